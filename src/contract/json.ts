@@ -1,0 +1,28 @@
+/** Any value that JSON can carry. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+/** A JSON object; read-only, since change is a new value. */
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Whether a value is an object with keys: not null, not a list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The text of a field, or undefined when it is anything but a string. */
+export function text(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** JSON with object keys in code-unit order: the same value always gives the same bytes. */
+export function canonical(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const fields = Object.keys(value)
+    .toSorted()
+    .flatMap((key) => {
+      const field = value[key];
+      return field === undefined ? [] : [`${JSON.stringify(key)}:${canonical(field)}`];
+    });
+  return `{${fields.join(",")}}`;
+}

@@ -1,0 +1,439 @@
+import type {
+  Addon,
+  Application,
+  Artifact,
+  Cluster,
+  Deployment,
+  JobRun,
+  Lease,
+  MlRepo,
+  ModelVersion,
+  PromptVersion,
+  SecretGroup,
+  SecretResource,
+  StagedArtifact,
+  Team,
+  VirtualAccount,
+  Workspace,
+} from "./resources.ts";
+
+/**
+ * What may be done when the outcome of a call is unknown. It is a property of the operation, not of its HTTP method:
+ * `read` repeat freely · `repeat` repeating the same write is harmless · `version` each call may make a version: read
+ * back, never repeat blindly · `once` cannot be read back: at most once · `token` the reply carries a one-time token.
+ */
+export type RetryClass = "read" | "repeat" | "version" | "once" | "token";
+
+/** Form of one query parameter. */
+export type Parameter = "string" | "integer" | "boolean" | "strings" | "integers";
+
+/** Form of one body member; `object` members hold manifests, which their schemas check. */
+export type Member = { readonly is: "object" | "boolean" | "string" | "integer" | "list"; readonly required?: true };
+
+/** One row of the interface: everything that client, server and documentation need to know of a call. */
+export type Operation = {
+  /** Number in the interface, `E1`… for the extensions, `S1` for the secret read of rule 2. */
+  readonly number: string;
+  readonly method: "GET" | "PUT" | "POST";
+  readonly path: string;
+  readonly summary: string;
+  /** Allowed query parameters besides `limit` and `offset`, which every list takes. */
+  readonly query?: { readonly [name: string]: Parameter };
+  readonly body?: { readonly [name: string]: Member };
+  /** `one` {data} · `list` {data: [], pagination} · `empty` {} · `bare` an object without envelope. */
+  readonly reply: "one" | "list" | "empty" | "bare";
+  readonly retry: RetryClass;
+};
+
+const manifest = { is: "object", required: true } as const;
+const dryRun = { is: "boolean" } as const;
+const text = { is: "string" } as const;
+const requiredText = { is: "string", required: true } as const;
+
+/** The 20 operations of the interface, the secret read it names, and the extensions of its family. */
+export const operations = {
+  listWorkspaces: {
+    number: "1",
+    method: "GET",
+    path: "/api/svc/v1/workspaces",
+    summary: "List the workspaces associated with the caller",
+    query: { clusterId: "string", fqn: "string", name: "string" },
+    reply: "list",
+    retry: "read",
+  },
+  listSecretDeployments: {
+    number: "2",
+    method: "GET",
+    path: "/api/svc/v1/secrets/{id}/deployments",
+    summary: "List the active deployments associated with a secret",
+    reply: "list",
+    retry: "read",
+  },
+  putPromptVersion: {
+    number: "3",
+    method: "PUT",
+    path: "/api/ml/v1/prompt-versions",
+    summary: "Create or update a prompt version",
+    body: { manifest },
+    reply: "one",
+    retry: "version",
+  },
+  createSecretGroup: {
+    number: "4",
+    method: "POST",
+    path: "/api/svc/v1/secret-groups",
+    summary: "Create a secret group with its secrets",
+    body: { name: requiredText, integrationId: requiredText, secrets: { is: "list", required: true } },
+    reply: "one",
+    retry: "once",
+  },
+  postModelVersion: {
+    number: "5",
+    method: "POST",
+    path: "/api/ml/v1/model-versions",
+    summary: "Register a model version",
+    body: { manifest },
+    reply: "empty",
+    retry: "version",
+  },
+  getCluster: {
+    number: "6",
+    method: "GET",
+    path: "/api/svc/v1/clusters/{id}",
+    summary: "Read a cluster",
+    reply: "one",
+    retry: "read",
+  },
+  getPersonalAccessToken: {
+    number: "7",
+    method: "GET",
+    path: "/api/svc/v1/personal-access-tokens/{name}",
+    summary: "Return the personal access token of a name, creating it when it does not exist",
+    reply: "one",
+    retry: "token",
+  },
+  getArtifact: {
+    number: "8",
+    method: "GET",
+    path: "/api/ml/v1/artifacts/{id}",
+    summary: "Read an artifact",
+    reply: "one",
+    retry: "read",
+  },
+  getJobRun: {
+    number: "9",
+    method: "GET",
+    path: "/api/svc/v1/jobs/{jobId}/runs/{jobRunName}",
+    summary: "Read a job run",
+    reply: "one",
+    retry: "read",
+  },
+  listDeployments: {
+    number: "10",
+    method: "GET",
+    path: "/api/svc/v1/apps/{id}/deployments",
+    summary: "List the deployments of an application",
+    query: { version: "string", deploymentId: "string" },
+    reply: "list",
+    retry: "read",
+  },
+  listAddons: {
+    number: "11",
+    method: "GET",
+    path: "/api/svc/v1/clusters/{id}/get-addons",
+    summary: "List the addons of a cluster",
+    reply: "list",
+    retry: "read",
+  },
+  listPromptVersions: {
+    number: "12",
+    method: "GET",
+    path: "/api/ml/v1/prompt-versions",
+    summary: "List prompt versions",
+    query: {
+      tag: "string",
+      fqn: "string",
+      prompt_id: "string",
+      ml_repo_id: "string",
+      name: "string",
+      version: "integer",
+    },
+    reply: "list",
+    retry: "read",
+  },
+  listModelVersions: {
+    number: "13",
+    method: "GET",
+    path: "/api/ml/v1/model-versions",
+    summary: "List model versions",
+    query: {
+      tag: "string",
+      fqn: "string",
+      model_id: "string",
+      ml_repo_id: "string",
+      name: "string",
+      version: "integer",
+      run_ids: "strings",
+      run_steps: "integers",
+      include_internal_metadata: "boolean",
+    },
+    reply: "list",
+    retry: "read",
+  },
+  listMlRepos: {
+    number: "14",
+    method: "GET",
+    path: "/api/ml/v1/ml-repos",
+    summary: "List ml repos",
+    query: { name: "string" },
+    reply: "list",
+    retry: "read",
+  },
+  markStageFailure: {
+    number: "15",
+    method: "POST",
+    path: "/api/ml/v1/artifact-versions/mark-stage-failure",
+    summary: "Mark a staged artifact version as failed",
+    body: { id: requiredText },
+    reply: "empty",
+    retry: "repeat",
+  },
+  putApp: {
+    number: "16",
+    method: "PUT",
+    path: "/api/svc/v1/apps",
+    summary: "Create an application deployment",
+    body: {
+      manifest,
+      dryRun,
+      forceDeploy: { is: "boolean" },
+      triggerOnDeploy: { is: "boolean" },
+      workspaceId: text,
+      applicationId: text,
+      name: text,
+      applicationSetId: text,
+    },
+    reply: "one",
+    retry: "version",
+  },
+  putCluster: {
+    number: "17",
+    method: "PUT",
+    path: "/api/svc/v1/clusters",
+    summary: "Create or update a cluster",
+    body: { manifest, dryRun },
+    reply: "one",
+    retry: "repeat",
+  },
+  putVirtualAccount: {
+    number: "18",
+    method: "PUT",
+    path: "/api/svc/v1/virtual-accounts",
+    summary: "Create or update a virtual account",
+    body: { manifest, dryRun },
+    reply: "one",
+    retry: "token",
+  },
+  putTeam: {
+    number: "19",
+    method: "PUT",
+    path: "/api/svc/v1/teams",
+    summary: "Create or update a team",
+    body: { manifest, dryRun },
+    reply: "one",
+    retry: "repeat",
+  },
+  stageArtifactVersion: {
+    number: "20",
+    method: "POST",
+    path: "/api/ml/v1/artifact-versions/stage",
+    summary: "Stage an artifact version",
+    body: { manifest },
+    reply: "bare",
+    retry: "once",
+  },
+  getSecret: {
+    number: "S1",
+    method: "GET",
+    path: "/api/svc/v1/secrets/{id}",
+    summary: "Read a secret with its value",
+    reply: "one",
+    retry: "read",
+  },
+  putWorkspace: {
+    number: "E1",
+    method: "PUT",
+    path: "/api/svc/v1/workspaces",
+    summary: "Create or update a workspace",
+    body: { manifest, dryRun },
+    reply: "one",
+    retry: "repeat",
+  },
+  putModelVersion: {
+    number: "E2",
+    method: "PUT",
+    path: "/api/ml/v1/model-versions",
+    summary: "Create or update a model version",
+    body: { manifest },
+    reply: "one",
+    retry: "version",
+  },
+  listClusters: {
+    number: "E3",
+    method: "GET",
+    path: "/api/svc/v1/clusters",
+    summary: "List clusters",
+    reply: "list",
+    retry: "read",
+  },
+  listApps: {
+    number: "E4",
+    method: "GET",
+    path: "/api/svc/v1/apps",
+    summary: "List applications, each with its newest deployment",
+    query: { workspaceFqn: "string", fqn: "string", applicationType: "string" },
+    reply: "list",
+    retry: "read",
+  },
+  listVirtualAccounts: {
+    number: "E5",
+    method: "GET",
+    path: "/api/svc/v1/virtual-accounts",
+    summary: "List virtual accounts",
+    reply: "list",
+    retry: "read",
+  },
+  listTeams: {
+    number: "E6",
+    method: "GET",
+    path: "/api/svc/v1/teams",
+    summary: "List teams",
+    reply: "list",
+    retry: "read",
+  },
+  listOwnTeams: {
+    number: "E6",
+    method: "GET",
+    path: "/api/svc/v1/teams/user",
+    summary: "List the caller's teams",
+    reply: "list",
+    retry: "read",
+  },
+  putMlRepo: {
+    number: "E7",
+    method: "PUT",
+    path: "/api/svc/v1/ml-repos",
+    summary: "Create or update an ml repo",
+    body: { manifest, dryRun },
+    reply: "one",
+    retry: "repeat",
+  },
+  listSecretGroups: {
+    number: "E8",
+    method: "GET",
+    path: "/api/svc/v1/secret-groups",
+    summary: "List secret groups",
+    query: { fqn: "string" },
+    reply: "list",
+    retry: "read",
+  },
+  listJobRuns: {
+    number: "E9",
+    method: "GET",
+    path: "/api/svc/v1/jobs/{jobId}/runs",
+    summary: "List the runs of a job",
+    reply: "list",
+    retry: "read",
+  },
+  putLease: {
+    number: "E10",
+    method: "PUT",
+    path: "/api/svc/v1/leases/{scope}",
+    summary: "Take, renew or release a lease",
+    body: { holder: requiredText, ttlSeconds: { is: "integer", required: true }, release: { is: "boolean" } },
+    reply: "one",
+    retry: "repeat",
+  },
+  putSecretGroup: {
+    number: "E11",
+    method: "PUT",
+    path: "/api/svc/v1/secret-groups",
+    summary: "Create or update a secret group",
+    body: { manifest },
+    reply: "one",
+    retry: "version",
+  },
+} as const satisfies { readonly [name: string]: Operation };
+
+/** Name of an operation in the table. */
+export type OperationName = keyof typeof operations;
+
+/** What each operation answers: inside `data`, one row of a list, or the bare object. */
+export type Replies = {
+  listWorkspaces: Workspace;
+  listSecretDeployments: Deployment;
+  putPromptVersion: PromptVersion;
+  createSecretGroup: SecretGroup;
+  postModelVersion: Record<string, never>;
+  getCluster: Cluster;
+  getPersonalAccessToken: VirtualAccount;
+  getArtifact: Artifact;
+  getJobRun: JobRun;
+  listDeployments: Deployment;
+  listAddons: Addon;
+  listPromptVersions: PromptVersion;
+  listModelVersions: ModelVersion;
+  listMlRepos: MlRepo;
+  markStageFailure: Record<string, never>;
+  putApp: Deployment;
+  putCluster: Cluster;
+  putVirtualAccount: VirtualAccount;
+  putTeam: Team;
+  stageArtifactVersion: StagedArtifact;
+  getSecret: SecretResource;
+  putWorkspace: Workspace;
+  putModelVersion: ModelVersion;
+  listClusters: Cluster;
+  listApps: Application;
+  listVirtualAccounts: VirtualAccount;
+  listTeams: Team;
+  listOwnTeams: Team;
+  putMlRepo: MlRepo;
+  listSecretGroups: SecretGroup;
+  listJobRuns: JobRun;
+  putLease: Lease;
+  putSecretGroup: SecretGroup;
+};
+
+type Where<Test> = { [Name in OperationName]: (typeof operations)[Name] extends Test ? Name : never }[OperationName];
+
+/** Operations that answer a page of rows. */
+export type ListOperation = Where<{ reply: "list" }>;
+
+/** Operations that read one thing. Operation 7 is a GET but a write, and not among them. */
+export type GetOperation = Where<{ reply: "one"; retry: "read" }>;
+
+/** Operations that change something. */
+export type WriteOperation = Where<{ retry: Exclude<RetryClass, "read"> }>;
+
+/** Operations that answer a rehearsal when the body says `dryRun: true`. */
+export type DryRunOperation = Where<{ body: { dryRun: Member } }>;
+
+/** Looks an operation up by name, widened to the row's common form. */
+export function operation(name: OperationName): Operation {
+  return operations[name];
+}
+
+/** Whether the operation is in the interface's own 20, or the secret read that its rule 2 names. */
+export function isDocumented({ number }: Operation): boolean {
+  return !number.startsWith("E");
+}
+
+/** The path with its parameters filled in, each percent-encoded. */
+export function fillPath(path: string, parameters: { readonly [name: string]: string }): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = parameters[name];
+    if (value === undefined) throw new TypeError(`path ${path} lacks its parameter ${name}`);
+    return encodeURIComponent(value);
+  });
+}

@@ -1,0 +1,33 @@
+import { isObject, type Json } from "./json.ts";
+
+// `secret://tenant:group:key`, and the same under any scheme that ends in `-secret`, also inside a longer string.
+const SECRET_URL =
+  /\b(?:[a-z][a-z0-9+.]*-)?secret:\/\/([A-Za-z0-9_.-]{1,128}:[A-Za-z0-9_.-]{1,128}:[A-Za-z0-9_.-]{1,128})/g;
+
+/** A secret that a manifest names, and where it does (JSON Pointer within the value searched). */
+export type SecretReference = { readonly fqn: string; readonly pointer: string };
+
+/** Every secret that any string inside the value refers to. */
+export function secretReferences(value: Json | undefined, pointer = ""): readonly SecretReference[] {
+  if (typeof value === "string") {
+    if (!value.includes("secret://")) return [];
+    return Array.from(value.matchAll(SECRET_URL), ([, fqn = ""]) => ({ fqn, pointer }));
+  }
+  if (Array.isArray(value)) return value.flatMap((item: Json, index) => secretReferences(item, `${pointer}/${index}`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => secretReferences(item, `${pointer}/${escapePointer(key)}`));
+}
+
+/** One reference token of a JSON Pointer (RFC 6901, section 3). */
+export function escapePointer(key: string): string {
+  return key.includes("~") || key.includes("/") ? key.replaceAll("~", "~0").replaceAll("/", "~1") : key;
+}
+
+/** The reference tokens of a JSON Pointer, unescaped (RFC 6901, section 4). */
+export function pointerTokens(pointer: string): readonly string[] {
+  if (pointer === "") return [];
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

@@ -1,0 +1,29 @@
+import { inspect } from "node:util";
+
+const MASK = "[secret]";
+
+/** A value that no output may show: every way to print it gives `[secret]`; only `open` gives it back. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The value itself, for the one place that must send or store it. */
+  open(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return MASK;
+  }
+
+  toJSON(): string {
+    return MASK;
+  }
+
+  [inspect.custom](): string {
+    return MASK;
+  }
+}

@@ -1,0 +1,38 @@
+/** Something to say about the input: collected, never thrown, so that a run reports every fault at once. */
+export type Diagnostic = {
+  readonly severity: "error" | "warning";
+  /** Stable name of the fault (`unknown-field`, `duplicate-identity` …), for machines and documentation. */
+  readonly code: string;
+  /** What is wrong, in one line, without any value that could be a secret. */
+  readonly summary: string;
+  /** Why, and what to do now. */
+  readonly detail: string | null;
+  /** Path relative to the working directory. */
+  readonly file: string | null;
+  /** From 1. */
+  readonly line: number | null;
+  /** From 1. */
+  readonly column: number | null;
+};
+
+/** Whether any diagnostic is an error (or, when strict, a warning). */
+export function hasErrors(diagnostics: readonly Diagnostic[], { strict = false } = {}): boolean {
+  return diagnostics.some(({ severity }) => severity === "error" || strict);
+}
+
+/** Orders by file, line and column, files in code-unit order; faults of no file come first. */
+export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.toSorted(
+    (a, b) =>
+      compareText(a.file ?? "", b.file ?? "") ||
+      (a.line ?? 0) - (b.line ?? 0) ||
+      (a.column ?? 0) - (b.column ?? 0) ||
+      compareText(a.code, b.code) ||
+      compareText(a.summary, b.summary),
+  );
+}
+
+/** Compares by code unit, the same on every machine and in every locale. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,44 @@
+/** What ends a command early; each code has its exit code (`exitCodes`). */
+export type FailureCode =
+  | "error"
+  | "invalid"
+  | "unauthorized"
+  | "refused"
+  | "stale"
+  | "partial"
+  | "locked"
+  | "timeout"
+  | "interrupted"
+  | "terminated";
+
+/** Exit code of each failure; 0 is done, 2 is "changes or drift" where asked. */
+export const exitCodes: { readonly [code in FailureCode]: number } = {
+  error: 1,
+  invalid: 3,
+  unauthorized: 4,
+  refused: 5,
+  stale: 6,
+  partial: 7,
+  locked: 8,
+  timeout: 9,
+  interrupted: 130,
+  terminated: 143,
+};
+
+/** A failure that the user is told about: what happened, and what to do now. */
+export class HoldfastError extends Error {
+  override readonly name = "HoldfastError";
+  readonly code: FailureCode;
+  /** The next step, in a sentence. */
+  readonly hint: string | null;
+
+  constructor(
+    code: FailureCode,
+    message: string,
+    { hint = null, cause }: { hint?: string | null; cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.hint = hint;
+  }
+}

@@ -1,0 +1,83 @@
+import type { JsonObject } from "../contract/json.ts";
+import type { DryRunOperation, GetOperation, ListOperation, Replies, WriteOperation } from "../contract/operations.ts";
+import type { Reference } from "./manifest.ts";
+
+/** What live says of one resource, read from any reply that carries it. */
+export type LiveRow = {
+  /** The key part of the identity, without a version. */
+  readonly key: string;
+  readonly id: string | null;
+  readonly manifest: JsonObject;
+  /** Version number, where the kind has versions. */
+  readonly version?: number;
+  /** Changes whenever the resource does: `updatedAt`, or the deployment's id. */
+  readonly stamp: string | null;
+  /** The newest deployment's status, where the kind rolls out. */
+  readonly status?: { readonly status: string; readonly state?: unknown } | null;
+};
+
+/** A list that shows many resources of the kind at once. */
+export type ListReading = {
+  readonly operation: ListOperation;
+  readonly query?: { readonly [name: string]: string };
+  /** Reads one row; null when the row is not of this kind. */
+  readonly row: (row: never) => LiveRow | null;
+};
+
+/** How one resource is read when there is no list: by an id that is guessed, remembered, or answered by a dryRun. */
+export type SingleReading = {
+  readonly operation: GetOperation | ListOperation;
+  /** An id that the manifest alone suggests (a cluster's name is its id on some servers). */
+  readonly guessId?: (key: string) => string;
+  /** The id in a dryRun's reply, or in a write's; null when the resource does not exist yet. */
+  readonly idFrom: (reply: never) => string | null;
+  readonly row: (reply: never) => LiveRow | null;
+};
+
+/** One way to write the kind. */
+export type Writing = {
+  readonly operation: WriteOperation;
+  /** The same call as a rehearsal, where the operation has `dryRun`. */
+  readonly rehearsal?: DryRunOperation;
+  /** Reads the reply of the write or of its rehearsal; null when the reply does not carry the resource. */
+  readonly row: (reply: never) => LiveRow | null;
+  /**
+   * `registers`: the operation is known to do something else on some servers (operation 5), so it is used only as
+   * `semantics.md` §4 allows.
+   */
+  readonly caution?: "registers";
+};
+
+/** Numbered versions under one name (prompts, models). */
+export type Versioning = {
+  /** Fields that may change in place; everything else is the version's immutable content. */
+  readonly mutable: readonly string[];
+};
+
+/**
+ * A kind of manifest: what it is called, what it refers to, and what a control plane can do with it. Data and pure
+ * functions; a missing member is a missing capability.
+ */
+export type Kind = {
+  /** The manifest's `type`, also the first part of its identities. */
+  readonly type: string;
+  /** Other `type` values that declare the same kind. */
+  readonly aliases?: readonly string[];
+  /** The key part of the identity, without a version. */
+  readonly key: (manifest: JsonObject) => string;
+  /** The workspace, repo or cluster under which reports group it; null for the whole tenant. */
+  readonly group: (key: string) => string | null;
+  readonly references: (manifest: JsonObject) => readonly Reference[];
+  readonly list?: ListReading;
+  readonly single?: SingleReading;
+  /** In order of preference; the first that the server has and that its caution allows is used. */
+  readonly write: readonly Writing[];
+  readonly versions?: Versioning;
+  /** Its writes start a rollout, which `--wait` follows through operation 10. */
+  readonly rollsOut?: true;
+  /** Its creation answers a one-time token. */
+  readonly issuesToken?: (manifest: JsonObject) => boolean;
+};
+
+/** Types the row readers of a kind by the reply of the operation they belong to. */
+export type RowOf<Name extends keyof Replies> = (reply: Replies[Name]) => LiveRow | null;

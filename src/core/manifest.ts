@@ -1,0 +1,32 @@
+import type { JsonObject } from "../contract/json.ts";
+
+/** A place in a source file, both numbers from 1. */
+export type Position = { readonly line: number; readonly column: number };
+
+/** `kind/` and the fqn-like key of a resource, such as `service/c1:ws1/api`. */
+export type Identity = string;
+
+/** A resource that a manifest names, and the JSON Pointer of the field that does. */
+export type Reference = { readonly identity: Identity; readonly pointer: string };
+
+/** One declared resource: a document of a source file that passed its schema. */
+export type Manifest = {
+  /** Its kind's `type`; an alias such as `sso-team` is found under its kind. */
+  readonly kind: string;
+  readonly identity: Identity;
+  /** As written, schema-valid, with no value changed. */
+  readonly value: JsonObject;
+  /** Path relative to the working directory. */
+  readonly file: string;
+  /** First line of the document's content, from 1. */
+  readonly line: number;
+  readonly references: readonly Reference[];
+  /** Where a field stands in the file; reads the document a second time, so for reports alone. */
+  readonly locate: (pointer: string) => Position;
+};
+
+/** Splits an identity into its kind and key. */
+export function splitIdentity(identity: Identity): { readonly kind: string; readonly key: string } {
+  const slash = identity.indexOf("/");
+  return { kind: identity.slice(0, slash), key: identity.slice(slash + 1) };
+}
