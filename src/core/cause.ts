@@ -1,0 +1,29 @@
+import type { Json } from "../contract/json.ts";
+import { equal } from "./normal.ts";
+
+/** Why a field differs between desired and live. */
+export type Cause = "manifest" | "pending" | "drift" | "conflict" | "unrecorded" | "default" | "server" | "ignored";
+
+/** One field as everybody has it; undefined where it is absent. */
+export type FieldViews = {
+  readonly desired: Json | undefined;
+  readonly live: Json | undefined;
+  /** Null when nothing is recorded. */
+  readonly recorded: { readonly written: Json | undefined; readonly echo: Json | undefined } | null;
+  /** Null when there is no base commit to compare with. */
+  readonly base: { readonly desired: Json | undefined } | null;
+};
+
+/** Tells the cause of a difference from who moved: the manifest, live, or both. */
+export function causeOf({ desired, live, recorded, base }: FieldViews): Cause {
+  if (recorded === null) {
+    if (base === null) return "unrecorded";
+    return equal(desired, base.desired) ? "drift" : "manifest";
+  }
+  const desiredMoved = !equal(desired, recorded.written);
+  const liveMoved = !equal(live, recorded.echo);
+  if (desiredMoved && liveMoved) return "conflict";
+  if (liveMoved) return "drift";
+  if (!desiredMoved) return "server";
+  return base !== null && equal(desired, base.desired) ? "pending" : "manifest";
+}

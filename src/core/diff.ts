@@ -1,0 +1,49 @@
+import type { Json } from "../contract/json.ts";
+import { escapePointer } from "../contract/reference.ts";
+import type { Shape } from "../contract/shape.ts";
+import { compareText } from "./diagnostic.ts";
+import { children, equal } from "./normal.ts";
+import { isSecretReference, isSensitiveField } from "./sensitive.ts";
+
+/** One field that differs; undefined where a side has none. Values are real: `redact` before showing them. */
+export type FieldDifference = {
+  readonly tokens: readonly string[];
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
+  readonly sensitive: boolean;
+};
+
+/** The JSON Pointer of a path; an item of a keyed list is named by its key, not by its place. */
+export function pointerOf(tokens: readonly string[]): string {
+  return tokens.map((token) => `/${escapePointer(token)}`).join("");
+}
+
+/** Every field in which two normalised values differ, down to the leaves, in path order. */
+export function differences(
+  shape: Shape,
+  before: Json | undefined,
+  after: Json | undefined,
+  at: { readonly tokens: readonly string[]; readonly sensitive: boolean } = { tokens: [], sensitive: false },
+): readonly FieldDifference[] {
+  if (equal(before, after)) return [];
+  const [left, right] = [children(shape, before), children(shape, after)];
+  if (!comparable(left, before, right, after)) {
+    const open = isSecretReference(before ?? after) && isSecretReference(after ?? before);
+    return [{ tokens: at.tokens, before, after, sensitive: at.sensitive && !open }];
+  }
+  const tokens = [...new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])].toSorted(compareText);
+  return tokens.flatMap((token) => {
+    const [a, b] = [left?.get(token), right?.get(token)];
+    const inner = a?.shape ?? b?.shape ?? shape;
+    const sensitive = at.sensitive || isSensitiveField(shape, inner, token);
+    return differences(inner, a?.value, b?.value, { tokens: [...at.tokens, token], sensitive });
+  });
+}
+
+type Children = ReturnType<typeof children>;
+
+// A container against nothing is compared child by child, so that each leaf gets its own line, cause and mask.
+function comparable(left: Children, before: Json | undefined, right: Children, after: Json | undefined): boolean {
+  if (left !== null && right !== null) return Array.isArray(before) === Array.isArray(after);
+  return (left !== null && after === undefined) || (right !== null && before === undefined);
+}

@@ -1,0 +1,19 @@
+import type { LiveRow } from "./kind.ts";
+
+/** Why live could not be read although it may be there. */
+export type UnknownReason =
+  /** The control plane has no way to read this kind. */
+  | "no-read"
+  /** The caller may not rehearse the write that would tell. */
+  | "needs-write"
+  /** The control plane refused the rehearsal that would tell; the write would be refused too. */
+  | "refused"
+  /** The read failed; the plan is not complete. */
+  | "unreadable";
+
+/** What is live of one identity: there, not there, or honestly unknown. */
+export type Live =
+  | { readonly state: "present"; readonly row: LiveRow }
+  /** `newest`: the highest version that exists under the name, where the kind has versions. */
+  | { readonly state: "absent"; readonly newest?: number }
+  | { readonly state: "unknown"; readonly reason: UnknownReason; readonly detail?: string };

@@ -1,0 +1,117 @@
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { fillDefaults, type Shape } from "../contract/shape.ts";
+import { compareText } from "./diagnostic.ts";
+
+const FREE: Shape = { is: "free" };
+
+/** The shape of a field; what a schema does not describe belongs to the user and is compared exactly. */
+export function fieldShape(shape: Shape, name: string): Shape {
+  return (shape.is === "object" && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined) ?? FREE;
+}
+
+/**
+ * The form in which manifests are compared: without what means nothing (null, empty lists and objects, key order, the
+ * order of keyed lists, number-or-string of values compared as text). Undefined when nothing is left.
+ */
+export function normalise(shape: Shape, value: Json | undefined): Json | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (Array.isArray(value)) return normaliseList(shape, value);
+  if (isObject(value)) return normaliseObject(shape, value);
+  return value;
+}
+
+function normaliseObject(shape: Shape, value: JsonObject): JsonObject | undefined {
+  const asText = shape.is === "free" && shape.asText === true;
+  const fields: [string, Json][] = [];
+  for (const key of Object.keys(value).toSorted(compareText)) {
+    const field = normalise(fieldShape(shape, key), value[key]);
+    if (field === undefined) continue;
+    fields.push([key, asText && typeof field !== "object" ? String(field) : field]);
+  }
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+function normaliseList(shape: Shape, value: readonly Json[]): readonly Json[] | undefined {
+  if (value.length === 0) return undefined;
+  if (shape.is !== "list") return value;
+  const items = value.flatMap((item) => normalise(shape.items, item) ?? []);
+  if (shape.key === undefined) return items;
+  const { key } = shape;
+  return items
+    .map((item) => ({ item, token: itemToken(key, item) }))
+    .toSorted((a, b) => compareText(a.token, b.token))
+    .map(({ item }) => item);
+}
+
+/** The name of an item in a keyed list: its key fields, or the whole item where the list is a set. */
+export function itemToken(key: readonly string[], item: Json): string {
+  if (!isObject(item)) return String(item);
+  const names = key.length === 0 ? Object.keys(item) : key;
+  return names.map((name) => String(item[name] ?? "")).join(":");
+}
+
+/** The children of a container by token: object fields, keyed items, or indexed items; null for a leaf. */
+export function children(
+  shape: Shape,
+  value: Json | undefined,
+): ReadonlyMap<string, { shape: Shape; value: Json }> | null {
+  if (Array.isArray(value)) return shape.is === "list" ? listChildren(shape, value) : null;
+  if (!isObject(value)) return null;
+  return new Map(
+    Object.entries(value).map(([name, field]) => [name, { shape: fieldShape(shape, name), value: field }]),
+  );
+}
+
+function listChildren(
+  { key, items }: Extract<Shape, { is: "list" }>,
+  value: readonly Json[],
+): ReadonlyMap<string, { shape: Shape; value: Json }> {
+  const found = new Map<string, { shape: Shape; value: Json }>();
+  for (const [index, item] of value.entries()) {
+    const token = key === undefined ? String(index) : itemToken(key, item);
+    // Twins in a keyed list stay apart: the second is told by its place.
+    found.set(found.has(token) ? `${token}#${index}` : token, { shape: items, value: item });
+  }
+  return found;
+}
+
+/** Whether two normalised values are the same. */
+export function equal(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item: Json, index) => equal(item, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
+}
+
+/**
+ * What a manifest becomes on the control plane, as far as its receipt tells: where desired is what we wrote last time,
+ * the server's echo of it; elsewhere desired itself with the schema's defaults. All values normalised.
+ */
+export function settle(
+  shape: Shape,
+  desired: Json | undefined,
+  receipt: { readonly written: Json | undefined; readonly echo: Json | undefined } | null,
+): Json | undefined {
+  if (receipt === null) return desired === undefined ? undefined : normalise(shape, fillDefaults(shape, desired));
+  const { written, echo } = receipt;
+  if (equal(desired, written)) return echo;
+  if (!isObject(desired) || !isObject(written) || !isObject(echo)) return settle(shape, desired, null);
+  const names = new Set([...Object.keys(desired), ...Object.keys(echo)]);
+  const fields = [...names].toSorted(compareText).flatMap((name): [string, Json][] => {
+    const field = settle(fieldShape(shape, name), desired[name], { written: written[name], echo: echo[name] });
+    return field === undefined ? [] : [[name, field]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Follows a path of tokens into a normalised value. */
+export function pick(shape: Shape, value: Json | undefined, tokens: readonly string[]): Json | undefined {
+  const [token, ...rest] = tokens;
+  if (token === undefined) return value;
+  const child = children(shape, value)?.get(token);
+  return child === undefined ? undefined : pick(child.shape, child.value, rest);
+}

@@ -1,0 +1,95 @@
+import type { Json } from "../contract/json.ts";
+import type { Cause } from "./cause.ts";
+import type { Diagnostic } from "./diagnostic.ts";
+import type { Identity } from "./manifest.ts";
+
+/** What a step does; `keep`, `block` and `orphan` write nothing. */
+export type Action = "create" | "update" | "keep" | "ensure" | "block" | "orphan";
+
+/** Each action's glyph, the same in every output for people. */
+export const glyphs: { readonly [action in Action]: string } = {
+  create: "+",
+  update: "~",
+  keep: "=",
+  block: "!",
+  ensure: "?",
+  orphan: "○",
+};
+
+/** Why a step is blocked, or how it came to be kept: a closed set, each explained by `reasonText`. */
+export type Reason =
+  | "read-only"
+  | "dependency"
+  | "reference-absent"
+  | "immutable"
+  | "version-gap"
+  | "token-sink"
+  | "model-version-write"
+  | "refused"
+  | "by-ledger";
+
+/** One sentence for each reason: what holds the step, and what to do now. */
+export const reasonText: { readonly [reason in Reason]: string } = {
+  "read-only": "this control plane has no operation that writes this kind: change it there by hand",
+  dependency: "something it refers to is blocked or invalid: fix that first",
+  "reference-absent": "something it refers to is neither declared here nor live",
+  immutable: "the content of a version never changes: declare the next version instead",
+  "version-gap": "the number is further ahead than the next version",
+  "token-sink": "its creation answers a one-time token: choose --sink file, or give it a secret_store_config",
+  "model-version-write":
+    "it is not known what operation 5 does on this control plane: set modelVersionWrite: post when it registers versions",
+  refused: "the control plane refuses this manifest",
+  "by-ledger": "live cannot be read; equal to what was last written",
+};
+
+/** One field that differs, ready to be shown: values that could be secrets are masked. */
+export type Change = {
+  /** JSON Pointer in the manifest; an item of a keyed list is named by its key. */
+  readonly path: string;
+  readonly before: Json;
+  readonly after: Json;
+  readonly cause: Cause;
+};
+
+/** One resource of a plan. */
+export type Step = {
+  readonly action: Action;
+  readonly kind: string;
+  readonly identity: Identity;
+  readonly file: string | null;
+  readonly line: number | null;
+  /** Depth in the reference graph, from 0. */
+  readonly wave: number;
+  readonly changes: readonly Change[];
+  /** RFC 6902, from live to desired, on normalised values, masked like `changes`. */
+  readonly patch: readonly Json[];
+  readonly reason: Reason | null;
+};
+
+/** How many steps of each action, and how many of them carry any drift. */
+export type PlanSummary = { readonly [action in Action]: number } & { readonly drift: number };
+
+/** What `apply` would do, and why: pure data that can be saved, compared and hashed. */
+export type Plan = {
+  readonly format_version: "1.0";
+  readonly revision: string | null;
+  readonly server: string;
+  /** False when something readable could not be read; such a plan may be looked at and not applied. */
+  readonly complete: boolean;
+  readonly summary: PlanSummary;
+  readonly steps: readonly Step[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly checksum: string;
+};
+
+/** Whether the step sends a write. */
+export function writes({ action }: Pick<Step, "action">): boolean {
+  return action === "create" || action === "update" || action === "ensure";
+}
+
+/** Counts the steps by action; `drifted` counts on its own, since a drifted step has an action too. */
+export function summarise(steps: readonly Step[], drifted: ReadonlySet<Identity>): PlanSummary {
+  const count = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0 };
+  for (const { action } of steps) count[action] += 1;
+  return { ...count, drift: drifted.size };
+}

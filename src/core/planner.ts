@@ -1,0 +1,183 @@
+import { createHash } from "node:crypto";
+import { canonical, type Json, type JsonObject } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+import { type Decision, decide, type Obstacle, type Rehearsal } from "./decide.ts";
+import { compareText, type Diagnostic } from "./diagnostic.ts";
+import { pointerOf } from "./diff.ts";
+import { type IgnoreRule, rulesFor } from "./ignore.ts";
+import type { Kind } from "./kind.ts";
+import type { Live } from "./live.ts";
+import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
+import { patchBetween } from "./patch.ts";
+import { type Change, type Plan, reasonText, type Step, summarise } from "./plan.ts";
+import type { Recorded } from "./recorded.ts";
+import { redact } from "./sensitive.ts";
+import type { ServerFacts } from "./server.ts";
+
+/** A manifest and its depth in the reference graph. */
+export type Placed = { readonly manifest: Manifest; readonly wave: number };
+
+/** Everything a plan rests on; the same input always gives the same plan. */
+export type PlanInput = {
+  readonly server: string;
+  readonly revision: string | null;
+  /** The selected manifests, each after everything it refers to. */
+  readonly desired: readonly Placed[];
+  /** Every identity that the whole source declares, valid or not. */
+  readonly declared: ReadonlySet<Identity>;
+  /** Declared identities whose manifests were refused. */
+  readonly invalid: ReadonlySet<Identity>;
+  readonly live: ReadonlyMap<Identity, Live>;
+  readonly recorded: ReadonlyMap<Identity, Recorded>;
+  readonly rehearsals: ReadonlyMap<Identity, Rehearsal>;
+  /** Manifests at the base commit; null when none is compared with. */
+  readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly shapeOf: (type: string) => Shape;
+  readonly facts: ServerFacts;
+  readonly ignore: readonly IgnoreRule[];
+  readonly hasSink: boolean;
+  /** Epoch milliseconds; decides which ignore rules and ledger entries still count. */
+  readonly now: number;
+  readonly complete: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Whether orphans belong in the plan: not when only a part of the source was selected. */
+  readonly withOrphans: boolean;
+};
+
+/** A plan with the decisions behind its steps, by identity. */
+export type Planned = { readonly plan: Plan; readonly decisions: ReadonlyMap<Identity, Decision> };
+
+/** Where live cannot be read, the ledger's word is taken for this long. */
+const TRUST_MS = 24 * 60 * 60 * 1000;
+
+/** Decides on every manifest, in order, and seals the result. */
+export function makePlan(input: PlanInput): Planned {
+  const decisions = new Map<Identity, Decision>();
+  const doubted = hasVanished(input);
+  for (const { manifest } of input.desired)
+    decisions.set(manifest.identity, decideOne(input, manifest, decisions, doubted));
+  const steps = [
+    ...input.desired.flatMap((placed) => stepOf(input, placed, decisions.get(placed.manifest.identity))),
+    ...(input.withOrphans ? orphans(input) : []),
+  ];
+  const drifted = new Set([...decisions].filter(([, { drifted }]) => drifted).map(([identity]) => identity));
+  const plan = {
+    format_version: "1.0",
+    revision: input.revision,
+    server: input.server,
+    complete: input.complete,
+    summary: summarise(steps, drifted),
+    steps,
+    diagnostics: [...input.diagnostics, ...blockDiagnostics(input, decisions)],
+  } as const;
+  return { plan: { ...plan, checksum: checksum(input, steps) }, decisions };
+}
+
+function decideOne(
+  input: PlanInput,
+  manifest: Manifest,
+  decisions: ReadonlyMap<Identity, Decision>,
+  doubted: boolean,
+): Decision {
+  const { identity } = manifest;
+  const kind = input.kindOf(manifest.kind);
+  if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
+  const recorded = input.recorded.get(identity) ?? null;
+  return decide({
+    kind,
+    shape: input.shapeOf(manifest.kind),
+    manifest,
+    live: input.live.get(identity) ?? { state: "unknown", reason: "no-read" },
+    recorded,
+    rehearsal: input.rehearsals.get(identity) ?? null,
+    base: input.base && { manifest: input.base.get(identity) },
+    facts: input.facts,
+    ignored: rulesFor(input.ignore, identity, new Date(input.now).toISOString().slice(0, 10)),
+    obstacle: obstacleOf(input, manifest, decisions),
+    hasSink: input.hasSink,
+    isStale: doubted || (recorded !== null && input.now - recorded.at > TRUST_MS),
+  });
+}
+
+// Where one recorded resource that can be read is gone, the ledger is doubted about those that cannot be read.
+function hasVanished({ recorded, live }: PlanInput): boolean {
+  return recorded.keys().some((identity) => live.get(identity)?.state === "absent");
+}
+
+function obstacleOf(
+  { live, invalid, declared, kindOf }: PlanInput,
+  { references }: Manifest,
+  decisions: ReadonlyMap<Identity, Decision>,
+): Obstacle | null {
+  for (const { identity } of references) {
+    if (live.get(identity)?.state === "present") continue;
+    if (invalid.has(identity)) return "dependency";
+    if (decisions.get(identity)?.action === "block") return "dependency";
+    const known = live.get(identity)?.state === "absent" && kindOf(splitIdentity(identity).kind) !== undefined;
+    if (!declared.has(identity) && known) return "reference-absent";
+  }
+  return null;
+}
+
+function stepOf(input: PlanInput, { manifest, wave }: Placed, decision: Decision | undefined): readonly Step[] {
+  if (decision === undefined) return [];
+  const { kind, identity, file, line } = manifest;
+  const changes = decision.differences.map(
+    ({ tokens, before, after, sensitive, cause }): Change => ({
+      path: pointerOf(tokens),
+      before: redact(before, sensitive),
+      after: redact(after, sensitive),
+      cause,
+    }),
+  );
+  const patch = changes.length === 0 ? [] : patchBetween(input.shapeOf(kind), decision.before, decision.after);
+  return [{ action: decision.action, kind, identity, file, line, wave, changes, patch, reason: decision.reason }];
+}
+
+function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
+  return [...recorded.values()]
+    .filter(({ identity }) => !declared.has(identity) && live.get(identity)?.state !== "absent")
+    .toSorted((a, b) => compareText(a.identity, b.identity))
+    .map(({ identity, kind }) => ({
+      action: "orphan",
+      kind,
+      identity,
+      file: null,
+      line: null,
+      wave: 0,
+      changes: [],
+      patch: [],
+      reason: null,
+    }));
+}
+
+function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Decision>): readonly Diagnostic[] {
+  return input.desired.flatMap(({ manifest: { identity, file, line } }): Diagnostic[] => {
+    const decision = decisions.get(identity);
+    if (decision?.action !== "block" || decision.reason === null) return [];
+    return [
+      {
+        severity: "warning",
+        code: decision.reason,
+        summary: `${identity} is blocked: ${reasonText[decision.reason]}`,
+        detail: decision.detail,
+        file,
+        line,
+        column: 1,
+      },
+    ];
+  });
+}
+
+// Masked values are not in the checksum: revision and live stamps stand for them, so that a published plan gives no
+// secret away to guessing.
+function checksum({ server, revision, live }: PlanInput, steps: readonly Step[]): string {
+  const acting = steps.filter(({ action }) => action !== "keep");
+  const stamps = acting.map(({ identity }): Json => {
+    const state = live.get(identity);
+    return [identity, state?.state === "present" ? state.row.stamp : (state?.state ?? null)];
+  });
+  const sealed: Json = { server, revision, stamps, steps: acting.map((step) => ({ ...step, file: null, line: null })) };
+  return `sha256:${createHash("sha256").update(canonical(sealed)).digest("hex")}`;
+}

@@ -1,0 +1,61 @@
+import { isObject, type Json } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+
+/** What outputs show in place of a value that could be a secret. */
+export const MASK = "(sensitive)";
+
+const SECRET_KEY =
+  /pass(?:word|wd|phrase)?$|pwd|secret|token|credential|api[-_]?key|access[-_]?key|private[-_]?key|auth(?:orization)?$|(?:^|[-_])(?:dsn|salt|cookie|signature)$/i;
+
+// Numbers such as `max_tokens` count tokens, they are none.
+const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|_file|_url)$/i;
+
+const CREDENTIAL_VALUE = [
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /\bAKIA[0-9A-Z]{16}\b/,
+  /\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})\b/,
+  /\bglpat-[A-Za-z0-9_-]{20,}/,
+  /\bxox[abprs]-[A-Za-z0-9-]{10,}/,
+  /\bAIza[A-Za-z0-9_-]{35}\b/,
+  /\bsk-[A-Za-z0-9_-]{20,}/,
+  /\bhf_[A-Za-z0-9]{30,}\b/,
+  /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/,
+] as const;
+
+const URL_PASSWORD = /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/i;
+
+/** Whether a field's name says that its value is a secret. */
+export function isSecretKey(name: string): boolean {
+  return SECRET_KEY.test(name) && !HARMLESS_KEY.test(name);
+}
+
+/** Whether a text is in a known credential format: private keys, cloud keys, forge tokens, JWTs. */
+export function isCredential(value: string): boolean {
+  return CREDENTIAL_VALUE.some((pattern) => pattern.test(value));
+}
+
+/** Whether the whole value is a reference to a secret, which is no secret itself. */
+export function isSecretReference(value: Json | undefined): boolean {
+  return typeof value === "string" && /^(?:[a-z][a-z0-9+.]*-)?secret:\/\/[\w.:-]+$/.test(value);
+}
+
+/** Whether outputs must mask a field: by its schema's word, or by its name where the schema leaves the inside free. */
+export function isSensitiveField(parent: Shape, field: Shape, name: string): boolean {
+  if ("sensitive" in field && field.sensitive === true) return true;
+  return parent.is === "free" && isSecretKey(name);
+}
+
+/** The value as outputs may show it; what could be a secret inside is masked, references to secrets are not. */
+export function redact(value: Json | undefined, sensitive = false): Json {
+  if (value === undefined || value === null) return null;
+  if (isSecretReference(value)) return value;
+  if (sensitive) return MASK;
+  if (typeof value === "string") return isCredential(value) || URL_PASSWORD.test(value) ? MASK : value;
+  if (Array.isArray(value)) return value.map((item: Json) => redact(item));
+  if (!isObject(value)) return value;
+  // `{name: DB_PASSWORD, value: …}` is how environment variables look in patches.
+  const named = typeof value.name === "string" && isSecretKey(value.name);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, redact(field, isSecretKey(key) || (named && key === "value"))]),
+  );
+}

@@ -1,0 +1,22 @@
+import { text } from "../contract/json.ts";
+import type { Kind, RowOf } from "../core/kind.ts";
+import { registryKey, versionNumber } from "../core/registry.ts";
+
+const row: RowOf<"putPromptVersion"> = ({ id, fqn, manifest, updated_at }) => ({
+  key: registryKey(manifest, fqn),
+  id,
+  manifest,
+  version: versionNumber(manifest, fqn),
+  stamp: updated_at,
+});
+
+/** A chat prompt: numbered versions whose content never changes. */
+export const kind: Kind = {
+  type: "chat_prompt",
+  key: (manifest) => registryKey(manifest, ""),
+  group: (key) => key.slice(0, key.indexOf("/")),
+  references: (manifest) => [{ identity: `ml-repo/${text(manifest.ml_repo)}`, pointer: "/ml_repo" }],
+  list: { operation: "listPromptVersions", row },
+  write: [{ operation: "putPromptVersion", row }],
+  versions: { mutable: ["description", "metadata", "version_alias"] },
+};

@@ -1,0 +1,20 @@
+import { text } from "../contract/json.ts";
+import { grantReferences } from "../core/grants.ts";
+import type { Kind, RowOf } from "../core/kind.ts";
+
+const row: RowOf<"putMlRepo"> = ({ id, manifest }) => ({
+  key: text(manifest.name) ?? "",
+  id: id || null,
+  manifest,
+  stamp: null,
+});
+
+/** An ml repo. The 20 operations list repos; only the extension E7 writes them. */
+export const kind: Kind = {
+  type: "ml-repo",
+  key: (manifest) => text(manifest.name) ?? "",
+  group: (key) => key,
+  references: grantReferences,
+  list: { operation: "listMlRepos", row },
+  write: [{ operation: "putMlRepo", rehearsal: "putMlRepo", row }],
+};

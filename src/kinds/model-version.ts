@@ -1,0 +1,25 @@
+import { text } from "../contract/json.ts";
+import type { Kind, RowOf } from "../core/kind.ts";
+import { registryKey, versionNumber } from "../core/registry.ts";
+
+const row: RowOf<"putModelVersion"> = ({ id, fqn, manifest, updated_at }) => ({
+  key: registryKey(manifest, fqn),
+  id,
+  manifest,
+  version: versionNumber(manifest, fqn),
+  stamp: updated_at,
+});
+
+/** A model version. It is written with PUT (E2); operation 5 is used only where it cannot do harm. */
+export const kind: Kind = {
+  type: "model-version",
+  key: (manifest) => registryKey(manifest, ""),
+  group: (key) => key.slice(0, key.indexOf("/")),
+  references: (manifest) => [{ identity: `ml-repo/${text(manifest.ml_repo)}`, pointer: "/ml_repo" }],
+  list: { operation: "listModelVersions", row },
+  write: [
+    { operation: "putModelVersion", row },
+    { operation: "postModelVersion", row: () => null, caution: "registers" },
+  ],
+  versions: { mutable: ["description", "metadata", "version_alias"] },
+};

@@ -1,0 +1,35 @@
+import { text } from "../contract/json.ts";
+import type { Application, Deployment } from "../contract/resources.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
+
+/** A service. Live is the manifest of its newest deployment, however that deployment fares. */
+export const kind: Kind = {
+  type: "service",
+  key: (manifest) => `${text(manifest.workspace_fqn)}/${text(manifest.name)}`,
+  group: (key) => key.slice(0, key.indexOf("/")),
+  references: (manifest) => [{ identity: `workspace/${text(manifest.workspace_fqn)}`, pointer: "/workspace_fqn" }],
+  list: { operation: "listApps", query: { applicationType: "service" }, row: applicationRow },
+  single: {
+    operation: "listDeployments",
+    idFrom: ({ applicationId }: { applicationId?: string | null }) => applicationId || null,
+    row: deploymentRow,
+  },
+  write: [{ operation: "putApp", rehearsal: "putApp", row: deploymentRow }],
+  rollsOut: true,
+};
+
+function applicationRow({ id, type, deployment, workspaceFqn, name }: Application): LiveRow | null {
+  if (type !== "service" || !deployment) return null;
+  return { ...deploymentRow(deployment), key: `${workspaceFqn}/${name}`, id };
+}
+
+function deploymentRow({ id, applicationId, manifest, version, currentStatus }: Deployment): LiveRow {
+  return {
+    key: kind.key(manifest),
+    id: applicationId || null,
+    manifest,
+    version,
+    stamp: id,
+    status: currentStatus,
+  };
+}

@@ -1,0 +1,21 @@
+import { text } from "../contract/json.ts";
+import { grantReferences } from "../core/grants.ts";
+import type { Kind, RowOf } from "../core/kind.ts";
+
+const row: RowOf<"putTeam"> = ({ id, teamName, manifest, updatedAt }) => ({
+  key: teamName,
+  id: id || null,
+  manifest,
+  stamp: updatedAt,
+});
+
+/** A team, or a team whose members come from single sign-on. Only the extension E6 reads teams. */
+export const kind: Kind = {
+  type: "team",
+  aliases: ["sso-team"],
+  key: (manifest) => text(manifest.name) ?? "",
+  group: () => null,
+  references: grantReferences,
+  list: { operation: "listTeams", row },
+  write: [{ operation: "putTeam", rehearsal: "putTeam", row }],
+};

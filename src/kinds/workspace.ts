@@ -1,0 +1,23 @@
+import { text } from "../contract/json.ts";
+import { grantReferences } from "../core/grants.ts";
+import type { Kind, RowOf } from "../core/kind.ts";
+
+const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, updatedAt }) => ({
+  key: fqn,
+  id,
+  manifest,
+  stamp: updatedAt,
+});
+
+/** A workspace in a cluster. The 20 operations list workspaces; only the extension E1 writes them. */
+export const kind: Kind = {
+  type: "workspace",
+  key: (manifest) => `${text(manifest.cluster_fqn)}:${text(manifest.name)}`,
+  group: (key) => key,
+  references: (manifest) => [
+    { identity: `cluster/${text(manifest.cluster_fqn)}`, pointer: "/cluster_fqn" },
+    ...grantReferences(manifest),
+  ],
+  list: { operation: "listWorkspaces", row },
+  write: [{ operation: "putWorkspace", rehearsal: "putWorkspace", row }],
+};
