@@ -1,0 +1,24 @@
+const DAY = 86_400_000;
+
+/** The first moment at which a date (`yyyy-mm-dd`) is over, in epoch milliseconds; null without a date. */
+export function endOfDay(date: string | null | undefined): number | null {
+  if (date === null || date === undefined) return null;
+  const start = Date.parse(`${date}T00:00:00Z`);
+  return Number.isNaN(start) ? null : start + DAY;
+}
+
+/** Whether an account is expired: it is valid to the end of its last day, UTC. */
+export function isExpired(date: string | null | undefined, now: number): boolean {
+  const end = endOfDay(date);
+  return end !== null && now >= end;
+}
+
+/** When a token issued at `issued` is due to be replaced, by an interval in days; null without rotation. */
+export function nextScheduledRotation(intervalDays: number | null, issued: number): number | null {
+  return intervalDays === null ? null : issued + intervalDays * DAY;
+}
+
+/** When the predecessor of a token issued at `issued` stops working, by a grace period in days. */
+export function endOfGrace(graceDays: number, issued: number): number {
+  return issued + graceDays * DAY;
+}

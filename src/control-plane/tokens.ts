@@ -1,0 +1,66 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { calculateJwkThumbprint, errors, exportJWK, jwtVerify, SignJWT } from "jose";
+import { Secret } from "../contract/secret.ts";
+
+const ALGORITHM = "EdDSA";
+const ISSUER = "holdfast";
+
+/** A key pair that signs tokens; `kid` is its RFC 7638 thumbprint. */
+export type SigningKey = { readonly kid: string; readonly privateKey: KeyObject; readonly publicKey: KeyObject };
+
+/** What a token says: its own id, and the account it stands for. */
+export type TokenClaims = { readonly jwtId: string; readonly accountId: string; readonly name: string };
+
+/** Makes a new Ed25519 key pair, its private half as the PKCS #8 text that is to be sealed. */
+export async function createSigningKey(): Promise<{ readonly key: SigningKey; readonly pkcs8: Secret }> {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const pkcs8 = new Secret(privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+  return { key: await signingKey(pkcs8), pkcs8 };
+}
+
+/** The key pair of a private half. */
+export async function signingKey(pkcs8: Secret): Promise<SigningKey> {
+  const privateKey = createPrivateKey(pkcs8.open());
+  const publicKey = createPublicKey(privateKey);
+  return { kid: await calculateJwkThumbprint(await exportJWK(publicKey)), privateKey, publicKey };
+}
+
+/**
+ * Signs a token. It carries no `exp`: the account's expiry may be edited after the token is out, so the database says
+ * on every request whether the token still counts.
+ */
+export async function signToken(
+  { kid, privateKey }: SigningKey,
+  { jwtId, accountId, name }: TokenClaims,
+  now: number,
+): Promise<Secret> {
+  const token = await new SignJWT({ name })
+    .setProtectedHeader({ alg: ALGORITHM, kid, typ: "JWT" })
+    .setIssuer(ISSUER)
+    .setSubject(accountId)
+    .setJti(jwtId)
+    .setIssuedAt(Math.floor(now / 1000))
+    .sign(privateKey);
+  return new Secret(token);
+}
+
+/** The id of a token that one of our keys signed; null for any other text. */
+export async function verifiedTokenId(keys: ReadonlyMap<string, SigningKey>, token: Secret): Promise<string | null> {
+  try {
+    const { payload } = await jwtVerify(token.open(), ({ kid }) => publicKeyOf(keys, kid), {
+      algorithms: [ALGORITHM],
+      issuer: ISSUER,
+      requiredClaims: ["jti", "sub"],
+    });
+    return payload.jti ?? null;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}
+
+function publicKeyOf(keys: ReadonlyMap<string, SigningKey>, kid: string | undefined): KeyObject {
+  const key = kid === undefined ? undefined : keys.get(kid);
+  if (key === undefined) throw new errors.JWKSNoMatchingKey();
+  return key.publicKey;
+}

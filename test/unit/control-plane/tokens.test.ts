@@ -1,0 +1,37 @@
+import { decodeJwt, decodeProtectedHeader, UnsecuredJWT } from "jose";
+import { describe, expect, test } from "vitest";
+import { Secret } from "../../../src/contract/secret.ts";
+import { createSigningKey, signingKey, signToken, verifiedTokenId } from "../../../src/control-plane/tokens.ts";
+
+const claims = { jwtId: "jwt-1", accountId: "account-1", name: "ci" };
+
+describe("a virtual account's token", () => {
+  test("is a JWT that names its key, its id and its account, and no expiry", async () => {
+    const { key } = await createSigningKey();
+    const token = await signToken(key, claims, 1_000_500);
+    expect(decodeProtectedHeader(token.open())).toEqual({ alg: "EdDSA", kid: key.kid, typ: "JWT" });
+    expect(decodeJwt(token.open())).toEqual({ iss: "holdfast", sub: "account-1", jti: "jwt-1", name: "ci", iat: 1000 });
+  });
+
+  test("is recognised by the key that signed it, also after that key was stored", async () => {
+    const { key, pkcs8 } = await createSigningKey();
+    const token = await signToken(key, claims, 0);
+    const again = await signingKey(pkcs8);
+    expect(again.kid).toBe(key.kid);
+    expect(await verifiedTokenId(new Map([[again.kid, again]]), token)).toBe("jwt-1");
+  });
+
+  test("is refused when another key signed it, when it was altered, and when it is unsigned", async () => {
+    const { key } = await createSigningKey();
+    const { key: other } = await createSigningKey();
+    const keys = new Map([[key.kid, key]]);
+    const token = (await signToken(key, claims, 0)).open();
+    const forged = await signToken({ ...other, kid: key.kid }, claims, 0);
+    const [header, , signature] = token.split(".");
+    const altered = `${header}.${Buffer.from('{"jti":"jwt-2","sub":"a","iss":"holdfast"}').toString("base64url")}.${signature}`;
+    const unsigned = new UnsecuredJWT({ jti: "jwt-1", sub: "a", iss: "holdfast" }).encode();
+    const bad = [forged.open(), altered, unsigned, "", "a.b.c", "not a token", `${token}x`];
+    for (const text of bad) expect(await verifiedTokenId(keys, new Secret(text))).toBeNull();
+    expect(await verifiedTokenId(new Map(), new Secret(token))).toBeNull();
+  });
+});
