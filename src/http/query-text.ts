@@ -1,0 +1,25 @@
+import { badRequest } from "./refusal.ts";
+
+/** The values of each query parameter, as they were sent. */
+export type QueryText = ReadonlyMap<string, readonly string[]>;
+
+/** Reads a query; refuses broken percent-encoding and NUL, which lenient readers would let through. */
+export function parseQueryText(text: string): QueryText {
+  const values = new Map<string, readonly string[]>();
+  for (const pair of text.split("&")) {
+    if (pair === "") continue;
+    const at = pair.indexOf("=");
+    const name = decode(at === -1 ? pair : pair.slice(0, at));
+    const value = at === -1 ? "" : decode(pair.slice(at + 1));
+    values.set(name, [...(values.get(name) ?? []), value]);
+  }
+  return values;
+}
+
+function decode(text: string): string {
+  try {
+    const decoded = decodeURIComponent(text.replaceAll("+", " "));
+    if (!decoded.includes("\0")) return decoded;
+  } catch {}
+  throw badRequest("the query is not properly percent-encoded");
+}

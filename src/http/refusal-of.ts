@@ -1,0 +1,22 @@
+import { Refusal } from "./refusal.ts";
+
+/** The refusal that answers an error; its own text is shown only when it is one of ours. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  return frameworkRefusal(error) ?? new Refusal(500, "internal", "the server failed; its log says why");
+}
+
+const messages: { readonly [status: number]: readonly [code: string, message: string] } = {
+  408: ["request-timeout", "the request took too long to arrive"],
+  413: ["body-too-large", "the body is larger than 8 MiB"],
+  414: ["path-too-long", "the path is too long"],
+  415: ["not-json", "the body must be application/json"],
+};
+
+// Errors of fastify carry their status; those below 500 are the request's fault.
+function frameworkRefusal(error: unknown): Refusal | null {
+  if (!(error instanceof Error && "statusCode" in error && typeof error.statusCode === "number")) return null;
+  if (error.statusCode < 400 || error.statusCode >= 500) return null;
+  const [code, message] = messages[error.statusCode] ?? ["bad-request", "the request is not well formed"];
+  return new Refusal(error.statusCode, code, message);
+}

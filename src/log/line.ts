@@ -1,0 +1,31 @@
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+
+const shownFirst: readonly string[] = ["level", "time", "msg", "err"];
+
+/** A line of JSON log as a line for people: time, level, message, then the rest as `key=value`. */
+export function formatLine(text: string): string {
+  const entry = parsed(text);
+  if (entry === null) return text;
+  const { level, time, msg, err } = entry;
+  const rest = Object.entries(entry)
+    .filter(([key]) => !shownFirst.includes(key))
+    .map(([key, value]) => `${key}=${shown(value)}`);
+  const error = isObject(err) ? [`error=${shown(err.message ?? "")}`] : [];
+  const head = [typeof time === "string" ? time.slice(11, 23) : "", String(level).toUpperCase().padEnd(5)];
+  return `${[...head, shown(msg ?? ""), ...rest, ...error].join(" ")}\n`;
+}
+
+function parsed(text: string): JsonObject | null {
+  try {
+    const value: Json = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+// Quoted when it holds a space or a control character, so that no value can forge a line.
+function shown(value: Json): string {
+  if (typeof value !== "string") return JSON.stringify(value);
+  return /^[\w.,:;/@+*()[\] '’-]*$/u.test(value) ? value : JSON.stringify(value);
+}

@@ -1,0 +1,56 @@
+import { createHash, hkdfSync, randomBytes } from "node:crypto";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { Secret } from "../contract/secret.ts";
+
+const KEY_BYTES = 32;
+
+/** A key that seals; its `version` is written beside what it sealed, so that several keys can live side by side. */
+export type SealKey = { readonly version: string; readonly bytes: Secret };
+
+/** A key that cannot be used: wrong length, or a file that others may read. */
+export class SealKeyError extends Error {
+  override readonly name = "SealKeyError";
+}
+
+/** Reads a key of 32 bytes from its text, base64 or hexadecimal. */
+export function keyFrom(text: string): SealKey {
+  const trimmed = text.trim();
+  const bytes = Buffer.from(trimmed, /^[0-9a-fA-F]{64}$/.test(trimmed) ? "hex" : "base64");
+  if (bytes.length !== KEY_BYTES) throw new SealKeyError("a key is 32 bytes, as base64 or hexadecimal text");
+  return keyOf(bytes);
+}
+
+/** Reads the key file, or makes one that only its owner can read. */
+export async function loadKey(path: string): Promise<SealKey> {
+  const fresh = randomBytes(KEY_BYTES).toString("base64");
+  try {
+    await writeFile(path, `${fresh}\n`, { flag: "wx", mode: 0o600, flush: true });
+    return keyFrom(fresh);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+  return readKey(path);
+}
+
+/** A further key for one purpose (HKDF-SHA-256); `context` adds what else it must depend on. */
+export function deriveKey(key: SealKey, purpose: string, context: Buffer = Buffer.alloc(0)): SealKey {
+  const master = Buffer.from(key.bytes.open(), "base64");
+  return keyOf(Buffer.from(hkdfSync("sha256", master, context, purpose, KEY_BYTES)));
+}
+
+async function readKey(path: string): Promise<SealKey> {
+  const { mode } = await stat(path);
+  if ((mode & 0o077) !== 0) throw new SealKeyError(`${path}: others can read this key; run chmod 600 on it`);
+  try {
+    return keyFrom(await readFile(path, "utf8"));
+  } catch (cause) {
+    if (!(cause instanceof SealKeyError)) throw cause;
+    throw new SealKeyError(`${path}: ${cause.message}`, { cause });
+  }
+}
+
+function keyOf(bytes: Buffer): SealKey {
+  // The name of a key tells which one it is, and nothing of its value.
+  const version = createHash("sha256").update("key version").update(bytes).digest("hex").slice(0, 8);
+  return { version, bytes: new Secret(bytes.toString("base64")) };
+}

@@ -1,0 +1,59 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import type { SealKey } from "./key.ts";
+
+const FORMAT = 1;
+const VERSION_BYTES = 4;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const HEAD_BYTES = 1 + VERSION_BYTES + NONCE_BYTES;
+
+/** Why something sealed does not open. */
+export class SealError extends Error {
+  override readonly name = "SealError";
+  readonly code: "malformed" | "other-key" | "tampered";
+
+  constructor(code: SealError["code"], message: string, { cause }: { readonly cause?: unknown } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+/** Seals with AES-256-GCM under a fresh nonce; it opens only with the same key and the same associated data. */
+export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const head = Buffer.concat([Buffer.of(FORMAT), Buffer.from(key.version, "hex"), nonce]);
+  const cipher = createCipheriv("aes-256-gcm", bytesOf(key), nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
+  const content = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+  return Buffer.concat([head, content, cipher.getAuthTag()]);
+}
+
+/** Opens what `seal` made; `aad` must be what it was sealed with. */
+export function open(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
+  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+  const version = sealedVersion(bytes);
+  if (version !== key.version) throw new SealError("other-key", `sealed with key ${version}, not with ${key.version}`);
+  const head = bytes.subarray(0, HEAD_BYTES);
+  const nonce = head.subarray(1 + VERSION_BYTES);
+  const decipher = createDecipheriv("aes-256-gcm", bytesOf(key), nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
+  decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
+  const content = decipher.update(bytes.subarray(HEAD_BYTES, bytes.length - TAG_BYTES));
+  try {
+    return Buffer.concat([content, decipher.final()]);
+  } catch (cause) {
+    throw new SealError("tampered", "the sealed value was changed, or belongs to another row", { cause });
+  }
+}
+
+/** The version of the key that something was sealed with. */
+export function sealedVersion(sealed: Uint8Array): string {
+  if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== FORMAT) {
+    throw new SealError("malformed", "this is not a sealed value");
+  }
+  return Buffer.from(sealed.subarray(1, 1 + VERSION_BYTES)).toString("hex");
+}
+
+function bytesOf(key: SealKey): Buffer {
+  return Buffer.from(key.bytes.open(), "base64");
+}

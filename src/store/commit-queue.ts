@@ -1,0 +1,79 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+
+// More would keep reads waiting for too long, since SQLite runs on the caller's thread.
+const LARGEST_BATCH = 128;
+
+type Waiting<Tables> = {
+  /** Runs the change; false when it threw, and its traces must go. */
+  readonly run: (transaction: Transaction<Tables>) => Promise<boolean>;
+  /** Tells the caller, once the commit is durable. */
+  readonly committed: () => void;
+  /** Tells the caller that the commit failed. */
+  readonly lost: (error: unknown) => void;
+};
+
+/** Runs changes one after another; those that wait at the same time share one commit, and so one flush to the disk. */
+export class CommitQueue<Tables> {
+  readonly #database: Kysely<Tables>;
+  readonly #waiting: Waiting<Tables>[] = [];
+  #draining: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(database: Kysely<Tables>) {
+    this.#database = database;
+  }
+
+  /** Resolves when the change is durable; rejects when it threw or could not be committed. */
+  add<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result> {
+    if (this.#closed) return Promise.reject(new Error("the database is closed"));
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    let committed = () => {};
+    const run = async (transaction: Transaction<Tables>) => {
+      try {
+        const result = await change(transaction);
+        committed = () => resolve(result);
+        return true;
+      } catch (error) {
+        reject(error);
+        return false;
+      }
+    };
+    this.#waiting.push({ run, committed: () => committed(), lost: reject });
+    this.#draining ??= this.#drain();
+    return promise;
+  }
+
+  /** Refuses further changes and waits for those under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // One turn of the loop lets every request that has just arrived join the batch.
+      await new Promise((resolve) => setImmediate(resolve));
+      await commit(this.#database, this.#waiting.splice(0, LARGEST_BATCH));
+    }
+    this.#draining = null;
+  }
+}
+
+// A caller whose change threw was told already; settling its promise a second time does nothing.
+async function commit<Tables>(database: Kysely<Tables>, batch: readonly Waiting<Tables>[]): Promise<void> {
+  try {
+    await database.transaction().execute(async (transaction) => {
+      for (const waiting of batch) await runApart(transaction, waiting);
+    });
+  } catch (error) {
+    for (const { lost } of batch) lost(error);
+    return;
+  }
+  for (const { committed } of batch) committed();
+}
+
+async function runApart<Tables>(transaction: Transaction<Tables>, { run }: Waiting<Tables>): Promise<void> {
+  await sql`SAVEPOINT change`.execute(transaction);
+  if (!(await run(transaction))) await sql`ROLLBACK TO change`.execute(transaction);
+  await sql`RELEASE change`.execute(transaction);
+}

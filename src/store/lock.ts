@@ -1,0 +1,23 @@
+import { DatabaseSync } from "node:sqlite";
+import { StoreError, storeFault } from "./store-error.ts";
+
+/**
+ * Holds a lock file until it is disposed of; null when someone else holds it. The kernel frees it on any death of the
+ * process, so that no stale lock is ever left behind.
+ */
+export function holdExclusiveLock(path: string): AsyncDisposable | null {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    const code = storeFault(error) ?? "failed";
+    if (code === "locked") return null;
+    throw new StoreError(code, `${path}: the lock cannot be taken`, { cause: error });
+  }
+  return {
+    [Symbol.asyncDispose]: async () => {
+      if (database.isOpen) database.close();
+    },
+  };
+}

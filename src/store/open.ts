@@ -1,0 +1,50 @@
+import type { DatabaseSync } from "node:sqlite";
+import { CommitQueue } from "./commit-queue.ts";
+import { type Migrations, migrate } from "./migrate.ts";
+import { connect, queries } from "./sqlite.ts";
+import type { Store } from "./store.ts";
+import { StoreError, type StoreFault, storeFault } from "./store-error.ts";
+
+/** Opens a SQLite file, making it when absent, and brings its schema up to date. */
+export async function openStore<Tables>(path: string, migrations: Migrations): Promise<Store<Tables>> {
+  try {
+    return await open(path, migrations);
+  } catch (error) {
+    throw explained(path, error);
+  }
+}
+
+async function open<Tables>(path: string, migrations: Migrations): Promise<Store<Tables>> {
+  const writer = queries<Tables>(connect(path));
+  let reading: DatabaseSync | null = null;
+  try {
+    await migrate(writer, migrations);
+    // A connection of its own keeps reads from seeing what is not committed yet.
+    reading = connect(path, { readOnly: true });
+  } catch (error) {
+    await writer.destroy();
+    throw error;
+  }
+  const read = queries<Tables>(reading);
+  const changes = new CommitQueue(writer);
+  const close = async () => {
+    await changes.close();
+    // Kysely closes only what was used.
+    if (reading?.isOpen === true) reading.close();
+    await writer.destroy();
+  };
+  return { read, write: (change) => changes.add(change), close, [Symbol.asyncDispose]: close };
+}
+
+const reasons: { readonly [fault in StoreFault]: string } = {
+  locked: "another process is using it",
+  corrupt: "it is damaged, or not a database",
+  "newer-schema": "a newer release made it",
+  inaccessible: "it cannot be read or written",
+  failed: "it could not be opened",
+};
+
+function explained(path: string, error: unknown): StoreError {
+  const code = storeFault(error) ?? "failed";
+  return new StoreError(code, `${path}: ${reasons[code]}`, { cause: error });
+}

@@ -1,0 +1,62 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+
+const BUSY_TIMEOUT_MS = 5000;
+const KEPT_STATEMENTS = 500;
+
+/** Opens one connection to a SQLite file, which is made when absent unless it is only read. */
+export function connect(path: string, { readOnly = false }: { readonly readOnly?: boolean } = {}): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+  try {
+    if (!readOnly) database.exec("PRAGMA journal_mode = WAL");
+    // FULL: a commit that was answered survives a power cut.
+    database.exec("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** A query builder over one connection. */
+export function queries<Tables>(database: DatabaseSync): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapt(database) }) });
+}
+
+// Kysely's SQLite dialect expects the interface of better-sqlite3.
+function adapt(database: DatabaseSync): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>();
+  return {
+    close: () => database.close(),
+    prepare: (sql) => {
+      const known = kept.get(sql);
+      if (known !== undefined) return known;
+      const statement = adaptStatement(database.prepare(sql));
+      // Statements with lists of values differ in text for each length: the oldest make room.
+      if (kept.size >= KEPT_STATEMENTS) for (const oldest of kept.keys().take(1)) kept.delete(oldest);
+      kept.set(sql, statement);
+      return statement;
+    },
+  };
+}
+
+function adaptStatement(statement: StatementSync): SqliteStatement {
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...parameters.map(inputValue)),
+    run: (parameters) => statement.run(...parameters.map(inputValue)),
+    iterate: (parameters) => statement.iterate(...parameters.map(inputValue)),
+  };
+}
+
+function inputValue(value: unknown): SQLInputValue {
+  switch (typeof value) {
+    case "string":
+    case "number":
+    case "bigint":
+      return value;
+    case "object":
+      if (value === null || value instanceof Uint8Array) return value;
+  }
+  throw new TypeError(`a ${typeof value} cannot be stored`);
+}

@@ -1,0 +1,55 @@
+/** Why a database cannot be used. */
+export type StoreFault =
+  /** Another process holds it. */
+  | "locked"
+  /** Its bytes are not a sound database. */
+  | "corrupt"
+  /** A newer release of this program made it. */
+  | "newer-schema"
+  /** The file or its folder cannot be read or written, or the disk is full. */
+  | "inaccessible"
+  /** Anything else, a fault of ours included. */
+  | "failed";
+
+/** A failure of the storage itself. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly code: StoreFault;
+
+  constructor(code: StoreFault, message: string, { cause }: { readonly cause?: unknown } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+// Primary result codes, https://sqlite.org/rescode.html
+const faults: ReadonlyMap<number, StoreFault> = new Map([
+  [3, "inaccessible"],
+  [5, "locked"],
+  [6, "locked"],
+  [8, "inaccessible"],
+  [10, "inaccessible"],
+  [11, "corrupt"],
+  [13, "inaccessible"],
+  [14, "inaccessible"],
+  [15, "locked"],
+  [26, "corrupt"],
+]);
+
+/** The storage fault behind an error of SQLite; null when it is another kind of error (a broken constraint, say). */
+export function storeFault(error: unknown): StoreFault | null {
+  if (error instanceof StoreError) return error.code;
+  const code = resultCode(error);
+  return code === null ? null : (faults.get(code) ?? null);
+}
+
+/** Whether the error is a broken UNIQUE or PRIMARY KEY constraint. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && (error.errcode === 2067 || error.errcode === 1555);
+}
+
+function resultCode(error: unknown): number | null {
+  if (!(error instanceof Error && "errcode" in error && typeof error.errcode === "number")) return null;
+  // The low byte is the primary code, the rest tells more.
+  return error.errcode & 0xff;
+}
