@@ -1,0 +1,53 @@
+import { type OperationName, operation } from "../contract/operations.ts";
+import type { Answer, Doubt } from "./call.ts";
+import { ClientError, type FailureReason } from "./failure.ts";
+import { causeText } from "./reach.ts";
+import type { Refusal } from "./refusal.ts";
+
+const reasons: { readonly [doubt in Doubt]: FailureReason } = {
+  timeout: "timeout",
+  "connection-lost": "connection-lost",
+  aborted: "connection-lost",
+  "server-error": "server-error",
+  redirect: "protocol",
+  oversize: "oversize",
+  malformed: "protocol",
+  protocol: "protocol",
+  "not-kept": "protocol",
+  mismatch: "protocol",
+};
+
+/** The error of a read that did not come to an answer. */
+export function answerError(name: OperationName, answer: Exclude<Answer, { readonly state: "answered" }>): ClientError {
+  const { method, path } = operation(name);
+  const call = `${method} ${path}`;
+  switch (answer.state) {
+    case "refused":
+      return refusalError(name, answer.refusal);
+    case "ambiguous": {
+      const why =
+        answer.cause instanceof Error && answer.doubt !== "connection-lost"
+          ? answer.cause.message
+          : causeText(answer.cause);
+      const what = answer.doubt === "redirect" ? "answered with a redirect, which is not followed" : why;
+      const message =
+        answer.doubt === "connection-lost" ? `${call}: the connection broke (${why})` : `${call}: ${what}`;
+      return new ClientError(reasons[answer.doubt], message, {
+        operation: name,
+        status: answer.status,
+        cause: answer.cause,
+      });
+    }
+    case "not-sent":
+      return new ClientError("unreachable", `the control plane cannot be reached (${causeText(answer.cause)})`, {
+        operation: name,
+        cause: answer.cause,
+      });
+  }
+}
+
+function refusalError(name: OperationName, { reason, status, message, details }: Refusal): ClientError {
+  const { method, path } = operation(name);
+  const told = message === "" ? "" : `: ${message}`;
+  return new ClientError(reason, `${method} ${path} answered ${status}${told}`, { operation: name, status, details });
+}

@@ -1,0 +1,33 @@
+import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
+
+/** Whether a server has a route. */
+export type Support = "unknown" | "yes" | "no";
+
+/** Where what was learned is kept between runs, one per server. */
+export type CapabilityMemory = {
+  readonly get: (name: OperationName) => "yes" | "no" | undefined;
+  readonly set: (name: OperationName, support: "yes" | "no") => void;
+};
+
+/** What a server is known to have; learned from its answers, never asked for. */
+export type Capabilities = {
+  readonly has: (name: OperationName) => Support;
+  readonly learn: (name: OperationName, support: "yes" | "no") => void;
+};
+
+/** Keeps what is learned in the memory given, or for this run alone. */
+export function createCapabilities(memory: CapabilityMemory = runMemory()): Capabilities {
+  return {
+    has: (name) => memory.get(name) ?? "unknown",
+    learn: (name, support) => {
+      // A documented operation that is missing is a wrong address, not a property of the server.
+      if (isDocumented(operation(name)) || memory.get(name) === support) return;
+      memory.set(name, support);
+    },
+  };
+}
+
+function runMemory(): CapabilityMemory {
+  const known = new Map<OperationName, "yes" | "no">();
+  return { get: (name) => known.get(name), set: (name, support) => void known.set(name, support) };
+}

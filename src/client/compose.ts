@@ -1,0 +1,73 @@
+import type { JsonObject } from "../contract/json.ts";
+import { fillPath, type Operation } from "../contract/operations.ts";
+import type { Secret } from "../contract/secret.ts";
+import type { Request } from "./exchange.ts";
+
+/** Values of a path's parameters. */
+export type PathParameters = { readonly [name: string]: string };
+
+/** Query parameters; a list is sent as one parameter per item. */
+export type Query = { readonly [name: string]: string | number | boolean | readonly (string | number)[] | undefined };
+
+/** What a call says, apart from which operation it is. */
+export type CallContent = {
+  readonly path?: PathParameters;
+  readonly query?: Query;
+  readonly body?: JsonObject;
+  readonly idempotencyKey?: string;
+  /** Number of the writer's lease, and the scope that it fences. */
+  readonly fence?: { readonly token: number; readonly scope?: string };
+};
+
+/** Writes a call down as an HTTP request. */
+export function composeRequest(
+  operation: Operation,
+  content: CallContent,
+  {
+    origin,
+    base,
+    token,
+    userAgent,
+  }: { readonly origin: string; readonly base: string; readonly token: Secret; readonly userAgent: string },
+): Request {
+  const { body } = content;
+  return {
+    origin,
+    method: operation.method,
+    path: `${base}${composePath(operation.path, content.path ?? {})}${composeQuery(content.query ?? {})}`,
+    headers: {
+      authorization: `Bearer ${token.open()}`,
+      accept: "application/json",
+      "user-agent": userAgent,
+      // The reply of a token operation is sealed as it comes, so it must come plain.
+      "accept-encoding": operation.retry === "token" ? "identity" : "gzip",
+      ...(operation.retry === "read" ? {} : { "cache-control": "no-store" }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(content.idempotencyKey === undefined ? {} : { "idempotency-key": content.idempotencyKey }),
+      ...fenceHeaders(content.fence),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  };
+}
+
+function composePath(path: string, parameters: PathParameters): string {
+  for (const [name, value] of Object.entries(parameters)) {
+    // Percent-encoding leaves dots alone, and whatever is in between may resolve them to another resource.
+    if (/^\.{0,2}$/.test(value)) throw new TypeError(`path ${path} cannot carry this value of ${name}`);
+  }
+  return fillPath(path, parameters);
+}
+
+function composeQuery(query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of value === undefined ? [] : [value].flat()) search.append(name, String(item));
+  }
+  return search.size === 0 ? "" : `?${search}`;
+}
+
+function fenceHeaders(fence: CallContent["fence"]): Record<string, string> {
+  if (fence === undefined) return {};
+  const scope = fence.scope === undefined ? {} : { "x-fencing-scope": fence.scope };
+  return { "x-fencing-token": String(fence.token), ...scope };
+}

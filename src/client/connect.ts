@@ -1,0 +1,82 @@
+import type { Secret } from "../contract/secret.ts";
+import { parseAddress } from "./address.ts";
+import { createCaller } from "./call.ts";
+import { type Capabilities, type CapabilityMemory, createCapabilities } from "./capabilities.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { createCredential } from "./credential.ts";
+import { createDispatchers } from "./dispatcher.ts";
+import { createGate } from "./gate.ts";
+import type { Environment } from "./proxy.ts";
+import { type ClientLog, createReach } from "./reach.ts";
+import { createReader, type Reader } from "./reader.ts";
+import { createWriter, type Writer } from "./writer.ts";
+
+/** How to talk to one control plane. */
+export type ConnectOptions = {
+  /** `http://HOST:PORT` or `https://HOST`, with a path in front where there is one. */
+  readonly server: string;
+  /** Reads the token from where it is kept; called again when the server stops taking the last one. */
+  readonly token: () => Secret;
+  /** Connections at most, and so requests in flight. */
+  readonly concurrency: number;
+  /** Milliseconds for one request, from its first byte to the last of its reply. */
+  readonly requestTimeout: number;
+  /** Milliseconds for the first contact, and for each connection. */
+  readonly connectTimeout: number;
+  readonly caFile?: string;
+  /** Where proxies are named: `process.env` as a rule. */
+  readonly env: Environment;
+  readonly userAgent: string;
+  /** Ends the connection and whatever is in flight on it. */
+  readonly signal: AbortSignal;
+  readonly log?: ClientLog;
+  /** Keeps what is learned of the server between runs. */
+  readonly memory?: CapabilityMemory;
+  readonly clock?: Clock;
+  /** Numbers within 0 … 1, for the spread of repetitions. */
+  readonly random?: () => number;
+};
+
+/** A control plane, by what may be done with it: whoever gets only the reader cannot write. */
+export type Connection = {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly capabilities: Capabilities;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** Prepares a connection; nothing is sent before the first call. */
+export function connect(options: ConnectOptions): Connection {
+  const { server, clock = systemClock, random = Math.random, signal } = options;
+  const address = parseAddress(server);
+  const dispatchers = createDispatchers({ ...options, address });
+  const capabilities = createCapabilities(options.memory);
+  const call = createCaller({
+    origin: address.origin,
+    base: address.base,
+    userAgent: options.userAgent,
+    requestTimeout: options.requestTimeout,
+    dispatchers,
+    credential: createCredential(options.token),
+    capabilities,
+    gate: createGate(clock),
+    reach: createReach(clock, { ...options, server: address.origin }),
+    clock,
+    random,
+    ...(options.log === undefined ? {} : { log: options.log }),
+  });
+  const onAbort = () => void dispatchers.close(new Error("the connection was ended", { cause: signal.reason }));
+  signal.addEventListener("abort", onAbort, { once: true });
+  return {
+    origin: address.origin,
+    reader: createReader(call),
+    writer: createWriter(call),
+    capabilities,
+    [Symbol.asyncDispose]: async () => {
+      signal.removeEventListener("abort", onAbort);
+      await dispatchers.close();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { getCACertificates } from "node:tls";
+import { type Dispatcher, Pool, ProxyAgent } from "undici";
+import { HoldfastError } from "../core/errors.ts";
+import type { Address } from "./address.ts";
+import { type Environment, proxyFor } from "./proxy.ts";
+
+/** How connections are made. */
+export type Route = {
+  readonly address: Address;
+  readonly concurrency: number;
+  /** Milliseconds for one connection, TLS handshake included. */
+  readonly connectTimeout: number;
+  readonly caFile?: string;
+  readonly env: Environment;
+};
+
+/** Connections to one server: kept alive and shared, or fresh for each request that must not meet a stale one. */
+export type Dispatchers = {
+  readonly shared: Dispatcher;
+  readonly fresh: Dispatcher;
+  readonly close: (cause?: Error) => Promise<void>;
+};
+
+/** Opens no connection yet; the environment decides whether there is a proxy in between. */
+export function createDispatchers(route: Route): Dispatchers {
+  if (route.env.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
+    throw new HoldfastError("invalid", "NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates", {
+      hint: "unset it, and name the server's certificate authority with --ca-file",
+    });
+  }
+  const proxy = proxyFor(route.address, route.env);
+  const tls = { ...authorities(route.caFile), rejectUnauthorized: true as const, timeout: route.connectTimeout };
+  const [shared, fresh] = [open(route, proxy, tls), open(route, proxy, tls)];
+  return {
+    shared,
+    fresh,
+    close: async (cause) => {
+      await Promise.all([shared, fresh].map((each) => each.destroy(cause ?? null)));
+    },
+  };
+}
+
+type Tls = { readonly ca?: string[]; readonly rejectUnauthorized: true; readonly timeout: number };
+
+function open({ address, concurrency, connectTimeout }: Route, proxy: string | null, tls: Tls): Dispatcher {
+  // Deadlines are kept by the exchange, from the first byte sent to the last one received.
+  const common = { connections: concurrency, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
+  if (proxy === null) return new Pool(address.origin, { ...common, maxHeaderSize: 64 * 1024, connect: tls });
+  return new ProxyAgent({
+    ...common,
+    maxHeaderSize: 64 * 1024,
+    uri: proxy,
+    requestTls: tls,
+    proxyTls: tls,
+    // Without this a proxy that accepts and never answers would be waited for endlessly.
+    clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: connectTimeout }),
+  });
+}
+
+function authorities(caFile: string | undefined): { ca?: string[] } {
+  if (caFile === undefined) return {};
+  return { ca: [...getCACertificates("default"), readAuthorities(caFile)] };
+}
+
+function readAuthorities(caFile: string): string {
+  const read = readText(caFile);
+  if (read.includes("-----BEGIN CERTIFICATE-----")) return read;
+  throw new HoldfastError("invalid", "the CA file holds no PEM certificate", { hint: "check --ca-file" });
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new HoldfastError("invalid", "the CA file cannot be read", { hint: "check --ca-file", cause });
+  }
+}

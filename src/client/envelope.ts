@@ -1,0 +1,91 @@
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { type OperationName, operation, type Replies } from "../contract/operations.ts";
+import { Secret } from "../contract/secret.ts";
+
+/** One page of a list, and how long the whole list is. */
+export type Page<Row> = { readonly rows: readonly Row[]; readonly total: number };
+
+/** What a success carries besides the resource. */
+export type Parcel<Name extends OperationName> = {
+  readonly data: Replies[Name];
+  /** The one-time token, secret from here on. */
+  readonly token: Secret | null;
+  /** Operation 7 alone tells it. */
+  readonly created: boolean | null;
+};
+
+// Where a declared resource comes back, its manifest does too: a reply without it tells nothing.
+const DECLARED: ReadonlySet<OperationName> = new Set([
+  "listWorkspaces",
+  "putPromptVersion",
+  "getCluster",
+  "listDeployments",
+  "listPromptVersions",
+  "listModelVersions",
+  "listMlRepos",
+  "putApp",
+  "putCluster",
+  "putVirtualAccount",
+  "putTeam",
+  "putWorkspace",
+  "putModelVersion",
+  "listClusters",
+  "listVirtualAccounts",
+  "listTeams",
+  "listOwnTeams",
+  "putMlRepo",
+] satisfies readonly OperationName[]);
+
+/** Reads a reply of one resource; undefined when it is not what the interface documents. */
+export function readParcel<Name extends OperationName>(name: Name, value: Json): Parcel<Name> | undefined {
+  const data = readOne(name, value);
+  if (data === undefined || !isObject(value)) return undefined;
+  const { token, created } = value;
+  return {
+    data: data as Replies[Name],
+    token: typeof token === "string" && token !== "" ? new Secret(token) : null,
+    created: typeof created === "boolean" ? created : null,
+  };
+}
+
+/** Reads a reply of a list; undefined when it is not what the interface documents. */
+export function readPage<Name extends OperationName>(name: Name, value: Json): Page<Replies[Name]> | undefined {
+  if (!isObject(value) || !isObject(value.pagination)) return undefined;
+  const { data, pagination } = value;
+  const total = count(pagination.total);
+  if (total === undefined || !Array.isArray(data) || !data.every((row: Json) => isObject(row))) return undefined;
+  return { rows: data.map((row: JsonObject) => readRow(name, row) as Replies[Name]), total };
+}
+
+function readOne(name: OperationName, value: Json): Json | undefined {
+  if (!isObject(value)) return undefined;
+  const { reply } = operation(name);
+  if (reply === "empty") return {};
+  if (reply === "bare") return isStage(value) ? value : undefined;
+  const { data } = value;
+  if (!isObject(data)) return undefined;
+  return DECLARED.has(name) && !isObject(data.manifest) ? undefined : data;
+}
+
+function isStage({ id, storage_root, artifact_id }: JsonObject): boolean {
+  return [id, storage_root, artifact_id].every((field) => typeof field === "string" && field !== "");
+}
+
+// A row without a manifest still exists: dropping it would read as absent, so it stays, declaring nothing.
+function readRow(name: OperationName, row: JsonObject): JsonObject {
+  if (name === "listApps" && isObject(row.deployment)) {
+    const deployment = withManifest(row.deployment);
+    return deployment === row.deployment ? row : { ...row, deployment };
+  }
+  return DECLARED.has(name) ? withManifest(row) : row;
+}
+
+function withManifest(row: JsonObject): JsonObject {
+  return isObject(row.manifest) ? row : { ...row, manifest: {} };
+}
+
+// Some servers write numbers as text.
+function count(value: Json | undefined): number | undefined {
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+}

@@ -1,0 +1,100 @@
+import { Buffer } from "node:buffer";
+import type { Dispatcher } from "undici";
+
+/** One request, ready to be sent. */
+export type Request = {
+  readonly origin: string;
+  readonly method: "GET" | "PUT" | "POST";
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
+};
+
+/** Headers of a reply, names in lower case. */
+export type Headers = { readonly [name: string]: string | readonly string[] | undefined };
+
+/** What became of one request; only `answered` has the whole reply. */
+export type Exchange =
+  | { readonly state: "answered"; readonly status: number; readonly headers: Headers; readonly body: Buffer }
+  /** No byte of it left this machine. */
+  | { readonly state: "not-sent"; readonly cause: unknown; readonly aborted: boolean }
+  /** It may have arrived, and it may have had its effect. */
+  | {
+      readonly state: "broken";
+      readonly reason: "timeout" | "connection-lost" | "oversize" | "aborted";
+      readonly cause: unknown;
+      readonly status: number | null;
+      /** What had come of the body by then. */
+      readonly partial: Buffer;
+    };
+
+/** Bounds of one request. */
+export type Bounds = {
+  /** Milliseconds from the first byte sent to the last one received. */
+  readonly timeout: number;
+  /** Bytes of a body as it comes over the wire. */
+  readonly cap: number;
+  /** Called once, right before the first byte is sent. */
+  readonly onSent?: () => void;
+  readonly signal: AbortSignal;
+};
+
+/** Sends one request and collects its reply; never rejects. */
+export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bounds): Promise<Exchange> {
+  const { promise, resolve } = Promise.withResolvers<Exchange>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let status: number | null = null;
+  let headers: Headers = {};
+  let controller: Dispatcher.DispatchController | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  const settle = (outcome: Exchange) => {
+    clearTimeout(timer);
+    bounds.signal.removeEventListener("abort", onAbort);
+    resolve(outcome);
+  };
+  const breakOff = (reason: "timeout" | "connection-lost" | "oversize" | "aborted", cause: unknown) => {
+    settle({ state: "broken", reason, cause, status, partial: Buffer.concat(chunks) });
+    controller?.abort(cause instanceof Error ? cause : new Error(reason, { cause }));
+  };
+  const onAbort = () => {
+    const cause: unknown = bounds.signal.reason;
+    if (controller === null) settle({ state: "not-sent", cause, aborted: true });
+    else breakOff("aborted", cause);
+  };
+
+  if (bounds.signal.aborted) return Promise.resolve({ state: "not-sent", cause: bounds.signal.reason, aborted: true });
+  bounds.signal.addEventListener("abort", onAbort, { once: true });
+  dispatcher.dispatch(request, {
+    onRequestStart: (started) => {
+      // Aborted while it queued: stopped here, nothing has been written yet.
+      if (bounds.signal.aborted) return started.abort(new Error("aborted", { cause: bounds.signal.reason }));
+      controller = started;
+      timer = setTimeout(
+        () => breakOff("timeout", new Error(`no whole reply within ${bounds.timeout} ms`)),
+        bounds.timeout,
+      );
+      bounds.onSent?.();
+    },
+    onResponseStart: (_, code, received) => {
+      if (code < 200) return;
+      status = code;
+      headers = received;
+    },
+    onResponseData: (_, chunk) => {
+      size += chunk.length;
+      if (size > bounds.cap) return breakOff("oversize", new Error(`a reply of more than ${bounds.cap} bytes`));
+      chunks.push(chunk);
+    },
+    onResponseEnd: () => {
+      if (status !== null) settle({ state: "answered", status, headers, body: Buffer.concat(chunks, size) });
+      else breakOff("connection-lost", new Error("the reply ended before it began"));
+    },
+    onResponseError: (_, cause) => {
+      if (controller === null) settle({ state: "not-sent", cause, aborted: false });
+      else breakOff("connection-lost", cause);
+    },
+  });
+  return promise;
+}

@@ -1,0 +1,132 @@
+import { isObject, text } from "../contract/json.ts";
+import type { Page } from "./envelope.ts";
+
+/** Reads one page; `oversize` when it is larger than any reply may be. */
+export type PageReader<Row> = (span: Span) => Promise<Page<Row> | "oversize">;
+
+/** Some rows of a list. */
+export type Span = { readonly offset: number; readonly limit: number };
+
+/** What came of reading a list to its end. */
+export type Listing<Row> =
+  | { readonly state: "complete"; readonly rows: readonly Row[]; readonly limit: number }
+  /** The server's list contradicts itself, or has no end. */
+  | { readonly state: "unsound"; readonly fault: string }
+  /** One row alone is larger than any reply may be. */
+  | { readonly state: "oversize" };
+
+const PARALLEL = 4;
+const PASSES = 4;
+const STALE_PAGES = 4;
+const MOST_PAGES = 20_000;
+const MOST_ROWS = 2_000_000;
+
+/**
+ * Reads a whole list although rows may move between its pages: rows are told apart by their id, and the list is read
+ * again only while it shows fewer of them than its own `total`.
+ */
+export async function readList<Row>(
+  read: PageReader<Row>,
+  { limit }: { readonly limit: number },
+): Promise<Listing<Row>> {
+  let size = limit;
+  for (let pass = 1; ; pass += 1) {
+    const walked = await walk(read, size);
+    if (walked.state !== "walked") return walked;
+    size = walked.limit;
+    const rows = [...walked.rows.values()];
+    if (rows.length >= walked.total && (walked.steady || pass === PASSES))
+      return { state: "complete", rows, limit: size };
+    if (pass === PASSES) {
+      return { state: "unsound", fault: `says it has ${walked.total} rows and shows ${rows.length} different ones` };
+    }
+  }
+}
+
+type Walked<Row> = {
+  readonly state: "walked";
+  readonly rows: ReadonlyMap<string, Row>;
+  /** As the last page told it. */
+  readonly total: number;
+  /** Whether every page told the same total. */
+  readonly steady: boolean;
+  readonly limit: number;
+};
+
+type Failed = Exclude<Listing<never>, { readonly state: "complete" }>;
+
+async function walk<Row>(read: PageReader<Row>, limit: number): Promise<Walked<Row> | Failed> {
+  const first = await readFirst(read, limit);
+  if (first === null) return { state: "oversize" };
+  // A server may answer fewer rows than asked for, or more: what it does on the first page, it does on all.
+  const step = first.page.rows.length;
+  const count = step === 0 ? 0 : Math.ceil(first.page.total / step);
+  if (count > MOST_PAGES || first.page.total > MOST_ROWS) {
+    return { state: "unsound", fault: `says it has ${first.page.total} rows, more than any list is read for` };
+  }
+  const offsets = Array.from({ length: Math.max(0, count - 1) }, (_, index) => (index + 1) * step);
+  const rest = await readRest(read, first.page, { offsets, limit: Math.min(step, first.limit) });
+  if (rest === null) return { state: "oversize" };
+  const pages = [first.page, ...rest];
+  return {
+    state: "walked",
+    rows: new Map(pages.flatMap(({ rows }) => rows.map((row) => [rowId(row), row]))),
+    total: pages.at(-1)?.total ?? 0,
+    steady: new Set(pages.map(({ total }) => total)).size === 1,
+    limit: first.limit,
+  };
+}
+
+// Reads the other pages, some at a time; stops early when page after page shows nothing new.
+async function readRest<Row>(
+  read: PageReader<Row>,
+  first: Page<Row>,
+  { offsets, limit }: { readonly offsets: readonly number[]; readonly limit: number },
+): Promise<readonly Page<Row>[] | null> {
+  const pages: (Page<Row> | undefined)[] = [];
+  const seen = new Set(first.rows.map(rowId));
+  const queue = offsets.entries();
+  let stale = 0;
+  let oversize = false;
+  const worker = async () => {
+    for (const [index, offset] of queue) {
+      if (oversize || stale >= STALE_PAGES) return;
+      const page = await readSpan(read, { offset, limit });
+      if (page === null) {
+        oversize = true;
+        return;
+      }
+      const before = seen.size;
+      for (const row of page.rows) seen.add(rowId(row));
+      if (seen.size === before) stale += 1;
+      pages[index] = page;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL, offsets.length) }, worker));
+  return oversize ? null : pages.filter((page) => page !== undefined);
+}
+
+async function readFirst<Row>(
+  read: PageReader<Row>,
+  limit: number,
+): Promise<{ readonly page: Page<Row>; readonly limit: number } | null> {
+  const page = await read({ offset: 0, limit });
+  if (page !== "oversize") return { page, limit };
+  return limit === 1 ? null : readFirst(read, Math.ceil(limit / 2));
+}
+
+async function readSpan<Row>(read: PageReader<Row>, { offset, limit }: Span): Promise<Page<Row> | null> {
+  const page = await read({ offset, limit });
+  if (page !== "oversize") return page;
+  if (limit === 1) return null;
+  const half = Math.ceil(limit / 2);
+  const front = await readSpan(read, { offset, limit: half });
+  const back = front === null ? null : await readSpan(read, { offset: offset + half, limit: limit - half });
+  return front === null || back === null ? null : { rows: [...front.rows, ...back.rows], total: back.total };
+}
+
+// Addons and job runs have no id; their names are unique in their list.
+function rowId(row: unknown): string {
+  if (!isObject(row)) return JSON.stringify(row);
+  return text(row.id) || text(row.fqn) || text(row.name) || JSON.stringify(row);
+}

@@ -1,0 +1,70 @@
+import type { Clock } from "./clock.ts";
+
+const PATIENCE = 60_000;
+
+/** The part of a logger that the client uses. */
+export type ClientLog = {
+  readonly debug: (fields: object, message: string) => void;
+  readonly info: (fields: object, message: string) => void;
+  readonly warn: (fields: object, message: string) => void;
+};
+
+/** Whether the server is there: shared by all calls, so that an outage is waited for and told about once. */
+export type Reach = {
+  readonly answered: () => void;
+  /** No connection could be made; gives the moment since when. */
+  readonly failed: (cause: unknown) => number;
+  /** Until when a call is worth repeating that started and first failed at these moments. */
+  readonly deadline: (callStarted: number, failingSince: number) => number;
+};
+
+/** Knows no answer yet: the first contact gets `connectTimeout`, a fault later on 60 seconds. */
+export function createReach(
+  clock: Clock,
+  {
+    server,
+    connectTimeout,
+    log,
+  }: { readonly server: string; readonly connectTimeout: number; readonly log?: ClientLog },
+): Reach {
+  let reached = false;
+  let downSince: number | null = null;
+  return {
+    answered: () => {
+      if (downSince !== null) log?.info({ server }, "the control plane answers");
+      reached = true;
+      downSince = null;
+    },
+    failed: (cause) => {
+      if (downSince === null) log?.warn({ server, cause: causeText(cause) }, "the control plane cannot be reached");
+      downSince ??= clock.now();
+      return downSince;
+    },
+    deadline: (callStarted, failingSince) => (reached ? failingSince + PATIENCE : callStarted + connectTimeout),
+  };
+}
+
+/** The name and code of a connection fault, such as `ECONNREFUSED`; nothing of its text, which may quote a proxy's URL. */
+export function causeText(cause: unknown): string {
+  const code = faultCode(cause);
+  return code ?? (cause instanceof Error ? cause.name : "unknown");
+}
+
+/** The `code` of a connection fault, also of the first of several addresses that were tried. */
+export function faultCode(cause: unknown): string | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  if ("code" in cause && typeof cause.code === "string") return cause.code;
+  if (cause instanceof AggregateError) return faultCode(cause.errors[0]);
+  return faultCode(cause.cause);
+}
+
+/** Whether trying again cannot help: certificates and proxies do not change by waiting. */
+export function isLasting(cause: unknown): boolean {
+  const code = faultCode(cause) ?? "";
+  return (
+    /^(?:CERT_|ERR_TLS_|ERR_SSL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|UND_ERR_INVALID_ARG)/.test(
+      code,
+    ) ||
+    (cause instanceof Error && /Proxy response \(4\d\d\)|Proxy Authentication/.test(cause.message))
+  );
+}

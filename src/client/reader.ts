@@ -1,0 +1,118 @@
+import type { JsonObject } from "../contract/json.ts";
+import {
+  type DryRunOperation,
+  type GetOperation,
+  type ListOperation,
+  type OperationName,
+  operation,
+  type Replies,
+} from "../contract/operations.ts";
+import { answerError } from "./answer-error.ts";
+import type { Answer, Caller } from "./call.ts";
+import type { CallContent, PathParameters, Query } from "./compose.ts";
+import { type Page, readPage, readParcel } from "./envelope.ts";
+import { ClientError } from "./failure.ts";
+import { readList } from "./list.ts";
+import { isSameResource } from "./same.ts";
+
+type Stop = { readonly signal: AbortSignal };
+type Where = { readonly path?: PathParameters; readonly query?: Query };
+
+/** Everything that plan, drift and import may ask of a control plane: nothing here can change it. */
+export type Reader = {
+  /** One resource. */
+  readonly get: <Name extends GetOperation>(name: Name, where: Where, stop: Stop) => Promise<Replies[Name]>;
+  /** One page, by default the first with the server's own limit. */
+  readonly page: <Name extends ListOperation>(
+    name: Name,
+    where: Where & { readonly offset?: number; readonly limit?: number },
+    stop: Stop,
+  ) => Promise<Page<Replies[Name]>>;
+  /** Every row of a list; `limit` is the number of rows per page. */
+  readonly list: <Name extends ListOperation>(
+    name: Name,
+    where: Where & { readonly limit?: number },
+    stop: Stop,
+  ) => Promise<readonly Replies[Name][]>;
+  /** What a write would answer; sent with `dryRun: true`, always. */
+  readonly rehearse: <Name extends DryRunOperation>(
+    name: Name,
+    body: JsonObject & { readonly manifest: JsonObject },
+    stop: Stop,
+  ) => Promise<Replies[Name]>;
+};
+
+const PAGE = 1000;
+
+/** A reader over the caller; every failure is a `ClientError`, an abort is the signal's own reason. */
+export function createReader(call: Caller): Reader {
+  // Rows of one list are alike: a page size that was too large once is not tried again.
+  const pageSizes = new Map<ListOperation, number>();
+
+  const ask = async (name: OperationName, content: CallContent, { signal }: Stop) => {
+    signal.throwIfAborted();
+    const answer = await call(name, content, { repeats: () => true, fresh: false, signal });
+    if (answer.state === "answered") return answer;
+    signal.throwIfAborted();
+    throw answerError(name, answer);
+  };
+
+  const page: Reader["page"] = async (name, { path, query, offset, limit }, stop) => {
+    mustBe(name, (row) => row.reply === "list");
+    const answer = await ask(name, content(path, { ...query, limit, offset }), stop);
+    return readPage(name, answer.value) ?? undocumented(name, answer);
+  };
+
+  return {
+    page,
+    get: async (name, { path, query }, stop) => {
+      mustBe(name, (row) => row.reply === "one" && row.retry === "read");
+      const answer = await ask(name, content(path, query), stop);
+      return readParcel(name, answer.value)?.data ?? undocumented(name, answer);
+    },
+    list: async (name, { path, query, limit = PAGE }, stop) => {
+      const span = async (window: { readonly offset: number; readonly limit: number }) => {
+        try {
+          return await page(name, { ...content(path, query), ...window }, stop);
+        } catch (error) {
+          if (error instanceof ClientError && error.reason === "oversize") return "oversize";
+          throw error;
+        }
+      };
+      const listing = await readList(span, { limit: Math.min(limit, pageSizes.get(name) ?? limit) });
+      if (listing.state === "oversize")
+        throw new ClientError("oversize", describe(name, "answers a row over 8 MiB"), { operation: name });
+      if (listing.state === "unsound")
+        throw new ClientError("protocol", describe(name, listing.fault), { operation: name });
+      if (listing.limit < limit) pageSizes.set(name, listing.limit);
+      return listing.rows;
+    },
+    rehearse: async (name, body, stop) => {
+      mustBe(name, (row) => row.body?.dryRun !== undefined);
+      const answer = await ask(name, { body: { ...body, dryRun: true } }, stop);
+      const data = readParcel(name, answer.value)?.data ?? undocumented(name, answer);
+      return isSameResource(body, data) ? data : undocumented(name, answer);
+    },
+  };
+}
+
+// The types say it already; this says it to whoever went around them.
+function mustBe(name: OperationName, holds: (row: ReturnType<typeof operation>) => boolean): void {
+  if (!holds(operation(name))) throw new TypeError(`${name} is not an operation that reads so`);
+}
+
+function content(path: PathParameters | undefined, query: Query | undefined): CallContent {
+  return { ...(path === undefined ? {} : { path }), ...(query === undefined ? {} : { query }) };
+}
+
+function undocumented(name: OperationName, { status }: Extract<Answer, { readonly state: "answered" }>): never {
+  throw new ClientError("protocol", describe(name, `answered ${status} with a body that is not the documented one`), {
+    operation: name,
+    status,
+  });
+}
+
+function describe(name: OperationName, what: string): string {
+  const { method, path } = operation(name);
+  return `${method} ${path} ${what}`;
+}

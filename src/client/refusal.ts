@@ -1,0 +1,107 @@
+import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
+import type { Operation } from "../contract/operations.ts";
+import type { Secret } from "../contract/secret.ts";
+import { excerpt } from "./excerpt.ts";
+import type { FailureReason } from "./failure.ts";
+
+/** One fault that the server names; `pointer` is relative to the manifest, or empty. */
+export type RefusalDetail = { readonly pointer: string; readonly message: string; readonly code: string | null };
+
+/** An answer that says no: the request had no effect. */
+export type Refusal = {
+  readonly reason: FailureReason;
+  readonly status: number;
+  readonly code: string | null;
+  readonly message: string;
+  readonly details: readonly RefusalDetail[];
+};
+
+const DETAILS = 100;
+// What common frameworks say of a route they do not have; a resource's own 404 has words of its own.
+const ROUTE_WORDS = /^(?:Cannot (?:GET|PUT|POST) \/|Route (?:GET|PUT|POST):|404 page not found|Not Found$)/i;
+
+/** Reads a refusal from a status and a body in any of the forms that are known, or none. */
+export function readRefusal(
+  operation: Operation,
+  status: number,
+  { body, raw, token }: { readonly body: Json | undefined; readonly raw: string; readonly token: Secret },
+): Refusal {
+  const show = (value: string) => excerpt(value, { without: token });
+  const fields: JsonObject = isObject(body) ? body : {};
+  const code = text(fields.code);
+  const told = ownMessage(fields) ?? (isObject(body) ? "" : summary(raw));
+  return {
+    reason: reasonOf(operation, status, { code, told, structured: isObject(body) }),
+    status,
+    code: code === undefined ? null : show(code),
+    message: show(told),
+    details: details(fields, show),
+  };
+}
+
+function ownMessage({ message, error, detail }: JsonObject): string | undefined {
+  return text(message) ?? text(error) ?? text(detail) ?? (isObject(error) ? text(error.message) : undefined);
+}
+
+// A page of markup is of no use to anyone who reads one line.
+function summary(raw: string): string {
+  return /^\s*</.test(raw) ? "" : raw.trim();
+}
+
+function details(fields: JsonObject, show: (value: string) => string): readonly RefusalDetail[] {
+  const given = [fields.details, fields.detail].find((value) => Array.isArray(value)) ?? [];
+  return given
+    .slice(0, DETAILS)
+    .filter((item: Json) => isObject(item))
+    .map((item: JsonObject) => ({
+      pointer: show(text(item.pointer) ?? locationPointer(item.loc)),
+      message: show(text(item.message) ?? text(item.msg) ?? ""),
+      code: show(text(item.code) ?? text(item.type) ?? "") || null,
+    }));
+}
+
+// `loc` is a path from the request: ["body", "manifest", "ports", 0, "host"].
+function locationPointer(location: Json | undefined): string {
+  if (!Array.isArray(location)) return "";
+  const steps = location.map(String);
+  const start = steps.indexOf("manifest") + 1 || (steps[0] === "body" ? 1 : 0);
+  return steps
+    .slice(start)
+    .map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .join("");
+}
+
+type Told = { readonly code: string | undefined; readonly told: string; readonly structured: boolean };
+
+function reasonOf(operation: Operation, status: number, told: Told): FailureReason {
+  switch (status) {
+    case 401:
+      return "unauthorized";
+    case 403:
+      return "forbidden";
+    case 404:
+      return isRouteMissing(operation, told) ? "route-missing" : "not-found";
+    case 405:
+    case 501:
+      return "route-missing";
+    case 409:
+      return "conflict";
+    case 412:
+      return "fenced";
+    case 429:
+      return "throttled";
+    default:
+      return "refused";
+  }
+}
+
+// A wrong guess one way hides a resource, the other way it hides a route: only clear words decide.
+function isRouteMissing({ path, method }: Operation, { code, told, structured }: Told): boolean {
+  if (code !== undefined) return code === "route-not-found" || (code !== "not-found" && isCollectionRead(path, method));
+  if (!structured || isCollectionRead(path, method)) return true;
+  return ROUTE_WORDS.test(told) && !(told.length === "Not Found".length && path.includes("{"));
+}
+
+function isCollectionRead(path: string, method: Operation["method"]): boolean {
+  return method === "GET" && !path.includes("{");
+}

@@ -1,0 +1,104 @@
+import type { Buffer } from "node:buffer";
+import { type OperationName, operation, type Replies, type WriteOperation } from "../contract/operations.ts";
+import type { Secret } from "../contract/secret.ts";
+import type { Called, Caller, Doubt } from "./call.ts";
+import type { CallContent } from "./compose.ts";
+import { readParcel } from "./envelope.ts";
+import type { Refusal } from "./refusal.ts";
+import { isSameResource } from "./same.ts";
+
+/** What became of a write. */
+export type Sent<Name extends OperationName = WriteOperation> = {
+  /** How often the request was sent. */
+  readonly attempts: number;
+} & (
+  | {
+      readonly state: "applied";
+      readonly status: number;
+      readonly data: Replies[Name];
+      /** The one-time token, where the reply carried one. */
+      readonly token: Secret | null;
+      /** Operation 7 alone tells whether it made the token. */
+      readonly created: boolean | null;
+    }
+  /** The server said no; nothing was changed. */
+  | ({ readonly state: "refused" } & Refusal)
+  /** It may have had its effect: look before anything is sent again. */
+  | { readonly state: "ambiguous"; readonly reason: Doubt; readonly status: number | null; readonly cause: unknown }
+  /** No byte left this machine. */
+  | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown }
+);
+
+/** What a write says, and who wants to know of its course. */
+export type WriteContent = CallContent & {
+  /** Called right before the first byte of each try. */
+  readonly onSent?: () => void;
+  /** Awaited with the reply's bytes, or what came of them, before anything looks at them: one-time tokens go to disk here. */
+  readonly onReply?: (bytes: Buffer) => Promise<void>;
+};
+
+/** Everything that changes a control plane. */
+export type Writer = {
+  /** Sends one write; whatever happens on the way is an answer, not an exception. */
+  readonly send: <Name extends WriteOperation>(
+    name: Name,
+    content: WriteContent,
+    stop: { readonly signal: AbortSignal },
+  ) => Promise<Sent<Name>>;
+};
+
+/** A writer over the caller; it repeats only what the retry class of the operation allows. */
+export function createWriter(call: Caller): Writer {
+  let honoursKeys = false;
+  return {
+    send: async (name, { onSent, onReply, ...content }, { signal }) => {
+      const { retry } = operation(name);
+      const guarded = retry === "once" || retry === "token";
+      const called = await call(name, content, {
+        repeats: () => retry === "repeat" || (guarded && honoursKeys && content.idempotencyKey !== undefined),
+        fresh: guarded,
+        signal,
+        ...(onSent === undefined ? {} : { onSent }),
+        ...(onReply === undefined ? {} : { onReply }),
+      });
+      if (called.state === "answered") honoursKeys ||= called.headers["idempotency-key-accepted"] === "true";
+      return readSent(name, content, called);
+    },
+  };
+}
+
+function readSent<Name extends WriteOperation>(name: Name, content: CallContent, called: Called): Sent<Name> {
+  const { attempts } = called;
+  switch (called.state) {
+    case "answered": {
+      const { status } = called;
+      const parcel = readParcel(name, called.value);
+      if (parcel === undefined)
+        return doubtful("protocol", "the reply is not the documented one", { status, attempts });
+      if (!isSameResource(content.body, parcel.data)) {
+        return doubtful("mismatch", "the reply tells of another resource", { status, attempts });
+      }
+      return { state: "applied", status, ...parcel, attempts };
+    }
+    case "refused":
+      return { state: "refused", ...called.refusal, attempts };
+    case "ambiguous":
+      return { state: "ambiguous", reason: called.doubt, status: called.status, cause: called.cause, attempts };
+    case "not-sent":
+      return called;
+  }
+}
+
+function doubtful(
+  reason: Doubt,
+  message: string,
+  { status, attempts }: { readonly status: number; readonly attempts: number },
+): {
+  readonly state: "ambiguous";
+  readonly reason: Doubt;
+  readonly status: number;
+  readonly cause: Error;
+  readonly attempts: number;
+} {
+  return { state: "ambiguous", reason, status, cause: new Error(message), attempts };
+}
