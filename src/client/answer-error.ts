@@ -1,5 +1,5 @@
 import { type OperationName, operation } from "../contract/operations.ts";
-import type { Answer, Doubt } from "./call.ts";
+import type { Answer, Doubt } from "./answer.ts";
 import { ClientError, type FailureReason } from "./failure.ts";
 import { causeText } from "./reach.ts";
 import type { Refusal } from "./refusal.ts";

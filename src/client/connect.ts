@@ -27,7 +27,7 @@ export type ConnectOptions = {
   /** Where proxies are named: `process.env` as a rule. */
   readonly env: Environment;
   readonly userAgent: string;
-  /** Ends the connection and whatever is in flight on it. */
+  /** Ends every call, whatever its own signal says. */
   readonly signal: AbortSignal;
   readonly log?: ClientLog;
   /** Keeps what is learned of the server between runs. */
@@ -65,18 +65,14 @@ export function connect(options: ConnectOptions): Connection {
     reach: createReach(clock, { ...options, server: address.origin }),
     clock,
     random,
+    signal,
     ...(options.log === undefined ? {} : { log: options.log }),
   });
-  const onAbort = () => void dispatchers.close(new Error("the connection was ended", { cause: signal.reason }));
-  signal.addEventListener("abort", onAbort, { once: true });
   return {
     origin: address.origin,
     reader: createReader(call),
     writer: createWriter(call),
     capabilities,
-    [Symbol.asyncDispose]: async () => {
-      signal.removeEventListener("abort", onAbort);
-      await dispatchers.close();
-    },
+    [Symbol.asyncDispose]: dispatchers.close,
   };
 }

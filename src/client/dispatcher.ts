@@ -19,7 +19,7 @@ export type Route = {
 export type Dispatchers = {
   readonly shared: Dispatcher;
   readonly fresh: Dispatcher;
-  readonly close: (cause?: Error) => Promise<void>;
+  readonly close: () => Promise<void>;
 };
 
 /** Opens no connection yet; the environment decides whether there is a proxy in between. */
@@ -35,8 +35,8 @@ export function createDispatchers(route: Route): Dispatchers {
   return {
     shared,
     fresh,
-    close: async (cause) => {
-      await Promise.all([shared, fresh].map((each) => each.destroy(cause ?? null)));
+    close: async () => {
+      await Promise.all([shared, fresh].map((each) => each.destroy()));
     },
   };
 }

@@ -34,6 +34,8 @@ export type Bounds = {
   readonly timeout: number;
   /** Bytes of a body as it comes over the wire. */
   readonly cap: number;
+  /** Whether the connection is closed afterwards. */
+  readonly reset: boolean;
   /** Called once, right before the first byte is sent. */
   readonly onSent?: () => void;
   readonly signal: AbortSignal;
@@ -66,35 +68,40 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
 
   if (bounds.signal.aborted) return Promise.resolve({ state: "not-sent", cause: bounds.signal.reason, aborted: true });
   bounds.signal.addEventListener("abort", onAbort, { once: true });
-  dispatcher.dispatch(request, {
-    onRequestStart: (started) => {
-      // Aborted while it queued: stopped here, nothing has been written yet.
-      if (bounds.signal.aborted) return started.abort(new Error("aborted", { cause: bounds.signal.reason }));
-      controller = started;
-      timer = setTimeout(
-        () => breakOff("timeout", new Error(`no whole reply within ${bounds.timeout} ms`)),
-        bounds.timeout,
-      );
-      bounds.onSent?.();
+  dispatcher.dispatch(
+    { ...request, reset: bounds.reset },
+    {
+      onRequestStart: (started) => {
+        // Aborted while it queued: nothing has been written yet, and nothing will be.
+        // Started once already: it may have arrived, and is not sent again behind our back.
+        if (bounds.signal.aborted || controller !== null)
+          return started.abort(new Error("aborted", { cause: bounds.signal.reason }));
+        controller = started;
+        timer = setTimeout(
+          () => breakOff("timeout", new Error(`no whole reply within ${bounds.timeout} ms`)),
+          bounds.timeout,
+        );
+        bounds.onSent?.();
+      },
+      onResponseStart: (_, code, received) => {
+        if (code < 200) return;
+        status = code;
+        headers = received;
+      },
+      onResponseData: (_, chunk) => {
+        size += chunk.length;
+        if (size > bounds.cap) return breakOff("oversize", new Error(`a reply of more than ${bounds.cap} bytes`));
+        chunks.push(chunk);
+      },
+      onResponseEnd: () => {
+        if (status !== null) settle({ state: "answered", status, headers, body: Buffer.concat(chunks, size) });
+        else breakOff("connection-lost", new Error("the reply ended before it began"));
+      },
+      onResponseError: (_, cause) => {
+        if (controller === null) settle({ state: "not-sent", cause, aborted: false });
+        else breakOff("connection-lost", cause);
+      },
     },
-    onResponseStart: (_, code, received) => {
-      if (code < 200) return;
-      status = code;
-      headers = received;
-    },
-    onResponseData: (_, chunk) => {
-      size += chunk.length;
-      if (size > bounds.cap) return breakOff("oversize", new Error(`a reply of more than ${bounds.cap} bytes`));
-      chunks.push(chunk);
-    },
-    onResponseEnd: () => {
-      if (status !== null) settle({ state: "answered", status, headers, body: Buffer.concat(chunks, size) });
-      else breakOff("connection-lost", new Error("the reply ended before it began"));
-    },
-    onResponseError: (_, cause) => {
-      if (controller === null) settle({ state: "not-sent", cause, aborted: false });
-      else breakOff("connection-lost", cause);
-    },
-  });
+  );
   return promise;
 }

@@ -62,7 +62,7 @@ export function faultCode(cause: unknown): string | undefined {
 export function isLasting(cause: unknown): boolean {
   const code = faultCode(cause) ?? "";
   return (
-    /^(?:CERT_|ERR_TLS_|ERR_SSL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|UND_ERR_INVALID_ARG)/.test(
+    /^(?:CERT_|ERR_TLS_|ERR_SSL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|UND_ERR_INVALID_ARG|UND_ERR_DESTROYED|UND_ERR_CLOSED)/.test(
       code,
     ) ||
     (cause instanceof Error && /Proxy response \(4\d\d\)|Proxy Authentication/.test(cause.message))

@@ -7,8 +7,9 @@ import {
   operation,
   type Replies,
 } from "../contract/operations.ts";
+import type { Answer } from "./answer.ts";
 import { answerError } from "./answer-error.ts";
-import type { Answer, Caller } from "./call.ts";
+import type { Caller } from "./call.ts";
 import type { CallContent, PathParameters, Query } from "./compose.ts";
 import { type Page, readPage, readParcel } from "./envelope.ts";
 import { ClientError } from "./failure.ts";
@@ -50,10 +51,9 @@ export function createReader(call: Caller): Reader {
   const pageSizes = new Map<ListOperation, number>();
 
   const ask = async (name: OperationName, content: CallContent, { signal }: Stop) => {
-    signal.throwIfAborted();
     const answer = await call(name, content, { repeats: () => true, fresh: false, signal });
     if (answer.state === "answered") return answer;
-    signal.throwIfAborted();
+    if (isAborted(answer)) throw answer.cause;
     throw answerError(name, answer);
   };
 
@@ -94,6 +94,11 @@ export function createReader(call: Caller): Reader {
       return isSameResource(body, data) ? data : undocumented(name, answer);
     },
   };
+}
+
+function isAborted(answer: Answer): answer is Extract<Answer, { readonly cause: unknown }> {
+  if (answer.state === "not-sent") return answer.reason === "aborted";
+  return answer.state === "ambiguous" && answer.doubt === "aborted";
 }
 
 // The types say it already; this says it to whoever went around them.

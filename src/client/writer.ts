@@ -1,7 +1,8 @@
 import type { Buffer } from "node:buffer";
 import { type OperationName, operation, type Replies, type WriteOperation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
-import type { Called, Caller, Doubt } from "./call.ts";
+import type { Doubt } from "./answer.ts";
+import type { Called, Caller } from "./call.ts";
 import type { CallContent } from "./compose.ts";
 import { readParcel } from "./envelope.ts";
 import type { Refusal } from "./refusal.ts";

@@ -1,0 +1,35 @@
+import type { Json } from "../contract/json.ts";
+import type { Headers } from "./exchange.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** Why it is not known whether a call had its effect: a closed set. */
+export type Doubt =
+  | "timeout"
+  | "connection-lost"
+  | "aborted"
+  /** 5xx: something answered, and who knows what happened behind it. */
+  | "server-error"
+  /** 3xx, which is never followed. */
+  | "redirect"
+  | "oversize"
+  /** A success whose body says it is JSON and is none: cut short, most likely. */
+  | "malformed"
+  /** A success whose body is not what the interface documents. */
+  | "protocol"
+  /** The reply could not be put away, and what it carried comes only once. */
+  | "not-kept"
+  /** The reply tells of another resource than the request did. */
+  | "mismatch";
+
+/** What became of a call. */
+export type Answer =
+  | { readonly state: "answered"; readonly status: number; readonly value: Json; readonly headers: Headers }
+  /** The server said no, and did nothing. */
+  | { readonly state: "refused"; readonly refusal: Refusal }
+  /** It may have had its effect. */
+  | { readonly state: "ambiguous"; readonly doubt: Doubt; readonly status: number | null; readonly cause: unknown }
+  /** No byte left this machine. */
+  | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown };
+
+/** What one try gave, and how long the server asks to wait before the next one. */
+export type Tried = { readonly answer: Answer; readonly retryAfter: number | null };

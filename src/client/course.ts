@@ -1,0 +1,75 @@
+import type { Doubt, Tried } from "./answer.ts";
+import { backoff } from "./backoff.ts";
+import type { Clock } from "./clock.ts";
+import type { Gate } from "./gate.ts";
+import { isLasting, type Reach } from "./reach.ts";
+
+/** Milliseconds to wait before the next try; null when this answer stands. */
+export type Course = (tried: Tried, attempts: number) => number | null;
+
+const LONGEST_PAUSES = 15 * 60_000;
+const MALFORMED_TRIES = 3;
+
+/** Starts the course of one call: how often and how long it is worth repeating. */
+export function startCourse(
+  { clock, random, gate, reach }: Shared,
+  { repeats }: { readonly repeats: () => boolean },
+): Course {
+  const started = clock.now();
+  let renewed = false;
+  let paused = 0;
+  let faultsSince: number | null = null;
+
+  const until = (deadline: number, attempts: number) => {
+    const wait = backoff(attempts, random());
+    return clock.now() + wait > deadline ? null : wait;
+  };
+  const afterFault = (attempts: number) => {
+    faultsSince ??= clock.now();
+    return until(reach.deadline(started, faultsSince), attempts);
+  };
+  const afterRefusal = (status: number, asked: number | null, attempts: number) => {
+    if (status === 401 && !renewed) {
+      renewed = true;
+      return 0;
+    }
+    if (status !== 429 && status !== 503) return null;
+    const wait = asked ?? (backoff(attempts, 1) + backoff(attempts, random())) / 2;
+    // A server that says "at once" again and again must not be asked in a tight loop.
+    paused += Math.max(wait, backoff(attempts, 1));
+    if (paused > LONGEST_PAUSES) return null;
+    const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, random()));
+    // 429 speaks for the whole server, 503 for what was asked.
+    if (status === 429) gate.pause(pause);
+    return pause;
+  };
+
+  return ({ answer, retryAfter }, attempts) => {
+    switch (answer.state) {
+      case "answered":
+        return null;
+      case "not-sent": {
+        if (answer.reason === "aborted") return null;
+        const deadline = reach.deadline(started, reach.failed(answer.cause));
+        return isLasting(answer.cause) ? null : until(deadline, attempts);
+      }
+      case "ambiguous":
+        return repeats() && mayPass(answer.doubt, attempts) ? afterFault(attempts) : null;
+      case "refused":
+        return afterRefusal(answer.refusal.status, retryAfter, attempts);
+    }
+  };
+}
+
+type Shared = {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly gate: Gate;
+  readonly reach: Reach;
+};
+
+// Repeating helps against what the network did, not against what the server says on purpose.
+function mayPass(doubt: Doubt, attempts: number): boolean {
+  if (doubt === "malformed") return attempts < MALFORMED_TRIES;
+  return doubt === "timeout" || doubt === "connection-lost" || doubt === "server-error";
+}

@@ -1,0 +1,79 @@
+import type { Buffer } from "node:buffer";
+import { type OperationName, operation } from "../contract/operations.ts";
+import type { Secret } from "../contract/secret.ts";
+import type { Answer, Tried } from "./answer.ts";
+import { type Decoded, decode } from "./decode.ts";
+import type { Exchange, Headers } from "./exchange.ts";
+import { readRefusal } from "./refusal.ts";
+import { retryAfter } from "./retry-after.ts";
+
+/** What is needed to tell what an exchange means. */
+export type Hearing = {
+  readonly name: OperationName;
+  /** The token that was sent: it is shown nowhere, whatever the reply quotes. */
+  readonly token: Secret;
+  /** Epoch milliseconds, for replies without a date. */
+  readonly date: number;
+  /** Awaited with the bytes of a success, or what came of one, before anything looks at them. */
+  readonly onReply?: (bytes: Buffer) => Promise<void>;
+};
+
+/** Tells what an exchange means for the call; never rejects. */
+export async function judge(outcome: Exchange, hearing: Hearing): Promise<Tried> {
+  if (outcome.state === "not-sent") {
+    return final({ state: "not-sent", reason: outcome.aborted ? "aborted" : "unreachable", cause: outcome.cause });
+  }
+  const { status } = outcome;
+  const bytes = outcome.state === "answered" ? outcome.body : outcome.partial;
+  if (isSuccess(status) && bytes.length > 0) {
+    try {
+      await hearing.onReply?.(bytes);
+    } catch (cause) {
+      return final({ state: "ambiguous", doubt: "not-kept", status, cause });
+    }
+  }
+  if (outcome.state === "broken") {
+    return final({ state: "ambiguous", doubt: outcome.reason, status, cause: outcome.cause });
+  }
+  const { headers } = outcome;
+  const decoded = await decode(headers, outcome.body);
+  return isSuccess(outcome.status)
+    ? final(readSuccess(outcome.status, headers, decoded))
+    : readFailure(outcome.status, headers, { decoded, hearing });
+}
+
+function readSuccess(status: number, headers: Headers, decoded: Decoded): Answer {
+  if (decoded.state === "json") return { state: "answered", status, value: decoded.value, headers };
+  const cause = new Error(`answered ${status}, and the reply ${decoded.fault}`);
+  if (decoded.state === "oversize") return { state: "ambiguous", doubt: "oversize", status, cause };
+  const saysJson = decoded.raw !== "" && /[/+]json\b/.test(String(headers["content-type"]));
+  return { state: "ambiguous", doubt: saysJson ? "malformed" : "protocol", status, cause };
+}
+
+function readFailure(
+  status: number,
+  headers: Headers,
+  { decoded, hearing }: { readonly decoded: Decoded; readonly hearing: Hearing },
+): Tried {
+  const raw = decoded.state === "oversize" ? "" : decoded.raw;
+  const body = decoded.state === "json" ? decoded.value : undefined;
+  const refusal = readRefusal(operation(hearing.name), status, { body, raw, token: hearing.token });
+  const pause = retryAfter(headers, { date: hearing.date });
+  if (isRefusal(status, pause)) return { answer: { state: "refused", refusal }, retryAfter: pause };
+  const cause = new Error(refusal.message === "" ? `answered ${status}` : `answered ${status}: ${refusal.message}`);
+  return final({ state: "ambiguous", doubt: status < 400 ? "redirect" : "server-error", status, cause });
+}
+
+// 503 with Retry-After, and 501, say that nothing was done; 408 and every other 5xx say nothing.
+function isRefusal(status: number, pause: number | null): boolean {
+  if (status >= 500) return status === 501 || (status === 503 && pause !== null);
+  return status >= 400 && status !== 408;
+}
+
+function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
+function final(answer: Answer): Tried {
+  return { answer, retryAfter: null };
+}
