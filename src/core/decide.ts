@@ -49,7 +49,8 @@ export type Decision = {
   /** What the control plane said where it refused; never a value of the manifest. */
   readonly detail: string | null;
   readonly differences: readonly Difference[];
-  readonly ignored: number;
+  /** The paths that differ and are left as live has them. */
+  readonly ignored: readonly (readonly string[])[];
   readonly drifted: boolean;
   /** Live and desired in normal form, for the patch. */
   readonly before: Json | undefined;
@@ -61,7 +62,7 @@ const NOTHING = {
   reason: null,
   detail: null,
   differences: [],
-  ignored: 0,
+  ignored: [],
   drifted: false,
   before: undefined,
   after: undefined,
@@ -78,7 +79,9 @@ export function decide(one: Case): Decision {
     case "present":
       return decidePresent(one, live.row);
     case "unknown":
-      return live.reason === "refused" ? block("refused", { detail: live.detail ?? null }) : decideUnknown(one);
+      if (live.reason === "refused" || live.reason === "unreadable")
+        return block(live.reason, { detail: live.detail ?? null });
+      return decideUnknown(one);
   }
 }
 
@@ -144,8 +147,9 @@ function compare(one: Case, before: Json | undefined, after: Json | undefined): 
     return { ...difference, cause };
   });
   const acted = all.filter(({ cause }) => cause !== "ignored");
+  const ignored = all.filter(({ cause }) => cause === "ignored").map(({ tokens }) => tokens);
   const drifted = acted.some(({ cause }) => cause === "drift" || cause === "conflict");
-  return { differences: acted, ignored: all.length - acted.length, drifted, before, after };
+  return { differences: acted, ignored, drifted, before, after };
 }
 
 function receipt(one: Case): { written: Json | undefined; echo: Json | undefined } | null {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
 import type { DryRunOperation, GetOperation, ListOperation, Replies, WriteOperation } from "../contract/operations.ts";
 import type { Reference } from "./manifest.ts";
 
@@ -20,6 +20,8 @@ export type LiveRow = {
 export type ListReading = {
   readonly operation: ListOperation;
   readonly query?: { readonly [name: string]: string };
+  /** The query that narrows the list to (at least) one resource, where the operation has such a filter. */
+  readonly narrow?: (key: string) => { readonly [name: string]: string };
   /** Reads one row; null when the row is not of this kind. */
   readonly row: (row: never) => LiveRow | null;
 };
@@ -81,3 +83,11 @@ export type Kind = {
 
 /** Types the row readers of a kind by the reply of the operation they belong to. */
 export type RowOf<Name extends keyof Replies> = (reply: Replies[Name]) => LiveRow | null;
+
+/** Reads a reply with one of a kind's row readers; throws a `TypeError` where it lacks what a row needs. */
+export function readRow({ row }: { readonly row: (reply: never) => LiveRow | null }, reply: unknown): LiveRow | null {
+  if (!isObject(reply)) throw new TypeError("the reply is not an object");
+  const found = row(reply as never);
+  if (found !== null && !isObject(found.manifest)) throw new TypeError("the reply carries no manifest");
+  return found;
+}

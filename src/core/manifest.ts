@@ -30,3 +30,10 @@ export function splitIdentity(identity: Identity): { readonly kind: string; read
   const slash = identity.indexOf("/");
   return { kind: identity.slice(0, slash), key: identity.slice(slash + 1) };
 }
+
+/** Splits the version from a key such as `repo/name@3`; null where it names none. */
+export function splitVersion(key: string): { readonly name: string; readonly version: number | null } {
+  const at = key.lastIndexOf("@");
+  const version = at === -1 ? Number.NaN : Number(key.slice(at + 1));
+  return Number.isInteger(version) ? { name: key.slice(0, at), version } : { name: key, version: null };
+}

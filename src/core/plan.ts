@@ -26,6 +26,7 @@ export type Reason =
   | "token-sink"
   | "model-version-write"
   | "refused"
+  | "unreadable"
   | "by-ledger";
 
 /** One sentence for each reason: what holds the step, and what to do now. */
@@ -39,6 +40,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   "model-version-write":
     "it is not known what operation 5 does on this control plane: set modelVersionWrite: post when it registers versions",
   refused: "the control plane refuses this manifest",
+  unreadable: "live could not be read just now, so nothing is decided",
   "by-ledger": "live cannot be read; equal to what was last written",
 };
 

@@ -16,7 +16,7 @@ export const kind: Kind = {
   key: (manifest) => registryKey(manifest, ""),
   group: (key) => key.slice(0, key.indexOf("/")),
   references: (manifest) => [{ identity: `ml-repo/${text(manifest.ml_repo)}`, pointer: "/ml_repo" }],
-  list: { operation: "listPromptVersions", row },
+  list: { operation: "listPromptVersions", narrow: (key) => ({ name: key.slice(key.indexOf("/") + 1) }), row },
   write: [{ operation: "putPromptVersion", row }],
   versions: { mutable: ["description", "metadata", "version_alias"] },
 };

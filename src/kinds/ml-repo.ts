@@ -15,6 +15,6 @@ export const kind: Kind = {
   key: (manifest) => text(manifest.name) ?? "",
   group: (key) => key,
   references: grantReferences,
-  list: { operation: "listMlRepos", row },
+  list: { operation: "listMlRepos", narrow: (name) => ({ name }), row },
   write: [{ operation: "putMlRepo", rehearsal: "putMlRepo", row }],
 };

@@ -8,7 +8,12 @@ export const kind: Kind = {
   key: (manifest) => `${text(manifest.workspace_fqn)}/${text(manifest.name)}`,
   group: (key) => key.slice(0, key.indexOf("/")),
   references: (manifest) => [{ identity: `workspace/${text(manifest.workspace_fqn)}`, pointer: "/workspace_fqn" }],
-  list: { operation: "listApps", query: { applicationType: "service" }, row: applicationRow },
+  list: {
+    operation: "listApps",
+    query: { applicationType: "service" },
+    narrow: (key) => ({ fqn: key.replace("/", ":") }),
+    row: applicationRow,
+  },
   single: {
     operation: "listDeployments",
     idFrom: ({ applicationId }: { applicationId?: string | null }) => applicationId || null,

@@ -18,6 +18,6 @@ export const kind: Kind = {
     { identity: `cluster/${text(manifest.cluster_fqn)}`, pointer: "/cluster_fqn" },
     ...grantReferences(manifest),
   ],
-  list: { operation: "listWorkspaces", row },
+  list: { operation: "listWorkspaces", narrow: (fqn) => ({ fqn }), row },
   write: [{ operation: "putWorkspace", rehearsal: "putWorkspace", row }],
 };

@@ -1,0 +1,199 @@
+import type { JsonObject } from "../contract/json.ts";
+import { rolloutState } from "../contract/rollout.ts";
+import type { Shape } from "../contract/shape.ts";
+import type { Decision } from "../core/decide.ts";
+import { keepIgnored } from "../core/keep-ignored.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Live } from "../core/live.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import { equal } from "../core/normal.ts";
+import { reasonText, type Step, writes } from "../core/plan.ts";
+import type { Planned } from "../core/planner.ts";
+import type { Recorded } from "../core/recorded.ts";
+import {
+  type ApplyReport,
+  type Outcome,
+  type OutcomeError,
+  type RolloutResult,
+  summariseOutcomes,
+} from "../core/report.ts";
+import { followRollout } from "./rollout.ts";
+import { schedule, type Task } from "./schedule.ts";
+import { type Job, type WritingContext, type Written, write } from "./write.ts";
+
+/** Something to tell a person while an apply runs. */
+export type Progress =
+  | { readonly what: "started"; readonly step: Step }
+  | { readonly what: "finished"; readonly step: Step; readonly outcome: Outcome }
+  | { readonly what: "rollout"; readonly step: Step; readonly status: string };
+
+/** What an apply works on. */
+export type Applying = WritingContext & {
+  readonly manifests: ReadonlyMap<Identity, Manifest>;
+  readonly live: ReadonlyMap<Identity, Live>;
+  readonly recorded: ReadonlyMap<Identity, Recorded>;
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly shapeOf: (type: string) => Shape;
+  readonly concurrency: number;
+  /** Follow rollouts to their end. */
+  readonly wait: boolean;
+  readonly failFast: boolean;
+  readonly onProgress: (progress: Progress) => void;
+};
+
+/** An apply's report, with where its one-time tokens went. */
+export type Applied = ApplyReport & {
+  readonly tokens: readonly { readonly identity: Identity; readonly location: string }[];
+};
+
+type Ended = { readonly outcome: Outcome; readonly token: string | null };
+
+/** Makes live follow the plan: each step when its own dependencies are done, every outcome listed. */
+export async function apply({ plan, decisions }: Planned, on: Applying): Promise<Applied> {
+  await adopt(plan.steps, on);
+  const stop = { now: false };
+  const declared = plan.steps.filter(({ action }) => action !== "orphan");
+  const acting = declared.filter(writes);
+  const followed: Promise<Ended>[] = [];
+  const tasks = acting.map(
+    (step): Task<Ended> => ({
+      identity: step.identity,
+      after: on.manifests.get(step.identity)?.references.map(({ identity }) => identity) ?? [],
+      run: async (state) => {
+        if (stop.now || on.stopping.aborted) return skipped(step);
+        if (state === "held") return held(step);
+        on.onProgress({ what: "started", step });
+        const written = await writeStep(step, decisions.get(step.identity), on);
+        const ended = endedFrom(step, written);
+        if (mustStop(ended.outcome, on)) stop.now = true;
+        followed.push(follow(step, written, ended, on));
+        return ended;
+      },
+    }),
+  );
+  const ended = await schedule(tasks, {
+    concurrency: on.concurrency,
+    isGood: ({ outcome: { result } }) => result === "created" || result === "updated" || result === "unchanged",
+    isStopped: () => stop.now || on.stopping.aborted,
+  });
+  const rolledOut = new Map((await Promise.all(followed)).map((one) => [one.outcome.identity, one]));
+  const all = declared.map((step) => rolledOut.get(step.identity) ?? ended.get(step.identity) ?? untouched(step));
+  const outcomes = all.map(({ outcome }) => outcome);
+  return {
+    format_version: "1.0",
+    revision: plan.revision,
+    server: plan.server,
+    summary: summariseOutcomes(outcomes),
+    outcomes,
+    tokens: all.flatMap(({ outcome: { identity }, token }) => (token === null ? [] : [{ identity, location: token }])),
+  };
+}
+
+// What is live and equal becomes recorded, so that a later drift can be told from a later change of the manifest.
+async function adopt(steps: readonly Step[], on: Applying): Promise<void> {
+  const receipts = steps.flatMap(({ action, identity, kind }): Recorded[] => {
+    const [manifest, live, known] = [on.manifests.get(identity), on.live.get(identity), on.recorded.get(identity)];
+    if (action !== "keep" || manifest === undefined || live?.state !== "present") return [];
+    const { row } = live;
+    if (known && equal(known.written, manifest.value) && equal(known.echo ?? undefined, row.manifest)) return [];
+    const written = manifest.value;
+    return [{ identity, kind, id: row.id, written, echo: row.manifest, version: row.version ?? null, at: on.now() }];
+  });
+  if (receipts.length > 0) await on.ledger.record(receipts);
+}
+
+async function writeStep(step: Step, decision: Decision | undefined, on: Applying): Promise<Written> {
+  const manifest = on.manifests.get(step.identity);
+  const kind = on.kindOf(step.kind);
+  if (manifest === undefined || kind === undefined || decision === undefined)
+    throw new TypeError(`no manifest for ${step.identity}`);
+  const live = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
+  const job: Job = { kind, shape: on.shapeOf(step.kind), manifest, live, body: bodyOf(manifest, live, decision) };
+  if (kind.issuesToken?.(manifest.value) && step.action !== "update") await on.sink?.check(step.identity);
+  return write(job, on);
+}
+
+function bodyOf({ value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
+  return live.state === "present" && ignored.length > 0 ? keepIgnored(value, live.row.manifest, ignored) : value;
+}
+
+// A rollout is followed outside the queue, so that waiting takes no place from writing.
+async function follow(step: Step, written: Written, ended: Ended, on: Applying): Promise<Ended> {
+  const rollout = await rolloutOf(step, written, on);
+  const outcome = { ...ended.outcome, rollout };
+  on.onProgress({ what: "finished", step, outcome });
+  return { ...ended, outcome };
+}
+
+async function rolloutOf(step: Step, written: Written, on: Applying): Promise<RolloutResult> {
+  if (!on.kindOf(step.kind)?.rollsOut || written.state !== "done") return null;
+  const { row } = written;
+  const now = rolloutState(row?.status);
+  if (now !== "progressing" || !on.wait) return now;
+  if (!row?.id || !row.stamp) return null;
+  return followRollout(
+    on.reader,
+    { applicationId: row.id, deploymentId: row.stamp },
+    {
+      timeoutMs: on.rolloutTimeoutMs,
+      onStatus: (status) => on.onProgress({ what: "rollout", step, status }),
+      signal: on.stopping,
+    },
+  ).catch((error: unknown): RolloutResult => {
+    if (on.stopping.aborted) return "progressing";
+    throw error;
+  });
+}
+
+function endedFrom(step: Step, written: Written): Ended {
+  const { attempts } = written;
+  switch (written.state) {
+    case "done":
+      return {
+        outcome: outcomeOf(step, step.action === "update" ? "updated" : "created", null, attempts),
+        token: written.delivered,
+      };
+    case "blocked":
+      return {
+        outcome: outcomeOf(step, "blocked", { code: written.reason, message: reasonText[written.reason] }, attempts),
+        token: null,
+      };
+    case "failed":
+    case "unknown":
+      return { outcome: outcomeOf(step, written.state, written.error, attempts), token: null };
+  }
+}
+
+// A refused identity or a lost lease will refuse every other write too.
+function mustStop({ result, error }: Outcome, { failFast }: Applying): boolean {
+  if (error?.status === 401 || error?.status === 412) return true;
+  return failFast && (result === "failed" || result === "unknown");
+}
+
+function untouched(step: Step): Ended {
+  if (step.action === "block" && step.reason !== null) {
+    return {
+      outcome: outcomeOf(step, "blocked", { code: step.reason, message: reasonText[step.reason] }),
+      token: null,
+    };
+  }
+  return { outcome: outcomeOf(step, step.action === "keep" ? "unchanged" : "skipped"), token: null };
+}
+
+function skipped(step: Step): Ended {
+  return { outcome: outcomeOf(step, "skipped"), token: null };
+}
+
+function held(step: Step): Ended {
+  const message = "something it refers to was not written";
+  return { outcome: outcomeOf(step, "blocked", { code: "dependency", message }), token: null };
+}
+
+function outcomeOf(
+  { identity, kind, file }: Step,
+  result: Outcome["result"],
+  error: OutcomeError | null = null,
+  attempts = 0,
+): Outcome {
+  return { identity, kind, result, file, rollout: null, error, attempts };
+}

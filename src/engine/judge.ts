@@ -1,0 +1,37 @@
+import type { Json, JsonObject } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+import { differences } from "../core/diff.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
+import type { Live } from "../core/live.ts";
+import { equal, normalise } from "../core/normal.ts";
+import type { Intent } from "./ledger.ts";
+
+/** What live says of a write whose outcome is not known. */
+export type Verdict =
+  | { readonly effect: "there"; readonly row: LiveRow }
+  | { readonly effect: "not-there" }
+  | { readonly effect: "unreadable" };
+
+/** Judges from live whether an intent had its effect: a newer version, or content, that is what was sent. */
+export function judge(kind: Kind, shape: Shape, intent: Intent, live: Live): Verdict {
+  if (live.state === "unknown") return { effect: "unreadable" };
+  if (live.state === "absent") return { effect: "not-there" };
+  const { row } = live;
+  const { versionBefore } = intent;
+  const isNewer = versionBefore === null || row.version === undefined || row.version > versionBefore;
+  if (!isNewer && kind.versions === undefined) return { effect: "not-there" };
+  return carries(kind, shape, intent.written, row.manifest) ? { effect: "there", row } : { effect: "not-there" };
+}
+
+// The server adds and rewrites fields; what was sent must be found again, additions do not count against it.
+function carries(kind: Kind, shape: Shape, written: JsonObject, live: JsonObject): boolean {
+  const [sent, found] = [plain(kind, shape, written), plain(kind, shape, live)];
+  if (equal(sent, found)) return true;
+  return differences(shape, sent, found).every(({ before }) => before === undefined);
+}
+
+function plain(kind: Kind, shape: Shape, manifest: JsonObject): Json | undefined {
+  if (kind.versions === undefined) return normalise(shape, manifest);
+  const { version: _, ...rest } = manifest;
+  return normalise(shape, rest);
+}

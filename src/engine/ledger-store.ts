@@ -1,0 +1,204 @@
+import type { Insertable, Transaction } from "kysely";
+import { isObject, type JsonObject } from "../contract/json.ts";
+import { type OperationName, operations, type WriteOperation } from "../contract/operations.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { Recorded } from "../core/recorded.ts";
+import type { SealKey } from "../seal/key.ts";
+import { open, seal } from "../seal/seal.ts";
+import type { Migrations } from "../store/migrate.ts";
+import { openStore } from "../store/open.ts";
+import type { Intent, Ledger, PendingIntent } from "./ledger.ts";
+import { noFacts, type RememberedFacts } from "./memory.ts";
+
+type Tables = {
+  server: { server: string; facts: string };
+  receipt: {
+    server: string;
+    identity: string;
+    kind: string;
+    external_id: string | null;
+    version: number | null;
+    at: number;
+    /** Sealed JSON of what was written and what was answered. */
+    sealed: Uint8Array;
+  };
+  intent: {
+    id: string;
+    server: string;
+    identity: string;
+    kind: string;
+    operation: string;
+    version_before: number | null;
+    creates: number;
+    deadline: number;
+    /** Sealed JSON of the manifest that is sent. */
+    sealed: Uint8Array;
+    /** Sealed bytes of a reply that may carry a one-time token. */
+    reply: Uint8Array | null;
+  };
+};
+
+const migrations: Migrations = {
+  "001-ledger": {
+    up: async (db) => {
+      await db.schema
+        .createTable("server")
+        .addColumn("server", "text", (column) => column.primaryKey())
+        .addColumn("facts", "text", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("receipt")
+        .addColumn("server", "text", (column) => column.notNull())
+        .addColumn("identity", "text", (column) => column.notNull())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("external_id", "text")
+        .addColumn("version", "integer")
+        .addColumn("at", "integer", (column) => column.notNull())
+        .addColumn("sealed", "blob", (column) => column.notNull())
+        .addPrimaryKeyConstraint("receipt_key", ["server", "identity"])
+        .execute();
+      await db.schema
+        .createTable("intent")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("server", "text", (column) => column.notNull())
+        .addColumn("identity", "text", (column) => column.notNull())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("operation", "text", (column) => column.notNull())
+        .addColumn("version_before", "integer")
+        .addColumn("creates", "integer", (column) => column.notNull())
+        .addColumn("deadline", "integer", (column) => column.notNull())
+        .addColumn("sealed", "blob", (column) => column.notNull())
+        .addColumn("reply", "blob")
+        .execute();
+    },
+  },
+};
+
+/** Opens the ledger of one server in a SQLite file. */
+export async function openLedger(path: string, { server, key }: { server: string; key: SealKey }): Promise<Ledger> {
+  const store = await openStore<Tables>(path, migrations);
+  const toRow = (receipt: Recorded): Insertable<Tables["receipt"]> => receiptRow(server, key, receipt);
+  return {
+    recorded: async () => {
+      const rows = await store.read.selectFrom("receipt").selectAll().where("server", "=", server).execute();
+      return new Map(rows.map((row) => [row.identity, recordedFrom(key, row)]));
+    },
+    record: (receipts) => store.write((db) => putReceipts(db, receipts.map(toRow))),
+    forget: (identities) =>
+      store.write(async (db) => {
+        for (const identity of identities) {
+          await db.deleteFrom("receipt").where("server", "=", server).where("identity", "=", identity).execute();
+        }
+      }),
+    open: (intent) =>
+      store.write(async (db) => {
+        await db
+          .insertInto("intent")
+          .values(intentRow(server, key, intent))
+          .execute();
+      }),
+    keepReply: (id, reply) =>
+      store.write(async (db) => {
+        const sealed = seal(key, Buffer.from(reply), `reply ${id}`);
+        await db.updateTable("intent").set({ reply: sealed }).where("id", "=", id).execute();
+      }),
+    close: (id, receipt) =>
+      store.write(async (db) => {
+        await db.deleteFrom("intent").where("id", "=", id).execute();
+        if (receipt !== null) await putReceipts(db, [toRow(receipt)]);
+      }),
+    pending: async () => {
+      const rows = await store.read.selectFrom("intent").selectAll().where("server", "=", server).execute();
+      return rows.map((row) => intentFrom(key, row));
+    },
+    facts: async () => {
+      const row = await store.read.selectFrom("server").select("facts").where("server", "=", server).executeTakeFirst();
+      return row === undefined ? noFacts : factsFrom(row.facts);
+    },
+    rememberFacts: (facts) =>
+      store.write(async (db) => {
+        const text = JSON.stringify(facts);
+        await db
+          .insertInto("server")
+          .values({ server, facts: text })
+          .onConflict((conflict) => conflict.column("server").doUpdateSet({ facts: text }))
+          .execute();
+      }),
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+async function putReceipts(db: Transaction<Tables>, rows: readonly Insertable<Tables["receipt"]>[]): Promise<void> {
+  for (const { server, identity, ...rest } of rows) {
+    await db
+      .insertInto("receipt")
+      .values({ server, identity, ...rest })
+      .onConflict((conflict) => conflict.columns(["server", "identity"]).doUpdateSet(rest))
+      .execute();
+  }
+}
+
+function receiptRow(server: string, key: SealKey, receipt: Recorded): Insertable<Tables["receipt"]> {
+  const { identity, kind, id, version, at, written, echo } = receipt;
+  const sealed = seal(key, JSON.stringify({ written, echo }), `receipt ${server} ${identity}`);
+  return { server, identity, kind, external_id: id, version, at, sealed };
+}
+
+function recordedFrom(key: SealKey, row: Tables["receipt"]): Recorded {
+  const { identity, kind, external_id, version, at } = row;
+  const content = openObject(key, row.sealed, `receipt ${row.server} ${identity}`);
+  const written = isObject(content.written) ? content.written : {};
+  const echo = isObject(content.echo) ? content.echo : null;
+  return { identity, kind, id: external_id, version, at, written, echo };
+}
+
+function intentRow(server: string, key: SealKey, intent: Intent): Insertable<Tables["intent"]> {
+  const { id, identity, kind, operation, versionBefore, creates, deadline, written } = intent;
+  return {
+    id,
+    server,
+    identity,
+    kind,
+    operation,
+    version_before: versionBefore,
+    creates: creates ? 1 : 0,
+    deadline,
+    sealed: seal(key, JSON.stringify(written), `intent ${id}`),
+    reply: null,
+  };
+}
+
+function intentFrom(key: SealKey, row: Tables["intent"]): PendingIntent {
+  return {
+    id: row.id,
+    identity: row.identity satisfies Identity,
+    kind: row.kind,
+    operation: writeOperation(row.operation),
+    versionBefore: row.version_before,
+    creates: row.creates === 1,
+    deadline: row.deadline,
+    written: openObject(key, row.sealed, `intent ${row.id}`),
+    reply: row.reply === null ? null : open(key, row.reply, `reply ${row.id}`),
+  };
+}
+
+function openObject(key: SealKey, sealed: Uint8Array, aad: string): JsonObject {
+  const content: unknown = JSON.parse(open(key, sealed, aad).toString());
+  if (!isObject(content)) throw new TypeError("the ledger holds something that is not an object");
+  return content;
+}
+
+function writeOperation(name: string): WriteOperation {
+  if (!isOperation(name) || operations[name].retry === "read")
+    throw new TypeError(`the journal names no operation: ${name}`);
+  return name as WriteOperation;
+}
+
+function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(operations, name);
+}
+
+function factsFrom(text: string): RememberedFacts {
+  const facts: unknown = JSON.parse(text);
+  return isObject(facts) ? { ...noFacts, ...facts } : noFacts;
+}

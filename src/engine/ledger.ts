@@ -1,0 +1,48 @@
+import type { JsonObject } from "../contract/json.ts";
+import type { WriteOperation } from "../contract/operations.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { Recorded } from "../core/recorded.ts";
+import type { RememberedFacts } from "./memory.ts";
+
+/** A write that is about to be sent, or whose outcome is not known yet. */
+export type Intent = {
+  readonly id: string;
+  readonly identity: Identity;
+  readonly kind: string;
+  readonly operation: WriteOperation;
+  /** The manifest that is sent. */
+  readonly written: JsonObject;
+  /** The newest version before the send: what a version made by this write is told apart from. */
+  readonly versionBefore: number | null;
+  /** Whether the resource was known to be absent before the send. */
+  readonly creates: boolean;
+  /** Epoch milliseconds after which a request that has not arrived will not arrive any more. */
+  readonly deadline: number;
+};
+
+/** An intent found open: by a run that was killed, or with an outcome that could not be told. */
+export type PendingIntent = Intent & {
+  /** The raw reply of an operation that answers one-time tokens, where it reached us. */
+  readonly reply: Uint8Array | null;
+};
+
+/**
+ * What is remembered of one server between runs: receipts of what was written, the journal of intents, and facts
+ * about the server. Everything that could hold a secret is sealed.
+ */
+export type Ledger = {
+  readonly recorded: () => Promise<ReadonlyMap<Identity, Recorded>>;
+  /** Remembers receipts, durably. */
+  readonly record: (receipts: readonly Recorded[]) => Promise<void>;
+  readonly forget: (identities: readonly Identity[]) => Promise<void>;
+  /** Resolves once the intent is durable; nothing may be sent before. */
+  readonly open: (intent: Intent) => Promise<void>;
+  /** Seals a reply that may carry a one-time token; resolves once it is durable. */
+  readonly keepReply: (intent: string, reply: Uint8Array) => Promise<void>;
+  /** Ends an intent, with the receipt of its effect where it had one. */
+  readonly close: (intent: string, receipt: Recorded | null) => Promise<void>;
+  readonly pending: () => Promise<readonly PendingIntent[]>;
+  readonly facts: () => Promise<RememberedFacts>;
+  readonly rememberFacts: (facts: RememberedFacts) => Promise<void>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};

@@ -1,0 +1,170 @@
+import type { Reader } from "../client/reader.ts";
+import type { JsonObject } from "../contract/json.ts";
+import { isDocumented, operation } from "../contract/operations.ts";
+import type { Shape } from "../contract/shape.ts";
+import type { Rehearsal } from "../core/decide.ts";
+import { compareText, type Diagnostic } from "../core/diagnostic.ts";
+import { resolveGraph } from "../core/graph.ts";
+import type { IgnoreRule } from "../core/ignore.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
+import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
+import { writes } from "../core/plan.ts";
+import { makePlan, type Placed, type PlanInput, type Planned } from "../core/planner.ts";
+import type { Recorded } from "../core/recorded.ts";
+import type { ServerMemory } from "./memory.ts";
+import { type Observation, type Observing, observe, type Wanted } from "./observe.ts";
+import { rehearsals as makeRehearse, type Rehearse } from "./rehearse.ts";
+
+/** What is wanted, as the source declares it. */
+export type Desired = {
+  readonly revision: string | null;
+  /** The selected manifests with all that they refer to. */
+  readonly manifests: readonly Manifest[];
+  /** Every identity that the whole source declares. */
+  readonly declared: ReadonlySet<Identity>;
+  readonly invalid: ReadonlySet<Identity>;
+  /** Whether `manifests` is the whole source: only then do orphans show. */
+  readonly isWhole: boolean;
+  readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** What looking needs of its surroundings. */
+export type Looking = {
+  /** Name of the server in reports. */
+  readonly server: string;
+  readonly reader: Reader;
+  readonly memory: ServerMemory;
+  readonly recorded: ReadonlyMap<Identity, Recorded>;
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly shapeOf: (type: string) => Shape;
+  readonly ignore: readonly IgnoreRule[];
+  readonly hasSink: boolean;
+  readonly concurrency: number;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+};
+
+/** A plan, and the live it rests on. */
+export type Look = Planned & { readonly observation: Observation; readonly desired: Desired };
+
+/** Looks at live and plans: nothing here can change a control plane. */
+export async function look(desired: Desired, on: Looking): Promise<Look> {
+  const rehearse = makeRehearse(on.reader, on.memory, on.concurrency);
+  const observing: Observing = { ...on, rehearse };
+  const placed = place(desired.manifests);
+  const observation = await observe(wantedOf(desired, placed, on), observing);
+  const input = (rehearsals: ReadonlyMap<Identity, Rehearsal>): PlanInput => ({
+    ...on,
+    ...desired,
+    desired: placed,
+    live: observation.live,
+    rehearsals,
+    base: desired.base,
+    facts: on.memory,
+    now: on.now(),
+    complete: observation.complete,
+    diagnostics: [...desired.diagnostics, ...observation.diagnostics],
+    withOrphans: desired.isWhole,
+  });
+  const first = makePlan(input(observation.rehearsals));
+  const asked = await preflight(first, placed, observation.rehearsals, rehearse, on);
+  const planned =
+    asked.size === 0 && !hasLearnt(first, on) ? first : makePlan(input(new Map([...observation.rehearsals, ...asked])));
+  return { ...planned, observation, desired };
+}
+
+function place(manifests: readonly Manifest[]): readonly Placed[] {
+  const { order, waves } = resolveGraph(manifests);
+  const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
+  return order.flatMap((identity) => {
+    const manifest = byIdentity.get(identity);
+    return manifest === undefined ? [] : [{ manifest, wave: waves.get(identity) ?? 0 }];
+  });
+}
+
+/** Everything whose live a plan asks for: the declared, what they refer to elsewhere, and what was recorded. */
+function wantedOf(desired: Desired, placed: readonly Placed[], on: Looking): readonly Wanted[] {
+  const known = new Set(placed.map(({ manifest }) => manifest.identity));
+  const declared = placed.map(({ manifest, wave }) => wanted(manifest.identity, manifest, wave, on));
+  const referred = placed.flatMap(({ manifest }) => manifest.references.map(({ identity }) => identity));
+  const recorded = desired.isWhole ? [...on.recorded.keys()] : [];
+  const others = [...new Set([...referred, ...recorded])].filter((identity) => !known.has(identity));
+  return [...declared, ...others.toSorted(compareText).map((identity) => wanted(identity, null, 0, on))].flatMap(
+    (one) => one ?? [],
+  );
+}
+
+function wanted(
+  identity: Identity,
+  manifest: Manifest | null,
+  wave: number,
+  { kindOf, recorded }: Looking,
+): Wanted | null {
+  const kind = kindOf(splitIdentity(identity).kind);
+  return kind === undefined ? null : { identity, kind, manifest, wave, id: recorded.get(identity)?.id ?? null };
+}
+
+/**
+ * Asks the server, by rehearsal, what it would make of manifests that seem to differ: its defaults and rewrites are no
+ * differences. The first manifest of a kind whose write is an extension also shows whether the server has it.
+ */
+async function preflight(
+  { plan, decisions }: Planned,
+  placed: readonly Placed[],
+  known: ReadonlyMap<Identity, Rehearsal>,
+  rehearse: Rehearse,
+  on: Looking,
+): Promise<ReadonlyMap<Identity, Rehearsal>> {
+  const asked = new Map<Identity, Rehearsal>();
+  const creating = new Set(
+    plan.steps.filter(({ action }) => action === "create" || action === "ensure").map(({ identity }) => identity),
+  );
+  const probed = new Set<Kind>();
+  const jobs = placed.flatMap(({ manifest }) => {
+    const kind = on.kindOf(manifest.kind);
+    const action = decisions.get(manifest.identity)?.action;
+    if (kind === undefined || action === undefined || known.has(manifest.identity)) return [];
+    const settles = action === "update" && !manifest.references.some(({ identity }) => creating.has(identity));
+    const probes = writes({ action }) && isUncharted(kind, on.memory) && !probed.has(kind);
+    if (probes) probed.add(kind);
+    return settles || probes ? [{ kind, manifest, settles }] : [];
+  });
+  await Promise.all(
+    jobs.map(async ({ kind, manifest, settles }) => {
+      const rehearsed = await rehearse(kind, manifest, { signal: on.signal });
+      // A probe that is refused for what does not exist yet tells of the route alone.
+      if (settles && rehearsed.state !== "impossible") asked.set(manifest.identity, rehearsed);
+    }),
+  );
+  return asked;
+}
+
+function isUncharted({ write: [first] }: Kind, memory: ServerMemory): boolean {
+  if (first?.rehearsal === undefined || isDocumented(operation(first.operation))) return false;
+  return !memory.knows(first.operation);
+}
+
+// A probe may have shown that a write the plan counts on does not exist.
+function hasLearnt({ plan }: Planned, { kindOf, memory }: Looking): boolean {
+  return plan.steps.some(
+    (step) => writes(step) && kindOf(step.kind)?.write.every(({ operation: name }) => !memory.has(name)),
+  );
+}
+
+/** Rows that are live, but neither declared nor recorded. */
+export function unmanaged(
+  { observation, desired }: Look,
+  { kindOf, recorded }: Pick<Looking, "kindOf" | "recorded">,
+): readonly { readonly identity: Identity; readonly row: LiveRow }[] {
+  return [...observation.rows].flatMap(([type, rows]) => {
+    const versions = kindOf(type)?.versions !== undefined;
+    const named = new Set(
+      [...desired.declared, ...recorded.keys()].map((identity) =>
+        versions ? identity.replace(/@\d+$/, "") : identity,
+      ),
+    );
+    const found = new Map(rows.map((row) => [`${type}/${row.key}`, row]));
+    return [...found].filter(([identity]) => !named.has(identity)).map(([identity, row]) => ({ identity, row }));
+  });
+}

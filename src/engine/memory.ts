@@ -1,0 +1,60 @@
+import type { CapabilityMemory } from "../client/capabilities.ts";
+import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
+import type { ServerFacts } from "../core/server.ts";
+
+/** Whether a dryRun of this server was shown to change nothing (`design.md` promise 1). */
+export type DryRunProof = "unproven" | "proven" | "ignored";
+
+/** What is remembered of a control plane between runs. */
+export type RememberedFacts = {
+  readonly routes: { readonly [operation: string]: "yes" | "no" };
+  readonly dryRun: DryRunProof;
+  /** Whether operation 5 registered a version here; null while nobody knows. */
+  readonly registers: boolean | null;
+};
+
+/** A control plane of which nothing is known yet. */
+export const noFacts: RememberedFacts = { routes: {}, dryRun: "unproven", registers: null };
+
+/** What is known of a control plane in this run: the client teaches it routes, the engine the rest. */
+export class ServerMemory implements ServerFacts, CapabilityMemory {
+  readonly #routes: Map<string, "yes" | "no">;
+  readonly #told: boolean;
+  dryRun: DryRunProof;
+  /** Whether operation 5 was seen to register a version; null while nobody knows. */
+  seenRegistering: boolean | null;
+
+  /** `told`: the operator's word that operation 5 registers versions (`modelVersionWrite: post`). */
+  constructor(facts: RememberedFacts, { told = false } = {}) {
+    this.#routes = new Map(Object.entries(facts.routes));
+    this.#told = told;
+    this.dryRun = facts.dryRun;
+    this.seenRegistering = facts.registers;
+  }
+
+  get(name: OperationName): "yes" | "no" | undefined {
+    return this.#routes.get(name);
+  }
+
+  set(name: OperationName, support: "yes" | "no"): void {
+    this.#routes.set(name, support);
+  }
+
+  has(name: OperationName): boolean {
+    return this.#routes.get(name) !== "no";
+  }
+
+  /** Whether an answer has shown that the route is there, or missing. */
+  knows(name: OperationName): boolean {
+    return isDocumented(operation(name)) || this.#routes.has(name);
+  }
+
+  get registers(): boolean {
+    return this.#told || this.seenRegistering === true;
+  }
+
+  /** The facts to remember for the next run. */
+  facts(): RememberedFacts {
+    return { routes: Object.fromEntries(this.#routes), dryRun: this.dryRun, registers: this.seenRegistering };
+  }
+}

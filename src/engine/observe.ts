@@ -1,0 +1,213 @@
+import PQueue from "p-queue";
+import { ClientError } from "../client/failure.ts";
+import type { Reader } from "../client/reader.ts";
+import { isObject } from "../contract/json.ts";
+import type { GetOperation, ListOperation } from "../contract/operations.ts";
+import { operations } from "../contract/operations.ts";
+import type { Rehearsal } from "../core/decide.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { type Kind, type ListReading, type LiveRow, readRow, type SingleReading } from "../core/kind.ts";
+import type { Live } from "../core/live.ts";
+import { type Identity, type Manifest, splitIdentity, splitVersion } from "../core/manifest.ts";
+import type { ServerMemory } from "./memory.ts";
+import type { Rehearse } from "./rehearse.ts";
+
+/** A resource whose live is asked for: declared (with its manifest), recorded, or only referred to. */
+export type Wanted = {
+  readonly identity: Identity;
+  readonly kind: Kind;
+  readonly manifest: Manifest | null;
+  /** The id that the ledger remembers. */
+  readonly id: string | null;
+  readonly wave: number;
+};
+
+/** What live says. */
+export type Observation = {
+  readonly live: ReadonlyMap<Identity, Live>;
+  /** What rehearsals answered on the way, where ids had to be found by them. */
+  readonly rehearsals: ReadonlyMap<Identity, Rehearsal>;
+  /** Every listed row of the kinds that have lists, by kind. */
+  readonly rows: ReadonlyMap<string, readonly LiveRow[]>;
+  /** False when something readable could not be read. */
+  readonly complete: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** What observing needs of its surroundings. */
+export type Observing = {
+  readonly reader: Reader;
+  readonly memory: ServerMemory;
+  readonly rehearse: Rehearse;
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+};
+
+type Findings = {
+  readonly live: Map<Identity, Live>;
+  readonly rehearsals: Map<Identity, Rehearsal>;
+  readonly rows: Map<string, readonly LiveRow[]>;
+  readonly diagnostics: Diagnostic[];
+};
+
+/** Reads live of everything wanted: by lists where the server has them, one by one where not. */
+export async function observe(wanted: readonly Wanted[], on: Observing): Promise<Observation> {
+  const found: Findings = { live: new Map(), rehearsals: new Map(), rows: new Map(), diagnostics: [] };
+  const byKind = Map.groupBy(wanted, ({ kind }) => kind);
+  const listed = await Promise.all(
+    [...byKind].map(async ([kind, group]) => ((await byList(kind, group, on, found)) ? [] : group)),
+  );
+  await oneByOne(listed.flat(), on, found);
+  return { ...found, complete: found.diagnostics.length === 0 };
+}
+
+/** Reads live of one resource again, past every cache, for judging what became of a write. */
+export async function observeOne(one: Wanted, on: Observing): Promise<Live> {
+  const found: Findings = { live: new Map(), rehearsals: new Map(), rows: new Map(), diagnostics: [] };
+  const { name } = splitVersion(splitIdentity(one.identity).key);
+  const narrow = one.kind.list?.narrow?.(name) ?? {};
+  if (!(await byList(one.kind, [one], on, found, narrow))) await oneByOne([one], on, found);
+  return found.live.get(one.identity) ?? { state: "unknown", reason: "no-read" };
+}
+
+async function byList(
+  kind: Kind,
+  group: readonly Wanted[],
+  on: Observing,
+  found: Findings,
+  narrow: { readonly [name: string]: string } = {},
+): Promise<boolean> {
+  if (kind.list === undefined || !on.memory.has(kind.list.operation)) return false;
+  const { operation, query } = kind.list;
+  try {
+    const replies = await on.reader.list(operation, { query: { ...query, ...narrow } }, { signal: on.signal });
+    const rows = readRows(kind.list, replies);
+    found.rows.set(kind.type, rows);
+    const index = Map.groupBy(rows, ({ key }) => key);
+    for (const { identity } of group) found.live.set(identity, liveOf(kind, identity, index));
+    return true;
+  } catch (error) {
+    if (isRouteMissing(error)) {
+      return false;
+    }
+    unreadable(error, group, found, operation);
+    return true;
+  }
+}
+
+function readRows(reading: ListReading, replies: readonly unknown[]): readonly LiveRow[] {
+  return replies.flatMap((reply) => readRow(reading, reply) ?? []);
+}
+
+function liveOf(kind: Kind, identity: Identity, index: ReadonlyMap<string, readonly LiveRow[]>): Live {
+  const { key } = splitIdentity(identity);
+  if (kind.versions === undefined) {
+    const row = index.get(key)?.[0];
+    return row === undefined ? { state: "absent" } : { state: "present", row };
+  }
+  const { name, version } = splitVersion(key);
+  const rows = (index.get(name) ?? []).toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
+  const row = version === null ? rows[0] : rows.find((candidate) => candidate.version === version);
+  if (row !== undefined) return { state: "present", row };
+  const newest = rows[0]?.version;
+  return newest === undefined ? { state: "absent" } : { state: "absent", newest };
+}
+
+// What refers to something comes after it, so that a refused rehearsal can be told from a missing reference.
+async function oneByOne(wanted: readonly Wanted[], on: Observing, found: Findings): Promise<void> {
+  const waves = [...Map.groupBy(wanted, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
+  const queue = new PQueue({ concurrency: on.concurrency });
+  for (const [, group] of waves) {
+    await queue.addAll(
+      group.map((one) => async () => {
+        try {
+          found.live.set(one.identity, await single(one, on, found));
+        } catch (error) {
+          unreadable(error, [one], found, one.kind.single?.operation ?? one.kind.type);
+        }
+      }),
+      { signal: on.signal },
+    );
+  }
+}
+
+async function single(one: Wanted, on: Observing, found: Findings): Promise<Live> {
+  const { kind, identity, manifest, id } = one;
+  const { key } = splitIdentity(identity);
+  const reading = kind.single;
+  if (reading === undefined) return { state: "unknown", reason: "no-read" };
+  const guesses = [...new Set([id, reading.guessId?.(key) ?? null])].filter((guess) => guess !== null);
+  for (const guess of guesses) {
+    const row = await readById(reading, guess, on);
+    if (row?.key === key) return { state: "present", row };
+  }
+  if (manifest === null) return id === null ? { state: "unknown", reason: "no-read" } : { state: "absent" };
+  return byRehearsal(one, manifest, reading, on, found);
+}
+
+async function byRehearsal(
+  { kind, identity }: Wanted,
+  manifest: Manifest,
+  reading: SingleReading,
+  on: Observing,
+  found: Findings,
+): Promise<Live> {
+  // Nothing can stand in something absent, and its rehearsal would only be refused.
+  if (manifest.references.some((reference) => found.live.get(reference.identity)?.state === "absent")) {
+    return { state: "absent" };
+  }
+  const rehearsed = await on.rehearse(kind, manifest, { signal: on.signal });
+  switch (rehearsed.state) {
+    case "impossible":
+      return { state: "unknown", reason: "no-read" };
+    case "forbidden":
+      return { state: "unknown", reason: "needs-write" };
+    case "refused":
+      return { state: "unknown", reason: "refused", detail: rehearsed.message };
+    case "answered": {
+      const id = isObject(rehearsed.reply) ? reading.idFrom(rehearsed.reply as never) : null;
+      if (id === null) return { state: "absent" };
+      found.rehearsals.set(identity, { state: "answered", row: rehearsed.row });
+      const row = await readById(reading, id, on);
+      return row === null ? { state: "absent" } : { state: "present", row: { ...row, id } };
+    }
+  }
+}
+
+async function readById(reading: SingleReading, id: string, { reader, signal }: Observing): Promise<LiveRow | null> {
+  try {
+    const { operation } = reading;
+    const reply = isList(operation)
+      ? (await reader.page(operation, { path: { id }, limit: 1 }, { signal })).rows[0]
+      : await reader.get(operation, { path: { id } }, { signal });
+    return reply === undefined ? null : readRow(reading, reply);
+  } catch (error) {
+    if (error instanceof ClientError && error.reason === "not-found") return null;
+    throw error;
+  }
+}
+
+function isList(operation: GetOperation | ListOperation): operation is ListOperation {
+  return operations[operation].reply === "list";
+}
+
+function isRouteMissing(error: unknown): boolean {
+  return error instanceof ClientError && error.reason === "route-missing";
+}
+
+// What ends the whole pass is thrown on; anything else leaves these resources unknown and the plan incomplete.
+function unreadable(error: unknown, group: readonly Wanted[], found: Findings, what: string): void {
+  const isLocal = error instanceof ClientError && !["unauthorized", "unreachable"].includes(error.reason);
+  if (!isLocal && !(error instanceof TypeError)) throw error;
+  for (const { identity } of group)
+    found.live.set(identity, { state: "unknown", reason: "unreadable", detail: error.message });
+  found.diagnostics.push({
+    severity: "error",
+    code: "unreadable",
+    summary: `live could not be read (${what}): ${error.message}`,
+    detail: "the plan is not complete; nothing is decided about these resources",
+    file: null,
+    line: null,
+    column: null,
+  });
+}

@@ -1,0 +1,105 @@
+import PQueue from "p-queue";
+import { ClientError } from "../client/failure.ts";
+import type { Reader } from "../client/reader.ts";
+import type { Deployment } from "../contract/resources.ts";
+import type { Rehearsal } from "../core/decide.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { type Kind, readRow, type Writing } from "../core/kind.ts";
+import type { Manifest } from "../core/manifest.ts";
+import type { ServerMemory } from "./memory.ts";
+
+/** A rehearsal with the reply itself, from which ids are read. */
+export type Rehearsed =
+  | (Extract<Rehearsal, { state: "answered" }> & { readonly reply: unknown })
+  | Exclude<Rehearsal, { state: "answered" }>
+  | { readonly state: "impossible" };
+
+/** Asks what a write would do, by `dryRun`. */
+export type Rehearse = (kind: Kind, manifest: Manifest, options: { signal: AbortSignal }) => Promise<Rehearsed>;
+
+/**
+ * Rehearsals against one server. Until a dryRun has been shown to change nothing they go one at a time; a server that
+ * ignores `dryRun` is never asked again.
+ */
+export function rehearsals(reader: Reader, memory: ServerMemory, concurrency: number): Rehearse {
+  const queue = new PQueue({ concurrency: memory.dryRun === "proven" ? concurrency : 1 });
+  return (kind, manifest, { signal }) =>
+    queue.add(
+      async () => {
+        refuseIgnored(memory);
+        const rehearsed = await rehearseOne(reader, memory, kind, manifest, signal);
+        if (memory.dryRun === "unproven") await prove(reader, memory, rehearsed, signal);
+        if (memory.dryRun === "proven") queue.concurrency = concurrency;
+        return rehearsed;
+      },
+      { signal },
+    );
+}
+
+function refuseIgnored({ dryRun }: ServerMemory): void {
+  if (dryRun !== "ignored") return;
+  throw new HoldfastError("error", "this control plane ignores dryRun: a rehearsal there deploys for real", {
+    hint: "plan and drift cannot be trusted against it; no further dryRun is sent",
+  });
+}
+
+async function rehearseOne(
+  reader: Reader,
+  memory: ServerMemory,
+  kind: Kind,
+  { value }: Manifest,
+  signal: AbortSignal,
+): Promise<Rehearsed> {
+  const writing = kind.write.find(({ operation, rehearsal }) => rehearsal !== undefined && memory.has(operation));
+  if (writing?.rehearsal === undefined) return { state: "impossible" };
+  try {
+    const reply = await reader.rehearse(writing.rehearsal, { manifest: value }, { signal });
+    return { state: "answered", row: rowOf(writing, reply), reply };
+  } catch (error) {
+    return judge(error);
+  }
+}
+
+// A rehearsal may answer a thinner resource than a write does; without a manifest it tells ids alone.
+function rowOf(writing: Writing, reply: unknown): ReturnType<typeof readRow> {
+  try {
+    return readRow(writing, reply);
+  } catch {
+    return null;
+  }
+}
+
+function judge(error: unknown): Rehearsed {
+  if (!(error instanceof ClientError)) throw error;
+  switch (error.reason) {
+    case "route-missing":
+      return { state: "impossible" };
+    case "forbidden":
+      return { state: "forbidden" };
+    case "refused":
+    case "not-found":
+    case "conflict":
+      return { state: "refused", message: error.message };
+    default:
+      throw error;
+  }
+}
+
+// A reply without an application id made nothing; with one, the application must not show the rehearsed version.
+async function prove(reader: Reader, memory: ServerMemory, rehearsed: Rehearsed, signal: AbortSignal): Promise<void> {
+  if (rehearsed.state !== "answered" || !isDeployment(rehearsed.reply)) return;
+  const { applicationId, id, version } = rehearsed.reply;
+  if (!applicationId) {
+    memory.dryRun = "proven";
+    return;
+  }
+  const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
+  const [newest] = rows;
+  const wasMade = newest !== undefined && ((id && newest.id === id) || newest.version >= version);
+  memory.dryRun = wasMade ? "ignored" : "proven";
+  refuseIgnored(memory);
+}
+
+function isDeployment(reply: unknown): reply is Deployment {
+  return typeof reply === "object" && reply !== null && "version" in reply && typeof reply.version === "number";
+}

@@ -1,0 +1,69 @@
+import PQueue from "p-queue";
+import type { Identity } from "../core/manifest.ts";
+
+/** A piece of work that waits for others. */
+export type Task<Result> = {
+  readonly identity: Identity;
+  readonly after: readonly Identity[];
+  /** Does the work; `held` when something it waits for did not end well. */
+  readonly run: (state: "ready" | "held") => Promise<Result>;
+};
+
+/**
+ * Runs tasks with bounded concurrency, each as soon as its own dependencies are done. A task that did not end well
+ * holds only those that wait for it; a stopped schedule starts nothing more and holds the rest.
+ */
+export async function schedule<Result>(
+  tasks: readonly Task<Result>[],
+  options: {
+    readonly concurrency: number;
+    readonly isGood: (result: Result) => boolean;
+    readonly isStopped: () => boolean;
+  },
+): Promise<ReadonlyMap<Identity, Result>> {
+  const results = new Map<Identity, Result>();
+  const known = new Set(tasks.map(({ identity }) => identity));
+  const waiting = new Map(
+    tasks.map(({ identity, after }) => [identity, new Set(after.filter((one) => known.has(one))).size]),
+  );
+  const dependants = dependantsOf(tasks);
+  const queue = new PQueue({ concurrency: options.concurrency });
+  const failures: unknown[] = [];
+
+  const start = (task: Task<Result>): void => {
+    void queue
+      .add(async () => {
+        const held = task.after.some((identity) => {
+          const result = results.get(identity);
+          return result !== undefined && !options.isGood(result);
+        });
+        results.set(
+          task.identity,
+          await task.run(held || options.isStopped() || failures.length > 0 ? "held" : "ready"),
+        );
+        for (const next of dependants.get(task.identity) ?? []) {
+          const left = (waiting.get(next.identity) ?? 0) - 1;
+          waiting.set(next.identity, left);
+          if (left === 0) start(next);
+        }
+      })
+      .catch((error: unknown) => failures.push(error));
+  };
+
+  for (const task of tasks) if (waiting.get(task.identity) === 0) start(task);
+  await queue.onIdle();
+  if (failures.length > 0) throw failures[0];
+  return results;
+}
+
+function dependantsOf<Result>(tasks: readonly Task<Result>[]): ReadonlyMap<Identity, readonly Task<Result>[]> {
+  const dependants = new Map<Identity, Task<Result>[]>();
+  for (const task of tasks) {
+    for (const identity of new Set(task.after)) {
+      const list = dependants.get(identity);
+      if (list === undefined) dependants.set(identity, [task]);
+      else list.push(task);
+    }
+  }
+  return dependants;
+}

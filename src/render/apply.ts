@@ -1,0 +1,54 @@
+import type { ApplyReport, Outcome, Result } from "../core/report.ts";
+import { counted } from "./count.ts";
+import { printable } from "./escape.ts";
+import type { Paint, Style } from "./paint.ts";
+
+const styles: { readonly [result in Result]: Style } = {
+  created: "green",
+  updated: "yellow",
+  unchanged: "dim",
+  skipped: "dim",
+  blocked: "red",
+  failed: "red",
+  unknown: "magenta",
+};
+
+/** One resource's outcome in a line, with the reason where it did not go well. */
+export function outcomeText(outcome: Outcome, paint: Paint): string {
+  const { identity, result, rollout, error } = outcome;
+  const shown = rollout === null ? "" : `  rollout ${rollout}`;
+  const head = `${paint(styles[result], result.padEnd(9))} ${printable(identity)}${shown}`;
+  if (error === null) return head;
+  const pointer = error.pointer === undefined ? "" : ` at ${printable(error.pointer)}`;
+  return `${head}\n          ${printable(error.message)}${pointer} ${paint("dim", `[${printable(error.code)}]`)}`;
+}
+
+/** `Applied: 2 created, 1 updated, 40 unchanged`. */
+export function applyLine({ summary }: Pick<ApplyReport, "summary">): string {
+  const { created, updated, unchanged, skipped, blocked, failed, unknown } = summary;
+  const text = counted([
+    [created, "created"],
+    [updated, "updated"],
+    [failed, "failed"],
+    [unknown, "unknown"],
+    [blocked, "blocked"],
+    [skipped, "skipped"],
+    [unchanged, "unchanged"],
+  ]);
+  return `Applied: ${text === "" ? "nothing is declared" : text}`;
+}
+
+/** An apply's report for people: every outcome but the unchanged ones, between two summaries; one line when all is well. */
+export function applyText(report: ApplyReport, paint: Paint): string {
+  const line = applyLine(report);
+  const shown = report.outcomes.filter(({ result }) => result !== "unchanged");
+  if (shown.length === 0) return `${line}\n`;
+  return [
+    paint("bold", line),
+    "",
+    ...shown.map((outcome) => `  ${outcomeText(outcome, paint)}`),
+    "",
+    paint("bold", line),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,91 @@
+import { compareText } from "../core/diagnostic.ts";
+import { type Change, glyphs, type Plan, type PlanSummary, reasonText, type Step } from "../core/plan.ts";
+import { counted } from "./count.ts";
+import { printable } from "./escape.ts";
+import { actionStyles, type Paint } from "./paint.ts";
+import { showValue } from "./value.ts";
+
+/** How a plan is shown to people. */
+export type PlanView = {
+  readonly paint: Paint;
+  /** The group (workspace, repo) of a step's identity; null for the whole tenant. */
+  readonly groupOf: (step: Step) => string | null;
+  readonly showUnchanged: boolean;
+};
+
+/** A plan for people: summary first and last, grouped, in dependency order; one line when nothing changes. */
+export function planText(plan: Plan, view: PlanView): string {
+  const summary = planLine(plan.summary, plan.complete);
+  const shown = plan.steps.filter((step) => isShown(step, view));
+  if (shown.length === 0) return `${summary}\n`;
+  const [orphans, declared] = [shown.filter(isOrphan), shown.filter((step) => !isOrphan(step))];
+  const groups = [...Map.groupBy(declared, view.groupOf)].toSorted(byDependency);
+  const blocks = groups.map(([group, steps]) => groupText(group, steps, view));
+  return [
+    `${view.paint("bold", summary)}\n`,
+    ...blocks,
+    ...orphanText(orphans, view),
+    `${view.paint("bold", summary)}\n`,
+  ].join("\n");
+}
+
+/** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted`. */
+export function planLine(summary: PlanSummary, complete: boolean): string {
+  const { create, update, keep, ensure, block, orphan, drift } = summary;
+  const acting = counted([
+    [create, "to create"],
+    [update, "to update"],
+    [ensure, "to ensure"],
+    [block, "blocked"],
+  ]);
+  const rest = counted([
+    [drift, "drifted"],
+    [orphan, orphan === 1 ? "orphan" : "orphans"],
+  ]);
+  const head = acting === "" ? `nothing to do, ${keep} unchanged` : `${acting}, ${keep} unchanged`;
+  const tail = rest === "" ? "" : `; ${rest}`;
+  return `Plan: ${head}${tail}${complete ? "" : " (incomplete: live could not be read in full)"}`;
+}
+
+function isShown({ action, reason }: Step, { showUnchanged }: PlanView): boolean {
+  return action !== "keep" || showUnchanged || (reason !== null && reason !== "by-ledger");
+}
+
+function isOrphan({ action }: Step): boolean {
+  return action === "orphan";
+}
+
+type Group = readonly [string | null, readonly Step[]];
+
+function byDependency([nameA, a]: Group, [nameB, b]: Group): number {
+  return firstWave(a) - firstWave(b) || compareText(nameA ?? "", nameB ?? "");
+}
+
+function firstWave(steps: readonly Step[]): number {
+  return Math.min(...steps.map(({ wave }) => wave));
+}
+
+function groupText(group: string | null, steps: readonly Step[], view: PlanView): string {
+  const title = view.paint("bold", group === null ? "(tenant)" : printable(group));
+  return [title, ...steps.map((step) => stepText(step, view)), ""].join("\n");
+}
+
+function stepText(step: Step, { paint }: PlanView): string {
+  const { action, identity, file, line, reason } = step;
+  const glyph = paint(actionStyles[action], glyphs[action]);
+  const place = file === null ? "" : paint("dim", `  ${printable(file)}:${line ?? 1}`);
+  const head = `  ${glyph} ${printable(identity)}${place}`;
+  const because = reason === null ? [] : [`      ${paint(actionStyles[action], reason)}: ${reasonText[reason]}`];
+  return [head, ...because, ...step.changes.map((change) => changeText(change, paint))].join("\n");
+}
+
+function changeText({ path, before, after, cause }: Change, paint: Paint): string {
+  const values = `${showValue(before)} → ${showValue(after)}`;
+  return `      ${printable(path)}: ${values}  ${paint("dim", cause)}`;
+}
+
+function orphanText(orphans: readonly Step[], view: PlanView): readonly string[] {
+  if (orphans.length === 0) return [];
+  const title = view.paint("bold", "Orphans: recorded, no longer declared; reported, never deleted");
+  return [[title, ...orphans.map((step) => stepText(step, view)), ""].join("\n")];
+}
