@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { backoff } from "../../../src/client/backoff.ts";
+import { retryAfter } from "../../../src/client/retry-after.ts";
+
+const date = Date.UTC(2026, 0, 1, 12);
+const at = (offset: number) => new Date(date + offset).toUTCString();
+
+test.each([
+  ["2", 2_000],
+  ["0", 0],
+  ["1000000000", 900_000],
+  [" 3 ", 3_000],
+])("F8 digits are seconds, up to 15 minutes: %j", (header, expected) => {
+  expect(retryAfter({ "retry-after": header }, { date })).toBe(expected);
+});
+
+test.each(["-5", "1e9", "abc", "", "2.5", "+3", "0x10", "2, 3", "99999999999", "2026-01-01T12:00:05Z"])(
+  "F10 anything else is not believed: %j",
+  (header) => {
+    expect(retryAfter({ "retry-after": header }, { date })).toBeNull();
+  },
+);
+
+test("F10 two headers contradict each other, and none says nothing", () => {
+  expect(retryAfter({ "retry-after": ["2", "3"] }, { date })).toBeNull();
+  expect(retryAfter({}, { date })).toBeNull();
+});
+
+test("F9 a date counts from the reply's own date, however wrong the server's clock is", () => {
+  for (const wrong of [-3_600_000, 0, 3_600_000]) {
+    expect(retryAfter({ "retry-after": at(wrong + 7_000), date: at(wrong) }, { date })).toBe(7_000);
+  }
+});
+
+test("F9 a date without a reply's date counts from our clock, a past one is now, a distant one is 15 minutes", () => {
+  expect(retryAfter({ "retry-after": at(7_000) }, { date })).toBe(7_000);
+  expect(retryAfter({ "retry-after": at(-7_000), date: at(0) }, { date })).toBe(0);
+  expect(retryAfter({ "retry-after": at(86_400_000), date: at(0) }, { date })).toBe(900_000);
+});
+
+test("no header whatever gives a wait outside 0 … 15 minutes", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (asked, replied) => {
+      const wait = retryAfter({ "retry-after": asked, date: replied }, { date });
+      expect(wait === null || (wait >= 0 && wait <= 900_000)).toBe(true);
+    }),
+  );
+});
+
+test("backoff grows to five seconds, with full jitter", () => {
+  expect([1, 2, 3, 4, 5, 6, 7, 50].map((attempt) => backoff(attempt, 1))).toEqual([
+    200, 400, 800, 1600, 3200, 5000, 5000, 5000,
+  ]);
+  expect(backoff(5, 0)).toBe(0);
+});
