@@ -1,12 +1,13 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { type Cause, causeOf } from "./cause.ts";
+import { contentOf } from "./content.ts";
 import { differences, type FieldDifference } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";
 import type { Kind, LiveRow } from "./kind.ts";
 import type { Live } from "./live.ts";
 import type { Manifest } from "./manifest.ts";
-import { equal, normalise, pick, settle } from "./normal.ts";
+import { equal, pick, settle } from "./normal.ts";
 import type { Action, Reason } from "./plan.ts";
 import type { Recorded } from "./recorded.ts";
 import { chooseWriting, type ServerFacts } from "./server.ts";
@@ -158,11 +159,8 @@ function receipt(one: Case): { written: Json | undefined; echo: Json | undefined
   return { written: content(one, recorded.written), echo: content(one, recorded.echo) };
 }
 
-// A version's number is part of its identity, never of its content.
 function content({ kind, shape }: Case, manifest: JsonObject | undefined): Json | undefined {
-  if (manifest === undefined || kind.versions === undefined) return normalise(shape, manifest);
-  const { version: _, ...rest } = manifest;
-  return normalise(shape, rest);
+  return contentOf(kind, shape, manifest);
 }
 
 function act(one: Case, action: "create" | "update" | "ensure", found: Partial<Found>): Decision {

@@ -1,9 +1,10 @@
-import type { Json, JsonObject } from "../contract/json.ts";
+import type { JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
+import { contentOf } from "../core/content.ts";
 import { differences } from "../core/diff.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
-import { equal, normalise } from "../core/normal.ts";
+import { equal } from "../core/normal.ts";
 import type { Intent } from "./ledger.ts";
 
 /** What live says of a write whose outcome is not known. */
@@ -25,13 +26,7 @@ export function judge(kind: Kind, shape: Shape, intent: Intent, live: Live): Ver
 
 // The server adds and rewrites fields; what was sent must be found again, additions do not count against it.
 function carries(kind: Kind, shape: Shape, written: JsonObject, live: JsonObject): boolean {
-  const [sent, found] = [plain(kind, shape, written), plain(kind, shape, live)];
+  const [sent, found] = [contentOf(kind, shape, written), contentOf(kind, shape, live)];
   if (equal(sent, found)) return true;
   return differences(shape, sent, found).every(({ before }) => before === undefined);
-}
-
-function plain(kind: Kind, shape: Shape, manifest: JsonObject): Json | undefined {
-  if (kind.versions === undefined) return normalise(shape, manifest);
-  const { version: _, ...rest } = manifest;
-  return normalise(shape, rest);
 }

@@ -5,6 +5,7 @@ import type { Shape } from "../contract/shape.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
+import type { Identity } from "../core/manifest.ts";
 import { judge } from "./judge.ts";
 import type { Ledger, PendingIntent } from "./ledger.ts";
 import type { Sink } from "./sink.ts";
@@ -37,14 +38,19 @@ async function recoverOne(intent: PendingIntent, on: Recovery): Promise<readonly
     // Until its deadline a request may still arrive, so an absence counts only afterwards.
     if (isLast) await wait(Math.max(0, intent.deadline - on.now()), undefined, { signal: on.signal });
     const verdict = judge(kind, on.shapeOf(intent.kind), intent, await on.readLive(intent, kind));
-    if (verdict.effect === "there") return settled(intent, verdict.row, on);
+    if (verdict.effect === "there") return settled(intent, verdict.row, kind, on);
     if (verdict.effect === "unreadable") return unreadable(intent, kind, on);
   }
   await on.ledger.close(intent.id, null);
   return [];
 }
 
-async function settled(intent: PendingIntent, row: LiveRow, { ledger, now }: Recovery): Promise<readonly Diagnostic[]> {
+async function settled(
+  intent: PendingIntent,
+  row: LiveRow,
+  issuer: Kind,
+  { ledger, now }: Recovery,
+): Promise<readonly Diagnostic[]> {
   const { identity, kind, written } = intent;
   await ledger.close(intent.id, {
     identity,
@@ -55,7 +61,21 @@ async function settled(intent: PendingIntent, row: LiveRow, { ledger, now }: Rec
     version: row.version ?? null,
     at: now(),
   });
-  return [];
+  const isLost = issuer.issuesToken?.(written) === true && intent.creates && intent.reply === null;
+  return isLost ? [tokenLost(identity)] : [];
+}
+
+/** The diagnostic of an account that is live, and whose one-time token nobody holds. */
+function tokenLost(identity: Identity): Diagnostic {
+  return {
+    severity: "error",
+    code: "token-unrecovered",
+    summary: `${identity} was created by an interrupted run, and its one-time token was lost on the way`,
+    detail: "use a new account name, or give it a secret_store_config",
+    file: null,
+    line: null,
+    column: null,
+  };
 }
 
 // Where live cannot be read, repeating an idempotent write is the cure, and the plan does so; the others stay open.

@@ -1,0 +1,11 @@
+import type { Json, JsonObject } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+import type { Kind } from "./kind.ts";
+import { normalise } from "./normal.ts";
+
+/** What of a manifest is compared, in normal form: a version's number is part of its identity, not of its content. */
+export function contentOf(kind: Kind, shape: Shape, manifest: JsonObject | undefined): Json | undefined {
+  if (manifest === undefined || kind.versions === undefined) return normalise(shape, manifest);
+  const { version: _, ...rest } = manifest;
+  return normalise(shape, rest);
+}

@@ -1,0 +1,104 @@
+import type { JsonObject } from "../contract/json.ts";
+import { contentOf } from "./content.ts";
+import type { Decision } from "./decide.ts";
+import { compareText } from "./diagnostic.ts";
+import { differences, pointerOf } from "./diff.ts";
+import { isIgnored, rulesFor } from "./ignore.ts";
+import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
+import type { Change } from "./plan.ts";
+import type { PlanInput, Planned } from "./planner.ts";
+import type { Recorded } from "./recorded.ts";
+import type { DriftEntry, DriftReport } from "./report.ts";
+import { redact } from "./sensitive.ts";
+
+/** What a drift report rests on: the input of a plan, and the plan made of it. */
+export type DriftInput = Pick<
+  PlanInput,
+  | "server"
+  | "desired"
+  | "declared"
+  | "live"
+  | "recorded"
+  | "kindOf"
+  | "shapeOf"
+  | "ignore"
+  | "now"
+  | "complete"
+  | "diagnostics"
+  | "withOrphans"
+> & { readonly planned: Planned };
+
+type Finding = DriftEntry | "unchanged" | null;
+
+/**
+ * Tells what moved in live since it was recorded. Where nothing is recorded the manifest stands in, so that a runner
+ * without a ledger sees drift too.
+ */
+export function makeDrift(input: DriftInput): DriftReport {
+  const manifests = new Map(input.desired.map(({ manifest }) => [manifest.identity, manifest]));
+  const orphans = input.withOrphans ? input.recorded.keys() : [];
+  const identities = [...new Set([...manifests.keys(), ...orphans])].toSorted(compareText);
+  const findings = identities.map((identity) => findingFor(identity, manifests.get(identity) ?? null, input));
+  const drift = findings.filter((finding) => finding !== null && finding !== "unchanged");
+  const count = (state: DriftEntry["state"]): number => drift.filter((entry) => entry.state === state).length;
+  return {
+    format_version: "1.0",
+    server: input.server,
+    complete: input.complete,
+    summary: {
+      drifted: count("drifted"),
+      absent: count("absent"),
+      unchanged: findings.filter((finding) => finding === "unchanged").length,
+      unknown: count("unknown"),
+      orphan: count("orphan"),
+    },
+    drift,
+    diagnostics: input.diagnostics,
+  };
+}
+
+function findingFor(identity: Identity, manifest: Manifest | null, input: DriftInput): Finding {
+  const live = input.live.get(identity);
+  const recorded = input.recorded.get(identity);
+  const entry = (state: DriftEntry["state"], changes: readonly Change[] = []): DriftEntry => ({
+    identity,
+    kind: splitIdentity(identity).kind,
+    file: manifest?.file ?? null,
+    line: manifest?.line ?? null,
+    state,
+    changes,
+  });
+  if (manifest === null && !input.declared.has(identity)) return live?.state === "absent" ? null : entry("orphan");
+  if (live === undefined || live.state === "unknown") return entry("unknown");
+  if (live.state === "absent") return entry("absent");
+  const changes =
+    recorded === undefined ? standIn(identity, input) : moved(identity, recorded, live.row.manifest, input);
+  return changes.length === 0 ? "unchanged" : entry("drifted", changes);
+}
+
+function moved(identity: Identity, recorded: Recorded, live: JsonObject, input: DriftInput): readonly Change[] {
+  const kind = input.kindOf(recorded.kind);
+  if (kind === undefined) return [];
+  const shape = input.shapeOf(recorded.kind);
+  const rules = rulesFor(input.ignore, identity, new Date(input.now).toISOString().slice(0, 10));
+  const before = contentOf(kind, shape, recorded.echo ?? recorded.written);
+  return differences(shape, before, contentOf(kind, shape, live))
+    .filter(({ tokens }) => !isIgnored(rules, tokens))
+    .map(({ tokens, before: was, after: is, sensitive }) => ({
+      path: pointerOf(tokens),
+      before: redact(was, sensitive),
+      after: redact(is, sensitive),
+      cause: "drift",
+    }));
+}
+
+// The plan compares live with the manifest: the same fields, seen from the other side.
+function standIn(identity: Identity, { planned }: DriftInput): readonly Change[] {
+  const decision: Decision | undefined = planned.decisions.get(identity);
+  return (decision?.differences ?? []).map(({ tokens, before, after, sensitive }) => ({
+    path: pointerOf(tokens),
+    before: redact(after, sensitive),
+    after: redact(before, sensitive),
+    cause: "drift",
+  }));
+}

@@ -1,0 +1,94 @@
+import type { Shape } from "../contract/shape.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import type { Recorded } from "../core/recorded.ts";
+import { type Applied, type Applying, apply } from "./apply.ts";
+import type { PendingIntent } from "./ledger.ts";
+import type { Look } from "./look.ts";
+import { type Observing, observeOne } from "./observe.ts";
+import { recover } from "./recover.ts";
+import { rehearsals } from "./rehearse.ts";
+import type { Session } from "./session.ts";
+
+/** How to follow a plan. */
+export type FollowOptions = Pick<
+  Applying,
+  | "concurrency"
+  | "wait"
+  | "failFast"
+  | "onProgress"
+  | "requestTimeoutMs"
+  | "rolloutTimeoutMs"
+  | "now"
+  | "signal"
+  | "stopping"
+> & {
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly shapeOf: (type: string) => Shape;
+};
+
+/** Carries a look's plan out. */
+export async function follow(
+  { plan, decisions, observation, desired }: Look,
+  recorded: ReadonlyMap<Identity, Recorded>,
+  session: Session,
+  options: FollowOptions,
+): Promise<Applied> {
+  const observing = observingWith(session, options);
+  await forgetGone(desired.declared, observation.live, recorded, session);
+  return apply(
+    { plan, decisions },
+    {
+      ...session,
+      ...options,
+      live: observation.live,
+      recorded,
+      manifests: new Map(desired.manifests.map((manifest) => [manifest.identity, manifest])),
+      readBack: ({ kind, manifest, live }) => {
+        const id = live.state === "present" ? live.row.id : (recorded.get(manifest.identity)?.id ?? null);
+        return observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, observing);
+      },
+    },
+  );
+}
+
+/** Finds out what became of writes that an earlier run left open; to be done before anything is planned. */
+export async function recoverPending(session: Session, options: FollowOptions): Promise<readonly Diagnostic[]> {
+  const pending = await session.ledger.pending();
+  if (pending.length === 0) return [];
+  const recorded = await session.recorded();
+  const observing = observingWith(session, options);
+  return recover(pending, {
+    ...session,
+    ...options,
+    readLive: (intent, kind) => {
+      const { identity } = intent;
+      return observeOne(
+        { identity, kind, manifest: sentManifest(intent), id: recorded.get(identity)?.id ?? null, wave: 0 },
+        observing,
+      );
+    },
+  });
+}
+
+function observingWith({ reader, memory }: Session, { concurrency, signal }: FollowOptions): Observing {
+  return { reader, memory, rehearse: rehearsals(reader, memory, concurrency), concurrency, signal };
+}
+
+function sentManifest({ kind, identity, written }: PendingIntent): Manifest {
+  return { kind, identity, value: written, file: "", line: 1, references: [], locate: () => ({ line: 1, column: 1 }) };
+}
+
+// What left git and is gone from live too is nobody's any more.
+async function forgetGone(
+  declared: ReadonlySet<Identity>,
+  live: Look["observation"]["live"],
+  recorded: ReadonlyMap<Identity, Recorded>,
+  { ledger }: Session,
+): Promise<void> {
+  const gone = [...recorded.keys()].filter(
+    (identity) => !declared.has(identity) && live.get(identity)?.state === "absent",
+  );
+  if (gone.length > 0) await ledger.forget(gone);
+}

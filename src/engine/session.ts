@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import { type ConnectOptions, connect } from "../client/connect.ts";
+import type { Reader } from "../client/reader.ts";
+import type { Writer } from "../client/writer.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { Recorded } from "../core/recorded.ts";
+import type { Ledger } from "./ledger.ts";
+import { openLedger } from "./ledger-store.ts";
+import { ServerMemory } from "./memory.ts";
+import { fileSink, type Sink } from "./sink.ts";
+import type { State } from "./state.ts";
+
+/** A connection to one server, with what is remembered of it. */
+export type Session = {
+  /** Name of the server in reports and in the ledger: its address, or `embedded`. */
+  readonly server: string;
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly ledger: Ledger;
+  readonly memory: ServerMemory;
+  readonly sink: Sink | null;
+  /** What the ledger knows now. */
+  readonly recorded: () => Promise<ReadonlyMap<Identity, Recorded>>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** How to open a session. */
+export type SessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
+  readonly server: { readonly name: string; readonly url: string };
+  readonly state: State;
+  readonly sink: "file" | null;
+  /** The operator's word that operation 5 registers model versions. */
+  readonly registersModels: boolean;
+};
+
+/** Opens ledger and connection; nothing is sent before the first call. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const { server, state, sink, registersModels } = options;
+  const ledger = await openLedger(join(state.folder, "ledger.db"), { server: server.name, key: state.key });
+  try {
+    const memory = new ServerMemory(await ledger.facts(), { told: registersModels });
+    const connection = connect({ ...options, server: server.url, memory });
+    return {
+      server: server.name,
+      reader: connection.reader,
+      writer: connection.writer,
+      ledger,
+      memory,
+      sink: sink === "file" ? fileSink(state.folder, ledgerName(server.name)) : null,
+      recorded: ledger.recorded,
+      [Symbol.asyncDispose]: async () => {
+        await connection[Symbol.asyncDispose]();
+        await ledger.rememberFacts(memory.facts());
+        await ledger[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await ledger[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+// `https://host:443/base` gives `host_443`, as the folder of its tokens is called.
+function ledgerName(name: string): string {
+  if (!name.includes("://")) return name;
+  const { hostname, port, protocol } = new URL(name);
+  return `${hostname}_${port || (protocol === "https:" ? "443" : "80")}`;
+}

@@ -1,0 +1,43 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { HoldfastError } from "../core/errors.ts";
+import { keyFrom, loadKey, type SealKey } from "../seal/key.ts";
+import { holdExclusiveLock } from "../store/lock.ts";
+
+/** The folder with ledger, journal and tokens. */
+export type State = {
+  readonly folder: string;
+  readonly key: SealKey;
+};
+
+/** Opens the state folder, making it (mode 0700, ignored by git) when absent. */
+export async function openState(folder: string, { keyText }: { readonly keyText: string | null }): Promise<State> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx" }).catch((error: unknown) => {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    });
+    const key = keyText === null ? await loadKey(join(folder, "key")) : keyFrom(keyText);
+    return { folder, key };
+  } catch (cause) {
+    throw new HoldfastError("error", `the state folder ${folder} cannot be used: ${reason(cause)}`, {
+      hint: "make it writable, or name another with --state",
+      cause,
+    });
+  }
+}
+
+/** Holds the state folder for writing until disposed of; fails when another process holds it. */
+export function lockState({ folder }: State): AsyncDisposable {
+  const lock = holdExclusiveLock(join(folder, "lock.db"));
+  if (lock === null) {
+    throw new HoldfastError("locked", `another holdfast writes with the state folder ${folder}`, {
+      hint: "wait until it ends, or stop it; one writer at a time keeps versions from being made twice",
+    });
+  }
+  return lock;
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
