@@ -28,7 +28,7 @@ export type Answer =
   | { readonly state: "refused"; readonly refusal: Refusal }
   /** It may have had its effect. */
   | { readonly state: "ambiguous"; readonly doubt: Doubt; readonly status: number | null; readonly cause: unknown }
-  /** No byte left this machine. */
+  /** No byte left this machine; or it was stopped while it waited, after tries that had no effect. */
   | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown };
 
 /** What one try gave, and how long the server asks to wait before the next one. */

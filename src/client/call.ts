@@ -58,20 +58,21 @@ export function createCaller(line: Line): Caller {
     const policy = { ...given, signal: either(given.signal, line.signal) };
     const course = startCourse(line, policy);
     let doubt: Answer | null = null;
-    let answer: Answer | null = null;
     let attempts = 0;
-    for (let pause: number | null = 0; pause !== null; ) {
-      if (!(await waited(line, pause, policy))) break;
+    for (let pause: number | null = 0; ; ) {
+      if (!(await waited(line, pause, policy))) return { ...honest(name, stopped(policy), doubt), attempts };
       attempts += 1;
       const tried = await attempt(line, name, { content, policy });
-      ({ answer } = tried);
-      if (answer.state === "ambiguous") doubt = answer;
+      if (tried.answer.state === "ambiguous") doubt = tried.answer;
       pause = policy.signal.aborted ? null : course(tried, attempts);
-      if (pause !== null) line.log?.debug({ operation: name, attempt: attempts, pause }, "trying again");
+      if (pause === null) return { ...honest(name, tried.answer, doubt), attempts };
+      line.log?.debug({ operation: name, attempt: attempts, pause }, "trying again");
     }
-    const stopped: Answer = { state: "not-sent", reason: "aborted", cause: policy.signal.reason };
-    return { ...honest(name, answer ?? stopped, doubt), attempts };
   };
+}
+
+function stopped({ signal }: CallPolicy): Answer {
+  return { state: "not-sent", reason: "aborted", cause: signal.reason };
 }
 
 function either(one: AbortSignal, other: AbortSignal): AbortSignal {

@@ -26,7 +26,7 @@ export type Sent<Name extends OperationName = WriteOperation> = {
   | ({ readonly state: "refused" } & Refusal)
   /** It may have had its effect: look before anything is sent again. */
   | { readonly state: "ambiguous"; readonly reason: Doubt; readonly status: number | null; readonly cause: unknown }
-  /** No byte left this machine. */
+  /** No byte left this machine; or it was stopped while it waited, after tries that had no effect. */
   | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown }
 );
 

@@ -15,10 +15,12 @@ export type Seen = {
 };
 
 /** Answers the nth request, from 1. */
-export type Answerer = (response: ServerResponse, request: Seen, nth: number) => void | Promise<void>;
+export type Answerer = (response: ServerResponse, request: Seen, nth: number) => unknown;
 
 /** A real HTTP server on a port of the kernel's choice, closed when the test is over. */
-export async function serve(answer: Answerer): Promise<{ readonly url: string; readonly seen: Seen[] }> {
+export async function serve(
+  answer: Answerer,
+): Promise<{ readonly url: string; readonly seen: Seen[]; readonly stop: () => Promise<void> }> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -33,16 +35,19 @@ export async function serve(answer: Answerer): Promise<{ readonly url: string; r
         headers,
         body: Buffer.concat(chunks).toString(),
       });
-      void answer(response, seen[seen.length - 1] as Seen, seen.length);
+      answer(response, seen[seen.length - 1] as Seen, seen.length);
     });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
+  const stop = async () => {
+    if (!server.listening) return;
     server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+    server.closeAllConnections();
+    await once(server, "close");
+  };
+  onTestFinished(stop);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen, stop };
 }
 
 /** A bare TCP server, for replies that no HTTP server would give. */
