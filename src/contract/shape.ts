@@ -13,9 +13,12 @@ export type Shape =
       readonly key?: readonly string[];
       readonly default?: Json;
     }
-  /** An object whose inside belongs to the user: compared exactly, but for `asText` values. */
-  | { readonly is: "free"; readonly asText?: true; readonly sensitive?: true; readonly default?: Json }
-  | { readonly is: "value"; readonly sensitive?: true; readonly default?: Json };
+  /** Anything, and its inside belongs to the user: compared exactly, but for `asText` values. */
+  | { readonly is: "free"; readonly asText?: true; readonly sensitive?: Sensitive; readonly default?: Json }
+  | { readonly is: "value"; readonly sensitive?: Sensitive; readonly default?: Json };
+
+/** Whether outputs mask the whole field, or inside it only what stands under a secret-looking key. */
+export type Sensitive = true | "keys";
 
 /** The manifest with every default of its schema filled in, as the control plane answers it. */
 export function fillDefaults(shape: Shape, value: Json): Json {

@@ -1,0 +1,51 @@
+import { canonical, type Json } from "../../src/contract/json.ts";
+import type { Shape } from "../../src/contract/shape.ts";
+import { resolve, type SchemaNode, typesOf, variants } from "../../src/schema/node.ts";
+import { type Schemas, typeNames } from "./schemas.ts";
+
+/** Source text of `src/contract/generated/shapes.ts`. */
+export function shapesText({ kinds }: Schemas): string {
+  const rows = [...kinds].flatMap(([type, schema]) => {
+    const shape = JSON.stringify(shapeOf(schema, schema));
+    return typeNames(type, schema).map((name) => `  ${JSON.stringify(name)}: ${shape},`);
+  });
+  return [
+    'import type { Shape } from "../shape.ts";',
+    "",
+    "/** How each type of manifest is compared, masked and filled with defaults. */",
+    "export const shapes: { readonly [type: string]: Shape } = {",
+    ...rows,
+    "};",
+    "",
+  ].join("\n");
+}
+
+function shapeOf(schema: SchemaNode, given: SchemaNode): Shape {
+  const node = resolve(schema, given);
+  const filled = node.default === undefined ? {} : { default: node.default as Json };
+  const sensitive = node["x-sensitive"] === undefined ? {} : { sensitive: node["x-sensitive"] };
+  if (node["x-free"] || node["x-as-text"]) {
+    return { is: "free", ...(node["x-as-text"] ? { asText: true } : {}), ...sensitive, ...filled };
+  }
+  if (typesOf(node).includes("object")) return { is: "object", fields: fieldsOf(schema, node), ...filled };
+  if (node.items !== undefined) {
+    const key = node["x-set"] ? [] : node["x-key"];
+    return { is: "list", items: shapeOf(schema, node.items), ...(key === undefined ? {} : { key }), ...filled };
+  }
+  return { is: "value", ...sensitive, ...filled };
+}
+
+// A field that two variants describe differently is compared exactly, like any other free one.
+function fieldsOf(schema: SchemaNode, node: SchemaNode): { readonly [name: string]: Shape } {
+  const fields: Record<string, Shape> = {};
+  for (const { properties } of [node, ...variants(schema, node).map((variant) => variant.node)]) {
+    for (const [name, property] of Object.entries(properties ?? {})) {
+      const shape = shapeOf(schema, property);
+      const known = fields[name];
+      fields[name] = known === undefined || canonical(known as Json) === canonical(shape as Json) ? shape : FREE;
+    }
+  }
+  return fields;
+}
+
+const FREE: Shape = { is: "free" };

@@ -1,0 +1,114 @@
+import type { JsonObject } from "../json.ts";
+
+type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Immutable<T[Name]> }
+    : T;
+
+/**
+ * Configuration of Holdfast: `holdfast.yaml` at the top of a source, or the file that `--config` names
+ */
+interface MutableHoldfastConfig {
+/**
+ * Folders and files, relative to this file, that manifests are read from; everything below it without this key
+ */
+paths?: (string[] | null)
+/**
+ * Fields that somebody else keeps: differences there are counted, never acted on
+ */
+ignore?: ({
+/**
+ * JSON Pointer of the field, in which `*` stands for one step; everything below it is ignored too
+ */
+path: string
+/**
+ * Glob over identities that the rule holds for
+ */
+match: string
+/**
+ * Why the field is left alone
+ */
+reason: string
+/**
+ * Who answers for the rule
+ */
+owner?: (string | null)
+/**
+ * Last day on which the rule holds
+ */
+expires?: (string | null)
+}[] | null)
+/**
+ * Globs over identities that live elsewhere, so that a reference to them needs no declaration
+ */
+external?: (string[] | null)
+/**
+ * What is done with a field that the schema does not know: refuse the manifest, or carry it with a warning
+ */
+unknownFields?: (("refuse" | "warn") | null)
+/**
+ * When a source is not acted on, because it has shrunk more than a person would do on purpose
+ */
+guards?: ({
+/**
+ * From how many recorded resources on the guard holds
+ */
+shrinkFrom?: (number | null)
+/**
+ * Share of the recorded resources that the source must still declare
+ */
+shrinkShare?: (number | null)
+} | null)
+/**
+ * Globs over paths whose files may hold values in a known credential format
+ */
+allowLiteralSecrets?: (string[] | null)
+/**
+ * How many resources are written at the same time
+ */
+concurrency?: (number | null)
+/**
+ * Time for the whole command
+ */
+timeout?: (number | null)
+/**
+ * Time for one request
+ */
+requestTimeout?: (number | null)
+/**
+ * Address of the control plane
+ */
+server?: (string | null)
+/**
+ * File that holds the bearer token
+ */
+tokenFile?: (string | null)
+/**
+ * Folder of the ledger, the journal and the tokens
+ */
+state?: (string | null)
+/**
+ * Where one-time tokens go
+ */
+sinks?: (string[] | null)
+/**
+ * Who is told about passes
+ */
+notifications?: (JsonObject[] | null)
+/**
+ * Repositories that a daemon follows
+ */
+sources?: (JsonObject[] | null)
+/**
+ * Pairs of a source and a server
+ */
+targets?: (JsonObject[] | null)
+/**
+ * How model versions are written where the control plane has no PUT for them; `post` says that operation 5 registers there
+ */
+modelVersionWrite?: (("put" | "post") | null)
+}
+
+/** Configuration of Holdfast: `holdfast.yaml` at the top of a source, or the file that `--config` names. */
+export type HoldfastConfig = Immutable<MutableHoldfastConfig>;

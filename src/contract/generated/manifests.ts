@@ -1,0 +1,1372 @@
+import type { Json, JsonObject } from "../json.ts";
+
+type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Immutable<T[Name]> }
+    : T;
+
+/**
+ * One version of a chat prompt in an ml repo
+ */
+interface MutableChatPromptManifest {
+/**
+ * Kind of manifest: `chat_prompt`
+ */
+type: "chat_prompt"
+/**
+ * Name of the prompt, unique in its ml repo
+ */
+name: string
+/**
+ * Name of the ml repo that holds the prompt
+ */
+ml_repo: string
+/**
+ * Messages of the prompt, in the order in which they are said
+ * 
+ * Items: One message of the prompt
+ */
+messages: {
+/**
+ * Who says the message
+ */
+role: string
+/**
+ * What is said: a text, or a list of parts; `{{name}}` stands for a variable
+ */
+content?: (string | {
+/**
+ * What the part is
+ */
+type: string
+[k: string]: Json | string
+}[] | null)
+/**
+ * Name of the speaker, to tell several of one role apart
+ */
+name?: (string | null)
+}[]
+/**
+ * What the prompt is for
+ */
+description?: (string | null)
+/**
+ * Number of the version; without it the content decides whether a new version is made
+ */
+version?: (number | null)
+/**
+ * Second name of the version, unique within its prompt; it moves to the version being written
+ */
+version_alias?: (string | null)
+/**
+ * Facts about the version, in any form
+ */
+metadata?: (JsonObject | null)
+/**
+ * Variables that the messages use, with their defaults or descriptions
+ */
+variables?: (JsonObject | null)
+/**
+ * Which MCP server answers which tool call
+ */
+tool_call_to_mcp_mapping?: (JsonObject | null)
+/**
+ * Which model answers, and how
+ */
+model_configuration?: ({
+/**
+ * Provider of the model
+ */
+provider?: (string | null)
+/**
+ * Name of the model
+ */
+model?: (string | null)
+/**
+ * How the model answers
+ */
+parameters?: ({
+/**
+ * Longest answer
+ */
+max_tokens?: (number | null)
+/**
+ * How freely words are chosen
+ */
+temperature?: (number | null)
+/**
+ * Out of how many of the likeliest words one is chosen
+ */
+top_k?: (number | null)
+/**
+ * Probability within which words are chosen
+ */
+top_p?: (number | null)
+/**
+ * Texts at which the answer ends; order carries no meaning
+ */
+stop?: (string[] | null)
+} | null)
+/**
+ * Further parameters, as the provider takes them
+ */
+extra_parameters?: (JsonObject | null)
+} | null)
+/**
+ * Tools that the model may call, in the order in which it sees them
+ */
+tools?: (({
+type: "function"
+/**
+ * What the function is
+ */
+function: {
+/**
+ * Name of the function
+ */
+name: string
+/**
+ * What the function does, for the model to decide by
+ */
+description?: (string | null)
+/**
+ * JSON Schema of the function's arguments
+ */
+parameters?: (JsonObject | null)
+/**
+ * Whether the arguments must match their schema exactly
+ */
+strict?: (boolean | null)
+}
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * MCP servers whose tools the model may call
+ */
+mcp_servers?: (({
+type: "mcp-server-fqn"
+/**
+ * Integration of the MCP server
+ */
+integration_fqn: string
+/**
+ * Whether every tool of the server may be used
+ */
+enable_all_tools?: (boolean | null)
+/**
+ * Tools of the server that may be used; order carries no meaning
+ */
+tools?: ({
+/**
+ * Name of the tool
+ */
+name: string
+}[] | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * Checks around the model
+ */
+guardrails?: ({
+/**
+ * Checks of what goes in, in their order
+ */
+input_guardrails?: (string[] | null)
+/**
+ * Checks of what comes out, in their order
+ */
+output_guardrails?: (string[] | null)
+} | null)
+/**
+ * Form of the answer
+ */
+response_format?: ({
+type: "json_object"
+} | {
+type: "json_schema"
+/**
+ * Schema of the answer, as the model's provider takes it
+ */
+json_schema?: (JsonObject | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Which model a request goes to when there are several
+ */
+routing_config?: ({
+type: "weight-based-routing"
+/**
+ * Targets that the requests are spread over
+ */
+load_balance_targets?: ({
+/**
+ * Model that the requests go to
+ */
+target: string
+/**
+ * Share of the requests; the weights of all targets sum to 1 or to 100
+ */
+weight?: (number | null)
+/**
+ * Place in the order in which targets are tried, lowest first (priority-based routing)
+ */
+priority?: (number | null)
+/**
+ * How failed requests are repeated
+ */
+retry_config?: ({
+/**
+ * How many times a request is repeated
+ */
+attempts?: (number | null)
+/**
+ * Time between two attempts
+ */
+delay?: (number | null)
+/**
+ * Status codes that are repeated on; order carries no meaning
+ */
+on_status_codes?: (string[] | null)
+} | null)
+/**
+ * Status codes on which another target is tried; order carries no meaning
+ */
+fallback_status_codes?: (string[] | null)
+/**
+ * Whether other targets may fall back to this one
+ */
+fallback_candidate?: (boolean | null)
+/**
+ * Parameters that replace the prompt's own for this target
+ */
+override_params?: (JsonObject | null)
+}[] | null)
+} | {
+type: "latency-based-routing"
+/**
+ * Targets that the requests are spread over
+ */
+load_balance_targets?: ({
+/**
+ * Model that the requests go to
+ */
+target: string
+/**
+ * Share of the requests; the weights of all targets sum to 1 or to 100
+ */
+weight?: (number | null)
+/**
+ * Place in the order in which targets are tried, lowest first (priority-based routing)
+ */
+priority?: (number | null)
+/**
+ * How failed requests are repeated
+ */
+retry_config?: ({
+/**
+ * How many times a request is repeated
+ */
+attempts?: (number | null)
+/**
+ * Time between two attempts
+ */
+delay?: (number | null)
+/**
+ * Status codes that are repeated on; order carries no meaning
+ */
+on_status_codes?: (string[] | null)
+} | null)
+/**
+ * Status codes on which another target is tried; order carries no meaning
+ */
+fallback_status_codes?: (string[] | null)
+/**
+ * Whether other targets may fall back to this one
+ */
+fallback_candidate?: (boolean | null)
+/**
+ * Parameters that replace the prompt's own for this target
+ */
+override_params?: (JsonObject | null)
+}[] | null)
+} | {
+type: "priority-based-routing"
+/**
+ * Targets that the requests are spread over
+ */
+load_balance_targets?: ({
+/**
+ * Model that the requests go to
+ */
+target: string
+/**
+ * Share of the requests; the weights of all targets sum to 1 or to 100
+ */
+weight?: (number | null)
+/**
+ * Place in the order in which targets are tried, lowest first (priority-based routing)
+ */
+priority?: (number | null)
+/**
+ * How failed requests are repeated
+ */
+retry_config?: ({
+/**
+ * How many times a request is repeated
+ */
+attempts?: (number | null)
+/**
+ * Time between two attempts
+ */
+delay?: (number | null)
+/**
+ * Status codes that are repeated on; order carries no meaning
+ */
+on_status_codes?: (string[] | null)
+} | null)
+/**
+ * Status codes on which another target is tried; order carries no meaning
+ */
+fallback_status_codes?: (string[] | null)
+/**
+ * Whether other targets may fall back to this one
+ */
+fallback_candidate?: (boolean | null)
+/**
+ * Parameters that replace the prompt's own for this target
+ */
+override_params?: (JsonObject | null)
+}[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+}
+
+/** One version of a chat prompt in an ml repo. */
+export type ChatPromptManifest = Immutable<MutableChatPromptManifest>;
+
+/**
+ * A Kubernetes cluster that workspaces are placed in
+ */
+interface MutableClusterManifest {
+/**
+ * Kind of manifest: `cluster`
+ */
+type: "cluster"
+/**
+ * Name of the cluster, also its id and fqn
+ */
+name: string
+/**
+ * What kind of Kubernetes the cluster is
+ */
+cluster_type: string
+/**
+ * Environments that live on the cluster; order carries no meaning
+ */
+environment_names?: (string[] | null)
+/**
+ * Domains under which services may be exposed: `*.x` covers names below x, `x` covers x and names below; order carries no meaning
+ */
+base_domains?: (string[] | null)
+/**
+ * Where the cluster's logs, metrics and costs are read; any name that ends in `_url` is allowed
+ */
+monitoring?: ({
+/**
+ * Address of the first log backend
+ */
+logs_backend_a_url?: (string | null)
+/**
+ * Address of the second log backend
+ */
+logs_backend_b_url?: (string | null)
+/**
+ * Address of the metrics backend
+ */
+metrics_url?: (string | null)
+/**
+ * Address of the cost backend
+ */
+cost_url?: (string | null)
+[k: string]: Json | string | null | undefined
+} | null)
+/**
+ * Integration of the container registry that builds push to
+ */
+default_registry_fqn?: (string | null)
+/**
+ * Integration through which the cluster is reached
+ */
+cluster_integration_fqn?: (string | null)
+/**
+ * Integration of the storage that workflows keep their data in
+ */
+workflow_storage_integration_fqn?: (string | null)
+/**
+ * How notebooks and SSH servers are offered
+ */
+workbench_config?: ({
+/**
+ * Where notebooks are reached
+ */
+notebook_config?: ({
+/**
+ * Domain under which notebooks are exposed
+ */
+base_domain?: (string | null)
+} | null)
+/**
+ * Where SSH servers are reached
+ */
+ssh_server_config?: ({
+/**
+ * Domain under which SSH servers are reached
+ */
+base_domain?: (string | null)
+/**
+ * Port on which SSH servers are reached
+ */
+port?: (number | null)
+} | null)
+/**
+ * Storage class of new home folders
+ */
+default_storage_class?: (string | null)
+} | null)
+/**
+ * How Spark is offered
+ */
+spark_config?: ({
+/**
+ * Domain under which Spark user interfaces are exposed
+ */
+ui_base_domain?: (string | null)
+} | null)
+/**
+ * Which ingress controller exposes services
+ */
+ingress_controller_config?: ({
+/**
+ * Ingress class of the controller
+ */
+ingress_class_name?: (string | null)
+/**
+ * Whether exposed hosts are served over TLS
+ */
+tls_enabled?: (boolean | null)
+} | null)
+/**
+ * Node pools that applications may choose; order carries no meaning
+ */
+supported_nodepools?: ({
+/**
+ * Name of the node pool
+ */
+name: string
+/**
+ * What the node pool is for
+ */
+description?: (string | null)
+}[] | null)
+/**
+ * Node labels that the platform selects nodes by
+ */
+node_label_keys?: ({
+/**
+ * Label that holds the name of a node's pool
+ */
+nodepool_selector_label?: (string | null)
+} | null)
+/**
+ * Who may do what with the cluster; order carries no meaning
+ */
+collaborators?: ({
+/**
+ * Who gets the role: a person by e-mail, a team or a virtual account
+ */
+subject: string
+/**
+ * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
+ */
+role_id: string
+}[] | null)
+/**
+ * Who owns the resource
+ */
+ownedBy?: ({
+/**
+ * Account that owns the resource
+ */
+account?: (string | null)
+} | null)
+}
+
+/** A Kubernetes cluster that workspaces are placed in. */
+export type ClusterManifest = Immutable<MutableClusterManifest>;
+
+/**
+ * A repository of models, prompts and runs
+ */
+interface MutableMlRepoManifest {
+/**
+ * Kind of manifest: `ml-repo`
+ */
+type: "ml-repo"
+/**
+ * Name of the ml repo
+ */
+name: string
+/**
+ * What the ml repo is for
+ */
+description?: (string | null)
+/**
+ * Integration of the storage that keeps the artifacts
+ */
+storage_integration_fqn?: (string | null)
+/**
+ * Who may do what with the ml repo; order carries no meaning
+ */
+collaborators?: ({
+/**
+ * Who gets the role: a person by e-mail, a team or a virtual account
+ */
+subject: string
+/**
+ * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
+ */
+role_id: string
+}[] | null)
+}
+
+/** A repository of models, prompts and runs. */
+export type MlRepoManifest = Immutable<MutableMlRepoManifest>;
+
+/**
+ * One version of a model in an ml repo
+ */
+interface MutableModelVersionManifest {
+/**
+ * Kind of manifest: `model-version`
+ */
+type: "model-version"
+/**
+ * Name of the model, unique in its ml repo
+ */
+name: string
+/**
+ * Name of the ml repo that holds the model
+ */
+ml_repo: string
+/**
+ * What this version is
+ */
+description?: (string | null)
+/**
+ * Number of the version; without it the content decides whether a new version is made
+ */
+version?: (number | null)
+/**
+ * Second name of the version, unique within its model; it moves to the version being written
+ */
+version_alias?: (string | null)
+/**
+ * Facts about the version, in any form
+ */
+metadata?: (JsonObject | null)
+/**
+ * Where the model's files are
+ */
+source?: ({
+type: "platform"
+/**
+ * Storage root that staging answered
+ */
+uri?: (string | null)
+} | {
+type: "external"
+/**
+ * Where the files are
+ */
+uri: string
+} | {
+type: "local"
+/**
+ * Path of the files
+ */
+uri?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * What the model was made with
+ */
+framework?: ({
+type: "transformers"
+/**
+ * Library that loads the model
+ */
+library_name?: (string | null)
+/**
+ * Task that the model does
+ */
+pipeline_tag?: (string | null)
+/**
+ * Model that this one was made from
+ */
+base_model?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * What the model needs to run
+ */
+environment?: ({
+/**
+ * Version of Python
+ */
+python_version?: (string | null)
+/**
+ * Packages that pip installs; order carries no meaning
+ */
+pip_packages?: (string[] | null)
+} | null)
+/**
+ * Run that made the model
+ */
+run_id?: (string | null)
+/**
+ * Step of the run at which the model was saved
+ */
+step?: (number | null)
+}
+
+/** One version of a model in an ml repo. */
+export type ModelVersionManifest = Immutable<MutableModelVersionManifest>;
+
+/**
+ * A long-running application that answers requests
+ */
+interface MutableServiceManifest {
+/**
+ * Kind of manifest: `service`
+ */
+type: "service"
+/**
+ * Name of the service, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the service runs in
+ */
+workspace_fqn: string
+/**
+ * Image that the containers run
+ */
+image: ({
+type: "build"
+/**
+ * Registry integration that the image is pushed to
+ */
+docker_registry?: (string | null)
+/**
+ * Where the source code is
+ */
+build_source?: ({
+type: "remote"
+/**
+ * Where the archive is
+ */
+remote_uri?: (string | null)
+} | {
+type: "git"
+/**
+ * Address of the repository
+ */
+repo_url?: (string | null)
+/**
+ * Commit that is built
+ */
+ref?: (string | null)
+/**
+ * Branch that the commit is on
+ */
+branch_name?: (string | null)
+} | {
+type: "local"
+/**
+ * Folder of the source code
+ */
+project_root_path?: (string | null)
+/**
+ * Whether the image is built on that machine
+ */
+local_build?: (boolean | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * How the image is made
+ */
+build_spec?: ({
+type: "dockerfile"
+/**
+ * Path of the Dockerfile in the source
+ */
+dockerfile_path?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Command that the container runs in place of the image's own
+ */
+command?: (string | null)
+/**
+ * Arguments of the build, as the Dockerfile names them
+ */
+build_args?: ({ readonly [name: string]: string | number | boolean } | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+} | {
+type: "image"
+/**
+ * Where the image is
+ */
+image_uri: string
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})
+/**
+ * Files that are there before the container starts
+ */
+artifacts_download?: ({
+/**
+ * Volume that keeps the files between starts
+ */
+cache_volume?: ({
+/**
+ * Storage class of the volume
+ */
+storage_class?: (string | null)
+/**
+ * Size of the volume
+ */
+cache_size?: (number | null)
+} | null)
+/**
+ * Artifacts that are downloaded, in their order
+ */
+artifacts?: (JsonObject[] | null)
+} | null)
+/**
+ * What each container may use; no request is above its limit
+ */
+resources?: ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on, as the platform defines it
+ */
+node?: (JsonObject | null)
+/**
+ * Accelerators that each container gets, as the platform defines them
+ */
+devices?: (Json[] | null)
+} | null)
+/**
+ * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
+ */
+env?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Ports of the containers; order carries no meaning
+ */
+ports?: ({
+/**
+ * Number of the port
+ */
+port: number
+/**
+ * Transport protocol
+ */
+protocol?: (string | null)
+/**
+ * Whether the port is reachable from outside the cluster
+ */
+expose?: (boolean | null)
+/**
+ * Protocol that is spoken on the port
+ */
+app_protocol?: (string | null)
+/**
+ * Host name of an exposed port; it lies under one of the cluster's base domains
+ */
+host?: (string | null)
+/**
+ * Path below which the port is exposed
+ */
+path?: (string | null)
+/**
+ * Path that the exposed one becomes for the container
+ */
+rewrite_path_to?: (string | null)
+/**
+ * How callers of an exposed port prove who they are
+ */
+auth?: (JsonObject | null)
+}[] | null)
+/**
+ * Kubernetes service account of the containers
+ */
+service_account?: (string | null)
+/**
+ * Files and folders that are put into the containers; order carries no meaning
+ */
+mounts?: (({
+type: "secret"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Secret whose value is the file's content
+ */
+secret_fqn: string
+} | {
+type: "string"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Content of the file
+ */
+data?: (string | null)
+} | {
+type: "volume"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Volume that is mounted
+ */
+volume_fqn?: (string | null)
+/**
+ * Folder of the volume that is mounted in place of its top
+ */
+sub_path?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * Labels put on everything that is made for the resource
+ */
+labels?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Changes to the Kubernetes objects that the platform makes
+ */
+kustomize?: ({
+/**
+ * Strategic patch of the objects
+ */
+patch?: (JsonObject | null)
+/**
+ * Objects that are made in addition
+ */
+additions?: (Json[] | null)
+} | null)
+/**
+ * Probe that restarts a container when it fails
+ */
+liveness_probe?: ({
+/**
+ * What is asked
+ */
+config?: ({
+type: "http"
+/**
+ * Path that is requested
+ */
+path?: (string | null)
+/**
+ * Port of the container that is asked
+ */
+port?: (number | null)
+/**
+ * Host name that the request names
+ */
+host?: (string | null)
+/**
+ * Scheme of the request
+ */
+scheme?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time before the first probe
+ */
+initial_delay_seconds?: (number | null)
+/**
+ * Time between two probes
+ */
+period_seconds?: (number | null)
+/**
+ * Time after which a probe has failed
+ */
+timeout_seconds?: (number | null)
+/**
+ * Successes in a row after which the container is healthy
+ */
+success_threshold?: (number | null)
+/**
+ * Failures in a row after which it is not
+ */
+failure_threshold?: (number | null)
+} | null)
+/**
+ * Probe that takes a container out of service while it fails
+ */
+readiness_probe?: ({
+/**
+ * What is asked
+ */
+config?: ({
+type: "http"
+/**
+ * Path that is requested
+ */
+path?: (string | null)
+/**
+ * Port of the container that is asked
+ */
+port?: (number | null)
+/**
+ * Host name that the request names
+ */
+host?: (string | null)
+/**
+ * Scheme of the request
+ */
+scheme?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time before the first probe
+ */
+initial_delay_seconds?: (number | null)
+/**
+ * Time between two probes
+ */
+period_seconds?: (number | null)
+/**
+ * Time after which a probe has failed
+ */
+timeout_seconds?: (number | null)
+/**
+ * Successes in a row after which the container is healthy
+ */
+success_threshold?: (number | null)
+/**
+ * Failures in a row after which it is not
+ */
+failure_threshold?: (number | null)
+} | null)
+/**
+ * Probe that must succeed before the other two begin
+ */
+startup_probe?: ({
+/**
+ * What is asked
+ */
+config?: ({
+type: "http"
+/**
+ * Path that is requested
+ */
+path?: (string | null)
+/**
+ * Port of the container that is asked
+ */
+port?: (number | null)
+/**
+ * Host name that the request names
+ */
+host?: (string | null)
+/**
+ * Scheme of the request
+ */
+scheme?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time before the first probe
+ */
+initial_delay_seconds?: (number | null)
+/**
+ * Time between two probes
+ */
+period_seconds?: (number | null)
+/**
+ * Time after which a probe has failed
+ */
+timeout_seconds?: (number | null)
+/**
+ * Successes in a row after which the container is healthy
+ */
+success_threshold?: (number | null)
+/**
+ * Failures in a row after which it is not
+ */
+failure_threshold?: (number | null)
+} | null)
+/**
+ * How many containers run: a number, or the bounds between which the platform scales
+ */
+replicas?: (number | {
+/**
+ * Fewest containers
+ */
+min_replicas?: (number | null)
+/**
+ * Most containers
+ */
+max_replicas?: (number | null)
+/**
+ * What the platform scales by, as it defines it: one metric or a list of them
+ */
+metrics?: (JsonObject | readonly Json[] | null)
+} | null)
+/**
+ * When the service is stopped for want of requests
+ */
+auto_shutdown?: ({
+/**
+ * Time without requests after which the service stops
+ */
+wait_time?: (number | null)
+} | null)
+/**
+ * Whether requests may be led to somebody's own machine for debugging
+ */
+allow_interception?: (boolean | null)
+/**
+ * How a new version takes over from the old one
+ */
+rollout_strategy?: ({
+type: "rolling_update"
+/**
+ * Share of the replicas that may be missing meanwhile
+ */
+max_unavailable_percentage?: (number | null)
+/**
+ * Share of the replicas that may be there in addition meanwhile
+ */
+max_surge_percentage?: (number | null)
+} | {
+type: "canary"
+/**
+ * Share of the replicas that may be missing meanwhile
+ */
+max_unavailable_percentage?: (number | null)
+/**
+ * Share of the replicas that may be there in addition meanwhile
+ */
+max_surge_percentage?: (number | null)
+/**
+ * Steps of the rollout, in their order
+ */
+steps?: ({
+/**
+ * Share of the requests that goes to the new version
+ */
+weight_percentage?: (number | null)
+/**
+ * Time until the next step
+ */
+pause_duration?: (number | null)
+}[] | null)
+} | {
+type: "blue_green"
+/**
+ * Whether the new version takes over by itself
+ */
+enable_auto_promotion?: (boolean | null)
+/**
+ * Time until it does
+ */
+auto_promotion_interval_seconds?: (number | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+}
+
+/** A long-running application that answers requests. */
+export type ServiceManifest = Immutable<MutableServiceManifest>;
+
+/**
+ * A team of people that roles are given to; its members are listed here, or come from single sign-on
+ */
+type MutableTeamManifest = ({
+type: "team"
+/**
+ * Name of the team
+ */
+name: string
+/**
+ * E-mails of those who may change the team; order carries no meaning
+ */
+managers?: (string[] | null)
+/**
+ * E-mails of the team's members; order carries no meaning
+ */
+members: string[]
+/**
+ * Who owns the resource
+ */
+ownedBy?: ({
+/**
+ * Account that owns the resource
+ */
+account?: (string | null)
+} | null)
+} | {
+type: "sso-team"
+/**
+ * Name of the team
+ */
+name: string
+/**
+ * Single sign-on connection that the group comes from
+ */
+sso_name?: (string | null)
+/**
+ * Group of the identity provider whose members are the team's
+ */
+group_name?: (string | null)
+[k: string]: Json | "sso-team" | string | null | undefined
+})
+
+/** A team of people that roles are given to; its members are listed here, or come from single sign-on. */
+export type TeamManifest = Immutable<MutableTeamManifest>;
+
+/**
+ * An account for a machine: it holds permissions and a token, and no person logs in with it
+ */
+interface MutableVirtualAccountManifest {
+/**
+ * Kind of manifest: `virtual-account`
+ */
+type: "virtual-account"
+/**
+ * Name of the account
+ */
+name: string
+/**
+ * Roles that the account holds; order carries no meaning
+ * 
+ * Items: One role on one resource
+ */
+permissions: {
+/**
+ * Resource on which the role is held
+ */
+resource_fqn: string
+/**
+ * What the resource is; types other than tenant, cluster, workspace and ml-repo are carried and grant nothing on the embedded control plane
+ */
+resource_type: string
+/**
+ * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
+ */
+role_id: string
+}[]
+/**
+ * Last day (UTC) on which the account's token is valid
+ */
+expiration_date?: (string | null)
+/**
+ * When the token is replaced by a new one
+ */
+auto_rotate?: ({
+/**
+ * Days between two rotations
+ */
+auto_rotate_interval?: (number | null)
+/**
+ * Days for which the former token stays valid after a rotation
+ */
+grace_period?: (number | null)
+} | null)
+/**
+ * Who is told about the account's expiry and rotation
+ */
+notification_target?: ({
+type: "email"
+/**
+ * Integration through which the e-mails are sent
+ */
+notification_channel?: (string | null)
+/**
+ * Addresses that are written to; order carries no meaning
+ */
+to_emails?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Secret store that the control plane puts the token into
+ */
+secret_store_config?: ({
+/**
+ * Integration of the secret store; `builtin` is the control plane's own
+ */
+integration_fqn?: (string | null)
+/**
+ * Where in the store the token is kept; `group/key` for the built-in store
+ */
+secret_path?: (string | null)
+} | null)
+/**
+ * Who owns the resource
+ */
+ownedBy?: ({
+/**
+ * Account that owns the resource
+ */
+account?: (string | null)
+/**
+ * Team that owns the account
+ */
+team?: (string | null)
+} | null)
+}
+
+/** An account for a machine: it holds permissions and a token, and no person logs in with it. */
+export type VirtualAccountManifest = Immutable<MutableVirtualAccountManifest>;
+
+/**
+ * A workspace: a place in a cluster where applications run and roles are held
+ */
+interface MutableWorkspaceManifest {
+/**
+ * Kind of manifest: `workspace`
+ */
+type: "workspace"
+/**
+ * Name of the workspace, unique in its cluster
+ */
+name: string
+/**
+ * Cluster that holds the workspace
+ */
+cluster_fqn: string
+/**
+ * Environment that the workspace belongs to, such as those the cluster names
+ */
+environment_name?: (string | null)
+/**
+ * Labels of the workspace, such as those put on its namespace
+ */
+labels?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Annotations of the workspace, such as those put on its namespace
+ */
+annotations?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Who may do what with the workspace; order carries no meaning
+ */
+collaborators?: ({
+/**
+ * Who gets the role: a person by e-mail, a team or a virtual account
+ */
+subject: string
+/**
+ * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
+ */
+role_id: string
+}[] | null)
+/**
+ * Roles that what runs in the workspace holds on other resources; order carries no meaning
+ */
+permissions?: ({
+/**
+ * Resource on which the role is held
+ */
+resource_fqn: string
+/**
+ * What the resource is; types other than tenant, cluster, workspace and ml-repo are carried and grant nothing on the embedded control plane
+ */
+resource_type: string
+/**
+ * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
+ */
+role_id: string
+}[] | null)
+/**
+ * Who owns the resource
+ */
+ownedBy?: ({
+/**
+ * Account that owns the resource
+ */
+account?: (string | null)
+} | null)
+}
+
+/** A workspace: a place in a cluster where applications run and roles are held. */
+export type WorkspaceManifest = Immutable<MutableWorkspaceManifest>;

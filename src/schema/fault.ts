@@ -1,0 +1,38 @@
+/** One thing wrong with a manifest or with the configuration; the message never shows a value. */
+export type Fault = {
+  /** JSON Pointer; a missing or unknown field is named itself (`/ports/0/hoost`). */
+  readonly pointer: string;
+  readonly message: string;
+  /** Stable name of the fault, for machines and documentation. */
+  readonly code: FaultCode;
+  readonly severity: "error" | "warning";
+};
+
+/** The closed set of fault names. */
+export type FaultCode =
+  | "duplicate-item"
+  | "impossible-date"
+  | "inconsistent"
+  | "invalid-form"
+  | "invalid-value"
+  | "missing-field"
+  | "out-of-range"
+  | "past-date"
+  | "too-large"
+  | "unknown-field"
+  | "unknown-type"
+  | "unknown-value"
+  | "wrong-type";
+
+/** How many faults of one manifest are reported. */
+export const FAULT_LIMIT = 100;
+
+/** An error at a place. */
+export function error(pointer: string, code: FaultCode, message: string): Fault {
+  return { pointer, message, code, severity: "error" };
+}
+
+/** A warning at a place. */
+export function warning(pointer: string, code: FaultCode, message: string): Fault {
+  return { pointer, message, code, severity: "warning" };
+}

@@ -1,0 +1,42 @@
+const LONGEST = 64;
+
+/** The candidate that a misspelt name most likely means, or undefined when none is near. */
+export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > LONGEST) return undefined;
+  const bare = plain(name);
+  const same = candidates.find((candidate) => plain(candidate) === bare);
+  if (same !== undefined) return same;
+  const allowed = Math.min(2, Math.floor(Math.max(bare.length, 3) / 3));
+  const near = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(bare, plain(candidate), allowed) }))
+    .filter(({ distance }) => distance <= allowed)
+    .toSorted((a, b) => a.distance - b.distance);
+  return near[0]?.candidate;
+}
+
+// `workspaceFqn` and `workspace-fqn` are the usual ways to miss `workspace_fqn`.
+function plain(name: string): string {
+  return name.replaceAll(/[-_\s]/g, "").toLowerCase();
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours between two texts; `limit + 1` when there are more. */
+export function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let before: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      const steps = [at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1)];
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      next.push(Math.min(...steps, swapped ? at(before, column - 2) + 1 : Number.POSITIVE_INFINITY));
+    }
+    [before, last] = [last, next];
+  }
+  return Math.min(at(last, b.length), limit + 1);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

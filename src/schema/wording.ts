@@ -1,0 +1,138 @@
+import { escapePointer, pointerTokens } from "../contract/reference.ts";
+import { error, type Fault, warning } from "./fault.ts";
+import { type Field, fieldAt } from "./field.ts";
+import type { RawFault } from "./generated/validators.js";
+import { nearest } from "./nearest.ts";
+import { type SchemaNode, typesOf } from "./node.ts";
+
+/** What to do with fields that no schema knows. */
+export type UnknownFields = "refuse" | "warn";
+
+/** One fault of the compiled validator in words for people, or null when another fault says it better. */
+export function worded(schema: SchemaNode, value: unknown, raw: RawFault, unknownFields: UnknownFields): Fault | null {
+  const { instancePath: pointer, keyword, params } = raw;
+  // The branch of a union that failed has faults of its own; so has a field whose name is refused.
+  if (keyword === "if" || raw.propertyName !== undefined) return null;
+  const field = fieldAt(schema, value, pointerTokens(pointer));
+  const below = (name: unknown) => `${pointer}/${escapePointer(String(name))}`;
+  switch (keyword) {
+    case "required":
+      return missing(below(params.missingProperty), schema, value);
+    case "additionalProperties":
+      return unknown(below(params.additionalProperty), String(params.additionalProperty), field, unknownFields);
+    case "propertyNames":
+      return error(below(params.propertyName), "invalid-form", "this name is empty or too long");
+    case "type":
+      return error(pointer, "wrong-type", `${named(pointer)} ${wrongType(field)}`);
+    case "x-known":
+      return warning(pointer, "unknown-value", `${named(pointer)} has a value that is not known; ${known(field)}`);
+    case "const":
+    case "enum":
+      return error(pointer, "invalid-value", `${named(pointer)} must be ${choices(field, params)}`);
+    case "pattern":
+      return error(pointer, "invalid-form", `${named(pointer)} must be ${expected(field.node)}`);
+    default:
+      return limit(pointer, keyword, Number(params.limit), field);
+  }
+}
+
+/** A name as messages may show it: cut, and with everything escaped that could disturb a terminal. */
+export function shown(name: string): string {
+  const cut = name.length > 64 ? `${name.slice(0, 64)}…` : name;
+  return cut.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} …]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+}
+
+function named(pointer: string): string {
+  const name = pointerTokens(pointer).at(-1);
+  return name === undefined ? "the document" : /^\d+$/.test(name) ? `item ${name}` : `\`${shown(name)}\``;
+}
+
+function missing(pointer: string, schema: SchemaNode, value: unknown): Fault {
+  const { node } = fieldAt(schema, value, pointerTokens(pointer));
+  const what = node?.description === undefined ? "" : `: ${lowered(node.description)}`;
+  return error(pointer, "missing-field", `${named(pointer)} is missing${what}`);
+}
+
+function unknown(pointer: string, name: string, { names }: Field, unknownFields: UnknownFields): Fault {
+  const near = nearest(name, names);
+  const listed = names.length > 12 ? `${names.slice(0, 12).join(", ")} …` : names.join(", ");
+  const hint = near === undefined ? `the fields here are ${listed}` : `did you mean \`${near}\`?`;
+  const message = `unknown field \`${shown(name)}\`; ${hint}`;
+  return unknownFields === "warn"
+    ? warning(pointer, "unknown-field", message)
+    : error(pointer, "unknown-field", message);
+}
+
+function wrongType({ node, value }: Field): string {
+  const types = node === undefined ? [] : typesOf(node);
+  return `must be ${typeWords(node)}${hint(types, value)}`;
+}
+
+function hint(types: readonly string[], value: unknown): string {
+  if (value === null) return ", but has no value";
+  if (types.includes("string") && (typeof value === "number" || typeof value === "boolean")) return "; quote it";
+  if (types.includes("string")) return "";
+  if (typeof value !== "string") return "";
+  const numeric = types.some((type) => type === "integer" || type === "number");
+  if (numeric && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value)) return "; remove the quotes";
+  return types.includes("boolean") && (value === "true" || value === "false") ? "; remove the quotes" : "";
+}
+
+function expected(node: SchemaNode | undefined): string {
+  return node?.["x-form"] ?? typeWords(node);
+}
+
+function typeWords(node: SchemaNode | undefined): string {
+  const words = node === undefined ? [] : typesOf(node).map((type) => TYPE_WORDS[type] ?? type);
+  const unit = node?.["x-unit"] === undefined ? "" : ` (${node["x-unit"]})`;
+  return words.length === 0 ? "something else" : `${words.join(" or ")}${unit}`;
+}
+
+const TYPE_WORDS: { readonly [type: string]: string } = {
+  string: "a text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
+
+function known({ node, value }: Field): string {
+  const values = (node?.["x-known"] ?? []).map((name) =>
+    name.startsWith("*") ? `anything ending in ${name.slice(1)}` : name,
+  );
+  const near = typeof value === "string" ? nearest(value, values) : undefined;
+  return near === undefined ? `the known ones are ${values.join(", ")}` : `did you mean \`${near}\`?`;
+}
+
+function choices({ node }: Field, params: RawFault["params"]): string {
+  const values = node?.enum ?? (Array.isArray(params.allowedValues) ? params.allowedValues : [params.allowedValue]);
+  return values
+    .filter((value) => value !== null)
+    .map((value) => `\`${String(value)}\``)
+    .join(" or ");
+}
+
+function limit(pointer: string, keyword: string, bound: number, { node }: Field): Fault {
+  const unit = node?.["x-unit"] === undefined ? "" : ` ${node["x-unit"]}`;
+  const words: { readonly [keyword: string]: string } = {
+    minimum: `at least ${bound}${unit}`,
+    exclusiveMinimum: `more than ${bound}${unit}`,
+    maximum: `at most ${bound}${unit}`,
+  };
+  const range = words[keyword];
+  if (range !== undefined) return error(pointer, "out-of-range", `${named(pointer)} must be ${range}`);
+  const size: { readonly [keyword: string]: string } = {
+    minLength: bound === 1 ? "must not be empty" : `must have at least ${bound} characters`,
+    maxLength: `must have at most ${bound} characters`,
+    minItems: bound === 1 ? "must have at least one item" : `must have at least ${bound} items`,
+    maxItems: `must have at most ${bound} items`,
+    maxProperties: `must have at most ${bound} fields`,
+  };
+  return error(pointer, "out-of-range", `${named(pointer)} ${size[keyword] ?? "is not as its schema says"}`);
+}
+
+function lowered(description: string): string {
+  const [first = ""] = description.split(";");
+  return /^[A-Z][^A-Z]/.test(first) ? first.slice(0, 1).toLowerCase() + first.slice(1) : first;
+}
