@@ -13,7 +13,7 @@ export function kindsText(root: string): string {
     ...types.map((type) => `import { kind as ${camel(type)} } from "./${type}.ts";`),
     "",
     "/** Every kind that Holdfast manages. */",
-    `export const kinds: readonly Kind[] = [${types.map(camel).join(", ")}];`,
+    ...listLines("export const kinds: readonly Kind[] = ", types.map(camel)),
     "",
     "const byType: ReadonlyMap<string, Kind> = new Map(",
     "  kinds.flatMap((kind) => [kind.type, ...(kind.aliases ?? [])].map((type) => [type, kind] as const)),",
@@ -25,6 +25,12 @@ export function kindsText(root: string): string {
     "}",
     "",
   ].join("\n");
+}
+
+// As the formatter breaks it: on one line while it fits.
+function listLines(head: string, names: readonly string[]): readonly string[] {
+  const line = `${head}[${names.join(", ")}];`;
+  return line.length <= 120 ? [line] : [`${head}[`, ...names.map((name) => `  ${name},`), "];"];
 }
 
 function camel(type: string): string {

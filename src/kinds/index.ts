@@ -10,7 +10,16 @@ import { kind as virtualAccount } from "./virtual-account.ts";
 import { kind as workspace } from "./workspace.ts";
 
 /** Every kind that Holdfast manages. */
-export const kinds: readonly Kind[] = [chatPrompt, cluster, mlRepo, modelVersion, service, team, virtualAccount, workspace];
+export const kinds: readonly Kind[] = [
+  chatPrompt,
+  cluster,
+  mlRepo,
+  modelVersion,
+  service,
+  team,
+  virtualAccount,
+  workspace,
+];
 
 const byType: ReadonlyMap<string, Kind> = new Map(
   kinds.flatMap((kind) => [kind.type, ...(kind.aliases ?? [])].map((type) => [type, kind] as const)),

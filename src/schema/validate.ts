@@ -1,5 +1,6 @@
-import { isObject } from "../contract/json.ts";
+import { isObject, type Json } from "../contract/json.ts";
 import { tooLarge } from "./bound.ts";
+import { impossibleDate } from "./date.ts";
 import { error, FAULT_LIMIT, type Fault } from "./fault.ts";
 import { validators } from "./generated/validators.js";
 import { schemaFor } from "./known.ts";
@@ -15,7 +16,8 @@ export function validateManifest(type: string, value: unknown, options: Validate
 
 /** Everything that is wrong with the form of a configuration file. */
 export function validateConfig(value: unknown): readonly Fault[] {
-  return validate("config", value, {});
+  const faults = validate("config", value, {});
+  return faults.length > 0 ? faults : datesOfRules(value);
 }
 
 /**
@@ -51,6 +53,13 @@ function validate(name: string, value: unknown, { unknownFields = "refuse" }: Va
   return [...faults.values()]
     .toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"))
     .slice(0, FAULT_LIMIT);
+}
+
+function datesOfRules(value: unknown): readonly Fault[] {
+  const rules = isObject(value) && Array.isArray(value.ignore) ? value.ignore : [];
+  return rules.flatMap((rule: Json, index) =>
+    isObject(rule) ? impossibleDate(rule.expires, `/ignore/${index}/expires`) : [],
+  );
 }
 
 function noSchema(): Fault {

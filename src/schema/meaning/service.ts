@@ -1,0 +1,61 @@
+import { isObject, type JsonObject, text } from "../../contract/json.ts";
+import { error, type Fault } from "../fault.ts";
+import type { MeaningContext, Rule } from "../meaning.ts";
+import { isUnderBaseDomains } from "./host.ts";
+import { objectsOf, twins } from "./twins.ts";
+
+/** Rules of services, and of the fields that other applications share with them. */
+export const serviceMeaning: readonly Rule[] = [requests, bounds, ports, hosts, mounts, rollout];
+
+const RESOURCES = ["cpu", "memory", "ephemeral_storage"] as const;
+
+function requests({ resources }: JsonObject): readonly Fault[] {
+  if (!isObject(resources)) return [];
+  return RESOURCES.flatMap((name) => {
+    const [request, limit] = [resources[`${name}_request`], resources[`${name}_limit`]];
+    if (typeof request !== "number" || typeof limit !== "number" || request <= limit) return [];
+    return [error(`/resources/${name}_request`, "inconsistent", `\`${name}_request\` is above \`${name}_limit\``)];
+  });
+}
+
+function bounds({ replicas }: JsonObject): readonly Fault[] {
+  if (!isObject(replicas)) return [];
+  const { min_replicas: least, max_replicas: most } = replicas;
+  if (typeof least !== "number" || typeof most !== "number" || least <= most) return [];
+  return [error("/replicas/min_replicas", "inconsistent", "`min_replicas` is above `max_replicas`")];
+}
+
+function ports(manifest: JsonObject): readonly Fault[] {
+  const token = ({ port, protocol }: JsonObject) => `${port}/${text(protocol)?.toUpperCase() ?? "TCP"}`;
+  return twins(manifest.ports, (index) => `/ports/${index}/port`, token, "port and protocol");
+}
+
+function hosts(manifest: JsonObject, { cluster }: MeaningContext): readonly Fault[] {
+  const domains = Array.isArray(cluster?.base_domains)
+    ? cluster.base_domains.filter((name) => typeof name === "string")
+    : [];
+  if (domains.length === 0) return [];
+  return objectsOf(manifest.ports).flatMap(({ item, index }) => {
+    if (item.expose !== true) return [];
+    const host = text(item.host);
+    const pointer = `/ports/${index}/host`;
+    const where = `the cluster's base domains (${domains.slice(0, 5).join(", ")})`;
+    if (host === undefined)
+      return [error(pointer, "missing-field", `\`host\` is missing: an exposed port needs one under ${where}`)];
+    return isUnderBaseDomains(host, domains)
+      ? []
+      : [error(pointer, "inconsistent", `\`host\` must lie under ${where}`)];
+  });
+}
+
+function mounts(manifest: JsonObject): readonly Fault[] {
+  const token = ({ mount_path: path }: JsonObject) => text(path)?.replace(/(?<=.)\/$/, "");
+  return twins(manifest.mounts, (index) => `/mounts/${index}/mount_path`, token, "mount path");
+}
+
+function rollout({ rollout_strategy: strategy }: JsonObject): readonly Fault[] {
+  if (!isObject(strategy) || strategy.type !== "rolling_update") return [];
+  if (strategy.max_unavailable_percentage !== 0 || strategy.max_surge_percentage !== 0) return [];
+  const message = "no container may be missing and none may be added, so nothing could ever be replaced";
+  return [error("/rollout_strategy/max_surge_percentage", "inconsistent", message)];
+}
