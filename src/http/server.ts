@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from "fastify";
 import { parseJsonBody } from "./json-body.ts";
 import { parseQueryText } from "./query-text.ts";
 import { errorBody, Refusal } from "./refusal.ts";
@@ -26,7 +33,7 @@ export type HttpOptions = {
 export function createHttpServer({ log, ready, explain, bodyLimit = 8 * MIB }: HttpOptions): FastifyInstance {
   const app = fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,

@@ -1,0 +1,58 @@
+import { randomBytes } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Secret } from "../contract/secret.ts";
+import { tokenHash } from "./auth.ts";
+import type { Context } from "./context.ts";
+import { timestamp } from "./context.ts";
+import { tenant } from "./principal.ts";
+
+const SHORTEST = 16;
+const ADMIN = "admin";
+
+/**
+ * The administrator's token is the given one, else the one in `admin-token`, which is made at the first start; all
+ * others stop working, so that removing the file and starting again replaces a token that got around.
+ */
+export async function establishAdmin(context: Context, given: Secret | undefined): Promise<Secret> {
+  const token = given ?? (await tokenFile(join(context.folder, "admin-token")));
+  if (!/^[\x21-\x7e]+$/.test(token.open()) || token.open().length < SHORTEST) {
+    throw new Error(`the administrator's token must be at least ${SHORTEST} printable characters without spaces`);
+  }
+  const created = timestamp(context);
+  await context.store.write(async (transaction) => {
+    await transaction
+      .insertInto("users")
+      .values({ id: ADMIN, slug: ADMIN, display_name: "Administrator" })
+      .onConflict((conflict) => conflict.column("id").doNothing())
+      .execute();
+    await transaction
+      .insertInto("grants")
+      .values({
+        source: "bootstrap",
+        subject: `user:${ADMIN}`,
+        resource_type: "tenant",
+        resource_fqn: tenant,
+        role_id: "tenant-admin",
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await transaction.deleteFrom("tokens").where("user_id", "=", ADMIN).where("name", "=", "bootstrap").execute();
+    await transaction
+      .insertInto("tokens")
+      .values({ hash: tokenHash(token), user_id: ADMIN, name: "bootstrap", created_at: created })
+      .execute();
+  });
+  return token;
+}
+
+async function tokenFile(path: string): Promise<Secret> {
+  const fresh = `hf_${randomBytes(32).toString("base64url")}`;
+  try {
+    await writeFile(path, `${fresh}\n`, { flag: "wx", mode: 0o600, flush: true });
+    return new Secret(fresh);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+  return new Secret((await readFile(path, "utf8")).trim());
+}

@@ -1,0 +1,144 @@
+import { chmod, mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Secret } from "../contract/secret.ts";
+import { Refusal } from "../http/refusal.ts";
+import { createHttpServer, listen } from "../http/server.ts";
+import type { Log } from "../log/log.ts";
+import { loadKey } from "../seal/key.ts";
+import { holdExclusiveLock } from "../store/lock.ts";
+import { openStore } from "../store/open.ts";
+import { StoreError, storeFault } from "../store/store-error.ts";
+import { establishAdmin } from "./admin-token.ts";
+import type { Context } from "./context.ts";
+import { migrations } from "./data/migrations.ts";
+import type { Tables } from "./data/tables.ts";
+import { announceEndpoint } from "./endpoint.ts";
+import { createIds } from "./identity.ts";
+import { authenticators, served } from "./operations/index.ts";
+import { advanceRollouts } from "./rollout/advance.ts";
+import type { RolloutDriver } from "./rollout/driver.ts";
+import { createEmbeddedDriver } from "./rollout/embedded.ts";
+import { Wheel } from "./rollout/wheel.ts";
+import { addOperations } from "./routes.ts";
+import { seed } from "./seed/seed.ts";
+
+/** What a control plane is started with. */
+export type ControlPlaneOptions = {
+  /** Folder of its data; made (0700) when absent. */
+  readonly data: string;
+  /** @default "127.0.0.1" */
+  readonly host?: string;
+  /** 0 picks a free one. @default 0 */
+  readonly port?: number;
+  /** Serve the documented operations alone. @default false */
+  readonly documentedOnly?: boolean;
+  /** @default "refuse" */
+  readonly unknownFields?: "refuse" | "allow";
+  /** How long a simulated rollout takes. @default 2 */
+  readonly rolloutSeconds?: number;
+  /** Carries rollouts out in the place of the embedded driver. */
+  readonly rollouts?: RolloutDriver;
+  /** Folder of manifests to create before the first request is served. */
+  readonly seed?: string;
+  /** The administrator's token; else the one in `admin-token` of the data folder. */
+  readonly adminToken?: Secret;
+  readonly log: Log;
+  /** Closes it. */
+  readonly signal?: AbortSignal;
+};
+
+/** A control plane that listens. */
+export type ControlPlane = AsyncDisposable & {
+  readonly url: string;
+  readonly adminToken: Secret;
+  /** Answers what was begun, and lets go of port, files and lock; repeatable. */
+  close(): Promise<void>;
+};
+
+/** Starts a control plane; resolves once it listens. */
+export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  // What was taken first is let go last, on a failure and on closing alike.
+  await using stack = new AsyncDisposableStack();
+  const folder = resolve(options.data);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  stack.use(lockFolder(folder));
+  const context = await createContext(options, folder, stack);
+  const adminToken = await establishAdmin(context, options.adminToken);
+  if (options.seed !== undefined) await seed(options.seed, served, context);
+  context.lookAt(context.now());
+  const url = await serveHttp(options, context, stack);
+  stack.use(await announceEndpoint(folder, url));
+  const kept = stack.move();
+  let closing: Promise<void> | null = null;
+  const close = () => {
+    closing ??= kept.disposeAsync();
+    return closing;
+  };
+  options.signal?.addEventListener(
+    "abort",
+    () => void close().catch((error: unknown) => options.log.error({ err: error }, "closing failed")),
+    { once: true },
+  );
+  return { url, adminToken, close, [Symbol.asyncDispose]: close };
+}
+
+function lockFolder(folder: string): AsyncDisposable {
+  const lock = holdExclusiveLock(join(folder, "lock.db"));
+  if (lock === null) throw new StoreError("locked", `${folder} is in use by another control plane`);
+  return lock;
+}
+
+async function createContext(
+  { rollouts, rolloutSeconds = 2, unknownFields = "refuse", log }: ControlPlaneOptions,
+  folder: string,
+  stack: AsyncDisposableStack,
+): Promise<Context> {
+  const sealKey = await loadKey(join(folder, "server-key"));
+  const path = join(folder, "control-plane.db");
+  const store = stack.use(await openStore<Tables>(path, migrations));
+  await chmod(path, 0o600);
+  const now = () => Date.now();
+  const wheel = new Wheel(
+    () => advanceRollouts(context),
+    now,
+    (error) => log.error({ err: error }, "rollouts failed"),
+  );
+  stack.defer(() => wheel.close());
+  const context: Context = {
+    store,
+    now,
+    newId: createIds(now),
+    sealKey,
+    unknownFields,
+    rollouts: rollouts ?? createEmbeddedDriver({ seconds: rolloutSeconds }),
+    lookAt: (moment) => wheel.at(moment),
+    folder,
+    log,
+  };
+  return context;
+}
+
+async function serveHttp(
+  { host = "127.0.0.1", port = 0, documentedOnly = false, log }: ControlPlaneOptions,
+  context: Context,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const app = createHttpServer({ log, ready: () => isReady(context), explain: storageRefusal });
+  stack.defer(() => app.close());
+  addOperations(app, { context, authenticators, served, documentedOnly });
+  return listen(app, host, port);
+}
+
+async function isReady({ store }: Context): Promise<boolean> {
+  await store.read.selectFrom("users").select("id").limit(1).execute();
+  return true;
+}
+
+function storageRefusal(error: unknown): Refusal | null {
+  const fault = storeFault(error);
+  if (fault !== "locked" && fault !== "inaccessible") return null;
+  return new Refusal(503, "storage-unavailable", "the storage cannot be used at the moment", {
+    headers: { "retry-after": "1" },
+    cause: error,
+  });
+}

@@ -1,0 +1,25 @@
+import { shapes } from "../contract/generated/shapes.ts";
+import type { JsonObject } from "../contract/json.ts";
+import { unprocessable } from "../http/refusal.ts";
+import { validateApplication } from "../schema/validate.ts";
+import type { Context } from "./context.ts";
+import { refuseFaults, wellFormed } from "./well-formed.ts";
+
+/**
+ * The manifest of an application once its form is found right. Services are checked whole and get their defaults; of
+ * other types only what they share with services is known.
+ */
+export function wellFormedApplication(context: Pick<Context, "unknownFields">, manifest: JsonObject): JsonObject {
+  const { type } = manifest;
+  if (type === "service") return wellFormed(context, ["service"], manifest);
+  if (typeof type === "string" && isWrittenElsewhere(type)) {
+    const message = "this type is not an application; it has an operation of its own";
+    throw unprocessable([{ pointer: "/type", message, code: "type" }]);
+  }
+  refuseFaults(validateApplication(manifest));
+  return manifest;
+}
+
+function isWrittenElsewhere(type: string): boolean {
+  return type === "artifact-version" || (type !== "service" && Object.hasOwn(shapes, type));
+}

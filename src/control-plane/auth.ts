@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { Secret } from "../contract/secret.ts";
+import { Refusal } from "../http/refusal.ts";
+import type { Context } from "./context.ts";
+import { rolesOf } from "./data/grants.ts";
+import type { Principal } from "./principal.ts";
+
+/** Finds whom a token stands for; null when it is not of its kind, or not valid. */
+export type Authenticator = (token: Secret, context: Context) => Promise<Principal | null>;
+
+/** Reads the bearer token of a request from its headers as they arrived, name and value in turn; else 401. */
+export function bearerToken(rawHeaders: readonly string[]): Secret {
+  // Node joins equal headers and so hides a second one, which some proxy before us may have read instead.
+  const values = rawHeaders.filter((_, at) => rawHeaders[at - 1]?.toLowerCase() === "authorization" && at % 2 === 1);
+  const [value = ""] = values;
+  if (values.length > 1) throw unauthorised("there are two Authorization headers");
+  if (value === "") throw unauthorised("there is no Authorization header");
+  const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(value)?.[1];
+  if (token === undefined) throw unauthorised("the Authorization header is not of the form `Bearer <token>`");
+  return new Secret(token);
+}
+
+/** Asks each authenticator in turn; 401 when none knows the token. */
+export async function authenticate(
+  authenticators: readonly Authenticator[],
+  token: Secret,
+  context: Context,
+): Promise<Principal> {
+  for (const authenticator of authenticators) {
+    const principal = await authenticator(token, context);
+    if (principal !== null) return principal;
+  }
+  throw unauthorised("the token is not valid");
+}
+
+/** Knows the opaque tokens of users. */
+export const userToken: Authenticator = async (token, { store }) => {
+  const user = await store.read
+    .selectFrom("tokens")
+    .innerJoin("users", "users.id", "tokens.user_id")
+    .select(["users.id", "users.slug", "users.display_name"])
+    .where("tokens.hash", "=", tokenHash(token))
+    .executeTakeFirst();
+  if (user === undefined) return null;
+  const { id, slug, display_name: subjectDisplayName } = user;
+  const name = `user:${slug}`;
+  const subject = { subjectId: id, subjectType: "user", subjectSlug: slug, subjectDisplayName };
+  return { name, subject, roles: await rolesOf(store.read, name, slug) };
+};
+
+/** What is kept of a token: enough to know it again, of no use to whoever reads it. */
+export function tokenHash(token: Secret): string {
+  return createHash("sha256").update(token.open()).digest("hex");
+}
+
+function unauthorised(message: string): Refusal {
+  return new Refusal(401, "unauthorized", message, { headers: { "www-authenticate": 'Bearer realm="holdfast"' } });
+}

@@ -1,0 +1,29 @@
+import type { Log } from "../log/log.ts";
+import type { SealKey } from "../seal/key.ts";
+import type { Store } from "../store/store.ts";
+import type { Tables } from "./data/tables.ts";
+import type { RolloutDriver } from "./rollout/driver.ts";
+
+/** All that an operation may reach besides its call. */
+export type Context = {
+  readonly store: Store<Tables>;
+  /** The clock, in epoch milliseconds. */
+  readonly now: () => number;
+  /** A new id; ids grow in the order in which they are made. */
+  readonly newId: () => string;
+  /** The key that seals secrets at rest. */
+  readonly sealKey: SealKey;
+  /** Whether manifests may carry fields that the schemas do not know. */
+  readonly unknownFields: "refuse" | "allow";
+  readonly rollouts: RolloutDriver;
+  /** Says that a rollout is to be looked at at that time (epoch milliseconds). */
+  readonly lookAt: (time: number) => void;
+  /** The data folder, for files that are not rows. */
+  readonly folder: string;
+  readonly log: Log;
+};
+
+/** A moment as the interface writes it. */
+export function timestamp({ now }: Pick<Context, "now">): string {
+  return new Date(now()).toISOString();
+}

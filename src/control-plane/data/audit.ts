@@ -1,0 +1,38 @@
+import type { Kysely, Transaction } from "kysely";
+import { type OperationName, operation } from "../../contract/operations.ts";
+import type { Context } from "../context.ts";
+import type { Principal } from "../principal.ts";
+import type { Tables } from "./tables.ts";
+
+/** An effect: who did what to which resource (`kind/key`, as `service/c1:ws1/api`). */
+export type Effect = {
+  readonly principal: Principal;
+  readonly operation: OperationName;
+  readonly resource: string;
+};
+
+/** Writes the row of an effect; it belongs into the transaction of the effect itself. */
+export async function recordEffect(
+  transaction: Transaction<Tables>,
+  { newId, now }: Pick<Context, "newId" | "now">,
+  { principal, operation: name, resource }: Effect,
+): Promise<void> {
+  await transaction
+    .insertInto("audit")
+    .values({
+      id: newId(),
+      at: new Date(now()).toISOString(),
+      principal: principal.name,
+      operation: operation(name).number,
+      resource,
+    })
+    .execute();
+}
+
+/** How many effects there were; of one resource when it is named. */
+export async function countEffects(database: Kysely<Tables>, resource?: string): Promise<number> {
+  let query = database.selectFrom("audit").select(({ fn }) => fn.countAll<number>().as("effects"));
+  if (resource !== undefined) query = query.where("resource", "=", resource);
+  const { effects } = await query.executeTakeFirstOrThrow();
+  return Number(effects);
+}

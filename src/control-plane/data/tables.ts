@@ -1,0 +1,135 @@
+import type {
+  Application,
+  Artifact,
+  Cluster,
+  Deployment,
+  MlRepo,
+  ModelVersion,
+  PromptVersion,
+  SecretGroup,
+  SecretResource,
+  Team,
+  VirtualAccount,
+  Workspace,
+} from "../../contract/resources.ts";
+import type { JsonText } from "../json-text.ts";
+
+/** Columns that every resource has: `json` is the resource as it is sent, the others find and order it. */
+type Resource<Value> = { readonly id: string; readonly created_at: string; readonly json: JsonText<Value> };
+
+/** An application as it is kept: a list adds its newest deployment. */
+export type KeptApplication = Omit<Application, "deployment">;
+
+/** A deployment as it is kept: a reply adds its application. */
+export type KeptDeployment = Omit<Deployment, "application">;
+
+/** The tables of the control plane's database. */
+export type Tables = {
+  readonly users: { readonly id: string; readonly slug: string; readonly display_name: string };
+  /** Opaque tokens of users; of the token itself only its SHA-256 is kept. */
+  readonly tokens: {
+    readonly hash: string;
+    readonly user_id: string;
+    readonly name: string;
+    readonly created_at: string;
+  };
+  /** One row for each role that a manifest gives; `source` is the resource whose manifest it is. */
+  readonly grants: {
+    readonly source: string;
+    readonly subject: string;
+    readonly resource_type: string;
+    readonly resource_fqn: string;
+    readonly role_id: string;
+  };
+  readonly clusters: Resource<Cluster>;
+  readonly workspaces: Resource<Workspace> & {
+    readonly fqn: string;
+    readonly name: string;
+    readonly cluster_id: string;
+  };
+  readonly applications: Resource<KeptApplication> & {
+    readonly fqn: string;
+    readonly name: string;
+    readonly type: string;
+    readonly workspace_id: string;
+    readonly last_deployment_id: string;
+  };
+  readonly deployments: Resource<KeptDeployment> & {
+    readonly application_id: string;
+    readonly version: number;
+    /** 1 once the rollout is over, 0 before. */
+    readonly is_over: number;
+    /** When the rollout is to be looked at again, in epoch milliseconds; null when nothing is expected. */
+    readonly look_at: number | null;
+  };
+  readonly teams: Resource<Team> & { readonly name: string };
+  /** `member` is an e-mail; `position` is `member` or `manager`. */
+  readonly team_members: { readonly team: string; readonly member: string; readonly position: string };
+  readonly virtual_accounts: Resource<VirtualAccount> & {
+    readonly name: string;
+    /** The last day on which it is valid (`yyyy-mm-dd`), null without end. */
+    readonly expires_on: string | null;
+  };
+  /** Tokens of virtual accounts: a token whose id is not here, or whose `valid_until` (epoch ms) has passed, is void. */
+  readonly jwts: {
+    readonly id: string;
+    readonly account_id: string;
+    readonly created_at: string;
+    readonly valid_until: number | null;
+  };
+  /** Ed25519 key pairs that sign tokens, the private half sealed (base64). */
+  readonly signing_keys: { readonly kid: string; readonly sealed: string; readonly created_at: string };
+  readonly ml_repos: Resource<MlRepo> & { readonly name: string };
+  /** Models and prompts by `type` (`model-version`, `chat_prompt`, `artifact-version`), which have versions. */
+  readonly artifacts: Resource<Omit<Artifact, "latest_version">> & {
+    readonly type: string;
+    readonly ml_repo_id: string;
+    readonly name: string;
+    /** Number of the newest version, 0 when none is registered. */
+    readonly newest: number;
+  };
+  readonly artifact_versions: Resource<ModelVersion | PromptVersion> & {
+    readonly artifact_id: string;
+    readonly type: string;
+    readonly ml_repo_id: string;
+    readonly name: string;
+    readonly version: number;
+    readonly fqn: string;
+    readonly alias: string | null;
+    readonly run_id: string | null;
+    readonly step: number | null;
+    /** What makes the version, in one comparable text. */
+    readonly content: string;
+  };
+  /** Staged versions: `state` is `open`, `registered` or `failed`. */
+  readonly stages: {
+    readonly id: string;
+    readonly artifact_id: string;
+    readonly ml_repo_id: string;
+    readonly storage_root: string;
+    readonly state: string;
+    readonly created_at: string;
+  };
+  readonly secret_groups: Resource<SecretGroup> & { readonly name: string; readonly fqn: string };
+  readonly secrets: Resource<SecretResource> & {
+    readonly group_id: string;
+    readonly name: string;
+    readonly fqn: string;
+  };
+  /** Values, sealed (base64) with `secret:<secret id>:<version>` as associated data. */
+  readonly secret_versions: {
+    readonly id: string;
+    readonly secret_id: string;
+    readonly version: number;
+    readonly sealed: string;
+    readonly created_at: string;
+  };
+  /** One row for each effect. */
+  readonly audit: {
+    readonly id: string;
+    readonly at: string;
+    readonly principal: string;
+    readonly operation: string;
+    readonly resource: string;
+  };
+};

@@ -1,0 +1,25 @@
+import type { Kysely } from "kysely";
+import { type Json, type JsonObject, text } from "../../contract/json.ts";
+import type { Team } from "../../contract/resources.ts";
+import { fromText } from "../json-text.ts";
+import type { Tables } from "./tables.ts";
+
+/** A team that has an id. */
+export type KeptTeam = Team & { readonly id: string };
+
+/** The team of that name, visible or not. */
+export async function findTeam(database: Kysely<Tables>, name: string): Promise<KeptTeam | null> {
+  const row = await database.selectFrom("teams").select(["id", "json"]).where("name", "=", name).executeTakeFirst();
+  return row === undefined ? null : { ...fromText(row.json), id: row.id };
+}
+
+/** The names of the teams that somebody is a member or a manager of, as a subquery. */
+export function teamsOf(database: Kysely<Tables>, slug: string) {
+  return database.selectFrom("team_members").select("team").where("member", "=", slug);
+}
+
+/** The e-mails that a team's manifest lists, each once. */
+export function listed(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
+  const value = manifest[field];
+  return Array.isArray(value) ? [...new Set(value.flatMap((item: Json) => text(item) ?? []))] : [];
+}

@@ -1,0 +1,91 @@
+import type { Kysely } from "kysely";
+import type { JsonObject } from "../contract/json.ts";
+import type { Workspace } from "../contract/resources.ts";
+import { badRequest, conflict, forbidden, notFound, unprocessable } from "../http/refusal.ts";
+import { checkMeaning } from "../schema/meaning.ts";
+import { may } from "./access.ts";
+import type { Body } from "./call.ts";
+import { type FoundApplication, findApplication, findApplicationById } from "./data/applications.ts";
+import { findCluster } from "./data/clusters.ts";
+import { danglingReferences } from "./data/dangling.ts";
+import type { Tables } from "./data/tables.ts";
+import { findWorkspace } from "./data/workspaces.ts";
+import { nameOf, requiredText } from "./name.ts";
+import type { Principal } from "./principal.ts";
+import { errorsOf } from "./well-formed.ts";
+
+/** Where a deployment goes: its workspace, and the application when it exists already. */
+export type Place = { readonly workspace: Workspace; readonly found: FoundApplication | null };
+
+/** The manifest with what the body says beside it, which must agree with it and stands in for what it leaves out. */
+export async function completeManifest(
+  database: Kysely<Tables>,
+  principal: Principal,
+  { manifest, workspaceId, name }: Body<"putApp">,
+): Promise<JsonObject> {
+  const workspace = workspaceId === undefined ? null : await findWorkspace(database, "id", workspaceId);
+  if (workspaceId !== undefined && (workspace === null || !may(principal, "read", targetOf(workspace)))) {
+    throw notFound("the workspace");
+  }
+  return agreed(agreed(manifest, "workspace_fqn", workspace?.fqn, "workspaceId"), "name", name, "name");
+}
+
+/** Finds where a deployment goes, and refuses what cannot be: first for want of right, then of meaning. */
+export async function findPlace(
+  database: Kysely<Tables>,
+  principal: Principal,
+  manifest: JsonObject,
+  { applicationId }: Pick<Body<"putApp">, "applicationId">,
+): Promise<Place> {
+  const workspace = await findWorkspace(database, "fqn", requiredText(manifest, "workspace_fqn"));
+  // Naming an invisible one answers as naming an absent one does: a dangling reference.
+  const isVisible = workspace !== null && may(principal, "read", targetOf(workspace));
+  if (isVisible && !may(principal, "write", targetOf(workspace)))
+    throw forbidden("you may not deploy to this workspace");
+  const found = isVisible ? await findApplication(database, `${workspace.fqn}:${nameOf(manifest)}`) : null;
+  if (applicationId !== undefined) await checkApplicationId(database, principal, applicationId, found);
+  await refuseMeaning(database, principal, manifest, isVisible ? workspace : null);
+  if (workspace === null) throw notFound("the workspace");
+  if (found !== null && found.application.type !== manifest.type) {
+    throw conflict("name-taken", `${found.application.fqn} exists and is of type ${found.application.type}`);
+  }
+  return { workspace, found };
+}
+
+async function checkApplicationId(
+  database: Kysely<Tables>,
+  principal: Principal,
+  id: string,
+  found: FoundApplication | null,
+): Promise<void> {
+  if (id === found?.application.id) return;
+  const other = await findApplicationById(database, id);
+  const isVisible = other !== null && may(principal, "read", { type: "workspace", fqn: other.workspaceFqn });
+  if (!isVisible) throw notFound("the application");
+  throw badRequest("applicationId names another application than the manifest does");
+}
+
+async function refuseMeaning(
+  database: Kysely<Tables>,
+  principal: Principal,
+  manifest: JsonObject,
+  workspace: Workspace | null,
+): Promise<void> {
+  const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);
+  const faults = [
+    ...errorsOf(checkMeaning("service", manifest, cluster === null ? {} : { cluster: cluster.manifest })),
+    ...(await danglingReferences(database, principal, manifest, null)),
+  ];
+  if (faults.length > 0) throw unprocessable(faults);
+}
+
+function agreed(manifest: JsonObject, field: string, value: string | undefined, member: string): JsonObject {
+  const given = manifest[field] ?? undefined;
+  if (value === undefined || given === value) return manifest;
+  if (given !== undefined) throw badRequest(`${member} and the manifest's ${field} do not agree`);
+  return { ...manifest, [field]: value };
+}
+
+function targetOf({ fqn }: Workspace) {
+  return { type: "workspace", fqn } as const;
+}

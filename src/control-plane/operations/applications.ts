@@ -1,0 +1,173 @@
+import type { Transaction } from "kysely";
+import type { JsonObject } from "../../contract/json.ts";
+import type { Application, Deployment } from "../../contract/resources.ts";
+import { conflict, notFound } from "../../http/refusal.ts";
+import { may, visibleWorkspaces } from "../access.ts";
+import { wellFormedApplication } from "../application-manifest.ts";
+import type { Handler } from "../call.ts";
+import { type Context, timestamp } from "../context.ts";
+import { findApplicationById, saveApplication, saveDeployment } from "../data/applications.ts";
+import { recordEffect } from "../data/audit.ts";
+import { page, pageOfRows } from "../data/page.ts";
+import type { KeptApplication, KeptDeployment, Tables } from "../data/tables.ts";
+import {
+  cancelled,
+  newApplication,
+  type Planned,
+  plannedDeployment,
+  withDeployment,
+  withOutcome,
+  withProgress,
+} from "../deployment.ts";
+import { completeManifest, findPlace, type Place } from "../deployment-place.ts";
+import { type JsonText, toText, withMember } from "../json-text.ts";
+import { nameOf, requiredText } from "../name.ts";
+import type { Principal } from "../principal.ts";
+import { rolloutOf } from "../rollout/advance.ts";
+import { type Served, serve } from "../serve.ts";
+
+const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
+  const { read } = context.store;
+  const manifest = wellFormedApplication(context, await completeManifest(read, principal, body));
+  if (body.dryRun === true) {
+    const { workspace, found } = await findPlace(read, principal, manifest, body);
+    return { data: rehearsal(plan(principal, manifest, { workspace, found }, context), found?.application ?? null) };
+  }
+  return context.store.write(async (transaction) => {
+    const place = await findPlace(transaction, principal, manifest, body);
+    const underWay = place.found?.underWay ?? null;
+    if (underWay !== null && body.forceDeploy !== true) {
+      throw conflict("deployment-in-progress", `the deployment ${underWay.fqn} is still in progress`);
+    }
+    const data = await deploy(transaction, principal, manifest, place, context);
+    const resource = `${requiredText(manifest, "type")}/${place.workspace.fqn}/${nameOf(manifest)}`;
+    await recordEffect(transaction, context, { principal, operation: "putApp", resource });
+    return { data };
+  });
+};
+
+const listDeployments: Handler<"listDeployments"> = async (call, { store }) => {
+  const application = await findApplicationById(store.read, call.path.id);
+  if (application === null || !may(call.principal, "read", { type: "workspace", fqn: application.workspaceFqn })) {
+    throw notFound("the application");
+  }
+  const { version, deploymentId } = call.query;
+  let rows = store.read.selectFrom("deployments").where("application_id", "=", application.id);
+  // A version is a number in plain digits, and no other text names one.
+  if (version !== undefined)
+    rows = rows.where("version", "=", /^[1-9][0-9]{0,14}$/.test(version) ? Number(version) : -1);
+  if (deploymentId !== undefined) rows = rows.where("id", "=", deploymentId);
+  const listed = await page(rows.select("json"), call.page);
+  const text = toText(application);
+  return { ...listed, rows: listed.rows.map((row) => deploymentText(row, text)) };
+};
+
+const listApps: Handler<"listApps"> = async ({ principal, query, page: wanted }, { store }) => {
+  const visible = visibleWorkspaces(principal);
+  let rows = store.read
+    .selectFrom("applications as a")
+    .innerJoin("deployments as d", "d.id", "a.last_deployment_id")
+    .select(["a.json as application", "d.json as deployment"]);
+  if (visible !== null || query.workspaceFqn !== undefined) {
+    rows = rows.where("a.workspace_id", "in", ({ selectFrom }) => {
+      let workspaces = selectFrom("workspaces").select("id");
+      if (query.workspaceFqn !== undefined) workspaces = workspaces.where("fqn", "=", query.workspaceFqn);
+      if (visible === null) return workspaces;
+      return workspaces.where(({ or, eb }) =>
+        or([eb("fqn", "in", visible.fqns), eb("cluster_id", "in", visible.clusters)]),
+      );
+    });
+  }
+  if (query.fqn !== undefined) rows = rows.where("a.fqn", "=", query.fqn);
+  if (query.applicationType !== undefined) rows = rows.where("a.type", "=", query.applicationType);
+  const listed = await pageOfRows(rows, "a.", wanted);
+  return {
+    total: listed.total,
+    rows: listed.rows.map(({ application, deployment }) => applicationText(application, deployment)),
+  };
+};
+
+/** The operations on applications and their deployments: 10, 16 and E4. */
+export const applications: readonly Served[] = [
+  serve("putApp", putApp),
+  serve("listDeployments", listDeployments),
+  serve("listApps", listApps),
+];
+
+function plan({ subject }: Principal, manifest: JsonObject, { workspace, found }: Place, context: Context): Planned {
+  return plannedDeployment({
+    applicationId: found?.application.id ?? null,
+    applicationFqn: `${workspace.fqn}:${nameOf(manifest)}`,
+    version: (found?.application.lastVersion ?? 0) + 1,
+    manifest,
+    subject,
+    now: timestamp(context),
+  });
+}
+
+async function deploy(
+  transaction: Transaction<Tables>,
+  principal: Principal,
+  manifest: JsonObject,
+  place: Place,
+  context: Context,
+): Promise<JsonText<Deployment>> {
+  const { newId, rollouts } = context;
+  const planned = plan(principal, manifest, place, context);
+  const now = planned.createdAt;
+  const before = place.found?.application ?? createApplication(principal, manifest, place, now, newId);
+  await cancelUnderWay(transaction, place, now, newId);
+  const begun = withProgress(
+    { ...planned, applicationId: before.id, id: newId() },
+    [rollouts.begin(manifest)],
+    now,
+    newId,
+  );
+  const { progress, lookAt } = await rollouts.observe(rolloutOf(begun), context.now());
+  const deployment = withProgress(begun, progress, now, newId);
+  const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);
+  await saveDeployment(transaction, deployment, lookAt);
+  await saveApplication(transaction, application);
+  if (lookAt !== null) context.lookAt(lookAt);
+  return deploymentText(toText<KeptDeployment>(deployment), toText(application));
+}
+
+async function cancelUnderWay(
+  transaction: Transaction<Tables>,
+  { found }: Place,
+  now: string,
+  newId: () => string,
+): Promise<void> {
+  const underWay = found?.underWay ?? null;
+  if (underWay !== null) await saveDeployment(transaction, withProgress(underWay, [cancelled], now, newId), null);
+}
+
+function createApplication(
+  { subject }: Principal,
+  manifest: JsonObject,
+  { workspace }: Place,
+  now: string,
+  newId: () => string,
+): KeptApplication {
+  const name = nameOf(manifest);
+  const fqn = `${workspace.fqn}:${name}`;
+  return newApplication({ id: newId(), fqn, name, type: requiredText(manifest, "type"), workspace, subject, now });
+}
+
+function rehearsal(planned: Planned, application: KeptApplication | null) {
+  return toText({ ...planned, application: application === null ? null : { ...application, deployment: null } });
+}
+
+function deploymentText(
+  deployment: JsonText<KeptDeployment>,
+  application: JsonText<KeptApplication>,
+): JsonText<Deployment> {
+  return withMember(deployment, "application", withMember(application, "deployment", toText(null)));
+}
+
+function applicationText(
+  application: JsonText<KeptApplication>,
+  deployment: JsonText<KeptDeployment>,
+): JsonText<Application> {
+  return withMember(application, "deployment", withMember(deployment, "application", toText(null)));
+}

@@ -1,0 +1,93 @@
+import type { Transaction } from "kysely";
+import type { JsonObject } from "../../contract/json.ts";
+import type { Cluster } from "../../contract/resources.ts";
+import { forbidden, notFound } from "../../http/refusal.ts";
+import { checkMeaning } from "../../schema/meaning.ts";
+import { isTenantAdmin, may, visibleClusters } from "../access.ts";
+import type { Handler } from "../call.ts";
+import { findCluster } from "../data/clusters.ts";
+import { authoriseGrants, collaboratorGrants, type Grant, replaceGrants } from "../data/grants.ts";
+import { page } from "../data/page.ts";
+import type { Tables } from "../data/tables.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../declared.ts";
+import type { JsonText } from "../json-text.ts";
+import { nameOf } from "../name.ts";
+import { tenant } from "../principal.ts";
+import { type Served, serve } from "../serve.ts";
+import { errorsOf } from "../well-formed.ts";
+
+const kind: DeclaredKind<Cluster> = {
+  operation: "putCluster",
+  types: ["cluster"],
+  identity: (manifest) => `cluster/${nameOf(manifest)}`,
+  find: (database, manifest) => findCluster(database, nameOf(manifest)),
+  authorise: (principal, manifest, existing) => {
+    const isAllowed = existing === null ? isTenantAdmin(principal) : may(principal, "admin", targetOf(existing.id));
+    if (!isAllowed) throw forbidden("you may not write this cluster");
+    authoriseGrants(principal, grantsOf(manifest), existing === null ? [] : grantsOf(existing.manifest));
+  },
+  faults: async (_, manifest) => errorsOf(checkMeaning("cluster", manifest)),
+  stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
+  make: makeCluster,
+  save: saveCluster,
+};
+
+const putCluster: Handler<"putCluster"> = ({ principal, body }, context) => putDeclared(kind, principal, body, context);
+
+const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { store }) => {
+  const isVisible = may(principal, "read", targetOf(id));
+  const row =
+    isVisible && (await store.read.selectFrom("clusters").select("json").where("id", "=", id).executeTakeFirst());
+  if (!row) throw notFound("the cluster");
+  return { data: row.json };
+};
+
+const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }, { store }) => {
+  const visible = visibleClusters(principal);
+  const all = store.read.selectFrom("clusters");
+  return page((visible === null ? all : all.where("id", "in", visible)).select("json"), wanted);
+};
+
+/** The operations on clusters: 6, 17 and E3. */
+export const clusters: readonly Served[] = [
+  serve("getCluster", getCluster),
+  serve("putCluster", putCluster),
+  serve("listClusters", listClusters),
+];
+
+function makeCluster({ manifest, subject, createdAt, updatedAt }: Making<Cluster>): Cluster {
+  const name = nameOf(manifest);
+  return {
+    id: name,
+    fqn: name,
+    name,
+    tenantName: tenant,
+    accountId: tenant,
+    createdBy: subject.subjectId,
+    createdBySubject: subject,
+    createdAt,
+    updatedAt,
+    manifest,
+  };
+}
+
+async function saveCluster(
+  transaction: Transaction<Tables>,
+  { id, createdAt, manifest }: Cluster,
+  json: JsonText<Cluster>,
+): Promise<void> {
+  await transaction
+    .insertInto("clusters")
+    .values({ id, created_at: createdAt, json })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ json }))
+    .execute();
+  await replaceGrants(transaction, `cluster/${id}`, grantsOf(manifest));
+}
+
+function grantsOf(manifest: JsonObject): readonly Grant[] {
+  return collaboratorGrants(targetOf(nameOf(manifest)), manifest);
+}
+
+function targetOf(fqn: string) {
+  return { type: "cluster", fqn } as const;
+}

@@ -1,0 +1,105 @@
+import type { Transaction } from "kysely";
+import { type JsonObject, text } from "../../contract/json.ts";
+import type { Workspace } from "../../contract/resources.ts";
+import { forbidden } from "../../http/refusal.ts";
+import { checkMeaning } from "../../schema/meaning.ts";
+import { isTenantAdmin, may, visibleWorkspaces } from "../access.ts";
+import type { Handler } from "../call.ts";
+import { authoriseGrants, collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../data/grants.ts";
+import { page } from "../data/page.ts";
+import type { Tables } from "../data/tables.ts";
+import { findWorkspace } from "../data/workspaces.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../declared.ts";
+import type { JsonText } from "../json-text.ts";
+import { nameOf, requiredText } from "../name.ts";
+import { tenant } from "../principal.ts";
+import { type Served, serve } from "../serve.ts";
+import { errorsOf } from "../well-formed.ts";
+
+const kind: DeclaredKind<Workspace> = {
+  operation: "putWorkspace",
+  types: ["workspace"],
+  identity: (manifest) => `workspace/${fqnOf(manifest)}`,
+  find: (database, manifest) => findWorkspace(database, "fqn", fqnOf(manifest)),
+  authorise: (principal, manifest, existing) => {
+    const isAllowed = existing === null ? isTenantAdmin(principal) : may(principal, "admin", targetOf(existing.fqn));
+    if (!isAllowed) throw forbidden("you may not write this workspace");
+    authoriseGrants(principal, grantsOf(manifest), existing === null ? [] : grantsOf(existing.manifest));
+  },
+  faults: async (_, manifest) => errorsOf(checkMeaning("workspace", manifest)),
+  stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
+  make: makeWorkspace,
+  save: saveWorkspace,
+};
+
+const putWorkspace: Handler<"putWorkspace"> = ({ principal, body }, context) =>
+  putDeclared(kind, principal, body, context);
+
+const listWorkspaces: Handler<"listWorkspaces"> = async ({ principal, query, page: wanted }, { store }) => {
+  const visible = visibleWorkspaces(principal);
+  let rows = store.read.selectFrom("workspaces");
+  if (visible !== null) {
+    rows = rows.where(({ or, eb }) => or([eb("fqn", "in", visible.fqns), eb("cluster_id", "in", visible.clusters)]));
+  }
+  if (query.clusterId !== undefined) rows = rows.where("cluster_id", "=", query.clusterId);
+  if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
+  if (query.name !== undefined) rows = rows.where("name", "=", query.name);
+  return page(rows.select("json"), wanted);
+};
+
+/** The operations on workspaces: 1 and E1. */
+export const workspaces: readonly Served[] = [
+  serve("listWorkspaces", listWorkspaces),
+  serve("putWorkspace", putWorkspace),
+];
+
+function makeWorkspace(
+  { manifest, existing, subject, createdAt, updatedAt }: Making<Workspace>,
+  newId: () => string,
+): Workspace {
+  return {
+    id: existing?.id ?? newId(),
+    fqn: fqnOf(manifest),
+    name: nameOf(manifest),
+    tenantName: tenant,
+    clusterId: requiredText(manifest, "cluster_fqn"),
+    environmentId: text(manifest.environment_name) ?? null,
+    accountId: tenant,
+    createdBy: subject.subjectId,
+    createdBySubject: subject,
+    createdAt,
+    updatedAt,
+    isSystemWs: false,
+    manifest,
+  };
+}
+
+async function saveWorkspace(
+  transaction: Transaction<Tables>,
+  { id, fqn, name, clusterId, createdAt, manifest }: Workspace,
+  json: JsonText<Workspace>,
+): Promise<void> {
+  await transaction
+    .insertInto("workspaces")
+    .values({ id, created_at: createdAt, json, fqn, name, cluster_id: clusterId })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ json }))
+    .execute();
+  await replaceGrants(transaction, `workspace/${fqn}`, grantsOf(manifest));
+}
+
+function grantsOf(manifest: JsonObject): readonly Grant[] {
+  const fqn = fqnOf(manifest);
+  return [
+    ...collaboratorGrants(targetOf(fqn), manifest),
+    // What runs in a workspace acts in its name.
+    ...permissionGrants(`workspace:${fqn}`, manifest),
+  ];
+}
+
+function fqnOf(manifest: JsonObject): string {
+  return `${requiredText(manifest, "cluster_fqn")}:${nameOf(manifest)}`;
+}
+
+function targetOf(fqn: string) {
+  return { type: "workspace", fqn } as const;
+}

@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
+import { isObject } from "../contract/json.ts";
+import { isDocumented, type Operation, type OperationName, operation, operations } from "../contract/operations.ts";
+import { badRequest, Refusal } from "../http/refusal.ts";
+import { queryText } from "../http/server.ts";
+import { type Authenticator, authenticate, bearerToken } from "./auth.ts";
+import type { Context } from "./context.ts";
+import type { Principal } from "./principal.ts";
+import type { Served } from "./serve.ts";
+
+/** What the routes are made of. */
+export type Routing = {
+  readonly context: Context;
+  readonly authenticators: readonly Authenticator[];
+  readonly served: readonly Served[];
+  /** Whether the extensions stay away. */
+  readonly documentedOnly: boolean;
+};
+
+/** Adds a route for every operation of the table; those without a handler answer 501. */
+export function addOperations(app: FastifyInstance, routing: Routing): void {
+  const handlers = new Map(routing.served.map((served) => [served.name, served]));
+  const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
+  for (const name of offered) addOperation(app, name, handlers.get(name), routing);
+  const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
+  for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
+}
+
+/** The names of all operations, in the table's order. */
+export function operationNames(): readonly OperationName[] {
+  return Object.keys(operations).filter((name): name is OperationName => Object.hasOwn(operations, name));
+}
+
+function addOperation(
+  app: FastifyInstance,
+  name: OperationName,
+  served: Served | undefined,
+  { context, authenticators }: Routing,
+): void {
+  const { method, path, number } = operation(name);
+  const callers = new WeakMap<FastifyRequest, Principal>();
+  app.route({
+    method,
+    url: fastifyPath(path),
+    // Before the body is read: strangers are not listened to.
+    onRequest: async (request) => {
+      const token = bearerToken(request.raw.rawHeaders);
+      callers.set(request, await authenticate(authenticators, token, context));
+    },
+    handler: async (request, reply) => {
+      const principal = callers.get(request);
+      if (served === undefined || principal === undefined) throw notImplemented(number);
+      const query = queryText(request);
+      const body = request.body;
+      const text = await served.answer({ principal, path: pathValues(request), query, body }, context);
+      return reply.type("application/json; charset=utf-8").send(text);
+    },
+  });
+}
+
+function refuseOtherMethods(app: FastifyInstance, path: string, sharing: readonly Operation[]): void {
+  const allowed = sharing.map(({ method }) => method);
+  const others: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+  app.route({
+    method: others.filter((method) => !allowed.some((served) => served === method)),
+    url: fastifyPath(path),
+    onRequest: async () => {
+      const headers = { allow: allowed.join(", ") };
+      throw new Refusal(405, "method-not-allowed", "this path does not take this method", { headers });
+    },
+    handler: async () => undefined,
+  });
+}
+
+function pathValues({ params }: FastifyRequest): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries(isObject(params) ? params : {})) {
+    if (typeof value !== "string" || value === "" || value.includes("\0"))
+      throw badRequest(`the path's ${name} is not a name`);
+    values[name] = value;
+  }
+  return values;
+}
+
+function fastifyPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+function notImplemented(number: string): Refusal {
+  return new Refusal(501, "not-implemented", `operation ${number} is not implemented`);
+}

@@ -1,0 +1,95 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
+import type { OperationName } from "../../contract/operations.ts";
+import { Refusal } from "../../http/refusal.ts";
+import type { Context } from "../context.ts";
+import { innerPrincipal } from "../principal.ts";
+import type { Served } from "../serve.ts";
+import { readDocuments, type SeedDocument, SeedError } from "./documents.ts";
+import { type Question, type Writing, writings } from "./writing.ts";
+
+/** Calls an operation as the seed, and answers its whole reply. */
+type Ask = (name: OperationName, request: Pick<Question, "query" | "body">) => Promise<Json>;
+
+/**
+ * Creates what the manifests of a folder declare and what is absent; what exists is left as it is. What refers to
+ * something not created yet waits for another round, so that the order follows from the references.
+ */
+export async function seed(folder: string, served: readonly Served[], context: Context): Promise<void> {
+  const ask = asSeed(served, context);
+  let pending = await readDocuments(folder);
+  let created = 0;
+  while (pending.length > 0) {
+    const waiting: { readonly document: SeedDocument; readonly refusal: Refusal }[] = [];
+    for (const document of pending) {
+      const outcome = await plant(document, ask, context);
+      if (outcome instanceof Refusal) waiting.push({ document, refusal: outcome });
+      else if (outcome === "created") created += 1;
+    }
+    const [first] = waiting;
+    if (first !== undefined && waiting.length === pending.length) throw refused(first.document, first.refusal);
+    pending = waiting.map(({ document }) => document);
+  }
+  context.log.info({ folder, created }, "seeded");
+}
+
+function asSeed(served: readonly Served[], context: Context): Ask {
+  const principal = innerPrincipal("seed");
+  return async (name, { query, body }) => {
+    const operation = served.find((candidate) => candidate.name === name);
+    if (operation === undefined) throw new Refusal(501, "not-implemented", `${name} is not implemented`);
+    return JSON.parse(await operation.answer({ principal, path: {}, query, body }, context));
+  };
+}
+
+/** Creates one document's resource; answers the refusal when it has to wait for another. */
+async function plant(document: SeedDocument, ask: Ask, context: Context): Promise<"created" | "exists" | Refusal> {
+  const { manifest, place } = document;
+  const type = text(manifest.type) ?? "";
+  const writing = writings.get(type);
+  if (writing === undefined) {
+    context.log.warn({ place, type }, "not seeded: this type is not managed");
+    return "exists";
+  }
+  try {
+    return await plantBy(writing, manifest, ask, context);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (!mayWait(error)) throw refused(document, error);
+    return error;
+  }
+}
+
+async function plantBy(
+  { operation, question }: Writing,
+  manifest: JsonObject,
+  ask: Ask,
+  context: Context,
+): Promise<"created" | "exists"> {
+  const asked = question(manifest);
+  if (asked.exists(await ask(asked.operation, asked))) return "exists";
+  const reply = await ask(operation, { query: new Map(), body: { manifest } });
+  const token = isObject(reply) ? text(reply.token) : undefined;
+  if (token !== undefined) await keepToken(context, text(manifest.name) ?? "", token);
+  return "created";
+}
+
+// A file of that name can only be of an account that exists no more.
+async function keepToken({ folder }: Context, name: string, token: string): Promise<void> {
+  const path = join(folder, "tokens", name);
+  await mkdir(join(folder, "tokens"), { recursive: true, mode: 0o700 });
+  await writeFile(`${path}.new`, `${token}\n`, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+}
+
+function mayWait({ status, details }: Refusal): boolean {
+  return status === 422 && details.length > 0 && details.every(({ code }) => WAITING.includes(code));
+}
+
+// What another document of the folder may still bring: something referred to, or the version before.
+const WAITING: readonly string[] = ["dangling-reference", "version-gap"];
+
+function refused({ place }: SeedDocument, { message }: Refusal): SeedError {
+  return new SeedError(`${place}: ${message}`);
+}

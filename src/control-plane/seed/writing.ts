@@ -1,0 +1,59 @@
+import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
+import type { OperationName } from "../../contract/operations.ts";
+import { tenant } from "../principal.ts";
+
+/** One call that answers whether a manifest's resource exists. */
+export type Question = {
+  readonly operation: OperationName;
+  readonly query: ReadonlyMap<string, readonly string[]>;
+  readonly body: JsonObject | undefined;
+  /** Reads the answer from the reply. */
+  readonly exists: (reply: Json) => boolean;
+};
+
+/** How a type of manifest is written, and what to ask before. */
+export type Writing = { readonly operation: OperationName; readonly question: (manifest: JsonObject) => Question };
+
+/** The writing of each type that can be seeded. */
+export const writings: ReadonlyMap<string, Writing> = new Map([
+  ["cluster", rehearsed("putCluster")],
+  ["workspace", rehearsed("putWorkspace")],
+  ["team", rehearsed("putTeam")],
+  ["sso-team", rehearsed("putTeam")],
+  ["virtual-account", rehearsed("putVirtualAccount")],
+  ["ml-repo", rehearsed("putMlRepo")],
+  ["service", rehearsed("putApp")],
+  ["model-version", versioned("putModelVersion", "listModelVersions", "model")],
+  ["chat_prompt", versioned("putPromptVersion", "listPromptVersions", "chat_prompt")],
+]);
+
+// A rehearsal of something new has no id; a deployment never has one, but an application's id when that exists.
+function rehearsed(operation: OperationName): Writing {
+  return {
+    operation,
+    question: (manifest) => ({
+      operation,
+      query: new Map(),
+      body: { manifest, dryRun: true },
+      exists: (reply) => {
+        const data = isObject(reply) && isObject(reply.data) ? reply.data : {};
+        return typeof (operation === "putApp" ? data.applicationId : data.id) === "string";
+      },
+    }),
+  };
+}
+
+function versioned(operation: OperationName, list: OperationName, scheme: string): Writing {
+  return {
+    operation,
+    question: (manifest) => ({
+      operation: list,
+      // A manifest without a number names them all: whether there is any is whether there is a first.
+      query: new Map([
+        ["fqn", [`${scheme}:${tenant}/${text(manifest.ml_repo)}/${text(manifest.name)}:${manifest.version ?? 1}`]],
+      ]),
+      body: undefined,
+      exists: (reply) => isObject(reply) && Array.isArray(reply.data) && reply.data.length > 0,
+    }),
+  };
+}

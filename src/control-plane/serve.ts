@@ -1,0 +1,66 @@
+import { type OperationName, operation } from "../contract/operations.ts";
+import type { Secret } from "../contract/secret.ts";
+import type { QueryText } from "../http/query-text.ts";
+import type { Answer, Call, Handler, Page } from "./call.ts";
+import type { Context } from "./context.ts";
+import { readBody, readPage, readQuery } from "./forms.ts";
+import type { JsonText } from "./json-text.ts";
+import type { Principal } from "./principal.ts";
+
+/** A request as it arrived, its caller known. */
+export type Request = {
+  readonly principal: Principal;
+  readonly path: { readonly [name: string]: string };
+  readonly query: QueryText;
+  readonly body: unknown;
+};
+
+/** An operation that is served: it reads the request's form, and answers the whole reply as JSON text. */
+export type Served = {
+  readonly name: OperationName;
+  readonly answer: (request: Request, context: Context) => Promise<string>;
+};
+
+/** Serves an operation through its handler. */
+export function serve<Name extends OperationName>(name: Name, handler: Handler<Name>): Served {
+  return {
+    name,
+    answer: async (request, context) => {
+      const page = readsPage(name) ? readPage(request.query) : { limit: 1, offset: 0 };
+      return envelope(await handler(readCall(name, request, page), context), page);
+    },
+  };
+}
+
+function readsPage(name: OperationName): boolean {
+  return operation(name).reply === "list";
+}
+
+function readCall<Name extends OperationName>(name: Name, request: Request, page: Page): Call<Name> {
+  const { query, body } = operation(name);
+  return {
+    principal: request.principal,
+    path: request.path as Call<Name>["path"],
+    query: readQuery(query, request.query) as Call<Name>["query"],
+    page,
+    body: (body === undefined ? {} : readBody(body, request.body)) as Call<Name>["body"],
+  };
+}
+
+type One = { readonly data: string; readonly beside?: { readonly token?: Secret; readonly created?: boolean } };
+type List = { readonly rows: readonly string[]; readonly total: number };
+
+function envelope<Name extends OperationName>(given: Answer<Name>, page: Page): string {
+  const answer: One | List | JsonText<unknown> | undefined = given;
+  if (answer === undefined) return "{}";
+  if (typeof answer === "string") return answer;
+  if ("data" in answer) return `{"data":${answer.data}${besideText(answer.beside)}}`;
+  const pagination = JSON.stringify({ total: answer.total, offset: page.offset, limit: page.limit });
+  return `{"data":[${answer.rows.join(",")}],"pagination":${pagination}}`;
+}
+
+function besideText(beside: One["beside"]): string {
+  // The reply is the one place that shows a new token.
+  const token = beside?.token === undefined ? "" : `,"token":${JSON.stringify(beside.token.open())}`;
+  return beside?.created === undefined ? token : `${token},"created":${beside.created}`;
+}

@@ -1,0 +1,45 @@
+import { shapes } from "../contract/generated/shapes.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
+import type { ErrorDetail } from "../contract/resources.ts";
+import { fillDefaults } from "../contract/shape.ts";
+import { unprocessable } from "../http/refusal.ts";
+import type { Fault } from "../schema/fault.ts";
+import { validateManifest } from "../schema/validate.ts";
+import type { Context } from "./context.ts";
+
+/** The manifest with its schema's defaults, once its form is found right; else it is refused with every fault. */
+export function wellFormed(
+  { unknownFields }: Pick<Context, "unknownFields">,
+  types: readonly string[],
+  manifest: JsonObject,
+): JsonObject {
+  const { type } = manifest;
+  if (typeof type !== "string" || !types.includes(type)) throw unprocessable([wrongType(types)]);
+  const faults = validateManifest(type, manifest, { unknownFields: unknownFields === "allow" ? "warn" : "refuse" });
+  refuseFaults(faults);
+  return withDefaults(type, manifest);
+}
+
+/** The manifest with the defaults of its type's schema. */
+export function withDefaults(type: string, manifest: JsonObject): JsonObject {
+  const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+  const filled = shape === undefined ? manifest : fillDefaults(shape, manifest);
+  return isObject(filled) ? filled : manifest;
+}
+
+/** Refuses (422) when there is a fault worse than a warning. */
+export function refuseFaults(faults: readonly Fault[]): void {
+  const details = errorsOf(faults);
+  if (details.length > 0) throw unprocessable(details);
+}
+
+/** The faults that are errors, as a reply lists them. */
+export function errorsOf(faults: readonly Fault[]): readonly ErrorDetail[] {
+  return faults
+    .filter(({ severity }) => severity === "error")
+    .map(({ pointer, message, code }) => ({ pointer, message, code }));
+}
+
+function wrongType(types: readonly string[]): ErrorDetail {
+  return { pointer: "/type", message: `must be ${types.map((type) => `\`${type}\``).join(" or ")}`, code: "type" };
+}
