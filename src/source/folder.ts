@@ -1,0 +1,268 @@
+import { type Dirent, lstatSync, readdirSync, realpathSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { compareText, type Diagnostic } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { blobId, type Head, headOf } from "./git.ts";
+import {
+  IGNORE_FILE_BYTES,
+  ignoreFiles,
+  isIgnoredBy,
+  isManifestFile,
+  isPassedOver,
+  type Scope,
+  scopeOf,
+} from "./ignore.ts";
+import type { Limits } from "./limits.ts";
+import { openFile } from "./open.ts";
+import { outerScopes } from "./outer.ts";
+import { pacer } from "./pace.ts";
+import { fileDiagnostic, type Revision, type SourceFile } from "./revision.ts";
+
+/** What is read of a folder. */
+export type FolderOptions = {
+  readonly root: string;
+  /** Files and folders below the root that hold manifests; the whole root without. */
+  readonly paths?: readonly string[];
+  /** Folders that are never looked into, such as the state folder; absolute, or relative to the root. */
+  readonly ignore?: readonly string[];
+  readonly cwd: string;
+  readonly limits: Limits;
+};
+
+/** Reads a folder as it is now. */
+export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<Revision> {
+  const root = rootOf(options.root);
+  const head = headOf(root, { signal });
+  // Left unhandled until the files are read, a failure here would end the process.
+  head.catch(() => undefined);
+  const reading = startReading({ ...options, root });
+  const pause = pacer(signal);
+  for (const start of startsOf(root, options.paths)) enter(reading, start);
+  for (let folder = reading.open.pop(); folder !== undefined; folder = reading.open.pop()) {
+    readFolderEntries(reading, folder);
+    await pause();
+  }
+  const names = reading.found.toSorted(compareText);
+  const files: SourceFile[] = [];
+  let total = 0;
+  for (const path of names) {
+    const file = readOne(reading, path);
+    if (file !== null) files.push(file);
+    total += file?.bytes.length ?? 0;
+    if (total > options.limits.totalBytes) throw tooLarge(options.limits);
+    await pause();
+  }
+  return withCommit({ root, files, diagnostics: reading.diagnostics }, await head, options.paths);
+}
+
+type Folder = { readonly path: string; readonly depth: number; readonly scopes: readonly Scope[] };
+
+type Reading = Omit<FolderOptions, "paths"> & {
+  readonly passedOver: ReadonlySet<string>;
+  readonly open: Folder[];
+  readonly found: string[];
+  readonly seen: Set<string>;
+  readonly diagnostics: Diagnostic[];
+};
+
+function startReading(options: FolderOptions): Reading {
+  const passedOver = new Set((options.ignore ?? []).map((path) => realPath(resolve(options.root, path))));
+  return { ...options, cwd: realPath(options.cwd), passedOver, open: [], found: [], seen: new Set(), diagnostics: [] };
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function rootOf(root: string): string {
+  try {
+    return realpathSync(root);
+  } catch (cause) {
+    throw new HoldfastError("invalid", `the source ${root} cannot be read`, {
+      hint: "Name an existing folder.",
+      cause,
+    });
+  }
+}
+
+/** The starting points below the root, each a path with `/` and without a trailing one; `` is the root itself. */
+export function startsOf(root: string, paths: readonly string[] | undefined): readonly string[] {
+  if (paths === undefined || paths.length === 0) return [""];
+  return paths.map((path) => {
+    const inside = relative(root, resolve(root, path));
+    if (inside.split(sep)[0] === ".." || isAbsolute(inside)) {
+      throw new HoldfastError("invalid", `the path ${path} leads out of the source`, {
+        hint: "Paths are relative to the source's root.",
+      });
+    }
+    return inside.split(sep).join("/");
+  });
+}
+
+// A starting point is taken even where an ignore file names it, but never through a link.
+function enter(reading: Reading, start: string): void {
+  const steps = start === "" ? [] : start.split("/");
+  const scopes = [...outerScopes(reading.root)];
+  let path = "";
+  for (const [index, step] of steps.entries()) {
+    scopes.push(...scopesAt(reading, path));
+    path = path === "" ? step : `${path}/${step}`;
+    const stat = lstatSync(join(reading.root, path), { throwIfNoEntry: false });
+    if (stat === undefined)
+      throw new HoldfastError("invalid", `the path ${start} does not exist`, {
+        hint: "Correct `paths`, or the path given.",
+      });
+    if (stat.isSymbolicLink()) return passOverSpecial(reading, path, "a symbolic link");
+    if (stat.isFile() && index === steps.length - 1) return addFile(reading, path);
+  }
+  reading.open.push({ path, depth: steps.length, scopes });
+}
+
+function scopesAt({ root }: Reading, folder: string): readonly Scope[] {
+  const contents = ignoreFiles.flatMap((name) => {
+    const opened = openFile(join(root, folder, name), IGNORE_FILE_BYTES);
+    return opened.is === "read" ? [Buffer.from(opened.bytes).toString("utf8")] : [];
+  });
+  const scope = contents.length === 0 ? null : scopeOf(folder === "" ? "" : `${folder}/`, contents);
+  return scope === null ? [] : [scope];
+}
+
+function readFolderEntries(reading: Reading, folder: Folder): void {
+  const entries = list(reading, folder.path);
+  const hasIgnoreFile = entries.some(({ name }) => ignoreFiles.some((own) => own === name));
+  const scopes = hasIgnoreFile ? [...folder.scopes, ...scopesAt(reading, folder.path)] : folder.scopes;
+  for (const entry of entries) {
+    const path = folder.path === "" ? entry.name : `${folder.path}/${entry.name}`;
+    if (entry.isDirectory()) takeFolder(reading, { path, depth: folder.depth + 1, scopes }, entry.name);
+    else if (isManifestFile(entry.name) && !isIgnoredBy(scopes, path, false)) takeEntry(reading, entry, path);
+  }
+}
+
+function list(reading: Reading, folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(join(reading.root, folder), { withFileTypes: true });
+  } catch (cause) {
+    const gone = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    if (folder === "") throw new HoldfastError("invalid", `the source ${reading.root} cannot be read`, { cause });
+    if (!gone)
+      reading.diagnostics.push(
+        fileDiagnostic(
+          "error",
+          "unreadable",
+          display(reading, folder),
+          "a folder that cannot be read",
+          "Its manifests are unknown. Allow reading it, or list it in .holdfastignore.",
+        ),
+      );
+    return [];
+  }
+}
+
+function takeFolder(reading: Reading, folder: Folder, name: string): void {
+  if (
+    isPassedOver(name) ||
+    reading.passedOver.has(join(reading.root, folder.path)) ||
+    isIgnoredBy(folder.scopes, folder.path, true)
+  )
+    return;
+  if (folder.depth <= reading.limits.folderDepth) {
+    reading.open.push(folder);
+    return;
+  }
+  const summary = `folders inside each other more than ${reading.limits.folderDepth} levels deep`;
+  reading.diagnostics.push(
+    fileDiagnostic("error", "too-deep", display(reading, folder.path), summary, "What lies below was not read."),
+  );
+}
+
+function takeEntry(reading: Reading, entry: Dirent, path: string): void {
+  if (entry.isFile()) return addFile(reading, path);
+  passOverSpecial(reading, path, entry.isSymbolicLink() ? "a symbolic link" : "no regular file");
+}
+
+function passOverSpecial(reading: Reading, path: string, what: string): void {
+  reading.diagnostics.push(
+    fileDiagnostic(
+      "warning",
+      "not-a-regular-file",
+      display(reading, path),
+      `${what}, passed over`,
+      "Only regular files are read.",
+    ),
+  );
+}
+
+function addFile(reading: Reading, path: string): void {
+  if (reading.seen.has(path)) return;
+  reading.seen.add(path);
+  reading.found.push(path);
+}
+
+function readOne(reading: Reading, path: string): SourceFile | null {
+  const opened = openFile(join(reading.root, path), reading.limits.fileBytes);
+  switch (opened.is) {
+    case "read":
+      return { path, display: display(reading, path), bytes: opened.bytes, size: opened.size, blob: null };
+    case "not-a-file":
+      passOverSpecial(reading, path, "no regular file");
+      return null;
+    case "gone":
+      return null;
+    default:
+      reading.diagnostics.push(
+        fileDiagnostic(
+          "error",
+          "unreadable",
+          display(reading, path),
+          "a file that cannot be read",
+          "Its manifests are unknown. Allow reading it, or list it in .holdfastignore.",
+        ),
+      );
+      return null;
+  }
+}
+
+function display({ root, cwd }: { readonly root: string; readonly cwd: string }, path: string): string {
+  return relative(cwd, join(root, path)).split(sep).join("/");
+}
+
+function tooLarge({ totalBytes }: Limits): HoldfastError {
+  const mebibytes = Math.floor(totalBytes / (1024 * 1024));
+  return new HoldfastError("invalid", `the source's manifest files hold more than ${mebibytes} MiB together`, {
+    hint: "Narrow it with `paths`, or list what is not ours in .holdfastignore.",
+  });
+}
+
+// A folder is its commit when every file read is the commit's, and none of the commit's is missing.
+function withCommit(read: Omit<Revision, "commit">, head: Head | null, paths: readonly string[] | undefined): Revision {
+  if (head === null) return { ...read, commit: null };
+  const files = read.files.map((file) => ({
+    ...file,
+    blob: file.size === file.bytes.length ? blobId(file.bytes, head.format) : null,
+  }));
+  // What is beyond the size limit is not read, in the commit or out of it.
+  const isSame = ({ path, blob }: SourceFile) => head.blobs.get(path) === (blob ?? head.blobs.get(path));
+  const isClean = files.every(isSame) && !lacks(read, head, paths);
+  return { ...read, files, commit: isClean ? head.commit : null };
+}
+
+// What the commit has and we did not read was passed over if it is still there, and deleted if it is not.
+function lacks({ root, files }: Omit<Revision, "commit">, head: Head, paths: readonly string[] | undefined): boolean {
+  const read = new Set(files.map(({ path }) => path));
+  const starts = startsOf(root, paths);
+  return [...head.blobs.keys()].some((path) => {
+    const steps = path.split("/");
+    if (read.has(path) || steps.some(isPassedOver) || !isManifestFile(steps.at(-1) ?? "")) return false;
+    if (!starts.some((start) => isBelow(path, start))) return false;
+    return lstatSync(join(root, path), { throwIfNoEntry: false }) === undefined;
+  });
+}
+
+/** Whether a path is the starting point or lies below it. */
+export function isBelow(path: string, start: string): boolean {
+  return start === "" || path === start || path.startsWith(`${start}/`);
+}

@@ -1,0 +1,150 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { globMatches } from "../core/glob.ts";
+import { type Graph, resolveGraph } from "../core/graph.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import { type Declaration, declare } from "./declare.ts";
+import { findings } from "./findings.ts";
+import type { Limits } from "./limits.ts";
+import { checkMeanings } from "./meaning.ts";
+import { pacer } from "./pace.ts";
+import { resolveReferences } from "./references.ts";
+import type { Revision } from "./revision.ts";
+import { type Refuse, refuseTwins } from "./twins.ts";
+
+/** The part of the configuration that decides what manifests are accepted. */
+export type LoadRules = {
+  readonly unknownFields?: "refuse" | "warn";
+  /** Globs over identities that live elsewhere. */
+  readonly external?: readonly string[];
+  /** Globs over paths that may hold values in a known credential format. */
+  readonly allowLiteralSecrets?: readonly string[];
+};
+
+/** Choices of a load. */
+export type LoadOptions = {
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly rules: LoadRules;
+  readonly limits: Limits;
+  /** Tells past dates. */
+  readonly now: Date;
+};
+
+/** What a revision declares. */
+export type Loaded = {
+  /** Every sound manifest, each after everything it refers to. */
+  readonly manifests: readonly Manifest[];
+  /** Depth of each sound manifest in the reference graph, from 0. */
+  readonly waves: ReadonlyMap<Identity, number>;
+  /** Every identity that is declared, refused ones included. */
+  readonly declared: ReadonlySet<Identity>;
+  /** Declared identities whose manifests are refused, so that what depends on them is blocked. */
+  readonly invalid: ReadonlySet<Identity>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Files that were read. */
+  readonly files: number;
+  /** Documents that declare a resource of ours, sound or not. */
+  readonly documents: number;
+  /** Documents and files that are not ours. */
+  readonly unmanaged: number;
+};
+
+/** Turns a revision into resolved manifests, with every fault of the whole at once. */
+export async function load(
+  revision: Revision,
+  options: LoadOptions,
+  { signal }: { signal: AbortSignal },
+): Promise<Loaded> {
+  const found = findings();
+  for (const diagnostic of revision.diagnostics) found.add(diagnostic);
+  const { unknownFields = "refuse", external = [], allowLiteralSecrets = [] } = options.rules;
+  const allowsSecrets = (path: string) => allowLiteralSecrets.some((glob) => globMatches(glob, path));
+  const pause = pacer(signal);
+  const declarations: Declaration[] = [];
+  let unmanaged = 0;
+  for (const file of revision.files) {
+    const content = declare(file, { ...options, unknownFields, allowsSecrets }, found);
+    for (const declaration of content.declarations) declarations.push(declaration);
+    unmanaged += content.unmanaged;
+    await pause();
+  }
+  const invalid = new Set(
+    declarations.flatMap(({ identity, isSound }) => (isSound || identity === null ? [] : [identity])),
+  );
+  const declared = new Set(declarations.flatMap(({ identity }) => identity ?? []));
+  const refuse: Refuse = (identity, diagnostic) => {
+    invalid.add(identity);
+    if (diagnostic !== null) found.add(diagnostic);
+  };
+  refuseTwins(declarations, refuse);
+  const sound = declarations.flatMap((declaration) => toManifest(declaration, declared, invalid) ?? []);
+  await pause();
+  resolveReferences(sound, { declared, external, refuse });
+  refuseCycles(resolveGraph(sound), sound, refuse);
+  await pause();
+  checkMeanings(sound, options.now, { add: found.add, refuse });
+  await pause();
+  return {
+    ...ordered(sound, invalid),
+    declared,
+    invalid,
+    diagnostics: found.all(),
+    files: revision.files.length,
+    documents: declarations.length,
+    unmanaged,
+  };
+}
+
+function toManifest(
+  { kind, identity, key, value, file, line, locate, isSound }: Declaration,
+  declared: ReadonlySet<Identity>,
+  invalid: ReadonlySet<Identity>,
+): Manifest | null {
+  if (!isSound || identity === null || key === null || invalid.has(identity)) return null;
+  const { version } = value;
+  const before = `${kind.type}/${key}@${Number(version) - 1}`;
+  const earlier =
+    identity.endsWith(`@${version}`) && declared.has(before) ? [{ identity: before, pointer: "/version" }] : [];
+  return {
+    kind: kind.type,
+    identity,
+    value,
+    file: file.display,
+    line,
+    references: [...kind.references(value), ...earlier],
+    locate,
+  };
+}
+
+function refuseCycles(graph: Graph, sound: readonly Manifest[], refuse: Refuse): void {
+  if (graph.cycles.length === 0) return;
+  const byIdentity = new Map(sound.map((manifest) => [manifest.identity, manifest]));
+  for (const cycle of graph.cycles) {
+    const [first = "", second] = cycle;
+    const manifest = byIdentity.get(first);
+    const pointer = manifest?.references.find(({ identity }) => identity === second)?.pointer ?? "";
+    const position = manifest?.locate(pointer) ?? null;
+    refuse(first, {
+      severity: "error",
+      code: "cycle",
+      summary: `a cycle of references: ${shorten(cycle).join(" → ")}`,
+      detail: "Neither can be made first. A grant written on both sides is one: keep one side.",
+      file: manifest?.file ?? null,
+      line: position?.line ?? null,
+      column: position?.column ?? null,
+    });
+  }
+  for (const identity of graph.cyclic) refuse(identity, null);
+}
+
+function shorten(cycle: readonly string[]): readonly string[] {
+  return cycle.length <= 10 ? cycle : [...cycle.slice(0, 5), `… ${cycle.length - 9} more …`, ...cycle.slice(-4)];
+}
+
+function ordered(sound: readonly Manifest[], invalid: ReadonlySet<Identity>): Pick<Loaded, "manifests" | "waves"> {
+  const accepted = new Map(
+    sound.filter(({ identity }) => !invalid.has(identity)).map((manifest) => [manifest.identity, manifest]),
+  );
+  const { order, waves } = resolveGraph([...accepted.values()]);
+  return { manifests: order.flatMap((identity) => accepted.get(identity) ?? []), waves };
+}

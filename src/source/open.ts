@@ -1,0 +1,50 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+
+/** What opening a file gave: its content, or why there is none. */
+export type Opened =
+  | { readonly is: "read"; readonly bytes: Uint8Array; readonly size: number }
+  | { readonly is: "gone" | "not-a-file" | "denied" | "failed" };
+
+/** How much of a file beyond the limit is read: enough to see whether it could hold manifests. */
+export const HEAD_BYTES = 16 * 1024;
+
+// Not following links and not waiting for a pipe's other end, whatever took the file's place since it was listed.
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Reads a regular file whose size is within the limit, or the beginning of a larger one; never anything else. */
+export function openFile(path: string, limit: number): Opened {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, FLAGS);
+  } catch (error) {
+    return { is: reasonOf(error) };
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) return { is: "not-a-file" };
+    const bytes = readUpTo(descriptor, stat.size > limit ? Math.min(limit, HEAD_BYTES) : stat.size);
+    return { is: "read", bytes, size: stat.size };
+  } catch (error) {
+    return { is: reasonOf(error) };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function readUpTo(descriptor: number, length: number): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(descriptor, bytes, filled, length - filled, null);
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled === length ? bytes : bytes.subarray(0, filled);
+}
+
+function reasonOf(error: unknown): "gone" | "not-a-file" | "denied" | "failed" {
+  const code = error instanceof Error && "code" in error ? error.code : "";
+  if (code === "ENOENT" || code === "ENOTDIR") return "gone";
+  if (code === "ELOOP" || code === "EISDIR" || code === "ENXIO") return "not-a-file";
+  return code === "EACCES" || code === "EPERM" ? "denied" : "failed";
+}

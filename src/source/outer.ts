@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { IGNORE_FILE_BYTES, ignoreFiles, isIgnoredBy, type Scope, scopeOf } from "./ignore.ts";
+import { openFile } from "./open.ts";
+
+/** The top of the git checkout that holds a folder, or null outside of any. */
+export function checkoutTop(folder: string): string | null {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (at === dirname(at)) return null;
+  }
+}
+
+/** What the ignore files above a root, up to the top of its checkout, say about what is below it; outermost first. */
+export function outerScopes(root: string): readonly Scope[] {
+  const top = checkoutTop(root);
+  if (top === null) return [];
+  const scopes = [...scopeFrom(top, [join(top, ".git", "info", "exclude")], root)];
+  for (const folder of between(top, root)) {
+    scopes.push(
+      ...scopeFrom(
+        folder,
+        ignoreFiles.map((name) => join(folder, name)),
+        root,
+      ),
+    );
+  }
+  // Who names an ignored folder as the source means it.
+  const isIgnored = scopes.some((scope) => isIgnoredBy([{ ...scope, prefix: "" }], scope.prefix.slice(0, -1), true));
+  return isIgnored ? [] : scopes;
+}
+
+// The folders from the top down to the root's parent; the root's own files are read with its entries.
+function between(top: string, root: string): readonly string[] {
+  const folders: string[] = [];
+  for (let at = root; at !== top; ) {
+    at = dirname(at);
+    folders.unshift(at);
+  }
+  return folders;
+}
+
+function scopeFrom(folder: string, files: readonly string[], root: string): readonly Scope[] {
+  const contents = files.flatMap((file) => {
+    const opened = openFile(file, IGNORE_FILE_BYTES);
+    return opened.is === "read" ? [Buffer.from(opened.bytes).toString("utf8")] : [];
+  });
+  const below = relative(folder, root).split(sep).join("/");
+  const scope = contents.length === 0 ? null : scopeOf("", contents, below === "" ? "" : `${below}/`);
+  return scope === null ? [] : [scope];
+}

@@ -1,0 +1,255 @@
+import { EVENT_ID, SCALAR_STYLE } from "js-yaml";
+import type { Json } from "../../contract/json.ts";
+import type { Limits } from "../limits.ts";
+import { type Fault, fault, quoted } from "./fault.ts";
+import { checkText } from "./invisible.ts";
+import { resolvePlain } from "./scalar.ts";
+import { type NodeEvent, type ScalarEvent, type Stream, startOf } from "./stream.ts";
+import { collectionTagFault, resolveTagged } from "./tag.ts";
+
+/** The value of a document, with everything in it that manifests may not contain. */
+export type Built = {
+  readonly value: Json;
+  readonly faults: readonly Fault[];
+  /** Where the content starts; -1 when the document is empty. */
+  readonly offset: number;
+};
+
+/** What an anchor stands for: its value, and how many nodes and levels one alias to it adds. */
+type Anchored = { readonly value: Json; readonly nodes: number; readonly depth: number };
+
+type State = {
+  readonly stream: Stream;
+  readonly limits: Limits;
+  readonly faults: Fault[];
+  /** Null while the anchored node is still open. */
+  readonly anchors: Map<string, Anchored | null>;
+  readonly looksOdd: boolean;
+  at: number;
+  nodes: number;
+  /** Levels of the deepest node seen so far, aliases expanded. */
+  deepest: number;
+};
+
+/** Faults of one document beyond this many add nothing. */
+const MOST_FAULTS = 100;
+
+/** Builds a document's value from its nodes; `looksOdd` asks for a closer look at every string. */
+export function build(stream: Stream, limits: Limits, looksOdd: boolean): Built {
+  const faults: Fault[] = [];
+  const state: State = { stream, limits, faults, anchors: new Map(), looksOdd, at: 1, nodes: 0, deepest: 0 };
+  const first = stream.events[1];
+  const value = readNode(state, 0);
+  return { value, faults: faults.slice(0, MOST_FAULTS), offset: first === undefined ? -1 : startOf(first) };
+}
+
+function report(state: State, found: Fault | null): void {
+  if (found !== null && state.faults.length < MOST_FAULTS) state.faults.push(found);
+}
+
+function readNode(state: State, depth: number): Json {
+  const event = state.stream.events[state.at++];
+  if (event === undefined || event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) return null;
+  if (event.type === EVENT_ID.ALIAS) return readAlias(state, state.stream.anchor(event), event.anchorStart - 1, depth);
+  countNodes(state, 1, event);
+  return event.anchorStart < 0 ? readContent(state, event, depth) : readAnchored(state, event, depth);
+}
+
+function readContent(state: State, event: NodeEvent, depth: number): Json {
+  if (event.type === EVENT_ID.SCALAR) return readScalar(state, event);
+  return event.type === EVENT_ID.MAPPING ? readMapping(state, event, depth + 1) : readSequence(state, event, depth + 1);
+}
+
+// Remembers how large the node is, since every alias to it counts as much again.
+function readAnchored(state: State, event: NodeEvent, depth: number): Json {
+  const name = state.stream.anchor(event);
+  const { nodes, deepest } = state;
+  state.anchors.set(name, null);
+  state.deepest = depth;
+  const value = readContent(state, event, depth);
+  state.anchors.set(name, { value, nodes: state.nodes - nodes + 1, depth: state.deepest - depth });
+  state.deepest = Math.max(deepest, state.deepest);
+  return value;
+}
+
+function countNodes(state: State, count: number, event: { readonly anchorStart: number } | NodeEvent): void {
+  const { nodes: most } = state.limits;
+  const wasWithin = state.nodes <= most;
+  state.nodes += count;
+  if (!wasWithin || state.nodes <= most) return;
+  const offset = "tagStart" in event ? startOf(event) : event.anchorStart;
+  report(
+    state,
+    fault(
+      Math.max(0, offset),
+      "too-many-nodes",
+      `more than ${most} values in one document`,
+      "Aliases count as often as they are used. Split the document.",
+    ),
+  );
+}
+
+function goDeeper(state: State, depth: number, offset: number): boolean {
+  const isFirst = state.deepest <= state.limits.depth;
+  state.deepest = Math.max(state.deepest, depth);
+  if (depth <= state.limits.depth) return true;
+  if (isFirst) report(state, tooDeep(state.limits, offset));
+  return false;
+}
+
+/** The fault of nesting beyond the limit. */
+export function tooDeep({ depth }: Limits, offset: number): Fault {
+  return fault(offset, "too-deep", `nested more than ${depth} levels deep`);
+}
+
+function readAlias(state: State, name: string, offset: number, depth: number): Json {
+  const anchored = state.anchors.get(name);
+  if (anchored === undefined) {
+    report(state, fault(offset, "unknown-anchor", `nothing is anchored as ${quoted(name)} above`));
+    return null;
+  }
+  if (anchored === null) {
+    report(state, fault(offset, "recursive-alias", `${quoted(name)} contains itself`));
+    return null;
+  }
+  countNodes(state, anchored.nodes, { anchorStart: offset });
+  goDeeper(state, depth + anchored.depth, offset);
+  return anchored.value;
+}
+
+function readScalar(state: State, event: ScalarEvent): Json {
+  const text = state.stream.text(event);
+  if (state.looksOdd) report(state, checkText(text, startOf(event), "value"));
+  if (event.tagStart >= 0) return readTagged(state, event, text);
+  if (event.style !== SCALAR_STYLE.PLAIN) return text;
+  const scalar = resolvePlain(text);
+  if (scalar.is === "value") return scalar.value;
+  report(state, numberFault(scalar.is, startOf(event)));
+  return 0;
+}
+
+function readTagged(state: State, event: ScalarEvent, text: string): Json {
+  const resolved = resolveTagged(state.stream.tag(event), text);
+  switch (resolved.is) {
+    case "value":
+      return resolved.value;
+    case "bad-tag":
+      report(state, fault(startOf(event), "tag", resolved.summary, resolved.detail));
+      return text;
+    default:
+      report(state, numberFault(resolved.is, startOf(event)));
+      return 0;
+  }
+}
+
+function numberFault(is: "octal-looking" | "unsafe-integer" | "not-finite", offset: number): Fault {
+  switch (is) {
+    case "octal-looking":
+      return fault(
+        offset,
+        "octal-looking",
+        "a number with a leading zero",
+        'Quote it ("0755") if it is a name or a mode; write 0o755 for an octal number.',
+      );
+    case "unsafe-integer":
+      return fault(offset, "unsafe-integer", "an integer too large to be kept exactly", "Quote it if it is a name.");
+    case "not-finite":
+      return fault(
+        offset,
+        "not-finite",
+        "a number that is not finite",
+        "Manifests carry finite numbers only. Quote it if it is a name.",
+      );
+  }
+}
+
+function readSequence(state: State, event: NodeEvent, depth: number): Json {
+  report(state, collectionTagFault(state.stream.tag(event), "seq", startOf(event)));
+  goDeeper(state, depth, startOf(event));
+  const items: Json[] = [];
+  while (!atEnd(state)) items.push(readNode(state, depth));
+  return items;
+}
+
+function readMapping(state: State, event: NodeEvent, depth: number): Json {
+  report(state, collectionTagFault(state.stream.tag(event), "map", startOf(event)));
+  goDeeper(state, depth, startOf(event));
+  const fields: Record<string, Json> = {};
+  let count = 0;
+  while (!atEnd(state)) {
+    const keyEvent = state.stream.events[state.at];
+    const key = readKey(state, depth);
+    const value = readNode(state, depth);
+    if (++count === state.limits.keys + 1)
+      report(state, fault(startOf(event), "too-many-keys", `a mapping with more than ${state.limits.keys} keys`));
+    if (key === null) continue;
+    if (Object.hasOwn(fields, key))
+      report(
+        state,
+        fault(
+          keyEvent ? startOf(keyEvent) : 0,
+          "duplicate-key",
+          `the key ${quoted(key)} is there twice`,
+          "Keep one of them.",
+        ),
+      );
+    else define(fields, key, value);
+  }
+  return fields;
+}
+
+// An ordinary assignment to `__proto__` would set the object's prototype instead.
+function define(fields: Record<string, Json>, key: string, value: Json): void {
+  if (key === "__proto__")
+    Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
+  else fields[key] = value;
+}
+
+function atEnd(state: State): boolean {
+  const event = state.stream.events[state.at];
+  if (event !== undefined && event.type !== EVENT_ID.POP) return false;
+  state.at++;
+  return true;
+}
+
+/** Reads a key; null when it cannot be one, with the fault reported. */
+function readKey(state: State, depth: number): string | null {
+  const event = state.stream.events[state.at];
+  if (event?.type !== EVENT_ID.SCALAR || event.tagStart >= 0 || event.anchorStart >= 0) return readOddKey(state, depth);
+  state.at++;
+  countNodes(state, 1, event);
+  const key = state.stream.text(event);
+  if (state.looksOdd) report(state, checkText(key, startOf(event), "key"));
+  if (event.style !== SCALAR_STYLE.PLAIN) return key;
+  return plainKey(state, key, startOf(event));
+}
+
+function plainKey(state: State, key: string, offset: number): string | null {
+  if (key === "<<") {
+    report(
+      state,
+      fault(
+        offset,
+        "merge-key",
+        "merge keys (`<<`) are not supported",
+        "Write the fields out; YAML 1.2 has no merge keys.",
+      ),
+    );
+    return null;
+  }
+  const scalar = resolvePlain(key);
+  if (scalar.is === "value" && typeof scalar.value === "string") return key;
+  report(state, fault(Math.max(0, offset), "key", "a key that is not a string", "Quote it."));
+  return null;
+}
+
+// Anchored and tagged keys are legal YAML, if rare; lists, mappings and aliases as keys are not ours.
+function readOddKey(state: State, depth: number): string | null {
+  const event = state.stream.events[state.at];
+  const value = readNode(state, depth);
+  if (typeof value === "string" && event?.type === EVENT_ID.SCALAR) {
+    return event.style === SCALAR_STYLE.PLAIN && event.tagStart < 0 ? plainKey(state, value, startOf(event)) : value;
+  }
+  report(state, fault(event ? Math.max(0, startOf(event)) : 0, "key", "a key that is not a string", "Quote it."));
+  return null;
+}

@@ -1,0 +1,109 @@
+import type { Json } from "../../contract/json.ts";
+import type { Limits } from "../limits.ts";
+import { build, tooDeep } from "./build.ts";
+import { isDelicate } from "./delicate.ts";
+import { parseExact } from "./exact.ts";
+import { parseFast } from "./fast.ts";
+import { type Fault, fault } from "./fault.ts";
+import { mayLookOdd } from "./invisible.ts";
+import { parseJson } from "./json.ts";
+import { type Chunk, splitDocuments } from "./split.ts";
+import type { Parsed, Stream } from "./stream.ts";
+import { decode } from "./text.ts";
+
+/** One document of a file. Offsets count from the start of the file's text. */
+export type ParsedDocument = {
+  /** Null when the document is empty, or could not be read at all. */
+  readonly value: Json;
+  readonly faults: readonly Fault[];
+  /** Where its content starts. */
+  readonly offset: number;
+  /** Its own part of the file's text. */
+  readonly text: string;
+  /** Reads the document again, for the positions of its fields; null when it cannot be read. */
+  readonly reread: () => { readonly stream: Stream; readonly offset: number } | null;
+};
+
+/** What a file holds. A file that is no text has faults and no documents. */
+export type ParsedFile = {
+  readonly text: string;
+  readonly faults: readonly Fault[];
+  readonly documents: readonly ParsedDocument[];
+};
+
+/** How a file is to be read, by its name. */
+export type Format = "yaml" | "json";
+
+/** The format of a manifest file, or null for any other file. */
+export function formatOf(path: string): Format | null {
+  const ending = /\.(ya?ml|json)$/i.exec(path)?.[1]?.toLowerCase();
+  if (ending === undefined) return null;
+  return ending === "json" ? "json" : "yaml";
+}
+
+/** Parses the bytes of one file: pure, bounded by the limits, and never throws. */
+export function parseFile(bytes: Uint8Array, format: Format, limits: Limits): ParsedFile {
+  const decoded = decode(bytes);
+  if ("fault" in decoded) return { text: "", faults: [decoded.fault], documents: [] };
+  const { text } = decoded;
+  const isOdd = mayLookOdd(text);
+  if (format === "json") {
+    const read = () => parseJson(text, limits.depth);
+    const document = finish({ text, offset: 0, isExplicit: false }, read, limits, isOdd);
+    return { text, faults: [], documents: document === null ? [] : [document] };
+  }
+  const directive = directiveFault(text);
+  if (directive !== null) return { text, faults: [directive], documents: [] };
+  const chunks = splitDocuments(text);
+  if (chunks.length > limits.documents) return { text, faults: [tooMany(chunks, limits)], documents: [] };
+  const documents = chunks.flatMap((chunk) => finish(chunk, () => readYaml(chunk.text, limits), limits, isOdd) ?? []);
+  return { text, faults: [], documents };
+}
+
+/** Reads YAML fast where that is safe; where the fast parser fails or the two could differ, the exact one decides. */
+export function readYaml(text: string, limits: Limits): Parsed {
+  const fast = parseFast(text, limits.depth);
+  if ("stream" in fast) {
+    if (fast.stream === null || !isDelicate(text, fast.stream)) return fast;
+    return parseExact(text) ?? fast;
+  }
+  if (fast.faults[0]?.code === "too-deep") return { faults: fast.faults.map(({ offset }) => tooDeep(limits, offset)) };
+  return parseExact(text) ?? fast;
+}
+
+function finish(chunk: Chunk, read: () => Parsed, limits: Limits, isOdd: boolean): ParsedDocument | null {
+  const { offset, isExplicit } = chunk;
+  const shift = (found: Fault): Fault => ({ ...found, offset: Math.max(0, found.offset) + offset });
+  const parsed = read();
+  if ("faults" in parsed)
+    return { value: null, faults: parsed.faults.map(shift), offset, text: chunk.text, reread: () => null };
+  if (parsed.stream === null)
+    return isExplicit ? { value: null, faults: [], offset, text: chunk.text, reread: () => null } : null;
+  const built = build(parsed.stream, limits, isOdd);
+  return {
+    value: built.value,
+    faults: built.faults.length === 0 ? built.faults : built.faults.map(shift),
+    offset: offset + Math.max(0, built.offset),
+    text: chunk.text,
+    reread: () => {
+      const again = read();
+      return "stream" in again && again.stream !== null ? { stream: again.stream, offset } : null;
+    },
+  };
+}
+
+function directiveFault(text: string): Fault | null {
+  const at = text.startsWith("%") ? 0 : text.indexOf("\n%") + 1;
+  if (at === 0 && !text.startsWith("%")) return null;
+  return fault(
+    at,
+    "directive",
+    "a YAML directive",
+    "Remove the line that starts with `%`: manifests are YAML 1.2 without directives.",
+  );
+}
+
+function tooMany(chunks: readonly Chunk[], { documents }: Limits): Fault {
+  const offset = chunks[documents]?.offset ?? 0;
+  return fault(offset, "too-many-documents", `more than ${documents} documents in one file`, "Split the file.");
+}

@@ -1,0 +1,30 @@
+import { caution, type Fault, fault } from "./fault.ts";
+
+// Marks that reorder text or take no room: what a reader sees is then not what is there.
+const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u;
+// A zero-width joiner between pictographs makes one emoji of them, and hides nothing.
+const JOINED = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})/gu;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
+
+/** Whether a text could hold anything that `checkText` finds, raw or as an escape. */
+export function mayLookOdd(text: string): boolean {
+  return INVISIBLE.test(text) || text.includes("\\");
+}
+
+/** Finds characters that mislead a reader: refused in keys, a warning in values. */
+export function checkText(text: string, offset: number, where: "key" | "value"): Fault | null {
+  if (where === "key" && CONTROL.test(text))
+    return fault(offset, "control-character", "a key with a control character in it");
+  if (!text.isWellFormed())
+    return where === "key"
+      ? fault(offset, "encoding", "a key with half a character in it")
+      : caution(offset, "encoding", "a value with half a character in it (a lone surrogate)");
+  const found = INVISIBLE.exec(text.replace(JOINED, ""));
+  if (found === null) return null;
+  const name = `U+${(found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+  const detail = "Such characters are invisible or change the order in which text is shown. Remove it.";
+  return where === "key"
+    ? fault(offset, "invisible-character", `a key with the invisible character ${name}`, detail)
+    : caution(offset, "invisible-character", `a value with the invisible character ${name}`, detail);
+}

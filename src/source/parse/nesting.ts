@@ -1,0 +1,10 @@
+/** How many brackets stand inside each other at most, taken without regard to quotes: never too few. */
+export function bracketDepth(text: string): number {
+  let [depth, deepest] = [0, 0];
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth);
+    else if ((code === 0x5d || code === 0x7d) && depth > 0) depth--;
+  }
+  return deepest;
+}

@@ -1,0 +1,83 @@
+import { isAscii, isUtf8 } from "node:buffer";
+import { type Fault, fault } from "./fault.ts";
+
+/** The text of a file, or what keeps it from being text. */
+export type Decoded = { readonly text: string } | { readonly fault: Fault };
+
+// What YAML 1.2 calls non-printable, and the byte-order mark, which may stand only at the very start.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]|\r(?!\n)/;
+
+/** Reads bytes as UTF-8, refusing what is not text in one agreed form. */
+export function decode(bytes: Uint8Array): Decoded {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const plain = isAscii(whole);
+  if (!plain && !isUtf8(whole)) return { fault: encodingFault(whole) };
+  const raw = whole.toString(plain ? "latin1" : "utf8");
+  const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
+  const found = FORBIDDEN.exec(text);
+  return found === null ? { text } : { fault: characterFault(text, found.index, whole) };
+}
+
+/** A rough reading of bytes that are not proper text, good enough to look for a word in it. */
+export function glimpse(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1").replaceAll("\0", "");
+}
+
+function encodingFault(bytes: Uint8Array): Fault {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return sixteenBit();
+  const at = firstInvalid(bytes);
+  return fault(0, "encoding", `not UTF-8 text: invalid bytes at byte ${at}`, "Save the file as UTF-8.");
+}
+
+function sixteenBit(): Fault {
+  return fault(0, "encoding", "UTF-16 or UTF-32 text where UTF-8 is expected", "Save the file as UTF-8.");
+}
+
+// Prefixes of valid text are valid but for a cut last character, so halving finds the first bad byte.
+function firstInvalid(bytes: Uint8Array): number {
+  let [low, high] = [0, bytes.length];
+  while (high - low > 8) {
+    const middle = (low + high) >> 1;
+    if (startsValid(bytes, middle)) low = middle;
+    else high = middle;
+  }
+  while (low < high && startsValid(bytes, low + 1)) low++;
+  return low;
+}
+
+function startsValid(bytes: Uint8Array, length: number): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, length), { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function characterFault(text: string, offset: number, bytes: Uint8Array): Fault {
+  const code = text.charCodeAt(offset);
+  if (code === 0x0d) {
+    return fault(offset, "line-ending", "a carriage return without a line feed", "End lines with LF or CRLF.");
+  }
+  if (code === 0 && bytes.length % 2 === 0 && offset < 4) return sixteenBit();
+  if (code === 0xfeff) {
+    return fault(
+      offset,
+      "byte-order-mark",
+      "a byte-order mark inside the text",
+      "Remove it; only the very start of a file may carry one.",
+    );
+  }
+  const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  return fault(
+    offset,
+    "control-character",
+    `the control character ${name}`,
+    `Remove it, or write it as an escape in a "quoted" string.`,
+  );
+}

@@ -1,0 +1,65 @@
+import { globMatches } from "../core/glob.ts";
+import { type Identity, type Manifest, type Reference, splitIdentity } from "../core/manifest.ts";
+import { nearest } from "../schema/nearest.ts";
+import { quoted } from "./parse/fault.ts";
+import type { Refuse } from "./twins.ts";
+
+/** What references are resolved against. */
+export type ReferenceContext = {
+  /** Every identity that the source declares, refused ones included. */
+  readonly declared: ReadonlySet<Identity>;
+  /** Globs over identities that live elsewhere. */
+  readonly external: readonly string[];
+  readonly refuse: Refuse;
+};
+
+/** How many undeclared references get a suggestion: finding one means looking at every name. */
+const SUGGESTED = 100;
+
+/** Refuses manifests that refer to something the source should declare and does not. */
+export function resolveReferences(
+  manifests: readonly Manifest[],
+  { declared, external, refuse }: ReferenceContext,
+): void {
+  const keysOf = keysByKind(declared);
+  const elsewhere = new Map<Identity, boolean>();
+  let suggested = 0;
+  const isElsewhere = (identity: Identity) => {
+    const known = elsewhere.get(identity) ?? external.some((glob) => globMatches(glob, identity));
+    elsewhere.set(identity, known);
+    return known;
+  };
+  for (const manifest of manifests) {
+    for (const reference of manifest.references) {
+      const { kind, key } = splitIdentity(reference.identity);
+      const keys = keysOf.get(kind);
+      if (keys === undefined || declared.has(reference.identity) || isElsewhere(reference.identity)) continue;
+      const near = suggested++ < SUGGESTED ? nearest(key, keys) : undefined;
+      refuse(manifest.identity, undeclared(manifest, reference, near));
+    }
+  }
+}
+
+function undeclared(manifest: Manifest, { identity, pointer }: Reference, near: string | undefined) {
+  const { kind, key } = splitIdentity(identity);
+  const remedy = `Declare it, or list ${quoted(identity)} under \`external\` in holdfast.yaml.`;
+  return {
+    severity: "error",
+    code: "undeclared-reference",
+    summary: `the ${kind} ${quoted(key)} is not declared here`,
+    detail: near === undefined ? remedy : `Did you mean ${quoted(near)}? ${remedy}`,
+    file: manifest.file,
+    ...manifest.locate(pointer),
+  } as const;
+}
+
+function keysByKind(declared: ReadonlySet<Identity>): ReadonlyMap<string, readonly string[]> {
+  const keys = new Map<string, string[]>();
+  for (const identity of declared) {
+    const { kind, key } = splitIdentity(identity);
+    const known = keys.get(kind);
+    if (known) known.push(key);
+    else keys.set(kind, [key]);
+  }
+  return keys;
+}

@@ -1,0 +1,38 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+
+/** One file of a source that may hold manifests. */
+export type SourceFile = {
+  /** Relative to the source's root, with `/`. */
+  readonly path: string;
+  /** Relative to the working directory, as reports name it. */
+  readonly display: string;
+  /** Its content, or only the beginning where `size` is beyond the limit. */
+  readonly bytes: Uint8Array;
+  /** Bytes of the whole file. */
+  readonly size: number;
+  /** Its git blob id; null outside git. */
+  readonly blob: string | null;
+};
+
+/** A source as it was at one moment: read once and whole, so that no pass mixes two. */
+export type Revision = {
+  /** The commit whose content this is, byte for byte; null for a folder that differs from its commit or has none. */
+  readonly commit: string | null;
+  /** Absolute path of the source's root. */
+  readonly root: string;
+  /** In path order. */
+  readonly files: readonly SourceFile[];
+  /** What could not be read, or was passed over though it looks like a manifest file. */
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** A diagnostic about a file as a whole. */
+export function fileDiagnostic(
+  severity: Diagnostic["severity"],
+  code: string,
+  file: string,
+  summary: string,
+  detail: string | null = null,
+): Diagnostic {
+  return { severity, code, summary, detail, file, line: null, column: null };
+}
