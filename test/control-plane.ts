@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Secret } from "../src/contract/secret.ts";
+import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/control-plane/app.ts";
+import { createLog } from "../src/log/log.ts";
+
+/** A reply as a test looks at it. */
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
+export type Reply = { readonly status: number; readonly headers: Headers; readonly text: string; readonly body: any };
+
+/** Calls a running control plane as one caller. */
+export type Caller = {
+  readonly get: (path: string) => Promise<Reply>;
+  readonly put: (path: string, body: unknown) => Promise<Reply>;
+  readonly post: (path: string, body: unknown) => Promise<Reply>;
+};
+
+/** A folder that goes when the test is over. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts a control plane in a folder of its own, or in the given one; it is closed when the test is over. */
+export async function startControlPlane(
+  options: Partial<ControlPlaneOptions> = {},
+): Promise<ControlPlane & { readonly admin: Caller; readonly data: string }> {
+  const data = options.data ?? (await temporaryFolder());
+  const plane = await createControlPlane({
+    rolloutSeconds: 0,
+    log: createLog({ level: "silent" }),
+    ...options,
+    data,
+  });
+  onTestFinished(() => plane.close());
+  return { ...plane, admin: caller(plane.url, plane.adminToken), data };
+}
+
+/** Calls as the holder of a token. */
+export function caller(url: string, token: Secret): Caller {
+  const send = async (method: string, path: string, body?: unknown): Promise<Reply> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token.open()}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  };
+  return {
+    get: (path) => send("GET", path),
+    put: (path, body) => send("PUT", path, body),
+    post: (path, body) => send("POST", path, body),
+  };
+}
