@@ -1,0 +1,179 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isObject } from "../src/contract/json.ts";
+import { type Program, run } from "./child.ts";
+import { corpus, writeCorpus } from "./corpus/corpus.ts";
+import { alternate, type Measured, type Pair } from "./pairs.ts";
+import { type Plane, startPlane } from "./plane.ts";
+
+/** What the bench is asked for. */
+export type Size = { readonly count: number; readonly pairs: number; readonly concurrency: number };
+
+/** Everything that was measured. */
+export type Results = {
+  readonly startUp: Measured;
+  readonly validate: Measured;
+  readonly apply: Measured;
+  readonly coldPlan: Measured;
+  readonly warmPlan: Measured;
+};
+
+const BIN = "bin/holdfast.js";
+
+/** Runs every measure in a folder of its own, which is gone afterwards. */
+export async function bench(size: Size, note: (line: string) => void): Promise<Results> {
+  const work = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
+  const planes: Plane[] = [];
+  const measure = (label: string, pair: Pair) => {
+    note(label);
+    return alternate(pair, { pairs: size.pairs, note });
+  };
+  try {
+    const source = join(work, "source");
+    const bodies = join(work, "bodies.json");
+    const bytes = writeCorpus(source, size.count);
+    writeFileSync(bodies, JSON.stringify(corpus(size.count)));
+    note(`${size.count} manifests, ${(bytes / 1e6).toFixed(1)} MB of YAML, ${size.pairs} pairs of runs`);
+
+    const startUp = await measure("validate of one file, against node -e 0", startUpPair(work));
+    const validate = await measure("validate, cold", validatePair(source, size.count));
+    const apply = await measure("apply, creating everything", applyPair(work, { source, bodies, size, planes }));
+
+    // What the plans look at: a control plane of its own, and the state that its apply left behind.
+    const plane = await startPlane();
+    planes.push(plane);
+    const state = join(work, "state");
+    await run(applyProgram(plane, { source, state, size }));
+    const coldPlan = await measure("plan, cold", coldPlanPair(plane, { work, source, count: size.count }));
+    const memory = join(work, "floor.json");
+    const warmPlan = await measure("plan, warm", warmPlanPair(plane, { source, state, memory, count: size.count }));
+    return { startUp, validate, apply, coldPlan, warmPlan };
+  } finally {
+    await Promise.all(planes.map(({ stop }) => stop()));
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function startUpPair(work: string): Pair {
+  const folder = join(work, "one");
+  writeCorpus(folder, 1);
+  const empty = join(work, "empty.cjs");
+  writeFileSync(empty, "");
+  return {
+    ours: async () => ({ script: BIN, args: ["validate", "-o", "json", "--source", folder], check: validated(1) }),
+    floor: async () => ({ script: empty, args: [], check: () => null }),
+  };
+}
+
+function validatePair(source: string, count: number): Pair {
+  return {
+    ours: async () => ({ script: BIN, args: ["validate", "-o", "json", "--source", source], check: validated(count) }),
+    floor: async () => ({ script: "bench/floor/validate.ts", args: [source], check: counted({ manifests: count }) }),
+  };
+}
+
+type ApplyPlace = {
+  readonly source: string;
+  readonly bodies: string;
+  readonly size: Size;
+  readonly planes: Plane[];
+};
+
+// Creating needs an empty control plane each time; the one before it is stopped first.
+function applyPair(work: string, { source, bodies, size, planes }: ApplyPlace): Pair {
+  let nth = 0;
+  const fresh = async () => {
+    await planes.pop()?.stop();
+    const plane = await startPlane();
+    planes.push(plane);
+    return plane;
+  };
+  return {
+    ours: async () => {
+      nth += 1;
+      return applyProgram(await fresh(), { source, state: join(work, `apply-${nth}`), size });
+    },
+    floor: async () => ({
+      script: "bench/floor/apply.ts",
+      args: [bodies, String(size.concurrency)],
+      env: (await fresh()).env,
+      check: counted({ manifests: size.count }),
+    }),
+  };
+}
+
+function applyProgram(
+  plane: Plane,
+  { source, state, size }: { readonly source: string; readonly state: string; readonly size: Size },
+): Program {
+  const flags = ["--yes", "--no-wait", "--sink", "file", "--concurrency", String(size.concurrency)];
+  return {
+    script: BIN,
+    args: ["apply", "-o", "json", "--source", source, "--state", state, ...flags],
+    env: plane.env,
+    check: summarised({ created: size.count, failed: 0, blocked: 0, unknown: 0 }),
+  };
+}
+
+type PlanPlace = { readonly source: string; readonly count: number };
+
+function coldPlanPair(plane: Plane, { work, source, count }: PlanPlace & { readonly work: string }): Pair {
+  let nth = 0;
+  return {
+    ours: async () => {
+      nth += 1;
+      return planProgram(plane, { source, count, state: join(work, `cold-${nth}`) });
+    },
+    floor: async () => ({
+      script: "bench/floor/plan.ts",
+      args: [source],
+      env: plane.env,
+      check: counted({ manifests: count, same: count }),
+    }),
+  };
+}
+
+type WarmPlace = PlanPlace & { readonly state: string; readonly memory: string };
+
+function warmPlanPair(plane: Plane, { source, count, state, memory }: WarmPlace): Pair {
+  let remembered = false;
+  return {
+    ours: async () => planProgram(plane, { source, count, state }),
+    floor: async () => {
+      const floor = { script: "bench/floor/cached-plan.ts", args: [source, memory], env: plane.env };
+      if (!remembered) await run({ ...floor, check: () => null });
+      remembered = true;
+      return { ...floor, check: counted({ manifests: count, same: count }) };
+    },
+  };
+}
+
+function planProgram(plane: Plane, { source, count, state }: PlanPlace & { readonly state: string }): Program {
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  return {
+    script: BIN,
+    args: ["plan", "-o", "json", "--source", source, "--state", state],
+    env: plane.env,
+    check: summarised({ keep: count, create: 0, update: 0, block: 0, ensure: 0 }),
+  };
+}
+
+type Check = Program["check"];
+
+function validated(count: number): Check {
+  return summarised({ manifests: count, errors: 0 });
+}
+
+// A run that did less than the whole work must not count as a fast one.
+function summarised(expected: { readonly [name: string]: number }): Check {
+  return (result) => counted(expected)(isObject(result) ? result.summary : undefined);
+}
+
+function counted(expected: { readonly [name: string]: number }): Check {
+  return (result) => {
+    const given = isObject(result) ? result : {};
+    const wrong = Object.entries(expected).find(([name, value]) => given[name] !== value);
+    return wrong === undefined ? null : `${wrong[0]} should be ${wrong[1]}: ${JSON.stringify(given)}`;
+  };
+}

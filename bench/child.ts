@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+
+/** What one measured process took. */
+export type Run = { readonly milliseconds: number; readonly peakMegabytes: number; readonly result: unknown };
+
+/** A program of this project to measure, and what it must answer for the run to count. */
+export type Program = {
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly env?: { readonly [name: string]: string };
+  /** Explains what is wrong with the result; null when it did the whole work. */
+  readonly check: (result: unknown) => string | null;
+};
+
+const project = join(import.meta.dirname, "..");
+let count = 0;
+
+/** Runs a program once in a process of its own; what it prints must be JSON. */
+export async function run({ script, args, env = {}, check }: Program): Promise<Run> {
+  count += 1;
+  const peak = join(tmpdir(), `holdfast-bench-peak-${process.pid}-${count}`);
+  const started = performance.now();
+  const child = spawn(
+    process.execPath,
+    ["--require", join(import.meta.dirname, "peak.cjs"), resolve(project, script), ...args],
+    {
+      env: { ...cleanEnvironment(), ...env, BENCH_PEAK: peak },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  const milliseconds = performance.now() - started;
+  const peakMegabytes = Math.max(...readFileSync(peak, "utf8").trim().split("\n").map(Number)) / 1024;
+  rmSync(peak);
+  const result = parse(out);
+  const fault = child.exitCode === 0 ? check(result) : `exit code ${child.exitCode}`;
+  if (fault !== null)
+    throw new Error(`${script} ${args[0] ?? ""}: ${fault}\n${err.slice(0, 2000)}${out.slice(0, 2000)}`);
+  return { milliseconds, peakMegabytes, result };
+}
+
+/** The environment without anything that would change what is measured. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^HOLDFAST_|^NODE_|_PROXY$/i.test(name));
+  return Object.fromEntries(kept);
+}
+
+function parse(out: string): unknown {
+  try {
+    return JSON.parse(out);
+  } catch {
+    return null;
+  }
+}

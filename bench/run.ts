@@ -1,0 +1,44 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { bench, type Results, type Size } from "./bench.ts";
+import { judgeClock, judgePeak, judgeRate, judgeTime, type Row, table } from "./verdict.ts";
+
+const { values } = parseArgs({
+  options: {
+    n: { type: "string", default: "1000" },
+    pairs: { type: "string", default: "5" },
+    concurrency: { type: "string", default: "64" },
+  },
+});
+const size: Size = { count: Number(values.n), pairs: Number(values.pairs), concurrency: Number(values.concurrency) };
+const results = await bench(size, (line) => console.error(line));
+const rows = judge(results, size);
+console.log(`\n${table(rows)}`);
+if (size.count !== 10_000) console.log("\nThe goals are set for 10,000 manifests: npm run bench -- --n 10000");
+
+const folder = join(import.meta.dirname, "results");
+const file = join(folder, `${size.count}.json`);
+const [cpu] = cpus();
+const machine = { cpu: cpu?.model, cores: cpus().length, memory: totalmem(), node: process.version };
+mkdirSync(folder, { recursive: true });
+writeFileSync(file, `${JSON.stringify({ ...size, machine, rows, runs: withoutResults(results) }, null, 2)}\n`);
+
+function judge({ startUp, validate, apply, coldPlan, warmPlan }: Results, { count }: Size): readonly Row[] {
+  return [
+    judgeTime("validate of one file", startUp, { atMost: 5 }),
+    judgeTime("validate, cold", validate, { atMost: 1.2 }),
+    judgeTime("plan, cold", coldPlan, { atMost: 1.25 }),
+    judgeTime("plan, warm", warmPlan, { atMost: 1.4 }),
+    ...(count <= 100 ? [judgeClock("plan of 100", coldPlan, { atMost: 500 })] : []),
+    judgeRate("apply", apply, { atLeast: 0.7, count }),
+    judgePeak("memory of a cold plan", coldPlan, { atMost: 320 }),
+    judgePeak("memory of a warm plan", warmPlan, { atMost: 220 }),
+    judgePeak("memory of apply", apply, { atMost: 320 }),
+  ];
+}
+
+function withoutResults(all: Results): unknown {
+  return JSON.parse(JSON.stringify(all, (key, value) => (key === "result" ? undefined : value)));
+}
