@@ -4,6 +4,7 @@ import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./answer.ts";
 import { type Decoded, decode } from "./decode.ts";
 import type { Exchange, Headers } from "./exchange.ts";
+import { faultCode, proxyStatus } from "./reach.ts";
 import { readRefusal } from "./refusal.ts";
 import { retryAfter } from "./retry-after.ts";
 
@@ -32,14 +33,18 @@ export async function judge(outcome: Exchange, hearing: Hearing): Promise<Tried>
       return final({ state: "ambiguous", doubt: "not-kept", status, cause });
     }
   }
-  if (outcome.state === "broken") {
-    return final({ state: "ambiguous", doubt: outcome.reason, status, cause: outcome.cause });
-  }
+  if (outcome.state === "broken") return final(readBroken(outcome));
   const { headers } = outcome;
   const decoded = await decode(headers, outcome.body);
   return isSuccess(outcome.status)
     ? final(readSuccess(outcome.status, headers, decoded))
     : readFailure(outcome.status, headers, { decoded, hearing });
+}
+
+function readBroken({ reason, status, cause }: Extract<Exchange, { readonly state: "broken" }>): Answer {
+  if (proxyStatus(cause) !== null) return { state: "not-sent", reason: "unreachable", cause };
+  const isNoHttp = /^(?:UND_ERR_HEADERS_OVERFLOW|HPE_(?!INVALID_EOF))/.test(faultCode(cause) ?? "");
+  return { state: "ambiguous", doubt: isNoHttp ? "protocol" : reason, status, cause };
 }
 
 function readSuccess(status: number, headers: Headers, decoded: Decoded): Answer {

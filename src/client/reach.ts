@@ -44,10 +44,17 @@ export function createReach(
   };
 }
 
-/** The name and code of a connection fault, such as `ECONNREFUSED`; nothing of its text, which may quote a proxy's URL. */
+/** The code of a connection fault, such as `ECONNREFUSED`; nothing of its text, which may quote a proxy's URL. */
 export function causeText(cause: unknown): string {
-  const code = faultCode(cause);
-  return code ?? (cause instanceof Error ? cause.name : "unknown");
+  const refused = proxyStatus(cause);
+  if (refused !== null) return `the proxy answered ${refused}`;
+  return faultCode(cause) ?? (cause instanceof Error ? cause.name : "unknown");
+}
+
+/** Status with which a proxy refused to pass a request on; null when it was not that. */
+export function proxyStatus(cause: unknown): number | null {
+  const [, status] = (cause instanceof Error && /^Proxy .*\((\d{3})\)/.exec(cause.message)) || [];
+  return status === undefined ? null : Number(status);
 }
 
 /** The `code` of a connection fault, also of the first of several addresses that were tried. */
@@ -60,11 +67,10 @@ export function faultCode(cause: unknown): string | undefined {
 
 /** Whether trying again cannot help: certificates and proxies do not change by waiting. */
 export function isLasting(cause: unknown): boolean {
-  const code = faultCode(cause) ?? "";
-  return (
-    /^(?:CERT_|ERR_TLS_|ERR_SSL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|UND_ERR_INVALID_ARG|UND_ERR_DESTROYED|UND_ERR_CLOSED)/.test(
-      code,
-    ) ||
-    (cause instanceof Error && /Proxy response \(4\d\d\)|Proxy Authentication/.test(cause.message))
-  );
+  const status = proxyStatus(cause);
+  if (status !== null) return status < 500;
+  return LASTING.test(faultCode(cause) ?? "");
 }
+
+const LASTING =
+  /^(?:CERT_|ERR_TLS_|ERR_SSL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|UND_ERR_(?:INVALID_ARG|DESTROYED|CLOSED))/;

@@ -17,6 +17,7 @@ import { readList } from "./list.ts";
 import { isSameResource } from "./same.ts";
 
 type Stop = { readonly signal: AbortSignal };
+type Asking = Stop & { readonly repeats?: boolean };
 type Where = { readonly path?: PathParameters; readonly query?: Query };
 
 /** Everything that plan, drift and import may ask of a control plane: nothing here can change it. */
@@ -35,11 +36,14 @@ export type Reader = {
     where: Where & { readonly limit?: number },
     stop: Stop,
   ) => Promise<readonly Replies[Name][]>;
-  /** What a write would answer; sent with `dryRun: true`, always. */
+  /**
+   * What a write would answer; sent with `dryRun: true`, always. A rehearsal whose reply is lost is repeated only when
+   * its operation may be, or when this server is `proven` to heed dryRun: elsewhere it may have been the write itself.
+   */
   readonly rehearse: <Name extends DryRunOperation>(
     name: Name,
     body: JsonObject & { readonly manifest: JsonObject },
-    stop: Stop,
+    stop: Stop & { readonly proven?: boolean },
   ) => Promise<Replies[Name]>;
 };
 
@@ -50,8 +54,8 @@ export function createReader(call: Caller): Reader {
   // Rows of one list are alike: a page size that was too large once is not tried again.
   const pageSizes = new Map<ListOperation, number>();
 
-  const ask = async (name: OperationName, content: CallContent, { signal }: Stop) => {
-    const answer = await call(name, content, { repeats: () => true, fresh: false, signal });
+  const ask = async (name: OperationName, content: CallContent, { signal, repeats = true }: Asking) => {
+    const answer = await call(name, content, { repeats: () => repeats, fresh: false, signal });
     if (answer.state === "answered") return answer;
     if (isAborted(answer)) throw answer.cause;
     throw answerError(name, answer);
@@ -89,7 +93,8 @@ export function createReader(call: Caller): Reader {
     },
     rehearse: async (name, body, stop) => {
       mustBe(name, (row) => row.body?.dryRun !== undefined);
-      const answer = await ask(name, { body: { ...body, dryRun: true } }, stop);
+      const repeats = stop.proven === true || operation(name).retry === "repeat";
+      const answer = await ask(name, { body: { ...body, dryRun: true } }, { signal: stop.signal, repeats });
       const data = readParcel(name, answer.value)?.data ?? undocumented(name, answer);
       return isSameResource(body, data) ? data : undocumented(name, answer);
     },

@@ -26,13 +26,8 @@ function listening(): { readonly log: NonNullable<Parameters<typeof dial>[1]>["l
 }
 
 /** Answers every request on a raw socket with the bytes given. */
-async function serveReply(bytes: string | Buffer, then: (socket: net.Socket) => void = () => {}) {
-  return serveBytes((socket) =>
-    socket.on("data", () => {
-      socket.write(bytes);
-      then(socket);
-    }),
-  );
+async function serveReply(bytes: string) {
+  return serveBytes((socket) => socket.on("data", () => socket.write(bytes)));
 }
 
 test("F1 a server that is not there is tried again for the time of the first contact, and warned of once", async () => {
@@ -367,18 +362,24 @@ test.each(["gzip, gzip", Array(1000).fill("gzip").join(", "), "br", "x"])(
   },
 );
 
-test("F17 endless headers break the call, not the process", async () => {
-  const server = await serveReply(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(300_000)}\r\n\r\n`);
-  await expect(dial(server.url).reader.get("getCluster", where, calm)).rejects.toMatchObject({
-    reason: "connection-lost",
-  });
+test("F17 endless headers, and bytes that are no HTTP, break the call at once and not the process", async () => {
+  const endless = await serveReply(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(300_000)}\r\n\r\n`);
+  await expect(dial(endless.url).reader.get("getCluster", where, calm)).rejects.toMatchObject({ reason: "protocol" });
+  const foreign = await serveReply("SSH-2.0-OpenSSH_9.2\r\n");
+  await expect(dial(foreign.url).reader.get("getCluster", where, calm)).rejects.toMatchObject({ reason: "protocol" });
 });
 
-test("bytes that are no HTTP break the call, not the process", async () => {
-  const server = await serveReply("SSH-2.0-OpenSSH_9.2\r\n", (socket) => socket.end());
-  await expect(dial(server.url).reader.get("getCluster", where, calm)).rejects.toMatchObject({
-    reason: "connection-lost",
-  });
+test("a rehearsal whose reply is lost is repeated only where that cannot be a second write", async () => {
+  const manifest = { type: "service", name: "api" };
+  const server = await serve((response, _, nth) =>
+    nth % 2 === 1 ? response.destroy() : json(response, { data: { id: null, manifest } }),
+  );
+  const { reader } = dial(server.url);
+  await expect(reader.rehearse("putApp", { manifest }, calm)).rejects.toMatchObject({ reason: "connection-lost" });
+  expect(server.seen).toHaveLength(1);
+  await reader.rehearse("putApp", { manifest }, calm);
+  expect(await reader.rehearse("putApp", { manifest }, { ...calm, proven: true })).toMatchObject({ id: null });
+  expect(await reader.rehearse("putTeam", { manifest }, calm)).toMatchObject({ id: null });
 });
 
 test("F17 pages that are too large are asked for in halves, and the size is remembered", async () => {
