@@ -116,8 +116,10 @@ function enter(reading: Reading, start: string): void {
       throw new HoldfastError("invalid", `the path ${start} does not exist`, {
         hint: "Correct `paths`, or the path given.",
       });
-    if (stat.isSymbolicLink()) return passOverSpecial(reading, path, "a symbolic link");
-    if (stat.isFile() && index === steps.length - 1) return addFile(reading, path);
+    if (stat.isDirectory()) continue;
+    if (stat.isFile() && index === steps.length - 1) addFile(reading, path);
+    else passOverSpecial(reading, path, stat.isSymbolicLink() ? "a symbolic link" : "no folder");
+    return;
   }
   reading.open.push({ path, depth: steps.length, scopes });
 }
@@ -180,8 +182,8 @@ function takeFolder(reading: Reading, folder: Folder, name: string): void {
 }
 
 function takeEntry(reading: Reading, entry: Dirent, path: string): void {
-  if (entry.isFile()) return addFile(reading, path);
-  passOverSpecial(reading, path, entry.isSymbolicLink() ? "a symbolic link" : "no regular file");
+  if (entry.isFile()) addFile(reading, path);
+  else passOverSpecial(reading, path, entry.isSymbolicLink() ? "a symbolic link" : "no regular file");
 }
 
 function passOverSpecial(reading: Reading, path: string, what: string): void {

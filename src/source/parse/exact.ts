@@ -1,5 +1,6 @@
 import { CHOMPING_MODE, COLLECTION_STYLE, EVENT_ID, type Event, SCALAR_STYLE, type ScalarStyle } from "js-yaml";
 import {
+  type Alias,
   type Document,
   type ErrorCode,
   isAlias,
@@ -9,6 +10,8 @@ import {
   isSeq,
   parseDocument,
   type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
 } from "yaml";
 import { type Fault, fault } from "./fault.ts";
 import { bracketDepth } from "./nesting.ts";
@@ -61,23 +64,26 @@ function streamOf(document: Document): Stream {
 type Push = (event: Event, properties: Partial<Properties>) => void;
 
 function emit(node: unknown, push: Push): void {
-  if (isScalar(node)) return push(scalarEvent(node), { ...marks(node), text: node.source ?? "" });
-  if (isAlias(node)) {
-    const start = node.range?.[0] ?? 0;
-    return push(
-      { type: EVENT_ID.ALIAS, anchorStart: start + 1, anchorEnd: start + 1 + node.source.length },
-      { anchor: node.source },
-    );
-  }
-  if (isPair(node)) {
+  if (isScalar(node)) push(scalarEvent(node), { ...marks(node), text: node.source ?? "" });
+  else if (isAlias(node)) push(aliasEvent(node), { anchor: node.source });
+  else if (isPair(node)) {
     emit(node.key, push);
-    return emit(node.value, push);
-  }
-  if (!isMap(node) && !isSeq(node)) return push(emptyScalar(), {});
-  const shared = { ...propertyOffsets(node), start: node.range?.[0] ?? 0, style: COLLECTION_STYLE.BLOCK };
-  push({ type: isMap(node) ? EVENT_ID.MAPPING : EVENT_ID.SEQUENCE, ...shared }, marks(node));
-  for (const item of node.items) emit(item, push);
-  push({ type: EVENT_ID.POP }, {});
+    emit(node.value, push);
+  } else if (isMap(node) || isSeq(node)) {
+    push(collectionEvent(node), marks(node));
+    for (const item of node.items) emit(item, push);
+    push({ type: EVENT_ID.POP }, {});
+  } else push(emptyScalar(), {});
+}
+
+function aliasEvent({ source, range }: Alias): Event {
+  const start = (range?.[0] ?? 0) + 1;
+  return { type: EVENT_ID.ALIAS, anchorStart: start, anchorEnd: start + source.length };
+}
+
+function collectionEvent(node: YAMLMap | YAMLSeq): Event {
+  const type = isMap(node) ? EVENT_ID.MAPPING : EVENT_ID.SEQUENCE;
+  return { type, ...propertyOffsets(node), start: node.range?.[0] ?? 0, style: COLLECTION_STYLE.BLOCK };
 }
 
 type Marked = {

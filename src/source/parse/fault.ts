@@ -24,10 +24,10 @@ const LONGEST = 80;
 /** A name as messages show it: in back quotes, shortened, with everything invisible escaped. */
 export function quoted(name: string): string {
   const short = name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name;
-  return `\`${short.replace(UNPRINTABLE, escape).replaceAll("`", "\\u0060")}\``;
+  return `\`${short.replace(UNPRINTABLE, escaped).replaceAll("`", "\\u0060")}\``;
 }
 
-function escape(character: string): string {
+function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;

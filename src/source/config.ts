@@ -1,0 +1,134 @@
+import { realpathSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import type { HoldfastConfig } from "../contract/generated/config.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { schemaFor } from "../schema/known.ts";
+import { validateConfig } from "../schema/validate.ts";
+import { worded } from "./declare.ts";
+import { inFile } from "./findings.ts";
+import { defaultLimits } from "./limits.ts";
+import { locator } from "./locate.ts";
+import { openFile } from "./open.ts";
+import { type ParsedDocument, parseFile } from "./parse/document.ts";
+import { fault } from "./parse/fault.ts";
+import { lineFinder } from "./parse/lines.ts";
+import { fileDiagnostic } from "./revision.ts";
+import { CONFIG_NAME, isInside } from "./root.ts";
+
+type Given<Keys extends keyof HoldfastConfig> = { readonly [Key in Keys]?: NonNullable<HoldfastConfig[Key]> };
+
+/** Keys that a pull request may change, and that the source's own file therefore sets. */
+export type RepositoryConfig = Given<
+  | "paths"
+  | "ignore"
+  | "external"
+  | "unknownFields"
+  | "guards"
+  | "allowLiteralSecrets"
+  | "concurrency"
+  | "timeout"
+  | "requestTimeout"
+>;
+
+/** Keys that say where credentials and writes go: honoured from the source's own file only for a person at a terminal. */
+export type OperatorConfig = Given<
+  "server" | "tokenFile" | "state" | "sinks" | "notifications" | "sources" | "targets" | "modelVersionWrite"
+>;
+
+/** A configuration file, its two classes of keys apart. */
+export type Config = {
+  /** Its path relative to the working directory; null when there is none. */
+  readonly file: string | null;
+  /** Whether it lies in the source, where a pull request can change it. */
+  readonly isInSource: boolean;
+  readonly repository: RepositoryConfig;
+  readonly operator: OperatorConfig;
+  /** The operator keys that it sets, for messages. */
+  readonly operatorKeys: readonly string[];
+  /** What is wrong with it; with an error among them both classes are empty. */
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Which configuration file is read. */
+export type ConfigOptions = {
+  readonly root: string;
+  readonly cwd: string;
+  /** The file that `--config` names; the source's own without. */
+  readonly file?: string | undefined;
+};
+
+const NONE: Config = { file: null, isInSource: false, repository: {}, operator: {}, operatorKeys: [], diagnostics: [] };
+
+/** Reads the configuration; a source without one has an empty one. */
+export function readConfig({ root, cwd, file }: ConfigOptions): Config {
+  const isOwn = file === undefined;
+  const path = isOwn ? join(root, CONFIG_NAME) : operatorFile(resolve(cwd, file));
+  const display = relative(cwd, path).split(sep).join("/");
+  const opened = openFile(path, defaultLimits.fileBytes);
+  if (opened.is === "gone" && isOwn) return NONE;
+  if (opened.is !== "read") return broken(display, "cannot be read as a regular file", isOwn);
+  if (opened.size > opened.bytes.length) return broken(display, "is too large", isOwn);
+  return parseConfig(opened.bytes, { file: display, isInSource: isOwn || isInside(root, path) });
+}
+
+/** Reads a configuration from bytes, such as those of a base commit. */
+export function parseConfig(bytes: Uint8Array, origin: Pick<Config, "isInSource"> & { readonly file: string }): Config {
+  const { text, faults, documents } = parseFile(bytes, "yaml", defaultLimits);
+  const positionAt = lineFinder(text);
+  const [document] = documents;
+  const all = [...faults, ...documents.flatMap((each) => each.faults), ...(documents[1] ? [second(documents[1])] : [])];
+  if (all.length > 0)
+    return { ...NONE, ...origin, diagnostics: all.map((each) => inFile(origin.file, each, positionAt(each.offset))) };
+  if (document === undefined || document.value === null) return { ...NONE, ...origin };
+  const locate = locator(document, positionAt);
+  const diagnostics = validateConfig(document.value).map((each) => {
+    const isAboutKey = each.code === "unknown-field" || each.code === "missing-field";
+    return inFile(origin.file, worded(each), locate(each.pointer, isAboutKey ? "key" : "value"));
+  });
+  if (diagnostics.some(({ severity }) => severity === "error") || !isObject(document.value))
+    return { ...NONE, ...origin, diagnostics };
+  return { ...NONE, ...origin, ...split(document.value), diagnostics };
+}
+
+// A mounted ConfigMap is a link; outside the source links are the operator's own.
+function operatorFile(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (cause) {
+    throw new HoldfastError("invalid", `the configuration ${path} does not exist`, {
+      hint: "Correct --config.",
+      cause,
+    });
+  }
+}
+
+function broken(file: string, what: string, isInSource: boolean): Config {
+  return {
+    ...NONE,
+    file,
+    isInSource,
+    diagnostics: [fileDiagnostic("error", "configuration", file, `the configuration ${what}`)],
+  };
+}
+
+function second({ offset }: ParsedDocument) {
+  return fault(offset, "too-many-documents", "a second document in the configuration", "Keep one.");
+}
+
+function split(value: JsonObject): Pick<Config, "repository" | "operator" | "operatorKeys"> {
+  const given = Object.entries(value).filter(([, field]) => field !== null);
+  const operator = given.filter(([key]) => classOf(key) === "operator");
+  const repository = given.filter(([key]) => classOf(key) === "repository");
+  // The schema has just said that the fields have these types.
+  return {
+    repository: Object.fromEntries(repository) as RepositoryConfig,
+    operator: Object.fromEntries(operator) as OperatorConfig,
+    operatorKeys: operator.map(([key]) => key),
+  };
+}
+
+function classOf(key: string): string | undefined {
+  return schemaFor("config")?.properties?.[key]?.["x-class"];
+}
