@@ -43,8 +43,15 @@ export async function judge(outcome: Exchange, hearing: Hearing): Promise<Tried>
 
 function readBroken({ reason, status, cause }: Extract<Exchange, { readonly state: "broken" }>): Answer {
   if (proxyStatus(cause) !== null) return { state: "not-sent", reason: "unreachable", cause };
-  const isNoHttp = /^(?:UND_ERR_HEADERS_OVERFLOW|HPE_(?!INVALID_EOF))/.test(faultCode(cause) ?? "");
-  return { state: "ambiguous", doubt: isNoHttp ? "protocol" : reason, status, cause };
+  // The parser's own error carries the bytes that it choked on, and they may be anything.
+  if (isNoHttp(cause))
+    return { state: "ambiguous", doubt: "protocol", status, cause: new Error("the reply is not HTTP") };
+  return { state: "ambiguous", doubt: reason, status, cause };
+}
+
+function isNoHttp(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  return cause.name === "HTTPParserError" || faultCode(cause) === "UND_ERR_HEADERS_OVERFLOW";
 }
 
 function readSuccess(status: number, headers: Headers, decoded: Decoded): Answer {
