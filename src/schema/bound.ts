@@ -8,7 +8,7 @@ export function tooLarge(value: unknown): string | null {
   let count = 0;
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEPTH_LIMIT) return `values are nested more than ${DEPTH_LIMIT} deep`;
+    if (depth >= DEPTH_LIMIT) return `values are nested more than ${DEPTH_LIMIT} deep`;
     const next: unknown[] = [];
     for (const item of level) {
       if (typeof item !== "object" || item === null) continue;

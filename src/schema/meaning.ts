@@ -1,20 +1,10 @@
-import { isObject, type JsonObject } from "../contract/json.ts";
+import { isObject } from "../contract/json.ts";
 import { FAULT_LIMIT, type Fault } from "./fault.ts";
 import { promptMeaning } from "./meaning/chat-prompt.ts";
 import { clusterMeaning } from "./meaning/cluster.ts";
+import type { MeaningContext, Rule } from "./meaning/rule.ts";
 import { serviceMeaning } from "./meaning/service.ts";
 import { virtualAccountMeaning } from "./meaning/virtual-account.ts";
-
-/** What a rule may look at besides the manifest. */
-export type MeaningContext = {
-  /** Manifest of the cluster that the resource's workspace is in, where it is known. */
-  readonly cluster?: JsonObject;
-  /** The present, to tell past dates; without it none is past. */
-  readonly now?: Date;
-};
-
-/** One rule that a JSON Schema cannot say. */
-export type Rule = (manifest: JsonObject, context: MeaningContext) => readonly Fault[];
 
 const rules: { readonly [type: string]: readonly Rule[] } = {
   chat_prompt: promptMeaning,

@@ -114,7 +114,7 @@ function choices({ node }: Field, params: RawFault["params"]): string {
 }
 
 function limit(pointer: string, keyword: string, bound: number, { node }: Field): Fault {
-  const unit = node?.["x-unit"] === undefined ? "" : ` ${node["x-unit"]}`;
+  const unit = node?.["x-unit"] === undefined ? "" : ` (${node["x-unit"]})`;
   const words: { readonly [keyword: string]: string } = {
     minimum: `at least ${bound}${unit}`,
     exclusiveMinimum: `more than ${bound}${unit}`,

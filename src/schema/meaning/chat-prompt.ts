@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { type Fault, warning } from "../fault.ts";
-import type { Rule } from "../meaning.ts";
+import type { Rule } from "./rule.ts";
 import { objectsOf, twins } from "./twins.ts";
 
 /** Rules of chat prompts. */

@@ -1,5 +1,5 @@
 import { type JsonObject, text } from "../../contract/json.ts";
-import type { Rule } from "../meaning.ts";
+import type { Rule } from "./rule.ts";
 import { twins } from "./twins.ts";
 
 /** Rules of clusters. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { error, type Fault } from "../fault.ts";
-import type { MeaningContext, Rule } from "../meaning.ts";
 import { isUnderBaseDomains } from "./host.ts";
+import type { MeaningContext, Rule } from "./rule.ts";
 import { objectsOf, twins } from "./twins.ts";
 
 /** Rules of services, and of the fields that other applications share with them. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { impossibleDate, pastDate } from "../date.ts";
 import { error, type Fault, warning } from "../fault.ts";
-import type { MeaningContext, Rule } from "../meaning.ts";
+import type { MeaningContext, Rule } from "./rule.ts";
 
 /** Rules of virtual accounts. */
 export const virtualAccountMeaning: readonly Rule[] = [expiry, rotation, store];

@@ -1,0 +1,104 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadAll } from "js-yaml";
+import { describe, expect, it } from "vitest";
+import { isObject, type Json, type JsonObject, text } from "../../src/contract/json.ts";
+import { secretReferences } from "../../src/contract/reference.ts";
+import { kindOf, kinds } from "../../src/kinds/index.ts";
+import { schemaFor } from "../../src/schema/known.ts";
+import { checkMeaning } from "../../src/schema/meaning.ts";
+import { validateManifest } from "../../src/schema/validate.ts";
+import { schemaFields } from "./schema-fields.ts";
+
+const root = join(import.meta.dirname, "..", "..", "examples");
+const now = new Date("2026-11-21T00:00:00Z");
+
+const manifests = globSync("manifests/**/*.{yaml,json}", { cwd: root })
+  .toSorted()
+  .flatMap((file) => loadAll(readFileSync(join(root, file), "utf8")).filter(isObject));
+
+const typeOf = (manifest: JsonObject) => text(manifest.type) ?? "";
+const identityOf = (manifest: JsonObject) => {
+  const kind = kindOf(typeOf(manifest));
+  return `${kind?.type}/${kind?.key(manifest)}`;
+};
+
+describe("the examples", () => {
+  it("are the platform that their README promises", () => {
+    const count = (type: string) => manifests.filter((manifest) => kindOf(typeOf(manifest))?.type === type).length;
+    expect([count("cluster"), count("workspace"), count("service")]).toEqual([2, 4, 10]);
+    expect([count("team"), count("virtual-account"), count("ml-repo")]).toEqual([3, 3, 2]);
+    for (const { type } of kinds) expect(count(type), type).toBeGreaterThan(1);
+  });
+
+  it("are valid, without a warning", () => {
+    const clusters = new Map(manifests.filter((manifest) => manifest.type === "cluster").map((one) => [one.name, one]));
+    for (const manifest of manifests) {
+      const cluster = clusters.get(text(manifest.workspace_fqn)?.split(":")[0] ?? "");
+      const context = cluster === undefined ? { now } : { now, cluster };
+      expect(validateManifest(typeOf(manifest), manifest), identityOf(manifest)).toEqual([]);
+      expect(checkMeaning(typeOf(manifest), manifest, context), identityOf(manifest)).toEqual([]);
+    }
+  });
+
+  it("declare everything that they refer to, and in no circle", () => {
+    const references = new Map(
+      manifests.map((manifest) => [
+        identityOf(manifest),
+        kindOf(typeOf(manifest))
+          ?.references(manifest)
+          .map(({ identity }) => identity) ?? [],
+      ]),
+    );
+    for (const [identity, named] of references) {
+      for (const name of named) expect(references.has(name), `${identity} → ${name}`).toBe(true);
+      expect(reached(references, identity).has(identity), `${identity} is in a circle`).toBe(false);
+    }
+  });
+
+  it("use only secrets of the secret group that comes with them", () => {
+    const group = JSON.parse(readFileSync(join(root, "secret-group.json"), "utf8"));
+    const keys: readonly string[] = group.secrets.map(({ key }: { key: string }) => `holdfast:${group.name}:${key}`);
+    const mounted = manifests.flatMap(({ mounts }) =>
+      Array.isArray(mounts)
+        ? mounts.flatMap((mount: Json) => (isObject(mount) ? (text(mount.secret_fqn) ?? []) : []))
+        : [],
+    );
+    const named = manifests.flatMap((manifest) => secretReferences(manifest).map(({ fqn }) => fqn));
+    expect(new Set([...mounted, ...named])).toEqual(new Set(keys));
+    for (const { value } of group.secrets) expect(value).toMatch(/^example-only-/);
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    for (const key of keys) expect(readme).toContain(`\`${key}\``);
+  });
+
+  it.each(kinds.map(({ type }) => type))("use every field of %s", (type) => {
+    const schema = schemaFor(type);
+    const fields = schema === undefined ? [] : schemaFields(schema);
+    const used = new Set(
+      manifests
+        .filter((manifest) => kindOf(typeOf(manifest))?.type === type)
+        .flatMap((manifest) => paths(manifest, "")),
+    );
+    expect(fields.map(({ path }) => path).filter((path) => !used.has(path))).toEqual([]);
+  });
+});
+
+function paths(value: Json | undefined, path: string): readonly string[] {
+  if (Array.isArray(value)) return [path, ...value.flatMap((item: Json) => paths(item, `${path}[]`))];
+  if (!isObject(value)) return [path];
+  return [
+    path,
+    ...Object.entries(value).flatMap(([name, field]) => paths(field, path === "" ? name : `${path}.${name}`)),
+  ];
+}
+
+function reached(references: ReadonlyMap<string, readonly string[]>, from: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open = [...(references.get(from) ?? [])];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    open.push(...(references.get(next) ?? []));
+  }
+  return found;
+}

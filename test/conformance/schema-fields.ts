@@ -1,0 +1,21 @@
+import { resolve, type SchemaNode, variants } from "../../src/schema/node.ts";
+
+/** One field that a schema describes. */
+export type SchemaField = { readonly path: string; readonly node: SchemaNode };
+
+/** Every field of a schema, those of all its forms included; what only tells forms apart is left out. */
+export function schemaFields(schema: SchemaNode): readonly SchemaField[] {
+  return fieldsBelow(schema, schema, "");
+}
+
+function fieldsBelow(schema: SchemaNode, given: SchemaNode, path: string): readonly SchemaField[] {
+  const node = resolve(schema, given);
+  const own = Object.entries(node.properties ?? {}).flatMap(([name, property]) => {
+    if (property.const !== undefined && property.description === undefined) return [];
+    const field = { path: path === "" ? name : `${path}.${name}`, node: resolve(schema, property) };
+    return [field, ...fieldsBelow(schema, property, field.path)];
+  });
+  const forms = variants(schema, node).flatMap((variant) => fieldsBelow(schema, variant.node, path));
+  const items = node.items === undefined ? [] : fieldsBelow(schema, node.items, `${path}[]`);
+  return [...own, ...forms, ...items];
+}

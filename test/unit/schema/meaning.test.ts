@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import type { Json, JsonObject } from "../../../src/contract/json.ts";
+import type { MeaningContext } from "../../../src/schema/meaning/rule.ts";
+import { checkMeaning } from "../../../src/schema/meaning.ts";
+import { manifest } from "./valid.ts";
+
+const now = new Date("2026-11-21T12:00:00Z");
+const meaning = (type: string, fields: JsonObject, context: MeaningContext = {}) =>
+  checkMeaning(type, manifest(type, fields), context).map(
+    ({ severity, code, pointer }) => `${severity} ${code} ${pointer}`,
+  );
+
+describe("a service", () => {
+  it("requests no more than its limits", () => {
+    expect(meaning("service", { resources: { cpu_request: 1, cpu_limit: 1, memory_request: 5 } })).toEqual([]);
+    const resources = {
+      ...{ cpu_request: 2, cpu_limit: 1, memory_request: 2, memory_limit: 1 },
+      ...{ ephemeral_storage_request: 2, ephemeral_storage_limit: 1 },
+    };
+    expect(meaning("service", { resources })).toEqual([
+      "error inconsistent /resources/cpu_request",
+      "error inconsistent /resources/memory_request",
+      "error inconsistent /resources/ephemeral_storage_request",
+    ]);
+  });
+
+  it("scales between bounds that are in order", () => {
+    expect(meaning("service", { replicas: { min_replicas: 2, max_replicas: 2 } })).toEqual([]);
+    expect(meaning("service", { replicas: { min_replicas: 3, max_replicas: 2 } })).toEqual([
+      "error inconsistent /replicas/min_replicas",
+    ]);
+  });
+
+  it("names each port and each mount path once", () => {
+    expect(meaning("service", { ports: [{ port: 53, protocol: "UDP" }, { port: 53 }, { port: 80 }] })).toEqual([]);
+    expect(meaning("service", { ports: [{ port: 80 }, { port: 80, protocol: "TCP" }] })).toEqual([
+      "error duplicate-item /ports/1/port",
+    ]);
+    const mount = (mount_path: string) => ({ type: "string", mount_path, data: "x" });
+    expect(meaning("service", { mounts: [mount("/a"), mount("/b"), mount("/a/")] })).toEqual([
+      "error duplicate-item /mounts/2/mount_path",
+    ]);
+  });
+
+  it("leaves a rollout a way to go", () => {
+    const strategy = { type: "rolling_update", max_unavailable_percentage: 0, max_surge_percentage: 0 };
+    expect(meaning("service", { rollout_strategy: strategy })).toEqual([
+      "error inconsistent /rollout_strategy/max_surge_percentage",
+    ]);
+    expect(meaning("service", { rollout_strategy: { ...strategy, max_surge_percentage: 1 } })).toEqual([]);
+  });
+});
+
+describe("the host of an exposed port", () => {
+  const host = (name: Json, base_domains: Json, expose = true) =>
+    meaning("service", { ports: [{ port: 80, expose, host: name }] }, { cluster: { type: "cluster", base_domains } });
+
+  it.each<[string, string, boolean]>([
+    ["api.ml.example.com", "*.ml.example.com", true],
+    ["a.b.ml.example.com", "*.ml.example.com", true],
+    ["API.ML.example.COM", "*.ml.Example.com", true],
+    ["ml.example.com", "*.ml.example.com", false],
+    ["ml.example.com", "ml.example.com", true],
+    ["api.ml.example.com", "ml.example.com", true],
+    ["evilml.example.com", "ml.example.com", false],
+    ["evilml.example.com", "*.ml.example.com", false],
+    ["example.com", "ml.example.com", false],
+  ])("%s under %s: %s", (name, domain, under) => {
+    expect(host(name, [domain])).toEqual(under ? [] : ["error inconsistent /ports/0/host"]);
+  });
+
+  it("lies under any one of several base domains", () => {
+    expect(host("a.y.example", ["x.example", "y.example"])).toEqual([]);
+  });
+
+  it("is there when the cluster has base domains", () => {
+    expect(host(null, ["x.example"])).toEqual(["error missing-field /ports/0/host"]);
+  });
+
+  it("is not checked without base domains, without a cluster, or when the port is not exposed", () => {
+    expect(host("a.example", [])).toEqual([]);
+    expect(host("a.example", null)).toEqual([]);
+    expect(host("a.example", ["x.example"], false)).toEqual([]);
+    expect(meaning("service", { ports: [{ port: 80, expose: true, host: "a.example" }] })).toEqual([]);
+  });
+});
+
+describe("a virtual account", () => {
+  const expires = (expiration_date: string) => meaning("virtual-account", { expiration_date }, { now });
+
+  it("B25 expires on a day that exists, with a warning when it is over", () => {
+    expect(expires("2026-11-21")).toEqual([]);
+    expect(expires("2028-02-29")).toEqual([]);
+    expect(expires("2026-11-20")).toEqual(["warning past-date /expiration_date"]);
+    for (const day of ["2026-02-30", "2027-02-29", "2026-13-01", "2026-00-10", "2026-01-00"]) {
+      expect(expires(day)).toEqual(["error impossible-date /expiration_date"]);
+    }
+    expect(meaning("virtual-account", { expiration_date: "1999-01-01" })).toEqual([]);
+  });
+
+  it("rotates before its former tokens are due to rotate again", () => {
+    const rotate = (grace_period: number) =>
+      meaning("virtual-account", { auto_rotate: { auto_rotate_interval: 30, grace_period } });
+    expect(rotate(29)).toEqual([]);
+    expect(rotate(30)).toEqual(["warning inconsistent /auto_rotate/grace_period"]);
+  });
+
+  it("keeps its token in the built-in store under group/key", () => {
+    const store = (config: JsonObject) => meaning("virtual-account", { secret_store_config: config });
+    expect(store({ integration_fqn: "builtin", secret_path: "platform/ci-token" })).toEqual([]);
+    expect(store({ integration_fqn: "vault", secret_path: "a/b/c" })).toEqual([]);
+    const pointer = "/secret_store_config/secret_path";
+    expect(store({ integration_fqn: "builtin" })).toEqual([`error missing-field ${pointer}`]);
+    for (const secret_path of ["token", "a/b/c", "/a", "a/", "a/b c"]) {
+      expect(store({ integration_fqn: "builtin", secret_path })).toEqual([`error invalid-form ${pointer}`]);
+    }
+  });
+});
+
+describe("a chat prompt", () => {
+  const routing = (weights: readonly number[], type = "weight-based-routing") =>
+    meaning("chat_prompt", {
+      routing_config: { type, load_balance_targets: weights.map((weight) => ({ target: "x", weight })) },
+    });
+
+  it("has weights that sum to 1 or to 100, or a warning", () => {
+    for (const weights of [[1], [100], [0.1, 0.2, 0.7], [33, 33, 34], []]) expect(routing(weights)).toEqual([]);
+    const warned = ["warning inconsistent /routing_config/load_balance_targets"];
+    for (const weights of [[2], [0], [50, 49], [0.5, 0.4]]) expect(routing(weights)).toEqual(warned);
+    expect(routing([5], "latency-based-routing")).toEqual([]);
+  });
+
+  it("names each tool once", () => {
+    const tool = (name: string) => ({ type: "function", function: { name } });
+    expect(meaning("chat_prompt", { tools: [tool("a"), tool("b"), { type: "other" }] })).toEqual([]);
+    expect(meaning("chat_prompt", { tools: [tool("a"), tool("a")] })).toEqual([
+      "error duplicate-item /tools/1/function/name",
+    ]);
+    const server = { type: "mcp-server-fqn", integration_fqn: "x", tools: [{ name: "a" }, { name: "a" }] };
+    expect(meaning("chat_prompt", { mcp_servers: [server] })).toEqual([
+      "error duplicate-item /mcp_servers/0/tools/1/name",
+    ]);
+  });
+});
+
+describe("meaning", () => {
+  it("of a cluster includes that node pools have names of their own", () => {
+    expect(meaning("cluster", { supported_nodepools: [{ name: "a" }, { name: "a" }] })).toEqual([
+      "error duplicate-item /supported_nodepools/1/name",
+    ]);
+  });
+
+  it("has nothing to say about what has no rules, and survives what has no form", () => {
+    for (const type of ["workspace", "team", "unknown", "__proto__"]) expect(checkMeaning(type, { a: 1 })).toEqual([]);
+    for (const value of [null, [], 5, { ports: 5, mounts: [null], resources: [], tools: { a: 1 } }]) {
+      for (const type of ["service", "cluster", "virtual-account", "chat_prompt"]) {
+        expect(checkMeaning(type, value, { now, cluster: { base_domains: 5 } })).toEqual([]);
+      }
+    }
+  });
+});

@@ -1,0 +1,331 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/contract/json.ts";
+import { documentTypes } from "../../../src/schema/known.ts";
+import { validateApplication, validateManifest } from "../../../src/schema/validate.ts";
+import { least, manifest } from "./valid.ts";
+
+const faults = (type: string, fields: JsonObject) =>
+  validateManifest(type, manifest(type, fields)).map(({ pointer, code, severity }) => `${severity} ${code} ${pointer}`);
+const messages = (type: string, fields: JsonObject) =>
+  validateManifest(type, manifest(type, fields)).map(({ message }) => message);
+
+describe("a manifest", () => {
+  it.each(documentTypes)("of type %s needs no more than its least fields", (type) => {
+    expect(validateManifest(type, manifest(type))).toEqual([]);
+  });
+
+  it.each(documentTypes)("of type %s needs each of them", (type) => {
+    for (const name of Object.keys(least[type] ?? {}).filter((key) => key !== "type")) {
+      const { [name]: _, ...rest } = manifest(type);
+      expect(validateManifest(type, rest)).toMatchObject([{ pointer: `/${name}`, code: "missing-field" }]);
+      const nulled = validateManifest(type, { ...rest, [name]: null });
+      expect(nulled).toMatchObject([{ pointer: `/${name}`, code: "wrong-type", severity: "error" }]);
+    }
+  });
+
+  it("of an unknown type, or of none, is a fault of its type", () => {
+    for (const type of ["job", "config", "__proto__", "constructor", "toString", ""]) {
+      expect(validateManifest(type, {})).toMatchObject([{ pointer: "/type", code: "unknown-type" }]);
+    }
+  });
+
+  it("that is no object is one fault", () => {
+    for (const value of [null, 5, "text", [], true]) {
+      expect(validateManifest("workspace", value)).toMatchObject([{ pointer: "", code: "wrong-type" }]);
+    }
+  });
+
+  it("shows all faults at once, errors first", () => {
+    expect(faults("service", { replicas: -1, ports: [{ port: 0, protocol: "SCTP" }], nam: "x" })).toEqual([
+      "error unknown-field /nam",
+      "error out-of-range /ports/0/port",
+      "error out-of-range /replicas",
+      "warning unknown-value /ports/0/protocol",
+    ]);
+  });
+});
+
+describe("a field that is unknown", () => {
+  it("is named itself, with what was probably meant", () => {
+    expect(messages("service", { ports: [{ port: 80, hoost: "x.example.com" }] })).toEqual([
+      "unknown field `hoost`; did you mean `host`?",
+    ]);
+    expect(messages("service", { workspaceFqn: "x" })[0]).toContain("did you mean `workspace_fqn`?");
+    expect(messages("workspace", { collaborator: [] })[0]).toContain("did you mean `collaborators`?");
+    expect(messages("workspace", { zzz: 1 })[0]).toContain("the fields here are type, name, cluster_fqn");
+  });
+
+  it("is looked for among the fields of its own form", () => {
+    const mounts = [{ type: "secret", mount_path: "/x", secret_fqn: "t:g:k", secret_fqm: 1 }];
+    expect(faults("service", { mounts })).toEqual(["error unknown-field /mounts/0/secret_fqm"]);
+    expect(messages("service", { mounts })[0]).toContain("did you mean `secret_fqn`?");
+  });
+
+  it("may be carried with a warning", () => {
+    const value = manifest("service", { hoost: 1, ports: [{ port: 80, zap: 2 }] });
+    const found = validateManifest("service", value, { unknownFields: "warn" });
+    expect(found.map(({ severity, pointer }) => `${severity} ${pointer}`)).toEqual([
+      "warning /hoost",
+      "warning /ports/0/zap",
+    ]);
+  });
+
+  it("B12 is harmless when it is called like something every object has", () => {
+    const value = JSON.parse('{"__proto__":{"polluted":1},"constructor":1,"toString":2,"hasOwnProperty":3}');
+    const found = validateManifest("workspace", { ...manifest("workspace"), ...value, ["__proto__"]: 1 });
+    expect(found.every(({ code }) => code === "unknown-field")).toBe(true);
+    expect(found.map(({ pointer }) => pointer)).toContain("/constructor");
+    const labels = JSON.parse('{"__proto__":"a","constructor":"b"}');
+    expect(validateManifest("workspace", manifest("workspace", { labels }))).toEqual([]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it("is shown without characters that disturb a terminal", () => {
+    const [message = ""] = messages("workspace", { "a\u001b[2Kb\u202ec\n": 1 });
+    expect(message).toContain("a\\u{1b}[2Kb\\u{202e}c\\u{a}");
+    expect(messages("workspace", { ["x".repeat(5000)]: 1 })[0]?.length).toBeLessThan(400);
+  });
+
+  it("is refused at the right place when its name needs escaping", () => {
+    expect(faults("workspace", { "a/b~c": 1 })).toEqual(["error unknown-field /a~1b~0c"]);
+  });
+});
+
+describe("a value", () => {
+  it("B4 that should be a text asks for quotes", () => {
+    expect(messages("workspace", { environment_name: 1e3 })).toEqual(["`environment_name` must be a text; quote it"]);
+    expect(messages("workspace", { environment_name: true })).toEqual(["`environment_name` must be a text; quote it"]);
+    const environment = { python_version: 3.12 };
+    expect(messages("model-version", { environment })).toEqual(["`python_version` must be a text; quote it"]);
+  });
+
+  it("that should be a number or a boolean asks to take the quotes off", () => {
+    expect(messages("service", { replicas: "2" })[0]).toContain("remove the quotes");
+    expect(messages("service", { allow_interception: "true" })[0]).toContain(
+      "must be true or false; remove the quotes",
+    );
+    expect(messages("service", { allow_interception: "yes" })).toEqual(["`allow_interception` must be true or false"]);
+    expect(messages("service", { resources: { memory_limit: "512Mi" } })).toEqual([
+      "`memory_limit` must be a number (MB)",
+    ]);
+  });
+
+  it("of the wrong form is told the right one", () => {
+    expect(messages("service", { workspace_fqn: "ranking" })).toEqual(["`workspace_fqn` must be cluster:workspace"]);
+    expect(messages("team", { members: ["ada"] })).toEqual(["item 0 must be an e-mail address"]);
+  });
+
+  it("is never shown", () => {
+    const secret = "hunter2-canary";
+    const everywhere = [
+      manifest("service", {
+        name: secret.repeat(3),
+        replicas: secret,
+        env: { KEY: [secret] },
+        ports: [{ port: secret }],
+      }),
+      manifest("service", { mounts: [{ type: secret, x: secret }], image: { type: "build", build_source: secret } }),
+    ];
+    for (const value of everywhere) expect(JSON.stringify(validateManifest("service", value))).not.toContain("hunter2");
+  });
+
+  it("null in an optional field is the same as absent", () => {
+    const nulls = {
+      env: null,
+      ports: null,
+      replicas: null,
+      rollout_strategy: null,
+      liveness_probe: null,
+      mounts: null,
+    };
+    expect(faults("service", nulls)).toEqual([]);
+    expect(faults("service", { ports: [{ port: 80, host: null, auth: null, protocol: null }] })).toEqual([]);
+    expect(faults("service", { liveness_probe: { config: null, period_seconds: null } })).toEqual([]);
+    expect(faults("chat_prompt", { response_format: null, model_configuration: { parameters: null } })).toEqual([]);
+  });
+
+  it("of an environment variable is a text, a number or a boolean", () => {
+    expect(faults("service", { env: { A: "x", B: 1, C: true } })).toEqual([]);
+    expect(faults("service", { env: { A: null, B: [], C: {} } })).toEqual([
+      "error wrong-type /env/A",
+      "error wrong-type /env/B",
+      "error wrong-type /env/C",
+    ]);
+  });
+});
+
+describe("limits", () => {
+  it.each<[string, string, readonly unknown[], readonly unknown[]]>([
+    ["workspace", "name", ["abc", "a".repeat(32), "a-1"], ["ab", "a".repeat(33), "Abc", "1ab", "a_b", "-ab", "a b"]],
+    ["cluster", "name", ["abc", "a".repeat(35)], ["ab", "a".repeat(36), "a.b"]],
+    ["service", "name", ["a", "A-1", "a".repeat(25)], ["", "a".repeat(26), "a_b", "-a", "a/b", ".."]],
+    ["team", "name", ["a", "A.b_c-1", "a".repeat(64)], ["", "a".repeat(65), "..", ".", "-a", "a/b", "a b", "ü"]],
+    ["virtual-account", "name", ["a", "a".repeat(64)], ["", "a".repeat(65), "..", "a\n", "a?", "a#", "a%"]],
+    ["ml-repo", "name", ["ab", "a".repeat(100)], ["a", "a".repeat(101), "..", "a/b", "a:b"]],
+    ["chat_prompt", "name", ["a", "_a-B1", "a".repeat(256)], ["", "a".repeat(257), "a.b", "a/b", "-a"]],
+    ["model-version", "name", ["a", "a".repeat(256)], ["", "a".repeat(257), "a b", "😀"]],
+    ["model-version", "version", [1, 2147483647], [0, -1, 1.5, 2147483648]],
+    ["service", "replicas", [0, 10000, { min_replicas: 0, max_replicas: 5 }], [-1, 1.5, 1e9, 10001, [], { min: 1 }]],
+    [
+      "virtual-account",
+      "expiration_date",
+      ["2027-01-01"],
+      ["2027-1-1", "01.01.2027", "2027-01-01T00:00:00Z", 20270101],
+    ],
+    ["virtual-account", "permissions", [], [[]]],
+    ["team", "members", [["a@b.example"]], [[], ["a b@c.example"], ["a@b@c.example"]]],
+    ["chat_prompt", "messages", [[{ role: "tool" }]], [[], [{ content: "x" }]]],
+  ])("B19 B22 of %s.%s hold at each boundary", (type, field, good, bad) => {
+    for (const value of good) expect(faults(type, { [field]: value as never }), JSON.stringify(value)).toEqual([]);
+    for (const value of bad) {
+      const found = faults(type, { [field]: value as never });
+      expect(found.length, JSON.stringify(value)).toBeGreaterThan(0);
+      expect(found.every((fault) => fault.startsWith("error ") && fault.includes(`/${field}`))).toBe(true);
+    }
+  });
+
+  it.each<[string, (value: number) => JsonObject, number, number]>([
+    ["ports", (port) => ({ ports: [{ port }] }), 1, 65535],
+    ["cpu", (cpu) => ({ resources: { cpu_request: cpu } }), 0, 1024],
+    ["percentages", (max) => ({ rollout_strategy: { type: "rolling_update", max_surge_percentage: max } }), 0, 100],
+    ["canary weights", (w) => ({ rollout_strategy: { type: "canary", steps: [{ weight_percentage: w }] } }), 0, 100],
+  ])("of %s hold at each boundary", (_, fields, low, high) => {
+    for (const value of [low, high]) expect(faults("service", fields(value))).toEqual([]);
+    for (const value of [low - 1, high + 1])
+      expect(faults("service", fields(value))[0]).toContain("error out-of-range");
+  });
+
+  it("B25 of rotation are 30 days and 1 day", () => {
+    const rotate = (interval: number, grace: number) =>
+      faults("virtual-account", { auto_rotate: { auto_rotate_interval: interval, grace_period: grace } });
+    expect(rotate(30, 1)).toEqual([]);
+    expect(rotate(29, 0)).toEqual([
+      "error out-of-range /auto_rotate/auto_rotate_interval",
+      "error out-of-range /auto_rotate/grace_period",
+    ]);
+    const [fault] = validateManifest(
+      "virtual-account",
+      manifest("virtual-account", { auto_rotate: { grace_period: 0 } }),
+    );
+    expect(fault?.message).toBe("`grace_period` must be at least 1 (days)");
+  });
+
+  it("of probabilities hold", () => {
+    const top = (top_p: number) => faults("chat_prompt", { model_configuration: { parameters: { top_p } } });
+    expect([top(0), top(1)]).toEqual([[], []]);
+    expect(top(-0.1)).toEqual(["error out-of-range /model_configuration/parameters/top_p"]);
+    expect(top(1.1)).toEqual(["error out-of-range /model_configuration/parameters/top_p"]);
+  });
+
+  it("of subjects and e-mails are forms", () => {
+    const subject = (name: string) =>
+      faults("workspace", { collaborators: [{ subject: name, role_id: "workspace-viewer" }] });
+    expect(["user:ada@example.com", "team:everyone", "virtualaccount:ci"].flatMap(subject)).toEqual([]);
+    for (const name of ["ada@example.com", "user:ada", "team:", "group:x", "team:a/b"])
+      expect(subject(name)).toHaveLength(1);
+  });
+
+  it("count every fault of a place once", () => {
+    expect(faults("workspace", { name: "A".repeat(50) })).toEqual(["error invalid-form /name"]);
+  });
+});
+
+describe("an open enumeration", () => {
+  it.each<[string, JsonObject, string]>([
+    ["cluster", { cluster_type: "nomad" }, "/cluster_type"],
+    ["service", { mounts: [{ type: "nfs", server: "x", deep: { a: 1 } }] }, "/mounts/0/type"],
+    ["service", { image: { type: "wasm", module: 5 } }, "/image/type"],
+    ["service", { image: { type: "build", build_source: { type: "svn", revision: 5 } } }, "/image/build_source/type"],
+    ["service", { rollout_strategy: { type: "shadow", max_surge_percentage: "x" } }, "/rollout_strategy/type"],
+    ["service", { liveness_probe: { config: { type: "grpc", port: "x" } } }, "/liveness_probe/config/type"],
+    ["service", { ports: [{ port: 80, app_protocol: "mqtt" }] }, "/ports/0/app_protocol"],
+    ["model-version", { source: { type: "dvc", uri: 5 } }, "/source/type"],
+    ["chat_prompt", { messages: [{ role: "narrator" }] }, "/messages/0/role"],
+    ["chat_prompt", { tools: [{ type: "web_search", depth: 2 }] }, "/tools/0/type"],
+    ["chat_prompt", { response_format: { type: "grammar", gbnf: "…" } }, "/response_format/type"],
+    ["workspace", { collaborators: [{ subject: "team:everyone", role_id: "my-role" }] }, "/collaborators/0/role_id"],
+    ["virtual-account", { notification_target: { type: "pager", key: "x" } }, "/notification_target/type"],
+  ])("of %s lets %j pass with one warning", (type, fields, pointer) => {
+    expect(faults(type, fields)).toEqual([`warning unknown-value ${pointer}`]);
+  });
+
+  it("says what was probably meant, or what is known", () => {
+    expect(messages("service", { ports: [{ port: 80, protocol: "tcp" }] })[0]).toContain("did you mean `TCP`?");
+    expect(messages("cluster", { cluster_type: "nomad" })[0]).toContain("the known ones are aws-eks, gcp-gke-standard");
+  });
+
+  it("knows every buildpack by the end of its name", () => {
+    const image = (type: string) => ({ image: { type: "build", build_spec: { type, python_version: "3.12" } } });
+    expect(faults("service", image("python-buildpack"))).toEqual([]);
+    expect(faults("service", image("bazel"))).toEqual(["warning unknown-value /image/build_spec/type"]);
+  });
+
+  it("needs its type all the same", () => {
+    expect(faults("service", { image: {} })).toEqual(["error missing-field /image/type"]);
+    expect(faults("service", { mounts: [{ mount_path: "/x" }] })).toEqual(["error missing-field /mounts/0/type"]);
+  });
+});
+
+describe("a form that is known", () => {
+  it("has its own fields and no others", () => {
+    expect(faults("service", { image: { type: "image", image_uri: "x", build_spec: { type: "dockerfile" } } })).toEqual(
+      ["error unknown-field /image/build_spec"],
+    );
+    expect(faults("service", { image: { type: "image" } })).toEqual(["error missing-field /image/image_uri"]);
+    expect(faults("model-version", { source: { type: "external" } })).toEqual(["error missing-field /source/uri"]);
+  });
+
+  it("may be a text or a list of parts", () => {
+    const content = (value: never) => faults("chat_prompt", { messages: [{ role: "user", content: value }] });
+    expect(content("text" as never)).toEqual([]);
+    expect(
+      content([
+        { type: "text", text: "x" },
+        { type: "image_url", image_url: { url: "x" } },
+      ] as never),
+    ).toEqual([]);
+    expect(content([{ text: "x" }] as never)).toEqual(["error missing-field /messages/0/content/0/type"]);
+    expect(content(5 as never)).toEqual(["error wrong-type /messages/0/content"]);
+  });
+
+  it("of a single sign-on team carries further fields untouched", () => {
+    expect(faults("sso-team", { sso_name: "idp", anything: { at: ["all"] } })).toEqual([]);
+    expect(faults("team", { anything: 1 })).toEqual(["error unknown-field /anything"]);
+  });
+});
+
+describe("free fields", () => {
+  it.each<[string, JsonObject]>([
+    ["service", { resources: { node: { a: [1, { b: null }] }, devices: [1, "x", { y: 1 }] } }],
+    ["service", { ports: [{ port: 80, auth: { any: { thing: [] } } }] }],
+    ["service", { kustomize: { patch: { a: { b: 1 } }, additions: [{ kind: "X" }, {}] } }],
+    ["service", { artifacts_download: { artifacts: [{ any: { thing: 1 } }] } }],
+    ["service", { replicas: { min_replicas: 1, max_replicas: 2, metrics: [{ type: "rps", value: 5 }] } }],
+    ["model-version", { metadata: { a: { b: [1, 2, { c: null }] } } }],
+    ["chat_prompt", { variables: { a: 1 }, metadata: { b: [] }, tool_call_to_mcp_mapping: { c: {} } }],
+    ["chat_prompt", { model_configuration: { extra_parameters: { a: { b: 1 } } } }],
+    ["chat_prompt", { tools: [{ type: "function", function: { name: "f", parameters: { $ref: "#/x" } } }] }],
+  ])("of %s hold anything", (type, fields) => {
+    expect(faults(type, fields)).toEqual([]);
+  });
+
+  it("of a cluster's monitoring are any that end in _url", () => {
+    expect(faults("cluster", { monitoring: { grafana_url: "https://g.example.com", other_url: null } })).toEqual([]);
+    expect(faults("cluster", { monitoring: { grafana: "x" } })).toEqual(["error unknown-field /monitoring/grafana"]);
+    expect(faults("cluster", { monitoring: { grafana_url: 5 } })).toEqual(["error wrong-type /monitoring/grafana_url"]);
+  });
+});
+
+describe("an application of another type", () => {
+  it("is checked for its name, type and workspace, and for what it shares with services", () => {
+    const job = { type: "job", name: "train", workspace_fqn: "prod-eu:ranking", trigger: { type: "manual" } };
+    expect(validateApplication(job)).toEqual([]);
+    expect(validateApplication({ ...job, image: null })).toEqual([]);
+    const found = validateApplication({ type: "job", name: "a b", ports: [{ port: 0, zap: 1 }], env: { A: null } });
+    expect(found.map(({ pointer }) => pointer).toSorted()).toEqual(
+      ["/env/A", "/name", "/ports/0/port", "/ports/0/zap", "/workspace_fqn"].toSorted(),
+    );
+    expect(validateApplication({ ...job, type: 5 })).toMatchObject([{ pointer: "/type" }]);
+    expect(validateApplication([])).toHaveLength(1);
+  });
+});
