@@ -139,6 +139,8 @@ async function createRegistry(database: Kysely<unknown>): Promise<void> {
     unique: [["artifact_id", "version"], ["fqn"]],
     indexes: [
       ["artifact_id", "alias"],
+      ["ml_repo_id", "run_id"],
+      ["name"],
       ["type", ...newest],
       ["ml_repo_id", "type", ...newest],
     ],

@@ -3,15 +3,21 @@ import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { conflict, unprocessable } from "../../http/refusal.ts";
 import type { Tables } from "./tables.ts";
 
-/** A staged version: room for its files, and the id that it will have. */
-export type Stage = Tables["stages"];
-
-/** The stage of that id, visible or not. */
-export async function findStage(database: Kysely<Tables>, id: string): Promise<Stage | null> {
-  return (await database.selectFrom("stages").selectAll().where("id", "=", id).executeTakeFirst()) ?? null;
+/** The stage of that id with the name of its repo, visible or not. */
+export async function findStage(
+  database: Kysely<Tables>,
+  id: string,
+): Promise<{ readonly state: string; readonly repo: string } | null> {
+  const row = await database
+    .selectFrom("stages")
+    .innerJoin("ml_repos", "ml_repos.id", "stages.ml_repo_id")
+    .select(["stages.state", "ml_repos.name as repo"])
+    .where("stages.id", "=", id)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
-/** Whether the stage failed, was registered, or is open still. */
+/** Ends a stage one way or the other. */
 export async function setStageState(
   transaction: Transaction<Tables>,
   id: string,

@@ -98,7 +98,7 @@ export type Tables = {
     readonly alias: string | null;
     readonly run_id: string | null;
     readonly step: number | null;
-    /** What makes the version, in one comparable text. */
+    /** SHA-256 of what makes the version, in one comparable text. */
     readonly content: string;
   };
   /** Staged versions: `state` is `open`, `registered` or `failed`. */

@@ -3,10 +3,24 @@ import { userToken } from "../auth.ts";
 import type { Served } from "../serve.ts";
 import { applications } from "./applications.ts";
 import { clusters } from "./clusters.ts";
+import { mlRepos } from "./ml-repos.ts";
+import { modelVersions } from "./model-versions.ts";
+import { promptVersions } from "./prompt-versions.ts";
+import { stages } from "./stages.ts";
+import { teams } from "./teams.ts";
 import { workspaces } from "./workspaces.ts";
 
 /** Every operation that is served, by family. */
-export const served: readonly Served[] = [...workspaces, ...applications, ...clusters];
+export const served: readonly Served[] = [
+  ...workspaces,
+  ...applications,
+  ...clusters,
+  ...teams,
+  ...mlRepos,
+  ...promptVersions,
+  ...modelVersions,
+  ...stages,
+];
 
 /** Every way to know a caller. */
 export const authenticators: readonly Authenticator[] = [userToken];

@@ -18,12 +18,12 @@ describe("writing a version without a number", () => {
 
   test("answers the newest version when everything is equal", () => {
     const wanted = { version: null, content: "c", manifest: "c described" };
-    expect(decideVersion(wanted, { newest: three, numbered: null })).toEqual({ decision: "keep", version: 3 });
+    expect(decideVersion(wanted, { newest: three, numbered: null })).toEqual({ decision: "keep", existing: three });
   });
 
   test("updates the newest version in place when only a changeable field differs", () => {
     const wanted = { version: null, content: "c", manifest: "c described anew" };
-    expect(decideVersion(wanted, { newest: three, numbered: null })).toEqual({ decision: "update", version: 3 });
+    expect(decideVersion(wanted, { newest: three, numbered: null })).toEqual({ decision: "update", existing: three });
   });
 });
 
@@ -51,10 +51,10 @@ describe("writing a version with a number", () => {
 
   test("keeps or updates an older version of equal content", () => {
     const wanted = { version: 2, content: "b", manifest: "b" };
-    expect(decideVersion(wanted, { newest: three, numbered: two })).toEqual({ decision: "keep", version: 2 });
+    expect(decideVersion(wanted, { newest: three, numbered: two })).toEqual({ decision: "keep", existing: two });
     expect(decideVersion({ ...wanted, manifest: "b described" }, { newest: three, numbered: two })).toEqual({
       decision: "update",
-      version: 2,
+      existing: two,
     });
   });
 });

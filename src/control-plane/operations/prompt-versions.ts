@@ -1,0 +1,32 @@
+import type { PromptVersion } from "../../contract/resources.ts";
+import type { Handler } from "../call.ts";
+import { listVersions } from "../data/list-versions.ts";
+import type { VersionBase } from "../data/versions.ts";
+import { register, type VersionedKind } from "../register.ts";
+import { type Served, serve } from "../serve.ts";
+import { promptSnippets } from "../snippet.ts";
+
+const kind: VersionedKind<PromptVersion> = { type: "chat_prompt", make: makePrompt };
+
+const putPromptVersion: Handler<"putPromptVersion"> = async (call, context) => ({
+  data: await register(kind, "putPromptVersion", call, context),
+});
+
+const listPromptVersions: Handler<"listPromptVersions"> = ({ principal, query, page }, { store }) =>
+  listVersions<PromptVersion>(store.read, principal, kind.type, { ...query, artifact_id: query.prompt_id }, page);
+
+/** The operations on prompt versions: 3 and 12. */
+export const promptVersions: readonly Served[] = [
+  serve("putPromptVersion", putPromptVersion),
+  serve("listPromptVersions", listPromptVersions),
+];
+
+function makePrompt(base: VersionBase, artifactId: string): PromptVersion {
+  const snippets = promptSnippets(base.fqn, base.manifest);
+  return {
+    ...base,
+    prompt_id: artifactId,
+    usage_code_snippet: snippets[0]?.code ?? null,
+    usage_code_snippets: snippets,
+  };
+}

@@ -1,0 +1,106 @@
+import type { Transaction } from "kysely";
+import { text } from "../../contract/json.ts";
+import { conflict, forbidden } from "../../http/refusal.ts";
+import { checkMeaning } from "../../schema/meaning.ts";
+import { isTenantAdmin, may } from "../access.ts";
+import type { Handler } from "../call.ts";
+import { page } from "../data/page.ts";
+import type { Tables } from "../data/tables.ts";
+import { findTeam, type KeptTeam, listed, teamsOf } from "../data/teams.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../declared.ts";
+import type { JsonText } from "../json-text.ts";
+import { nameOf } from "../name.ts";
+import { tenant } from "../principal.ts";
+import { type Served, serve } from "../serve.ts";
+import { errorsOf } from "../well-formed.ts";
+
+const kind: DeclaredKind<KeptTeam> = {
+  operation: "putTeam",
+  types: ["team", "sso-team"],
+  identity: (manifest) => `team/${nameOf(manifest)}`,
+  find: (database, manifest) => findTeam(database, nameOf(manifest)),
+  authorise: (principal, _, existing) => {
+    if (existing === null ? isTenantAdmin(principal) : may(principal, "admin", targetOf(existing))) return;
+    throw forbidden("you may not write this team");
+  },
+  faults: async (_, manifest, existing) => {
+    if (nameOf(manifest) === "everyone") throw conflict("name-taken", "the team everyone exists always");
+    if (existing !== null && existing.manifest.type !== manifest.type) throw otherType(existing);
+    return errorsOf(checkMeaning(String(manifest.type), manifest));
+  },
+  stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
+  make: makeTeam,
+  save: saveTeam,
+};
+
+const putTeam: Handler<"putTeam"> = ({ principal, body }, context) => putDeclared(kind, principal, body, context);
+
+const listTeams: Handler<"listTeams"> = async ({ principal, page: wanted }, { store }) => {
+  const all = store.read.selectFrom("teams");
+  const visible = isTenantAdmin(principal)
+    ? all
+    : all.where("name", "in", teamsOf(store.read, principal.subject.subjectSlug));
+  return page(visible.select("json"), wanted);
+};
+
+const listOwnTeams: Handler<"listOwnTeams"> = async ({ principal, page: wanted }, { store }) => {
+  const own = teamsOf(store.read, principal.subject.subjectSlug);
+  return page(store.read.selectFrom("teams").where("name", "in", own).select("json"), wanted);
+};
+
+/** The operations on teams: 19, and the two routes of E6. */
+export const teams: readonly Served[] = [
+  serve("putTeam", putTeam),
+  serve("listTeams", listTeams),
+  serve("listOwnTeams", listOwnTeams),
+];
+
+function targetOf({ manifest }: KeptTeam) {
+  return { type: "team", managers: listed(manifest, "managers"), members: listed(manifest, "members") } as const;
+}
+
+function otherType({ teamName, manifest }: KeptTeam): Error {
+  return conflict("name-taken", `"${teamName}" is the name of a team of type ${text(manifest.type)} already`);
+}
+
+function makeTeam(
+  { manifest, existing, subject, createdAt, updatedAt }: Making<KeptTeam>,
+  newId: () => string,
+): KeptTeam {
+  return {
+    id: existing?.id ?? newId(),
+    teamName: nameOf(manifest),
+    description: text(manifest.description) ?? null,
+    tenantName: tenant,
+    accountId: tenant,
+    createdBySubject: subject,
+    createdAt,
+    updatedAt,
+    members: listed(manifest, "members"),
+    manifest,
+  };
+}
+
+async function saveTeam(
+  transaction: Transaction<Tables>,
+  { id, teamName: name, createdAt, manifest }: KeptTeam,
+  json: JsonText<KeptTeam>,
+): Promise<void> {
+  await transaction
+    .insertInto("teams")
+    .values({ id, created_at: createdAt, json, name })
+    .onConflict((conflicting) => conflicting.column("id").doUpdateSet({ json }))
+    .execute();
+  await transaction.deleteFrom("team_members").where("team", "=", name).execute();
+  const people = [
+    ...listed(manifest, "members").map((member) => ({ team: name, member, position: "member" })),
+    ...listed(manifest, "managers").map((member) => ({ team: name, member, position: "manager" })),
+  ];
+  // A statement takes a limited number of values.
+  for (let at = 0; at < people.length; at += 500) {
+    await transaction
+      .insertInto("team_members")
+      .values(people.slice(at, at + 500))
+      .execute();
+  }
+}

@@ -1,0 +1,190 @@
+import { createHash } from "node:crypto";
+import type { Transaction } from "kysely";
+import { shapes } from "../contract/generated/shapes.ts";
+import { type JsonObject, text } from "../contract/json.ts";
+import type { OperationName } from "../contract/operations.ts";
+import type { ModelVersion, PromptVersion } from "../contract/resources.ts";
+import type { Shape } from "../contract/shape.ts";
+import { conflict, unprocessable } from "../http/refusal.ts";
+import { checkMeaning } from "../schema/meaning.ts";
+import { comparable, contentOf } from "./content.ts";
+import { type Context, timestamp } from "./context.ts";
+import { addArtifact, findArtifact, type KeptArtifact, touchArtifact } from "./data/artifacts.ts";
+import { recordEffect } from "./data/audit.ts";
+import { countInRepo, type KeptRepo, repoToWrite } from "./data/ml-repos.ts";
+import { completeStage } from "./data/stages.ts";
+import type { Tables } from "./data/tables.ts";
+import {
+  addVersion,
+  changeVersion,
+  type FoundVersion,
+  findVersion,
+  freeAlias,
+  isKnownRun,
+  stepOf,
+  type VersionBase,
+} from "./data/versions.ts";
+import { type JsonText, toText } from "./json-text.ts";
+import { nameOf, requiredText } from "./name.ts";
+import type { Principal } from "./principal.ts";
+import { type RegistryPlace, type RegistryType, registryTypes, versionFqn, versionIdentity } from "./registry.ts";
+import { decideVersion } from "./versions.ts";
+import { errorsOf, wellFormed } from "./well-formed.ts";
+
+/** A kind of manifest whose versions are numbered and immutable. */
+export type VersionedKind<Resource extends ModelVersion | PromptVersion> = {
+  readonly type: RegistryType;
+  readonly make: (base: VersionBase, artifactId: string) => Resource;
+};
+
+/** A write under way, in its transaction. */
+type Write<Resource extends ModelVersion | PromptVersion> = {
+  readonly kind: VersionedKind<Resource>;
+  readonly transaction: Transaction<Tables>;
+  readonly principal: Principal;
+  readonly manifest: JsonObject;
+  readonly place: RegistryPlace;
+  readonly repo: KeptRepo;
+  readonly context: Context;
+  readonly now: string;
+};
+
+type Outcome<Resource> = { readonly resource: Resource; readonly version: number; readonly isEffect: boolean };
+
+/** Writes a version as the rules of versions say: a new one, one changed in place, or none when all is equal. */
+export async function register<Resource extends ModelVersion | PromptVersion>(
+  kind: VersionedKind<Resource>,
+  operation: OperationName,
+  { principal, body }: { readonly principal: Principal; readonly body: { readonly manifest: JsonObject } },
+  context: Context,
+): Promise<JsonText<Resource>> {
+  const manifest = wellFormed(context, [kind.type], body.manifest);
+  const place = { type: kind.type, repo: requiredText(manifest, "ml_repo"), name: nameOf(manifest) };
+  return context.store.write(async (transaction) => {
+    const repo = await repoToWrite(transaction, principal, manifest, errorsOf(checkMeaning(kind.type, manifest)));
+    const write = { kind, transaction, principal, manifest, place, repo, context, now: timestamp(context) };
+    const { resource, version, isEffect } = await carryOut(write);
+    const effect = { principal, operation, resource: versionIdentity(place, version) };
+    if (isEffect) await recordEffect(transaction, context, effect);
+    return toText(resource);
+  });
+}
+
+async function carryOut<Resource extends ModelVersion | PromptVersion>(
+  write: Write<Resource>,
+): Promise<Outcome<Resource>> {
+  const { kind, transaction, manifest, place, repo } = write;
+  const artifact = await findArtifact(transaction, repo.id, place);
+  const shape: Shape = shapes[place.type] ?? { is: "free" };
+  const content = digest(contentOf(shape, manifest));
+  const version = typeof manifest.version === "number" ? manifest.version : null;
+  const decision = decideVersion(
+    { version, content, manifest: unnumbered(shape, manifest) },
+    {
+      newest: await findKept(transaction, shape, artifact, artifact?.newest ?? null),
+      numbered: await findKept(transaction, shape, artifact, version),
+    },
+  );
+  switch (decision.decision) {
+    case "create":
+      return create(write, artifact ?? (await createArtifact(write)), decision.version, content);
+    case "update":
+      return update(write, decision.existing);
+    case "keep": {
+      const { base, artifact: kept } = decision.existing;
+      return { resource: kind.make(base, kept.id), version: decision.existing.version, isEffect: false };
+    }
+    case "conflict":
+      throw conflict("version-immutable", `version ${decision.version} has other content, and versions never change`);
+    case "gap":
+      throw unprocessable([
+        { pointer: "/version", message: `is too far ahead, the next is ${decision.next}`, code: "version-gap" },
+      ]);
+  }
+}
+
+/** A version that was found, ready to be compared with what is wanted. */
+type KeptFound = FoundVersion & { readonly manifest: string; readonly artifact: KeptArtifact };
+
+async function findKept(
+  transaction: Transaction<Tables>,
+  shape: Shape,
+  artifact: KeptArtifact | null,
+  version: number | null,
+): Promise<KeptFound | null> {
+  if (artifact === null || version === null) return null;
+  const found = await findVersion(transaction, artifact.id, version);
+  return found && { ...found, artifact, manifest: unnumbered(shape, found.base.manifest) };
+}
+
+async function create<Resource extends ModelVersion | PromptVersion>(
+  { kind, transaction, principal, manifest, place, repo, context, now }: Write<Resource>,
+  artifact: KeptArtifact,
+  version: number,
+  content: string,
+): Promise<Outcome<Resource>> {
+  const base: VersionBase = {
+    id: (await completeStage(transaction, manifest, artifact.id)) ?? context.newId(),
+    fqn: versionFqn(place, version),
+    ml_repo_id: repo.id,
+    created_by_subject: principal.subject,
+    created_at: now,
+    updated_at: now,
+    manifest: { ...manifest, version },
+    tags: [],
+  };
+  const resource = kind.make(base, artifact.id);
+  await freeAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
+  const addition = await additionOf(transaction, artifact, manifest, place);
+  await addVersion(transaction, { artifactId: artifact.id, place, version, content, resource });
+  await touchArtifact(transaction, artifact, { version, step: stepOf(manifest), now });
+  await countInRepo(transaction, repo, addition);
+  return { resource, version, isEffect: true };
+}
+
+async function update<Resource extends ModelVersion | PromptVersion>(
+  { kind, transaction, manifest, now }: Write<Resource>,
+  { base, version, artifact }: KeptFound,
+): Promise<Outcome<Resource>> {
+  const changed = { ...base, manifest: { ...manifest, version }, updated_at: now };
+  const resource = kind.make(changed, artifact.id);
+  await freeAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
+  await changeVersion(transaction, resource);
+  await touchArtifact(transaction, artifact, { version, step: stepOf(manifest), now });
+  return { resource, version, isEffect: true };
+}
+
+function createArtifact<Resource extends ModelVersion | PromptVersion>({
+  transaction,
+  principal,
+  place,
+  repo,
+  context,
+  now,
+}: Write<Resource>): Promise<KeptArtifact> {
+  const { subject } = principal;
+  return addArtifact(transaction, { id: context.newId(), repoId: repo.id, place, subject, now });
+}
+
+async function additionOf(
+  transaction: Transaction<Tables>,
+  { newest, ml_repo_id }: KeptArtifact,
+  manifest: JsonObject,
+  { type }: RegistryPlace,
+) {
+  const run = text(manifest.run_id);
+  const isNewRun = run !== undefined && !(await isKnownRun(transaction, ml_repo_id, run));
+  return { artifactType: newest === 0 ? registryTypes[type] : null, isNewRun };
+}
+
+function aliasOf(manifest: JsonObject): string | null {
+  return text(manifest.version_alias) ?? null;
+}
+
+function unnumbered(shape: Shape, { version: _, ...manifest }: JsonObject): string {
+  return comparable(shape, manifest);
+}
+
+function digest(content: string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
