@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+// `npm start`: the embedded control plane with its data under .holdfast, the secret group that the examples refer to,
+// and then the daemon on the examples.
+const state = ".holdfast";
+const data = `${state}/control-plane`;
+mkdirSync(state, { recursive: true, mode: 0o700 });
+writeFileSync(`${state}/.gitignore`, "*\n");
+
+const server = spawn(process.execPath, ["bin/holdfast.js", "serve", "--port", "0", "--data", data], {
+  stdio: ["ignore", "pipe", "inherit"],
+});
+const url = await listening();
+console.log(`control plane at ${url}, data in ${data}`);
+await makeSecretGroup(url);
+
+const watch = spawn(process.execPath, ["bin/holdfast.js", "watch", "--embedded", "--yes"], { stdio: "inherit" });
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => watch.kill(signal));
+server.once("exit", () => watch.kill("SIGTERM"));
+const [code, signal] = await once(watch, "exit");
+if (server.exitCode === null) {
+  server.kill("SIGTERM");
+  await once(server, "exit");
+}
+process.exitCode = code ?? (signal === "SIGINT" ? 130 : 143);
+
+async function listening(): Promise<string> {
+  for await (const line of createInterface({ input: server.stdout })) {
+    const [, address] = /^listening on (\S+)$/.exec(line) ?? [];
+    if (address !== undefined) return address;
+  }
+  console.error("the control plane did not start");
+  process.exit(1);
+}
+
+// Operation 4 makes a group once; from then on it answers 409, which is just as well.
+async function makeSecretGroup(address: string): Promise<void> {
+  const answer = await fetch(`${address}/api/svc/v1/secret-groups`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${readFileSync(`${data}/admin-token`, "utf8").trim()}`,
+      "content-type": "application/json",
+    },
+    body: readFileSync("examples/secret-group.json"),
+  });
+  if (answer.ok) console.log("secret group of the examples: created");
+  else if (answer.status !== 409)
+    throw new Error(`the secret group of the examples was refused: ${await answer.text()}`);
+}

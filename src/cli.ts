@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { CommanderError } from "commander";
+import { createProgram } from "./commands/program.ts";
+import type { Terminal } from "./commands/terminal.ts";
+import { exitCodes, HoldfastError } from "./core/errors.ts";
+import { printable } from "./render/escape.ts";
+
+/** After the first signal, what is in flight may take this long. */
+const GRACE_MS = 25_000;
+
+const stopping = new AbortController();
+const ending = new AbortController();
+
+function stop(error: HoldfastError): void {
+  // The second signal does not wait for anything.
+  if (stopping.signal.aborted) ending.abort(error);
+  stopping.abort(error);
+  setTimeout(() => ending.abort(error), GRACE_MS).unref();
+}
+
+process.on("SIGINT", () => stop(new HoldfastError("interrupted", "interrupted")));
+process.on("SIGTERM", () => stop(new HoldfastError("terminated", "terminated")));
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // The reader of a pipe has seen enough.
+  if (error.code !== "EPIPE") throw error;
+});
+
+const terminal: Terminal = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  now: Date.now,
+  stopping: stopping.signal,
+  signal: ending.signal,
+  stop,
+};
+
+process.exitCode = await main(process.argv);
+// Nothing may keep a finished command alive, and all of its output must be out.
+process.stdout.write("", () => process.exit());
+
+async function main(argv: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  try {
+    await createProgram(terminal, version(), (code) => {
+      exitCode = code;
+    }).parseAsync(argv);
+    return exitCode;
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function explain(error: unknown): number {
+  // Commander has said what was wrong with the command line.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.invalid;
+  const reason = error instanceof HoldfastError ? error : stoppedBy();
+  if (reason !== null) {
+    process.stderr.write(`error: ${printable(reason.message)}\n`);
+    if (reason.hint !== null) process.stderr.write(`  → ${printable(reason.hint)}\n`);
+    return exitCodes[reason.code];
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`error: ${printable(message)}\n  → this is a fault of holdfast: please report it\n`);
+  if (process.env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  return exitCodes.error;
+}
+
+// Whatever was cut short by a signal or the time limit failed because of it.
+function stoppedBy(): HoldfastError | null {
+  const { reason } = stopping.signal.aborted ? stopping.signal : ending.signal;
+  return reason instanceof HoldfastError ? reason : null;
+}
+
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

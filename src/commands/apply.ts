@@ -1,0 +1,122 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { isObject } from "../contract/json.ts";
+import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { shrinkGuard } from "../core/guard.ts";
+import { type Plan, writes } from "../core/plan.ts";
+import type { Applied } from "../engine/apply.ts";
+import { follow, recoverPending } from "../engine/follow.ts";
+import { look } from "../engine/look.ts";
+import { lockState } from "../engine/state.ts";
+import { applyText } from "../render/apply.ts";
+import { diagnosticsText } from "../render/diagnostics.ts";
+import { jsonText } from "../render/json.ts";
+import { planText } from "../render/plan.ts";
+import type { Invocation } from "./command.ts";
+import { openConnection } from "./connection.ts";
+import { followOptions } from "./following.ts";
+import { desiredOf, groupOf, lookingAt } from "./looking.ts";
+import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
+import { confirm, isInteractive, writeResult } from "./terminal.ts";
+
+/** Makes live follow the manifests. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { flags, terminal } = invocation;
+  mustBeAgreed(invocation);
+  const sealed = flags.plan === undefined ? null : await readPlan(resolve(terminal.cwd, flags.plan));
+  const prepared = await prepare(invocation);
+  if (refuseInvalid(prepared, invocation)) return exitCodes.invalid;
+  await using connected = await openConnection(invocation, prepared, { reading: false });
+  const { session, state } = connected;
+  await using _lock = lockState(state);
+  const options = followOptions(invocation, prepared);
+  const { settings } = prepared;
+  terminal.stderr.write(diagnosticsText(await recoverPending(session, options), settings.paint));
+  const recorded = await session.recorded();
+  const desired = desiredOf(prepared);
+  const shrunk = flags.allowShrink ? null : shrinkGuard(recorded.keys(), desired.declared, settings.guards);
+  if (shrunk !== null) {
+    throw new HoldfastError("refused", shrunk, { hint: "if that is meant, run again with --allow-shrink" });
+  }
+  const looked = await look(desired, lookingAt(session, recorded, prepared, terminal.stopping));
+  if (sealed !== null) mustBeCurrent(sealed, looked.plan);
+  if (!(await isAgreed(looked.plan, invocation, prepared))) {
+    terminal.stderr.write("nothing was written\n");
+    return 0;
+  }
+  const applied = await follow(looked, recorded, session, options);
+  await report(applied, looked.plan, invocation, prepared);
+  // What was done is told first; that the run was cut short then decides the exit code.
+  terminal.stopping.throwIfAborted();
+  return exitCodeOf(applied);
+}
+
+function mustBeAgreed({ flags, terminal }: Invocation): void {
+  if (flags.yes || flags.plan !== undefined || isInteractive(terminal)) return;
+  throw new HoldfastError("invalid", "apply asks before it writes, and there is nobody to ask", {
+    hint: "run it with --yes, or with --plan FILE",
+  });
+}
+
+async function isAgreed(plan: Plan, { flags, terminal }: Invocation, { settings }: Prepared): Promise<boolean> {
+  if (flags.yes || flags.plan !== undefined || !plan.steps.some(writes)) return true;
+  terminal.stderr.write(planText(plan, { paint: settings.paint, groupOf, showUnchanged: false }));
+  return confirm("Apply this plan?", terminal);
+}
+
+async function readPlan(path: string): Promise<Pick<Plan, "checksum">> {
+  const problem = (cause: unknown): HoldfastError =>
+    new HoldfastError("invalid", `${path} is no plan of this version`, {
+      hint: "make one with plan --out FILE",
+      cause,
+    });
+  try {
+    const plan: unknown = JSON.parse(await readFile(path, "utf8"));
+    if (!isObject(plan) || plan.format_version !== "1.0" || typeof plan.checksum !== "string") throw problem(null);
+    if (plan.complete !== true) {
+      throw new HoldfastError("stale", "the plan is incomplete: live could not be read when it was made", {
+        hint: "make it again",
+      });
+    }
+    return { checksum: plan.checksum };
+  } catch (error) {
+    throw error instanceof HoldfastError ? error : problem(error);
+  }
+}
+
+function mustBeCurrent(sealed: Pick<Plan, "checksum">, plan: Plan): void {
+  if (sealed.checksum === plan.checksum) return;
+  throw new HoldfastError("stale", "the plan is stale: manifests or live have changed since it was made", {
+    hint: "make it again with plan --out FILE, and look at what changed",
+  });
+}
+
+async function report(
+  applied: Applied,
+  { diagnostics }: Plan,
+  { terminal }: Invocation,
+  { settings }: Prepared,
+): Promise<void> {
+  for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
+  const told = diagnostics.filter(({ detail, severity }) => severity === "error" || detail !== null);
+  terminal.stderr.write(diagnosticsText(told, settings.paint));
+  const { tokens, ...contract } = applied;
+  const json = tokens.length === 0 ? contract : applied;
+  await writeResult(terminal, settings.output === "json" ? jsonText(json) : applyText(applied, settings.paint));
+}
+
+/** 0 when all went well; 1 when nothing did; 7 in between. */
+export function exitCodeOf({ outcomes, summary }: Pick<Applied, "outcomes" | "summary">): number {
+  if (
+    outcomes.some(({ error }) => error?.status === 401 || error?.status === 403) &&
+    summary.created + summary.updated === 0
+  ) {
+    return exitCodes.unauthorized;
+  }
+  const badRollouts = outcomes.filter(({ rollout }) => rollout === "failed" || rollout === "timeout").length;
+  const bad = summary.failed + summary.blocked + summary.unknown + badRollouts;
+  if (bad === 0) return 0;
+  return bad >= outcomes.length && summary.created + summary.updated === badRollouts
+    ? exitCodes.error
+    : exitCodes.partial;
+}

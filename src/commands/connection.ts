@@ -1,0 +1,76 @@
+import { HoldfastError } from "../core/errors.ts";
+import { openSession, type Session } from "../engine/session.ts";
+import { openState, type State } from "../engine/state.ts";
+import type { Invocation } from "./command.ts";
+import { startEmbedded } from "./embedded.ts";
+import type { Prepared } from "./prepare.ts";
+import { attach, namedServer, noServer, type ServerChoice } from "./server-choice.ts";
+import { readStateKey } from "./state-key.ts";
+import { endAfter } from "./terminal.ts";
+
+/** A session, and what else ends with the command. */
+export type Connected = {
+  readonly session: Session;
+  readonly state: State;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+};
+
+/** Opens the state folder and a session with the chosen control plane, starting the embedded one where asked to. */
+export async function openConnection(
+  { flags, terminal }: Invocation,
+  { settings, operator, repository }: Prepared,
+  { reading }: { readonly reading: boolean },
+): Promise<Connected> {
+  if (flags.timeout === undefined) endAfter(repository.timeout, terminal);
+  const state = await openState(settings.state, { keyText: readStateKey(terminal) });
+  await using resources = new AsyncDisposableStack();
+  const choice = await chooseServer();
+  const session = await openSession({
+    server: choice,
+    token: choice.token,
+    state,
+    sink: settings.sink ?? (choice.name === "embedded" ? "file" : defaultSink()),
+    registersModels: settings.registersModels,
+    concurrency: settings.concurrency,
+    requestTimeout: settings.requestTimeoutMs,
+    connectTimeout: settings.connectTimeoutMs,
+    ...(settings.caFile === null ? {} : { caFile: settings.caFile }),
+    env: terminal.env,
+    userAgent: "holdfast",
+    // Reads end at once when asked to; a write in flight is finished.
+    signal: reading ? terminal.stopping : terminal.signal,
+    log: settings.log,
+  });
+  resources.use(session);
+  const owned = resources.move();
+  return { session, state, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+
+  async function chooseServer(): Promise<ServerChoice> {
+    const wish = {
+      server: flags.server ?? operator.server ?? null,
+      embedded: flags.embedded ?? false,
+      tokenFile: flags.tokenFile ?? operator.tokenFile ?? null,
+      isTrusted: flags.server !== undefined || operator.server === undefined || operator.isTrusted,
+    };
+    if (flags.server !== undefined && wish.embedded) {
+      throw new HoldfastError("invalid", "--server and --embedded exclude each other", { hint: "give one of them" });
+    }
+    if (wish.embedded) {
+      const attached = await attach(settings.state, { signal: terminal.stopping });
+      if (attached !== null) return attached;
+      const embedded = await startEmbedded(settings.state, settings.log, terminal);
+      resources.use(embedded);
+      return embedded.choice;
+    }
+    if (wish.server !== null) return namedServer(wish.server, wish, terminal);
+    const attached = await attach(settings.state, { signal: terminal.stopping });
+    if (attached === null) throw noServer();
+    terminal.stderr.write(`using the embedded control plane at ${attached.url}\n`);
+    return attached;
+  }
+
+  // An unattended run must be told where one-time tokens may go.
+  function defaultSink(): "file" | null {
+    return terminal.env.CI ? null : "file";
+  }
+}

@@ -1,0 +1,45 @@
+import { makeDrift } from "../core/drift.ts";
+import { exitCodes } from "../core/errors.ts";
+import { driftInput, look } from "../engine/look.ts";
+import { diagnosticsText } from "../render/diagnostics.ts";
+import { driftText } from "../render/drift.ts";
+import { jsonText } from "../render/json.ts";
+import type { Invocation } from "./command.ts";
+import { openConnection } from "./connection.ts";
+import { desiredOf, lookingAt } from "./looking.ts";
+import { prepare, refuseInvalid } from "./prepare.ts";
+import { writeResult } from "./terminal.ts";
+
+/** Shows what moved in live; never writes to live. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { flags, terminal } = invocation;
+  const prepared = await prepare(invocation, { base: "instead" });
+  if (refuseInvalid(prepared, invocation)) return exitCodes.invalid;
+  await using connected = await openConnection(invocation, prepared, { reading: true });
+  const recorded = await connected.session.recorded();
+  const looking = lookingAt(connected.session, recorded, prepared, terminal.stopping);
+  const report = makeDrift(driftInput(await look(desiredOf(prepared), looking), looking));
+  const { settings } = prepared;
+  if (settings.output === "text") {
+    terminal.stderr.write(
+      diagnosticsText(
+        report.diagnostics.filter(({ severity }) => severity === "error"),
+        settings.paint,
+      ),
+    );
+  }
+  await writeResult(
+    terminal,
+    settings.output === "json" ? jsonText(report) : driftText(report, settings.paint, stand()),
+  );
+  if (!report.complete) return exitCodes.error;
+  const { drifted, absent } = report.summary;
+  return drifted + absent > 0 && flags.detailedExitcode !== false ? 2 : 0;
+
+  function stand(): string | null {
+    const missing = prepared.selected.filter(({ identity }) => !recorded.has(identity)).length;
+    if (missing === 0) return null;
+    const what = flags.base === undefined ? "the manifests here" : `the manifests at ${flags.base}`;
+    return `${missing} of ${prepared.selected.length} have no record in this state folder: ${what} stand in for it`;
+  }
+}

@@ -1,0 +1,38 @@
+import { createControlPlane } from "../control-plane/app.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Log } from "../log/log.ts";
+import { StoreError } from "../store/store-error.ts";
+import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The embedded control plane, served by this process until disposed of. */
+export type Embedded = AsyncDisposable & { readonly choice: ServerChoice };
+
+/** Starts the embedded control plane with its data under the state folder. */
+export async function startEmbedded(state: string, log: Log, { stderr }: Terminal): Promise<Embedded> {
+  const folder = embeddedFolder(state);
+  try {
+    const plane = await createControlPlane({ data: folder, port: 0, log });
+    stderr.write(`embedded control plane at ${plane.url}, data in ${folder}\n`);
+    const choice = { ...embeddedServer(folder, plane.url), token: () => plane.adminToken };
+    return { choice, [Symbol.asyncDispose]: () => plane.close() };
+  } catch (error) {
+    throw startFailure(error, folder);
+  }
+}
+
+/** A control plane that does not start, told as what to do about it. */
+export function startFailure(error: unknown, folder: string): unknown {
+  if (error instanceof HoldfastError) return error;
+  if (error instanceof StoreError && error.code === "locked") {
+    return new HoldfastError("locked", error.message, { hint: "stop the other one, or attach to it", cause: error });
+  }
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
+    return new HoldfastError("error", "the port is in use", {
+      hint: "choose another with --port; 0 picks a free one",
+      cause: error,
+    });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new HoldfastError("error", `the control plane in ${folder} does not start: ${message}`, { cause: error });
+}

@@ -1,0 +1,31 @@
+import type { Progress } from "../engine/apply.ts";
+import type { FollowOptions } from "../engine/follow.ts";
+import { kindOf } from "../kinds/index.ts";
+import { outcomeText } from "../render/apply.ts";
+import { printable } from "../render/escape.ts";
+import type { Invocation } from "./command.ts";
+import { shapeOf } from "./looking.ts";
+import type { Prepared } from "./prepare.ts";
+
+/** How a command follows its plan, telling a person at a terminal how it goes. */
+export function followOptions({ flags, terminal }: Invocation, { settings, now }: Prepared): FollowOptions {
+  const { concurrency, wait, requestTimeoutMs, rolloutTimeoutMs, paint } = settings;
+  const show = (progress: Progress): void => {
+    if (progress.what === "rollout")
+      terminal.stderr.write(`  ${printable(progress.step.identity)}: ${progress.status}\n`);
+    if (progress.what === "finished") terminal.stderr.write(`  ${outcomeText(progress.outcome, paint)}\n`);
+  };
+  return {
+    kindOf,
+    shapeOf,
+    concurrency,
+    wait,
+    failFast: flags.failFast ?? false,
+    requestTimeoutMs,
+    rolloutTimeoutMs,
+    now,
+    stopping: terminal.stopping,
+    signal: terminal.signal,
+    onProgress: terminal.stderr.isTTY ? show : () => undefined,
+  };
+}

@@ -1,0 +1,57 @@
+import { shapes } from "../contract/generated/shapes.ts";
+import type { Shape } from "../contract/shape.ts";
+import { type Identity, splitIdentity } from "../core/manifest.ts";
+import type { Recorded } from "../core/recorded.ts";
+import type { Desired, Looking } from "../engine/look.ts";
+import type { Session } from "../engine/session.ts";
+import { kindOf } from "../kinds/index.ts";
+import type { Prepared } from "./prepare.ts";
+
+/** The shape of a manifest type; generated from its schema. */
+export function shapeOf(type: string): Shape {
+  const shape = shapes[type];
+  if (shape === undefined) throw new TypeError(`no shape ${type}`);
+  return shape;
+}
+
+/** The workspace or repo that a resource is shown under. */
+export function groupOf({ identity }: { readonly identity: Identity }): string | null {
+  const { kind, key } = splitIdentity(identity);
+  return kindOf(kind)?.group(key) ?? null;
+}
+
+/** What the source wants, for the engine. */
+export function desiredOf(prepared: Prepared): Desired {
+  const { loaded, revision, selected, isWhole, base } = prepared;
+  return {
+    revision: revision.commit,
+    manifests: selected,
+    declared: loaded.declared,
+    invalid: loaded.invalid,
+    isWhole,
+    base,
+    diagnostics: loaded.diagnostics,
+  };
+}
+
+/** What the engine needs to look at a server. */
+export function lookingAt(
+  { server, reader, memory, sink }: Session,
+  recorded: ReadonlyMap<Identity, Recorded>,
+  { settings, now }: Prepared,
+  signal: AbortSignal,
+): Looking {
+  return {
+    server,
+    reader,
+    memory,
+    recorded,
+    kindOf,
+    shapeOf,
+    ignore: settings.ignore,
+    hasSink: sink !== null,
+    concurrency: settings.concurrency,
+    now,
+    signal,
+  };
+}

@@ -1,0 +1,120 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+/** A whole number of at least `least`. */
+function whole(least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least)
+      throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
+    return value;
+  };
+}
+
+/** A number of seconds above zero (or from zero), fractions allowed. */
+function seconds({ zero = false } = {}): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    const isGood = /^\d+(?:\.\d+)?$/.test(text) && (value > 0 || zero) && value <= 2_000_000;
+    if (!isGood) throw new InvalidArgumentError(`It must be a number of seconds, such as 30 or 0.5, without a unit.`);
+    return value;
+  };
+}
+
+/** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its twin in the environment. */
+const flags = {
+  source: () => new Option("--source <dir>", "the source folder; by default the one that holds holdfast.yaml"),
+  config: () => new Option("--config <file>", "configuration; by default holdfast.yaml at the top of the source"),
+  only: () => new Option("--only <id...>", "only these identities, with what they refer to"),
+  kind: () => new Option("--kind <kind...>", "only these kinds, with what they refer to"),
+  exclude: () => new Option("--exclude <glob...>", "leave out the identities that match"),
+  strict: () => new Option("--strict", "warnings are errors"),
+  partial: () => new Option("--partial", "go on with the valid manifests when others are invalid"),
+  server: () => new Option("--server <url>", "the control plane"),
+  embedded: () => new Option("--embedded", "the embedded control plane, with its data under the state folder"),
+  tokenFile: () => new Option("--token-file <file>", "file with the bearer token (or HOLDFAST_TOKEN)"),
+  caFile: () => new Option("--ca-file <file>", "certificates to trust besides the system's, PEM"),
+  state: () => new Option("--state <dir>", "ledger, journal and tokens (default: .holdfast in the source)"),
+  concurrency: () => new Option("--concurrency <n>", "requests in flight").argParser(whole(1)),
+  timeout: () => new Option("--timeout <s>", "seconds for the whole command").argParser(seconds()),
+  requestTimeout: () => new Option("--request-timeout <s>", "seconds for one request").argParser(seconds()),
+  connectTimeout: () => new Option("--connect-timeout <s>", "seconds for the first contact").argParser(seconds()),
+  output: () =>
+    new Option("-o, --output <format>", "how the result is written").choices(["text", "json"]).default("text"),
+  show: () => new Option("--show <what...>", "show these too").choices(["unchanged", "unmanaged", "server"]),
+  base: () => new Option("--base <ref>", "commit to compare with, such as the pull request's base"),
+  out: () => new Option("--out <file>", "write the plan to a file, for apply --plan"),
+  plan: () => new Option("--plan <file>", "apply exactly this plan, or nothing when it is stale"),
+  detailedExitcode: () => new Option("--detailed-exitcode", "exit 2 when there are changes"),
+  noDetailedExitcode: () => new Option("--no-detailed-exitcode", "exit 0 although there is drift"),
+  yes: () => new Option("-y, --yes", "do not ask"),
+  noWait: () => new Option("--no-wait", "do not wait for rollouts"),
+  failFast: () => new Option("--fail-fast", "start nothing more after the first failure"),
+  allowShrink: () => new Option("--allow-shrink", "act although the source declares far less than before"),
+  sink: () => new Option("--sink <sink>", "where one-time tokens go").choices(["file"]),
+  interval: () => new Option("--interval <s>", "seconds between full passes").argParser(seconds()),
+  noColor: () => new Option("--no-color", "no colours"),
+  logLevel: () =>
+    new Option("--log-level <level>", "how much is logged").choices(["error", "warn", "info", "debug", "trace"]),
+  logFormat: () => new Option("--log-format <format>", "how it is logged").choices(["json", "pretty"]),
+  host: () => new Option("--host <host>", "address to listen on").default("127.0.0.1"),
+  port: () => new Option("--port <port>", "port to listen on; 0 picks a free one").argParser(whole(0)).default(7071),
+  data: () => new Option("--data <dir>", "data folder (default: control-plane in the state folder)"),
+  seed: () => new Option("--seed <folder>", "create what the manifests of a folder declare and is absent"),
+  documentedOnly: () => new Option("--documented-only", "serve the 20 documented operations and the secret read alone"),
+  unknownFields: () =>
+    new Option("--unknown-fields <mode>", "fields that the schemas do not know").choices(["refuse", "allow"]),
+  rolloutSeconds: () =>
+    new Option("--rollout-seconds <n>", "length of a simulated rollout").argParser(seconds({ zero: true })).default(2),
+} as const;
+
+/** Name of a flag. */
+export type FlagName = keyof typeof flags;
+
+const general = ["source", "config", "state", "timeout", "noColor", "logLevel", "logFormat"] as const;
+
+/** Flags of every command that reads manifests. */
+export const sourceFlags = ["only", "kind", "exclude", "strict", "partial"] as const satisfies readonly FlagName[];
+
+/** Flags of every command that talks to a control plane. */
+export const serverFlags = [
+  "server",
+  "embedded",
+  "tokenFile",
+  "caFile",
+  "concurrency",
+  "requestTimeout",
+  "connectTimeout",
+] as const satisfies readonly FlagName[];
+
+/** Gives a command its flags, after those that every command has. */
+export function addFlags(command: Command, names: readonly FlagName[]): Command {
+  for (const name of [...names, ...general]) command.addOption(flags[name]());
+  return command;
+}
+
+/** Fills in from the environment what the command line leaves out: `HOLDFAST_<FLAG>`, empty counting as absent. */
+export function readEnvironment(command: Command, env: { readonly [name: string]: string | undefined }): void {
+  for (const option of command.options) {
+    const attribute = option.attributeName();
+    if (command.getOptionValueSource(attribute) === "cli") continue;
+    const name = `HOLDFAST_${option.name().replaceAll("-", "_").toUpperCase()}`;
+    const text = env[name];
+    if (text === undefined || text === "") continue;
+    command.setOptionValueWithSource(attribute, valueFrom(option, text, name), "env");
+  }
+}
+
+function valueFrom(option: Option, text: string, name: string): unknown {
+  if (option.isBoolean() || option.negate) {
+    // `HOLDFAST_NO_WAIT=true` says no to waiting.
+    if (/^(?:1|true|yes|on)$/i.test(text)) return !option.negate;
+    if (/^(?:0|false|no|off)$/i.test(text)) return option.negate;
+    throw new InvalidArgumentError(`${name} must be true or false.`);
+  }
+  const texts = option.variadic ? text.split(/[\s,]+/).filter((part) => part !== "") : [text];
+  const choices = option.argChoices;
+  const wrong = texts.some((part) => choices !== undefined && !choices.includes(part));
+  if (wrong) throw new InvalidArgumentError(`${name} must be one of ${choices?.join(", ")}.`);
+  if (option.variadic) return texts;
+  return option.parseArg === undefined ? text : option.parseArg(text, undefined);
+}

@@ -1,0 +1,158 @@
+import { existsSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
+import type { JsonObject } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { hasErrors } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import { isEverything, isUnder, type Selection, select, unmatched } from "../core/select.ts";
+import { kindOf } from "../kinds/index.ts";
+import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
+import { readFileAt, readRef } from "../source/commit.ts";
+import { type Config, parseConfig, readConfig } from "../source/config.ts";
+import { readFolder } from "../source/folder.ts";
+import { defaultLimits } from "../source/limits.ts";
+import { type Loaded, load } from "../source/load.ts";
+import type { Revision } from "../source/revision.ts";
+import { CONFIG_NAME, findRoot } from "../source/root.ts";
+import type { Invocation } from "./command.ts";
+import { resolveSettings, type Settings } from "./settings.ts";
+import { isInteractive, type Terminal } from "./terminal.ts";
+
+/** A command's source, read and validated, with its settings. */
+export type Prepared = {
+  readonly root: string;
+  readonly settings: Settings;
+  readonly operator: Config["operator"] & { readonly isTrusted: boolean };
+  readonly repository: Config["repository"];
+  readonly revision: Revision;
+  readonly loaded: Loaded;
+  /** What the selection takes, with everything that it refers to. */
+  readonly selected: readonly Manifest[];
+  readonly isWhole: boolean;
+  /** Faults of the selected files; all of them where everything is selected. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Manifests at the base commit, where one is compared with. */
+  readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  readonly now: () => number;
+};
+
+/** Which commit stands where: `compare` reads the base beside the folder, `instead` reads it in the folder's place. */
+export type BaseUse = "compare" | "instead";
+
+/** Finds, reads and validates the source of a command. */
+export async function prepare(
+  invocation: Invocation,
+  { base: use = "compare" }: { base?: BaseUse } = {},
+): Promise<Prepared> {
+  const { flags, terminal, args } = invocation;
+  const { cwd, stopping: signal, now } = terminal;
+  const root = findRoot({ cwd, source: flags.source });
+  const own = readConfig({ root, cwd, file: flags.config });
+  const config = flags.base === undefined ? own : { ...own, ...(await configAt(flags.base, root, terminal)) };
+  refuseConfig(config, terminal);
+  const settings = resolveSettings(invocation, { ...config.repository, ...config.operator }, root);
+  const place = {
+    root,
+    cwd,
+    limits: defaultLimits,
+    ...(config.repository.paths ? { paths: config.repository.paths } : {}),
+  };
+  const readBase = (ref: string): Promise<Revision> => readRef({ ...place, ref }, { signal });
+  const revision =
+    use === "instead" && flags.base !== undefined
+      ? await readBase(flags.base)
+      : await readFolder({ ...place, ignore: [settings.state] }, { signal });
+  const read = (from: Revision): Promise<Loaded> =>
+    load(from, { kindOf, rules: config.repository, limits: defaultLimits, now: new Date(now()) }, { signal });
+  const loaded = withConfigFaults(await read(revision), config);
+  const selection = selectionOf(invocation, root);
+  mustMatch(selection, loaded, revision, args, root);
+  return {
+    root,
+    settings,
+    operator: { ...config.operator, isTrusted: !config.isInSource },
+    repository: config.repository,
+    revision,
+    loaded,
+    selected: select(loaded.manifests, selection),
+    isWhole: isEverything(selection),
+    diagnostics: selectDiagnostics(loaded.diagnostics, selection),
+    base: use === "compare" && flags.base !== undefined ? valuesOf(await read(await readBase(flags.base))) : null,
+    now,
+  };
+}
+
+/** Says what is wrong with the source, and whether that forbids to go on. */
+export function refuseInvalid({ loaded, settings, diagnostics }: Prepared, { terminal }: Invocation): boolean {
+  terminal.stderr.write(diagnosticsText(diagnostics, settings.paint));
+  if (loaded.files === 0) terminal.stderr.write("warning: no manifest files were found\n");
+  if (!hasErrors(loaded.diagnostics, settings) || settings.partial) return false;
+  const { files, manifests } = loaded;
+  terminal.stderr.write(validationLine({ files, manifests: manifests.length, ...severityCounts(loaded.diagnostics) }));
+  terminal.stderr.write("nothing was sent; --partial goes on with the valid manifests\n");
+  return true;
+}
+
+// A pull request must not decide by what rules it is looked at.
+async function configAt(
+  ref: string,
+  root: string,
+  { cwd, stopping: signal }: Terminal,
+): Promise<Pick<Config, "repository" | "diagnostics">> {
+  const file = await readFileAt({ root, ref, path: CONFIG_NAME, cwd, limits: defaultLimits }, { signal });
+  if (file === null) return { repository: {}, diagnostics: [] };
+  return parseConfig(file.bytes, { file: `${ref}:${CONFIG_NAME}`, isInSource: true });
+}
+
+function refuseConfig({ isInSource, operatorKeys, file }: Config, terminal: Terminal): void {
+  if (!isInSource || operatorKeys.length === 0 || isInteractive(terminal)) return;
+  throw new HoldfastError("invalid", `${file} sets ${operatorKeys.join(", ")}, which only the operator may`, {
+    hint: "a pull request could change it: use flags, the environment, or a file outside the source with --config",
+  });
+}
+
+function withConfigFaults(loaded: Loaded, { diagnostics }: Config): Loaded {
+  return diagnostics.length === 0 ? loaded : { ...loaded, diagnostics: [...diagnostics, ...loaded.diagnostics] };
+}
+
+function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: string): Selection {
+  // The source's own folder is the whole of it.
+  const paths = args.map((path) => relative(cwd, resolve(cwd, path)).split(sep).join("/"));
+  const isRoot = args.some((path) => resolve(cwd, path) === root);
+  return { paths: isRoot ? [] : paths, only: flags.only ?? [], kinds: flags.kind ?? [], exclude: flags.exclude ?? [] };
+}
+
+function mustMatch(
+  selection: Selection,
+  loaded: Loaded,
+  revision: Revision,
+  args: readonly string[],
+  root: string,
+): void {
+  const missing = args.find((path) => !existsSync(path));
+  if (missing !== undefined) {
+    throw new HoldfastError("invalid", `${missing} does not exist`, { hint: "correct the path" });
+  }
+  const unknownKind = selection.kinds.find((kind) => kindOf(kind) === undefined);
+  if (unknownKind !== undefined) {
+    throw new HoldfastError("invalid", `--kind ${unknownKind} is no kind`, {
+      hint: "the kinds are in the README's table",
+    });
+  }
+  const files = revision.files.map(({ display }) => display);
+  const [stray] = unmatched(loaded.declared, selection, files);
+  if (stray === undefined) return;
+  throw new HoldfastError("invalid", `${stray} matches nothing in the source ${root}`, {
+    hint: "paths and --only select within the source; name another one with --source",
+  });
+}
+
+function selectDiagnostics(diagnostics: readonly Diagnostic[], { paths }: Selection): readonly Diagnostic[] {
+  if (paths.length === 0) return diagnostics;
+  return diagnostics.filter(({ file }) => file === null || paths.some((path) => isUnder(path, file)));
+}
+
+function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {
+  return new Map(manifests.map(({ identity, value }) => [identity, value]));
+}

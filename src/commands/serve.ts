@@ -1,0 +1,51 @@
+import { join, resolve } from "node:path";
+import { Secret } from "../contract/secret.ts";
+import { createControlPlane } from "../control-plane/app.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { createLog } from "../log/log.ts";
+import type { Invocation } from "./command.ts";
+import { startFailure } from "./embedded.ts";
+import { writeResult } from "./terminal.ts";
+
+/** Runs the control plane until asked to end. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { flags, terminal } = invocation;
+  const folder = resolve(terminal.cwd, flags.data ?? join(flags.state ?? ".holdfast", "control-plane"));
+  await using plane = await start(invocation, folder);
+  await writeResult(terminal, `listening on ${plane.url}\n`);
+  await new Promise<void>((done) => {
+    if (terminal.stopping.aborted) done();
+    terminal.stopping.addEventListener("abort", () => done(), { once: true });
+  });
+  await plane.close();
+  const { reason } = terminal.stopping;
+  if (reason instanceof HoldfastError && reason.code === "terminated") return 0;
+  throw reason;
+}
+
+async function start(
+  { flags, terminal }: Invocation,
+  folder: string,
+): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
+  const { host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
+  const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
+  try {
+    return await createControlPlane({
+      data: folder,
+      ...(host === undefined ? {} : { host }),
+      ...(port === undefined ? {} : { port }),
+      ...(documentedOnly === undefined ? {} : { documentedOnly }),
+      ...(unknownFields === undefined ? {} : { unknownFields }),
+      ...(rolloutSeconds === undefined ? {} : { rolloutSeconds }),
+      ...(seed === undefined ? {} : { seed: resolve(terminal.cwd, seed) }),
+      ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
+      log: createLog({
+        level: flags.logLevel ?? "warn",
+        format: flags.logFormat ?? (terminal.stderr.isTTY ? "pretty" : "json"),
+        stream: terminal.stderr,
+      }),
+    });
+  } catch (error) {
+    throw startFailure(error, folder);
+  }
+}

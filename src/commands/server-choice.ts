@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { request } from "undici";
+import { Secret } from "../contract/secret.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** A control plane to talk to, and where its token is read from. */
+export type ServerChoice = {
+  /** `embedded`, or the address: how reports and the ledger call it. */
+  readonly name: string;
+  readonly url: string;
+  readonly token: () => Secret;
+};
+
+/** What the user said of the server. */
+export type ServerWish = {
+  readonly server: string | null;
+  readonly embedded: boolean;
+  readonly tokenFile: string | null;
+  /** False where `server` came from the repository: the environment's token is not for it. */
+  readonly isTrusted: boolean;
+};
+
+/** Folder of the embedded control plane's data in a state folder. */
+export function embeddedFolder(state: string): string {
+  return join(state, "control-plane");
+}
+
+/** A server that the user named by its address. */
+export function namedServer(server: string, wish: ServerWish, { env, cwd }: Terminal): ServerChoice {
+  return { name: server.replace(/\/+$/, ""), url: server, token: () => readToken(wish, env, cwd) };
+}
+
+/** The embedded control plane that another process serves on this state folder; null when none answers. */
+export async function attach(
+  state: string,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<ServerChoice | null> {
+  const folder = embeddedFolder(state);
+  const url = readLine(join(folder, "endpoint"));
+  if (url === null || !(await answers(url, signal))) return null;
+  return embeddedServer(folder, url);
+}
+
+/** The embedded control plane at an address, with the admin token of its data folder. */
+export function embeddedServer(folder: string, url: string): ServerChoice {
+  return {
+    name: "embedded",
+    url,
+    token: () => {
+      const token = readLine(join(folder, "admin-token"));
+      if (token !== null) return new Secret(token);
+      throw new HoldfastError("unauthorized", `${join(folder, "admin-token")} is missing or empty`, {
+        hint: "give the token it was started with through HOLDFAST_TOKEN_FILE and --server",
+      });
+    },
+  };
+}
+
+/** What to say when no server was named. */
+export function noServer(): HoldfastError {
+  return new HoldfastError("invalid", "no control plane is named", {
+    hint: "name one with --server URL (or HOLDFAST_SERVER), or use --embedded",
+  });
+}
+
+function readToken({ tokenFile, isTrusted }: ServerWish, env: Terminal["env"], cwd: string): Secret {
+  if (tokenFile !== null) {
+    const token = readLine(resolve(cwd, tokenFile));
+    if (token === null) throw new HoldfastError("unauthorized", `the token file ${tokenFile} is missing or empty`);
+    return new Secret(token);
+  }
+  const token = isTrusted ? (env.HOLDFAST_TOKEN ?? "").replace(/\r?\n$/, "") : "";
+  if (token !== "") return new Secret(token);
+  throw new HoldfastError("unauthorized", "no token is given", {
+    hint: isTrusted
+      ? "give one through --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN"
+      : "the server comes from the repository's configuration, so HOLDFAST_TOKEN is not sent to it: use --server or --token-file",
+  });
+}
+
+function readLine(path: string): string | null {
+  try {
+    const text = readFileSync(path, "utf8").replace(/\r?\n$/, "");
+    return text === "" ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+async function answers(url: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { statusCode, body } = await request(`${url}/healthz`, { signal, headersTimeout: 2000, bodyTimeout: 2000 });
+    await body.dump();
+    return statusCode === 200;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}

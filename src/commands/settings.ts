@@ -1,0 +1,76 @@
+import { resolve } from "node:path";
+import type { HoldfastConfig } from "../contract/generated/config.ts";
+import type { IgnoreRule } from "../core/ignore.ts";
+import { createLog, type Log } from "../log/log.ts";
+import { choosePaint, type Paint } from "../render/paint.ts";
+import type { Flags, Invocation } from "./command.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Everything a command was told, by flag > environment > configuration > default. */
+export type Settings = {
+  readonly output: "text" | "json";
+  readonly strict: boolean;
+  readonly partial: boolean;
+  readonly concurrency: number;
+  readonly requestTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly rolloutTimeoutMs: number;
+  readonly wait: boolean;
+  readonly state: string;
+  readonly caFile: string | null;
+  readonly sink: "file" | null;
+  readonly registersModels: boolean;
+  readonly ignore: readonly IgnoreRule[];
+  readonly guards: { readonly shrinkFrom?: number; readonly shrinkShare?: number };
+  readonly paint: Paint;
+  readonly log: Log;
+};
+
+const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
+
+/** Resolves the settings; `config` holds the repository's keys and those of the operator's that count here. */
+export function resolveSettings({ flags, terminal }: Invocation, config: HoldfastConfig, root: string): Settings {
+  return {
+    output: flags.output ?? "text",
+    strict: flags.strict ?? false,
+    partial: flags.partial ?? false,
+    concurrency: flags.concurrency ?? config.concurrency ?? 16,
+    requestTimeoutMs: milliseconds(flags.requestTimeout ?? config.requestTimeout) ?? 30_000,
+    connectTimeoutMs: milliseconds(flags.connectTimeout) ?? 10_000,
+    rolloutTimeoutMs: ROLLOUT_TIMEOUT_MS,
+    wait: flags.wait ?? true,
+    state: stateFolder(flags, config, terminal, root),
+    caFile: flags.caFile === undefined ? null : resolve(terminal.cwd, flags.caFile),
+    sink: flags.sink ?? (config.sinks?.includes("file") ? "file" : null),
+    registersModels: config.modelVersionWrite === "post",
+    ignore: (config.ignore ?? []).map(ignoreRule),
+    guards: guardsOf(config),
+    paint: choosePaint(terminal.stdout, terminal.env, { noColor: flags.color === false }),
+    log: createLog({
+      level: flags.logLevel ?? "warn",
+      format: flags.logFormat ?? (terminal.stderr.isTTY ? "pretty" : "json"),
+      stream: terminal.stderr,
+    }),
+  };
+}
+
+function stateFolder(flags: Flags, config: HoldfastConfig, { cwd }: Terminal, root: string): string {
+  if (flags.state !== undefined) return resolve(cwd, flags.state);
+  return resolve(root, config.state ?? ".holdfast");
+}
+
+function ignoreRule(rule: NonNullable<HoldfastConfig["ignore"]>[number]): IgnoreRule {
+  const { path, match, reason, owner, expires } = rule;
+  return { path, match, reason, ...(owner ? { owner } : {}), ...(expires ? { expires } : {}) };
+}
+
+function guardsOf({ guards }: HoldfastConfig): Settings["guards"] {
+  return {
+    ...(guards?.shrinkFrom ? { shrinkFrom: guards.shrinkFrom } : {}),
+    ...(typeof guards?.shrinkShare === "number" ? { shrinkShare: guards.shrinkShare } : {}),
+  };
+}
+
+function milliseconds(seconds: number | null | undefined): number | null {
+  return seconds === null || seconds === undefined ? null : seconds * 1000;
+}

@@ -1,0 +1,58 @@
+import { createInterface } from "node:readline/promises";
+import type { Readable, Writable } from "node:stream";
+import { HoldfastError } from "../core/errors.ts";
+
+/** What a command sees of the process around it, passed as values so that nothing reaches for globals. */
+export type Terminal = {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** Results go here, and nothing else. */
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  /** Logs, progress and diagnostics go here. */
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly cwd: string;
+  readonly now: () => number;
+  /** Asked to end: nothing new is started, what is in flight is finished. */
+  readonly stopping: AbortSignal;
+  /** Ends what is in flight too: the second signal, or the grace is over. */
+  readonly signal: AbortSignal;
+  /** Asks the command to end, as a signal does. */
+  readonly stop: (reason: HoldfastError) => void;
+};
+
+/** Whether a person sits in front of it, who can be asked. */
+export function isInteractive({ stdin, stderr, env }: Terminal): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true && !env.CI;
+}
+
+/** Ends the command when its time is over. */
+export function endAfter(seconds: number | null | undefined, { stop }: Terminal): void {
+  if (seconds === null || seconds === undefined) return;
+  setTimeout(
+    () => stop(new HoldfastError("timeout", `the time limit of ${seconds} s is over`)),
+    seconds * 1000,
+  ).unref();
+}
+
+/** Asks a yes-or-no question on the terminal; anything but `y` or `yes` is no. */
+export async function confirm(question: string, { stdin, stderr, stopping }: Terminal): Promise<boolean> {
+  const prompt = createInterface({ input: stdin, output: stderr });
+  try {
+    const answer = await prompt.question(`${question} [y/N] `, { signal: stopping });
+    return /^y(?:es)?$/i.test(answer.trim());
+  } finally {
+    prompt.close();
+  }
+}
+
+/** Writes a result to stdout and waits until it is handed over, so that a pipe gets all of it. */
+export async function writeResult({ stdout }: Terminal, text: string): Promise<void> {
+  if (text === "") return;
+  await new Promise<void>((resolve, reject) => {
+    stdout.write(text, (error) => {
+      // A reader that has seen enough (`| head`) is no failure of ours.
+      if (error && !("code" in error && error.code === "EPIPE")) reject(error);
+      else resolve();
+    });
+  });
+}
