@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { deriveKey, keyFrom, loadKey } from "../../../src/seal/key.ts";
+import { open, seal, sealedVersion } from "../../../src/seal/seal.ts";
+
+const key = keyFrom(randomBytes(32).toString("base64"));
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "holdfast-"));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+test("what was sealed opens with its key and its associated data", () => {
+  for (const text of ["", "a", "ünïcode\0", "x".repeat(100_000)]) {
+    expect(open(key, seal(key, text, "row 1"), "row 1").toString()).toBe(text);
+  }
+});
+
+test("sealing the same twice gives different bytes, none of them the text", () => {
+  const [first, second] = [seal(key, "hunter2hunter2", "a"), seal(key, "hunter2hunter2", "a")];
+  expect(first.equals(second)).toBe(false);
+  expect(first.includes("hunter2")).toBe(false);
+});
+
+test("swapped to another row it does not open", () => {
+  expect(() => open(key, seal(key, "text", "row 1"), "row 2")).toThrow(expect.objectContaining({ code: "tampered" }));
+});
+
+test("no byte can be changed, and no length", () => {
+  const sealed = seal(key, "text", "a");
+  for (let at = 0; at < sealed.length; at += 1) {
+    const changed = Buffer.from(sealed);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    expect(() => open(key, changed, "a")).toThrow();
+    expect(() => open(key, sealed.subarray(0, at), "a")).toThrow();
+  }
+});
+
+test("another key is told apart before anything is tried", () => {
+  const other = keyFrom(randomBytes(32).toString("hex"));
+  const sealed = seal(key, "text", "a");
+  expect(sealedVersion(sealed)).toBe(key.version);
+  expect(() => open(other, sealed, "a")).toThrow(expect.objectContaining({ code: "other-key" }));
+});
+
+test("a derived key depends on purpose and context, and is the same each time", () => {
+  const derived = deriveKey(key, "replies", Buffer.from("client 1"));
+  expect(deriveKey(key, "replies", Buffer.from("client 1")).bytes.open()).toBe(derived.bytes.open());
+  expect(deriveKey(key, "replies", Buffer.from("client 2")).bytes.open()).not.toBe(derived.bytes.open());
+  expect(deriveKey(key, "tokens", Buffer.from("client 1")).bytes.open()).not.toBe(derived.bytes.open());
+});
+
+test("a key file is made once, for its owner alone", async () => {
+  const path = join(await folder(), "key");
+  const made = await loadKey(path);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await loadKey(path)).bytes.open()).toBe(made.bytes.open());
+  expect(keyFrom(await readFile(path, "utf8")).version).toBe(made.version);
+});
+
+test("a key file that others can read is refused, and so is one that is no key", async () => {
+  const path = join(await folder(), "key");
+  await writeFile(path, "short", { mode: 0o600 });
+  await expect(loadKey(path)).rejects.toThrow(`${path}: a key is 32 bytes`);
+  await chmod(path, 0o644);
+  await expect(loadKey(path)).rejects.toThrow("chmod 600");
+});
+
+test("a key shows itself to nobody", () => {
+  expect(inspect(key, { depth: 5 })).not.toContain(key.bytes.open());
+  expect(JSON.stringify(key)).not.toContain(key.bytes.open());
+});
