@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { request } from "undici";
 import { cleanEnvironment } from "./child.ts";
 import { secretGroup } from "./corpus/block.ts";
@@ -30,13 +31,21 @@ export async function startPlane(): Promise<Plane> {
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
     rmSync(data, { recursive: true, force: true });
   };
-  for await (const line of createInterface({ input: child.stdout })) {
-    const [, server] = /^listening on (http:\S+)$/.exec(line) ?? [];
-    if (server === undefined) continue;
+  try {
+    const server = await listeningAt(child.stdout);
     await makeSecrets(server);
     return { env: { HOLDFAST_SERVER: server, HOLDFAST_TOKEN: TOKEN }, stop };
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  await stop();
+}
+
+async function listeningAt(stdout: Readable): Promise<string> {
+  for await (const line of createInterface({ input: stdout })) {
+    const [, server] = /^listening on (http:\S+)$/.exec(line) ?? [];
+    if (server !== undefined) return server;
+  }
   throw new Error("the control plane ended before it listened");
 }
 
