@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { onTestFinished } from "vitest";
-import type { Secret } from "../src/contract/secret.ts";
+import { Secret } from "../src/contract/secret.ts";
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/control-plane/app.ts";
+import { tokenHash } from "../src/control-plane/auth.ts";
 import { createLog } from "../src/log/log.ts";
 
 /** A reply as a test looks at it. */
@@ -58,4 +60,31 @@ export function caller(url: string, token: Secret): Caller {
     put: (path, body) => send("PUT", path, body),
     post: (path, body) => send("POST", path, body),
   };
+}
+
+/** Makes a user, who has no role yet but those that manifests give to `user:<slug>`. */
+export function addUser({ url, data }: { readonly url: string; readonly data: string }, slug: string): Caller {
+  const token = new Secret(`token-of-${slug}`);
+  withDatabase(data, (database) => {
+    database.prepare("INSERT INTO users (id, slug, display_name) VALUES (?, ?, ?)").run(slug, slug, slug);
+    database
+      .prepare("INSERT INTO tokens (hash, user_id, name, created_at) VALUES (?, ?, 'test', '')")
+      .run(tokenHash(token), slug);
+  });
+  return caller(url, token);
+}
+
+/** The effects that were recorded so far: principal, operation and resource of each. */
+export function effects(data: string): readonly string[] {
+  return withDatabase(data, (database) =>
+    database
+      .prepare("SELECT principal || ' ' || operation || ' ' || resource AS effect FROM audit ORDER BY id")
+      .all()
+      .map(({ effect }) => String(effect)),
+  );
+}
+
+function withDatabase<Result>(data: string, use: (database: DatabaseSync) => Result): Result {
+  using database = new DatabaseSync(join(data, "control-plane.db"), { timeout: 5000 });
+  return use(database);
 }

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import {
+  type Action,
+  may,
+  mayGrant,
+  type Target,
+  visibleClusters,
+  visibleWorkspaces,
+} from "../../../src/control-plane/access.ts";
+import type { Principal, Role } from "../../../src/control-plane/principal.ts";
+
+const cluster: Target = { type: "cluster", fqn: "c1" };
+const workspace: Target = { type: "workspace", fqn: "c1:ws1" };
+const repo: Target = { type: "ml-repo", name: "r1" };
+const team: Target = { type: "team", managers: ["lead@x.io"], members: ["dev@x.io"] };
+
+function holding(resourceType: string, resourceFqn: string, roleId: string, slug = "dev@x.io"): Principal {
+  return {
+    name: `user:${slug}`,
+    subject: { subjectId: slug, subjectType: "user", subjectSlug: slug, subjectDisplayName: slug },
+    roles: [{ resourceType, resourceFqn, roleId }],
+  };
+}
+
+const nobody: Principal = { ...holding("tenant", "holdfast", "tenant-member"), name: "user:nobody" };
+
+const all: readonly Action[] = ["read", "write", "admin"];
+const allowed = (principal: Principal, target: Target) => all.filter((action) => may(principal, action, target));
+
+test.each<[string, string, string, readonly Action[], readonly Action[], readonly Action[]]>([
+  // role on, resource, role → on the cluster, on the workspace, on the repo
+  ["tenant", "holdfast", "tenant-admin", all, all, all],
+  ["tenant", "holdfast", "tenant-member", [], [], []],
+  ["tenant", "other", "tenant-admin", [], [], []],
+  ["cluster", "c1", "cluster-admin", all, all, []],
+  ["cluster", "c1", "cluster-member", ["read"], ["read"], []],
+  ["cluster", "c1", "cluster-viewer", ["read"], [], []],
+  ["cluster", "c", "cluster-admin", [], [], []],
+  ["cluster", "c1:ws1", "cluster-admin", [], [], []],
+  ["workspace", "c1:ws1", "workspace-admin", [], all, []],
+  ["workspace", "c1:ws1", "workspace-editor", [], ["read", "write"], []],
+  ["workspace", "c1:ws1", "workspace-member", [], ["read", "write"], []],
+  ["workspace", "c1:ws1", "workspace-viewer", [], ["read"], []],
+  ["workspace", "c1:ws2", "workspace-admin", [], [], []],
+  ["workspace", "c1", "workspace-admin", [], [], []],
+  ["workspace", "c1:ws1", "cluster-admin", [], [], []],
+  ["workspace", "c1:ws1", "tenant-admin", [], [], []],
+  ["workspace", "c1:ws1", "my-own-role", [], [], []],
+  ["workspace", "c1:ws1", "constructor", [], [], []],
+  ["ml-repo", "r1", "ml-repo-admin", [], [], all],
+  ["ml-repo", "ml-repo:holdfast/r1", "ml-repo-editor", [], [], ["read", "write"]],
+  ["ml-repo", "ml-repo:other/r1", "ml-repo-editor", [], [], []],
+  ["ml-repo", "r1", "ml-repo-viewer", [], [], ["read"]],
+  ["__proto__", "c1", "cluster-admin", [], [], []],
+])("%s %s %s", (type, fqn, role, onCluster, onWorkspace, onRepo) => {
+  const principal = holding(type, fqn, role);
+  expect(allowed(principal, cluster)).toEqual(onCluster);
+  expect(allowed(principal, workspace)).toEqual(onWorkspace);
+  expect(allowed(principal, repo)).toEqual(onRepo);
+});
+
+test("a team is changed by its managers, and seen by its members", () => {
+  expect(allowed(holding("x", "x", "x", "lead@x.io"), team)).toEqual(all);
+  expect(allowed(holding("x", "x", "x", "dev@x.io"), team)).toEqual(["read"]);
+  expect(allowed(holding("x", "x", "x", "other@x.io"), team)).toEqual([]);
+});
+
+test("a virtual account sees itself", () => {
+  const account = { ...nobody, name: "virtualaccount:ci" };
+  expect(allowed(account, { type: "virtual-account", name: "ci" })).toEqual(["read"]);
+  expect(allowed(account, { type: "virtual-account", name: "cd" })).toEqual([]);
+  expect(allowed(nobody, { type: "virtual-account", name: "nobody" })).toEqual([]);
+});
+
+const on = (resourceType: string, resourceFqn: string, roleId: string): Role => ({ resourceType, resourceFqn, roleId });
+
+test.each<[Principal, Role, boolean]>([
+  [holding("tenant", "holdfast", "tenant-admin"), on("workspace", "c1:ws1", "my-own-role"), true],
+  [holding("workspace", "c1:ws1", "workspace-admin"), on("workspace", "c1:ws1", "workspace-admin"), true],
+  [holding("workspace", "c1:ws1", "workspace-admin"), on("workspace", "c1:ws1", "workspace-viewer"), true],
+  [holding("workspace", "c1:ws1", "workspace-admin"), on("workspace", "c1:ws1", "my-own-role"), false],
+  [holding("workspace", "c1:ws1", "workspace-admin"), on("workspace", "c1:ws2", "workspace-viewer"), false],
+  [holding("workspace", "c1:ws1", "workspace-admin"), on("cluster", "c1", "cluster-viewer"), false],
+  [holding("workspace", "c1:ws1", "workspace-admin"), on("tenant", "holdfast", "tenant-admin"), false],
+  [holding("workspace", "c1:ws1", "workspace-admin"), on("tenant", "holdfast", "tenant-member"), false],
+  [holding("workspace", "c1:ws1", "workspace-editor"), on("workspace", "c1:ws1", "workspace-admin"), false],
+  [holding("cluster", "c1", "cluster-admin"), on("workspace", "c1:ws1", "workspace-admin"), true],
+  [holding("cluster", "c1", "cluster-viewer"), on("cluster", "c1", "cluster-member"), false],
+  [holding("cluster", "c1", "cluster-member"), on("cluster", "c1", "cluster-viewer"), true],
+  [holding("ml-repo", "r1", "ml-repo-admin"), on("ml-repo", "ml-repo:holdfast/r1", "ml-repo-editor"), true],
+])("%o may grant %o: %s", (principal, role, expected) => {
+  expect(mayGrant(principal, role)).toBe(expected);
+});
+
+test("what can be seen is what roles name", () => {
+  expect(visibleClusters(holding("tenant", "holdfast", "tenant-admin"))).toBeNull();
+  expect(visibleClusters(holding("cluster", "c1", "cluster-viewer"))).toEqual(["c1"]);
+  expect(visibleWorkspaces(holding("cluster", "c1", "cluster-viewer"))).toEqual({ fqns: [], clusters: [] });
+  expect(visibleWorkspaces(holding("cluster", "c1", "cluster-member"))).toEqual({ fqns: [], clusters: ["c1"] });
+  expect(visibleWorkspaces(holding("workspace", "c1:ws1", "my-own-role"))).toEqual({ fqns: [], clusters: [] });
+});
