@@ -14,6 +14,11 @@ export function text(value: Json | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** An object's own field: inherited names such as `constructor` are not there. */
+export function own(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 /** JSON with object keys in code-unit order: the same value always gives the same bytes. */
 export function canonical(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join(",")}]`;
