@@ -4,7 +4,7 @@ import { equal } from "./normal.ts";
 /** Why a field differs between desired and live. */
 export type Cause = "manifest" | "pending" | "drift" | "conflict" | "unrecorded" | "default" | "server" | "ignored";
 
-/** One field as everybody has it; undefined where it is absent. */
+/** One field as everybody has it, defaults filled in; undefined where it is absent. */
 export type FieldViews = {
   readonly desired: Json | undefined;
   readonly live: Json | undefined;
@@ -12,10 +12,12 @@ export type FieldViews = {
   readonly recorded: { readonly written: Json | undefined; readonly echo: Json | undefined } | null;
   /** Null when there is no base commit to compare with. */
   readonly base: { readonly desired: Json | undefined } | null;
+  /** Whether the manifest itself names the field: what it does not name, the server adds. */
+  readonly isGiven: boolean;
 };
 
-/** Tells the cause of a difference from who moved: the manifest, live, or both. */
-export function causeOf({ desired, live, recorded, base }: FieldViews): Cause {
+/** Tells the cause of a difference from who moved: the manifest, live, or both. Where nobody did, it is the server's. */
+export function causeOf({ desired, live, recorded, base, isGiven }: FieldViews): Cause {
   if (recorded === null) {
     if (base === null) return "unrecorded";
     return equal(desired, base.desired) ? "drift" : "manifest";
@@ -24,6 +26,11 @@ export function causeOf({ desired, live, recorded, base }: FieldViews): Cause {
   const liveMoved = !equal(live, recorded.echo);
   if (desiredMoved && liveMoved) return "conflict";
   if (liveMoved) return "drift";
-  if (!desiredMoved) return "server";
+  if (!desiredMoved) return isGiven ? "server" : "default";
   return base !== null && equal(desired, base.desired) ? "pending" : "manifest";
+}
+
+/** Whether a difference is acted on: what a rule suppresses, or what the server alone adds or rewrites, is not. */
+export function isActedOn(cause: Cause): boolean {
+  return cause !== "ignored" && cause !== "default" && cause !== "server";
 }

@@ -1,15 +1,17 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { type Cause, causeOf } from "./cause.ts";
+import { type Cause, causeOf, type FieldViews, isActedOn } from "./cause.ts";
 import { contentOf } from "./content.ts";
 import { differences, type FieldDifference } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";
+import { keepIgnored } from "./keep-ignored.ts";
 import type { Kind, LiveRow } from "./kind.ts";
-import type { Live } from "./live.ts";
+import type { Live, UnknownReason } from "./live.ts";
 import type { Manifest } from "./manifest.ts";
-import { equal, pick, settle } from "./normal.ts";
+import { equal, filled, pick, settle } from "./normal.ts";
 import type { Action, Reason } from "./plan.ts";
 import type { Recorded } from "./recorded.ts";
+import { scrub } from "./scrub.ts";
 import { chooseWriting, type ServerFacts } from "./server.ts";
 
 /** What a rehearsal (a write with `dryRun`) told of a manifest. */
@@ -47,13 +49,13 @@ export type Difference = FieldDifference & { readonly cause: Cause };
 export type Decision = {
   readonly action: Exclude<Action, "orphan">;
   readonly reason: Reason | null;
-  /** What the control plane said where it refused; never a value of the manifest. */
+  /** What the control plane said where it refused, without the manifest's secrets. */
   readonly detail: string | null;
   readonly differences: readonly Difference[];
   /** The paths that differ and are left as live has them. */
   readonly ignored: readonly (readonly string[])[];
   readonly drifted: boolean;
-  /** Live and desired in normal form, for the patch. */
+  /** Live, and what it becomes, in normal form, for the patch. */
   readonly before: Json | undefined;
   readonly after: Json | undefined;
 };
@@ -71,43 +73,38 @@ const NOTHING = {
 
 /** Decides what to do with one manifest. */
 export function decide(one: Case): Decision {
-  const { live, rehearsal } = one;
-  if (rehearsal?.state === "refused") return block("refused", { detail: rehearsal.message });
-  if (rehearsal?.state === "forbidden") return decideUnknown(one);
+  const { live } = one;
   switch (live.state) {
     case "absent":
-      return { ...decideAbsent(one), ...(one.recorded === null ? {} : RECORDED_GONE) };
+      return { ...decideAbsent(one, live.newest ?? 0), ...(one.recorded === null ? {} : RECORDED_GONE) };
     case "present":
       return decidePresent(one, live.row);
     case "unknown":
-      if (live.reason === "refused" || live.reason === "unreadable")
-        return block(live.reason, { detail: live.detail ?? null });
-      return decideUnknown(one);
+      if (live.reason === "refused" || live.reason === "unreadable") return refuse(one, live.reason, live.detail);
+      return decideUnknown(one, live.reason);
   }
 }
 
-function decideAbsent(one: Case): Decision {
-  const { manifest, kind, live, obstacle } = one;
-  if (obstacle !== null) return block(obstacle);
-  const newest = live.state === "absent" ? (live.newest ?? 0) : 0;
-  const version = manifest.value.version;
+function decideAbsent(one: Case, newest: number): Decision {
+  const { manifest, kind, rehearsal } = one;
+  if (rehearsal?.state === "refused") return refuse(one, "refused", rehearsal.message);
+  const { version } = manifest.value;
   const leaps = kind.versions !== undefined && typeof version === "number" && version > newest + 1;
   const follows = manifest.references.some(
     ({ identity }) => identity === `${manifest.kind}/${kind.key(manifest.value)}@${Number(version) - 1}`,
   );
-  if (leaps && !follows) return block("version-gap");
-  return act(one, "create", {});
+  return leaps && !follows ? block("version-gap") : act(one, "create", {});
 }
 
-function decideUnknown(one: Case): Decision {
+function decideUnknown(one: Case, why: UnknownReason): Decision {
   const { shape, recorded, isStale } = one;
-  if (recorded === null) return one.obstacle === null ? act(one, "ensure", {}) : block(one.obstacle);
+  const reason = why === "needs-write" ? why : null;
+  if (recorded === null) return act(one, "ensure", { reason });
   const [desired, written] = [content(one, one.manifest.value), content(one, recorded.written)];
   if (equal(desired, written))
-    return isStale ? act(one, "ensure", {}) : { ...NOTHING, action: "keep", reason: "by-ledger" };
+    return isStale ? act(one, "ensure", { reason }) : { ...NOTHING, action: "keep", reason: "by-ledger" };
   const before = recorded.echo === null ? written : content(one, recorded.echo);
-  const found = compare(one, before, settle(shape, desired, { written, echo: before }));
-  return found.differences.length === 0 ? { ...NOTHING, ...found, action: "keep" } : act(one, "update", found);
+  return follow(one, compare(one, before, settle(shape, desired, { written, echo: before })));
 }
 
 function decidePresent(one: Case, row: LiveRow): Decision {
@@ -117,40 +114,55 @@ function decidePresent(one: Case, row: LiveRow): Decision {
   const echo =
     rehearsal?.state === "answered" && rehearsal.row !== null ? content(one, rehearsal.row.manifest) : undefined;
   const found = compare(one, live, echo ?? settle(shape, desired, receipt(one)));
-  if (found.differences.length === 0) return { ...NOTHING, ...found, action: "keep" };
+  const acted = found.differences.filter(({ cause }) => isActedOn(cause));
+  if (acted.length > 0 && rehearsal?.state === "refused") return refuse(one, "refused", rehearsal.message, found);
   const { versions } = kind;
-  const fixed = versions !== undefined && manifest.value.version !== undefined;
-  if (fixed && found.differences.some(({ tokens: [first = ""] }) => !versions.mutable.includes(first))) {
+  const isFixed = versions !== undefined && manifest.value.version !== undefined;
+  if (isFixed && acted.some(({ tokens: [first = ""] }) => !versions.mutable.includes(first))) {
     return block("immutable", found);
   }
-  return act(one, "update", found);
+  return follow(one, found);
+}
+
+function follow(one: Case, found: Found): Decision {
+  const isDifferent = found.differences.some(({ cause }) => isActedOn(cause));
+  return isDifferent ? act(one, "update", found) : { ...NOTHING, ...found, action: "keep" };
 }
 
 type Found = Pick<Decision, "differences" | "ignored" | "drifted" | "before" | "after">;
 
 function compare(one: Case, before: Json | undefined, after: Json | undefined): Found {
-  const { shape, base } = one;
-  const desired = content(one, one.manifest.value);
+  const all = differences(one.shape, before, after);
+  const suppressed = all.filter(({ tokens }) => isIgnored(one.ignored, tokens));
+  const ignored = suppressed.map(({ tokens }) => tokens);
+  const views = viewsOf(one);
+  const found = all
+    .filter((difference) => !suppressed.includes(difference))
+    .map((difference): Difference => ({ ...difference, cause: causeOf(views(difference)) }));
+  return {
+    differences: found,
+    ignored,
+    drifted: found.some(({ cause }) => cause === "drift" || cause === "conflict"),
+    before,
+    after: keepIgnored(one.shape, after, before, ignored),
+  };
+}
+
+// Defaults are filled in on every side: a field that is left to its default has not moved when it is written out.
+function viewsOf(one: Case): (difference: FieldDifference) => FieldViews {
+  const { shape, base, manifest } = one;
   const recorded = receipt(one);
-  const origin = base === null ? null : content(one, base.manifest);
-  const all = differences(shape, before, after).map((difference): Difference => {
-    const { tokens } = difference;
-    if (isIgnored(one.ignored, tokens)) return { ...difference, cause: "ignored" };
-    const cause = causeOf({
-      desired: pick(shape, desired, tokens),
-      live: difference.before,
-      recorded: recorded && {
-        written: pick(shape, recorded.written, tokens),
-        echo: pick(shape, recorded.echo, tokens),
-      },
-      base: base && { desired: pick(shape, origin ?? undefined, tokens) },
-    });
-    return { ...difference, cause };
+  const given = content(one, manifest.value);
+  const desired = filled(shape, given);
+  const written = filled(shape, recorded?.written);
+  const origin = base === null ? undefined : filled(shape, content(one, base.manifest));
+  return ({ tokens, before }) => ({
+    desired: pick(shape, desired, tokens),
+    live: before,
+    recorded: recorded && { written: pick(shape, written, tokens), echo: pick(shape, recorded.echo, tokens) },
+    base: base && { desired: pick(shape, origin, tokens) },
+    isGiven: pick(shape, given, tokens) !== undefined,
   });
-  const acted = all.filter(({ cause }) => cause !== "ignored");
-  const ignored = all.filter(({ cause }) => cause === "ignored").map(({ tokens }) => tokens);
-  const drifted = acted.some(({ cause }) => cause === "drift" || cause === "conflict");
-  return { differences: acted, ignored, drifted, before, after };
 }
 
 function receipt(one: Case): { written: Json | undefined; echo: Json | undefined } | null {
@@ -163,8 +175,9 @@ function content({ kind, shape }: Case, manifest: JsonObject | undefined): Json 
   return contentOf(kind, shape, manifest);
 }
 
-function act(one: Case, action: "create" | "update" | "ensure", found: Partial<Found>): Decision {
-  const { kind, live, facts, manifest, hasSink } = one;
+function act(one: Case, action: "create" | "update" | "ensure", found: Partial<Decision>): Decision {
+  const { kind, live, facts, manifest, hasSink, obstacle } = one;
+  if (obstacle !== null) return block(obstacle, found);
   if (chooseWriting(kind, live, facts) === null) {
     const cautious = kind.write.some(({ operation, caution }) => caution !== undefined && facts.has(operation));
     return block(cautious ? "model-version-write" : "read-only", found);
@@ -172,6 +185,12 @@ function act(one: Case, action: "create" | "update" | "ensure", found: Partial<F
   const isNew = action !== "update";
   if (isNew && kind.issuesToken?.(manifest.value) && !hasSink) return block("token-sink", found);
   return { ...NOTHING, ...found, action };
+}
+
+// A refusal that a missing reference explains is that reference's fault.
+function refuse(one: Case, reason: Reason, said: string | undefined, found: Partial<Found> = {}): Decision {
+  const detail = said === undefined ? null : scrub(said, one.shape, one.manifest.value);
+  return block(one.obstacle ?? reason, { ...found, detail });
 }
 
 function block(reason: Reason, found: Partial<Decision> = {}): Decision {

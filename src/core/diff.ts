@@ -35,7 +35,7 @@ export function differences(
   return tokens.flatMap((token) => {
     const [a, b] = [left?.get(token), right?.get(token)];
     const inner = a?.shape ?? b?.shape ?? shape;
-    const sensitive = at.sensitive || isSensitiveField(shape, inner, token);
+    const sensitive = at.sensitive || isSensitiveField(shape, inner, token, before, after);
     return differences(inner, a?.value, b?.value, { tokens: [...at.tokens, token], sensitive });
   });
 }
@@ -45,5 +45,9 @@ type Children = ReturnType<typeof children>;
 // A container against nothing is compared child by child, so that each leaf gets its own line, cause and mask.
 function comparable(left: Children, before: Json | undefined, right: Children, after: Json | undefined): boolean {
   if (left !== null && right !== null) return Array.isArray(before) === Array.isArray(after);
-  return (left !== null && after === undefined) || (right !== null && before === undefined);
+  return (hasChildren(left) && after === undefined) || (hasChildren(right) && before === undefined);
+}
+
+function hasChildren(found: Children): boolean {
+  return found !== null && found.size > 0;
 }

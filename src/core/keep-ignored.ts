@@ -1,19 +1,59 @@
-import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject, own } from "../contract/json.ts";
+import { fillDefaults, type Shape } from "../contract/shape.ts";
+import { fieldShape, itemToken } from "./normal.ts";
+
+type Path = readonly string[];
+type List = Extract<Shape, { is: "list" }>;
 
 /**
  * The manifest to send when somebody else keeps some of its fields: desired, with those fields as live has them, since
- * a PUT replaces the whole. Follows object fields; an ignored item of a list is sent as declared.
+ * a PUT replaces the whole. Items of a list are told by their key, or by their place where they have none.
  */
-export function keepIgnored(desired: JsonObject, live: JsonObject, paths: readonly (readonly string[])[]): JsonObject {
-  return paths.reduce((manifest, path) => replace(manifest, live, path), desired);
+export function keepIgnored(
+  shape: Shape,
+  desired: Json | undefined,
+  live: Json | undefined,
+  paths: readonly Path[],
+): Json | undefined {
+  return paths.reduce((manifest, path) => replace(shape, manifest, live, path), desired);
 }
 
-function replace(desired: JsonObject, live: JsonObject, [step, ...rest]: readonly string[]): JsonObject {
-  if (step === undefined) return desired;
-  const [mine, theirs] = [desired[step], live[step]];
-  if (rest.length === 0) return withField(desired, step, theirs);
-  if (!isObject(mine) && !isObject(theirs)) return desired;
-  return withField(desired, step, replace(isObject(mine) ? mine : {}, isObject(theirs) ? theirs : {}, rest));
+function replace(shape: Shape, mine: Json | undefined, theirs: Json | undefined, path: Path): Json | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return theirs;
+  if (shape.is === "list") return replaceItem(shape, listOf(mine), listOf(theirs), { step, rest });
+  if (!isObject(mine ?? {}) || !isObject(theirs ?? {})) return mine;
+  const [object, other] = [isObject(mine) ? mine : {}, isObject(theirs) ? theirs : {}];
+  const field = replace(fieldShape(shape, step), own(object, step), own(other, step), rest);
+  if (field === undefined && mine === undefined) return undefined;
+  return withField(object, step, field);
+}
+
+function replaceItem(
+  shape: List,
+  mine: readonly Json[],
+  theirs: readonly Json[],
+  { step, rest }: { readonly step: string; readonly rest: Path },
+): readonly Json[] | undefined {
+  const isNamed = (item: Json, index: number): boolean => tokenOf(shape, item, index) === step;
+  const at = mine.findIndex(isNamed);
+  const item = replace(shape.items, mine[at], theirs.find(isNamed), rest);
+  if (at === -1) return item === undefined ? unlessEmpty(mine) : [...mine, item];
+  if (item !== undefined) return mine.with(at, item);
+  // Without keys the later items would change their places, and with them their names.
+  return shape.key === undefined ? mine : unlessEmpty(mine.toSpliced(at, 1));
+}
+
+function tokenOf({ key, items }: List, item: Json, index: number): string {
+  return key === undefined ? String(index) : itemToken(key, fillDefaults(items, item));
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function unlessEmpty(list: readonly Json[]): readonly Json[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function withField(object: JsonObject, name: string, value: Json | undefined): JsonObject {

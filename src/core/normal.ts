@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { canonical, isObject, type Json, type JsonObject, own } from "../contract/json.ts";
 import { fillDefaults, type Shape } from "../contract/shape.ts";
 import { compareText } from "./diagnostic.ts";
 
@@ -11,23 +11,31 @@ export function fieldShape(shape: Shape, name: string): Shape {
 
 /**
  * The form in which manifests are compared: without what means nothing (null, empty lists and objects, key order, the
- * order of keyed lists, number-or-string of values compared as text). Undefined when nothing is left.
+ * order of keyed lists and their twins, number-or-string of values compared as text). The inside of a free field means
+ * what its owner says, `null` included, and stays. Undefined when nothing is left.
  */
 export function normalise(shape: Shape, value: Json | undefined): Json | undefined {
   if (value === null || value === undefined) return undefined;
   if (Array.isArray(value)) return normaliseList(shape, value);
-  if (isObject(value)) return normaliseObject(shape, value);
-  return value;
+  if (!isObject(value)) return value;
+  return shape.is === "free" ? normaliseFree(shape, value) : normaliseObject(shape, value);
 }
 
 function normaliseObject(shape: Shape, value: JsonObject): JsonObject | undefined {
-  const asText = shape.is === "free" && shape.asText === true;
   const fields: [string, Json][] = [];
   for (const key of Object.keys(value).toSorted(compareText)) {
     const field = normalise(fieldShape(shape, key), value[key]);
-    if (field === undefined) continue;
-    fields.push([key, asText && typeof field !== "object" ? String(field) : field]);
+    if (field !== undefined) fields.push([key, field]);
   }
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+function normaliseFree({ asText }: Extract<Shape, { is: "free" }>, value: JsonObject): JsonObject | undefined {
+  const fields = Object.entries(value).flatMap(([key, field]): [string, Json][] => {
+    if (!asText) return [[key, field]];
+    if (field === null) return [];
+    return [[key, typeof field === "object" ? field : String(field)]];
+  });
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
@@ -35,12 +43,15 @@ function normaliseList(shape: Shape, value: readonly Json[]): readonly Json[] | 
   if (value.length === 0) return undefined;
   if (shape.is !== "list") return value;
   const items = value.flatMap((item) => normalise(shape.items, item) ?? []);
-  if (shape.key === undefined) return items;
-  const { key } = shape;
+  return shape.key === undefined ? items : sortItems(shape.key, items);
+}
+
+function sortItems(key: readonly string[], items: readonly Json[]): readonly Json[] {
   return items
     .map((item) => ({ item, token: itemToken(key, item) }))
-    .toSorted((a, b) => compareText(a.token, b.token))
-    .map(({ item }) => item);
+    .toSorted((a, b) => compareText(a.token, b.token) || compareText(canonical(a.item), canonical(b.item)))
+    .map(({ item }) => item)
+    .filter((item, index, sorted) => index === 0 || !equal(item, sorted[index - 1]));
 }
 
 /** The name of an item in a keyed list: its key fields, or the whole item where the list is a set. */
@@ -87,6 +98,11 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
 }
 
+/** The normalised manifest with the schema's defaults, as far as they are known without asking the control plane. */
+export function filled(shape: Shape, value: Json | undefined): Json | undefined {
+  return value === undefined || shape.is === "free" ? value : normalise(shape, fillDefaults(shape, value));
+}
+
 /**
  * What a manifest becomes on the control plane, as far as its receipt tells: where desired is what we wrote last time,
  * the server's echo of it; elsewhere desired itself with the schema's defaults. All values normalised.
@@ -96,16 +112,19 @@ export function settle(
   desired: Json | undefined,
   receipt: { readonly written: Json | undefined; readonly echo: Json | undefined } | null,
 ): Json | undefined {
-  if (receipt === null) return desired === undefined ? undefined : normalise(shape, fillDefaults(shape, desired));
+  if (receipt === null) return filled(shape, desired);
   const { written, echo } = receipt;
   if (equal(desired, written)) return echo;
-  if (!isObject(desired) || !isObject(written) || !isObject(echo)) return settle(shape, desired, null);
-  const names = new Set([...Object.keys(desired), ...Object.keys(echo)]);
+  if (!isObject(desired) || !isObject(written) || !isObject(echo)) return filled(shape, desired ?? shape.default);
+  const names = new Set([...Object.keys(desired), ...Object.keys(written), ...Object.keys(echo)]);
   const fields = [...names].toSorted(compareText).flatMap((name): [string, Json][] => {
-    const field = settle(fieldShape(shape, name), desired[name], { written: written[name], echo: echo[name] });
-    return field === undefined ? [] : [[name, field]];
+    const settled = settle(fieldShape(shape, name), own(desired, name), {
+      written: own(written, name),
+      echo: own(echo, name),
+    });
+    return settled === undefined ? [] : [[name, settled]];
   });
-  return Object.fromEntries(fields);
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
 /** Follows a path of tokens into a normalised value. */

@@ -16,7 +16,7 @@ export const glyphs: { readonly [action in Action]: string } = {
   orphan: "○",
 };
 
-/** Why a step is blocked, or how it came to be kept: a closed set, each explained by `reasonText`. */
+/** Why a step is blocked, or how it came to be kept or ensured: a closed set, each explained by `reasonText`. */
 export type Reason =
   | "read-only"
   | "dependency"
@@ -27,7 +27,8 @@ export type Reason =
   | "model-version-write"
   | "refused"
   | "unreadable"
-  | "by-ledger";
+  | "by-ledger"
+  | "needs-write";
 
 /** One sentence for each reason: what holds the step, and what to do now. */
 export const reasonText: { readonly [reason in Reason]: string } = {
@@ -42,6 +43,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   refused: "the control plane refuses this manifest",
   unreadable: "live could not be read just now, so nothing is decided",
   "by-ledger": "live cannot be read; equal to what was last written",
+  "needs-write": "live could be read only by a rehearsal, which this token may not ask for",
 };
 
 /** One field that differs, ready to be shown: values that could be secrets are masked. */

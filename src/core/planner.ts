@@ -13,6 +13,7 @@ import { type Change, type Plan, reasonText, type Step, summarise } from "./plan
 import type { Recorded } from "./recorded.ts";
 import { redact } from "./sensitive.ts";
 import type { ServerFacts } from "./server.ts";
+import { veil } from "./veil.ts";
 
 /** A manifest and its depth in the reference graph. */
 export type Placed = { readonly manifest: Manifest; readonly wave: number };
@@ -131,7 +132,8 @@ function stepOf(input: PlanInput, { manifest, wave }: Placed, decision: Decision
       cause,
     }),
   );
-  const patch = changes.length === 0 ? [] : patchBetween(input.shapeOf(kind), decision.before, decision.after);
+  const isPatched = changes.length > 0 && decision.action !== "keep";
+  const patch = isPatched ? patchBetween(input.shapeOf(kind), decision.before, decision.after) : [];
   return [{ action: decision.action, kind, identity, file, line, wave, changes, patch, reason: decision.reason }];
 }
 
@@ -172,11 +174,13 @@ function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Dec
 
 // Masked values are not in the checksum: revision and live stamps stand for them, so that a published plan gives no
 // secret away to guessing.
-function checksum({ server, revision, live }: PlanInput, steps: readonly Step[]): string {
+function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps: readonly Step[]): string {
   const acting = steps.filter(({ action }) => action !== "keep");
-  const stamps = acting.map(({ identity }): Json => {
+  const manifests = new Map(desired.map(({ manifest }) => [manifest.identity, manifest.value]));
+  const stamps = acting.map(({ identity, kind }): Json => {
     const state = live.get(identity);
-    return [identity, state?.state === "present" ? state.row.stamp : (state?.state ?? null)];
+    const stamp = state?.state === "present" ? state.row.stamp : (state?.state ?? null);
+    return [identity, stamp, veil(shapeOf(kind), manifests.get(identity) ?? null)];
   });
   const sealed: Json = { server, revision, stamps, steps: acting.map((step) => ({ ...step, file: null, line: null })) };
   return `sha256:${createHash("sha256").update(canonical(sealed)).digest("hex")}`;

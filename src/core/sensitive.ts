@@ -40,22 +40,29 @@ export function isSecretReference(value: Json | undefined): boolean {
 }
 
 /** Whether outputs must mask a field: by its schema's word, or by its name where the schema leaves the inside free. */
-export function isSensitiveField(parent: Shape, field: Shape, name: string): boolean {
+export function isSensitiveField(parent: Shape, field: Shape, name: string, ...owners: readonly unknown[]): boolean {
   if ("sensitive" in field && field.sensitive === true) return true;
-  return parent.is === "free" && isSecretKey(name);
+  return parent.is === "free" && (isSecretKey(name) || (name === "value" && owners.some(isNamedSecret)));
+}
+
+// `{name: DB_PASSWORD, value: …}` is how environment variables look in patches.
+function isNamedSecret(owner: unknown): boolean {
+  return isObject(owner) && typeof owner.name === "string" && isSecretKey(owner.name);
 }
 
 /** The value as outputs may show it; what could be a secret inside is masked, references to secrets are not. */
-export function redact(value: Json | undefined, sensitive = false): Json {
+export function redact(value: Json | undefined, sensitive = false, mask: (hidden: Json) => Json = () => MASK): Json {
   if (value === undefined || value === null) return null;
   if (isSecretReference(value)) return value;
-  if (sensitive) return MASK;
-  if (typeof value === "string") return isCredential(value) || URL_PASSWORD.test(value) ? MASK : value;
-  if (Array.isArray(value)) return value.map((item: Json) => redact(item));
+  if (sensitive) return mask(value);
+  if (typeof value === "string") return isCredential(value) || URL_PASSWORD.test(value) ? mask(value) : value;
+  if (Array.isArray(value)) return value.map((item: Json) => redact(item, false, mask));
   if (!isObject(value)) return value;
-  // `{name: DB_PASSWORD, value: …}` is how environment variables look in patches.
-  const named = typeof value.name === "string" && isSecretKey(value.name);
+  const named = isNamedSecret(value);
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, redact(field, isSecretKey(key) || (named && key === "value"))]),
+    Object.entries(value).map(([key, field]) => [
+      key,
+      redact(field, isSecretKey(key) || (named && key === "value"), mask),
+    ]),
   );
 }

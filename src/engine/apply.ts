@@ -1,4 +1,4 @@
-import type { JsonObject } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Decision } from "../core/decide.ts";
@@ -108,13 +108,16 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Applyin
   if (manifest === undefined || kind === undefined || decision === undefined)
     throw new TypeError(`no manifest for ${step.identity}`);
   const live = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
-  const job: Job = { kind, shape: on.shapeOf(step.kind), manifest, live, body: bodyOf(manifest, live, decision) };
+  const shape = on.shapeOf(step.kind);
+  const job: Job = { kind, shape, manifest, live, body: bodyOf(shape, manifest, live, decision) };
   if (kind.issuesToken?.(manifest.value) && step.action !== "update") await on.sink?.check(step.identity);
   return write(job, on);
 }
 
-function bodyOf({ value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
-  return live.state === "present" && ignored.length > 0 ? keepIgnored(value, live.row.manifest, ignored) : value;
+function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
+  if (live.state !== "present" || ignored.length === 0) return value;
+  const kept = keepIgnored(shape, value, live.row.manifest, ignored);
+  return isObject(kept) ? kept : value;
 }
 
 // A rollout is followed outside the queue, so that waiting takes no place from writing.

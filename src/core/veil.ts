@@ -1,0 +1,19 @@
+import type { Json } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+import { children } from "./normal.ts";
+import { isSensitiveField, MASK, redact } from "./sensitive.ts";
+
+/** A manifest with every value that could be a secret replaced, by the mask or by what `mask` makes of it. */
+export function veil(
+  shape: Shape,
+  value: Json,
+  { mask = () => MASK, sensitive = false }: { mask?: (hidden: Json) => Json; sensitive?: boolean } = {},
+): Json {
+  const inner = children(shape, value);
+  if (inner === null) return redact(value, sensitive, mask);
+  const veiled = [...inner].map(([token, child]): [string, Json] => {
+    const hidden = sensitive || isSensitiveField(shape, child.shape, token, value);
+    return [token, veil(child.shape, child.value, { mask, sensitive: hidden })];
+  });
+  return Array.isArray(value) ? veiled.map(([, item]) => item) : Object.fromEntries(veiled);
+}
