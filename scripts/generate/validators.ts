@@ -51,7 +51,7 @@ export async function validatorTexts(schemas: Schemas): Promise<{ readonly js: s
     typeNames(name, schema).map((alias) => `${JSON.stringify(alias)}: v${at}`),
   );
   // Where a fault's schema is gets found by walking beside the value; the paths would be a fifth of the text.
-  const code = standalone.replaceAll(/schemaPath:"[^"]*",/g, "");
+  const code = standalone.replaceAll(/schemaPath:"[^"]*",/g, "").replaceAll("export const v", "const v");
   return { js: await bundle(`${code}\nexport const validators = {${table.join(", ")}};`), dts: DECLARATION };
 }
 

@@ -42,7 +42,7 @@ function validate(name: string, value: unknown, { unknownFields = "refuse" }: Va
   if (validator(value)) return [];
   const faults = new Map<string, Fault>();
   for (const raw of validator.errors ?? []) {
-    if (faults.size > 10 * FAULT_LIMIT) break;
+    if (faults.size > 3 * FAULT_LIMIT) break;
     const fault = worded(schema, value, raw, unknownFields);
     if (fault === null) continue;
     const place = `${fault.severity}${fault.pointer}`;

@@ -1,6 +1,7 @@
 import { escapePointer, pointerTokens } from "../contract/reference.ts";
 import { error, type Fault, warning } from "./fault.ts";
 import { type Field, fieldAt } from "./field.ts";
+import { schemaFields } from "./fields.ts";
 import type { RawFault } from "./generated/validators.js";
 import { nearest } from "./nearest.ts";
 import { type SchemaNode, typesOf } from "./node.ts";
@@ -19,7 +20,7 @@ export function worded(schema: SchemaNode, value: unknown, raw: RawFault, unknow
     case "required":
       return missing(below(params.missingProperty), schema, value);
     case "additionalProperties":
-      return unknown(below(params.additionalProperty), String(params.additionalProperty), field, unknownFields);
+      return unknown(below(params.additionalProperty), String(params.additionalProperty), schema, field, unknownFields);
     case "propertyNames":
       return error(below(params.propertyName), "invalid-form", "this name is empty or too long");
     case "type":
@@ -37,14 +38,15 @@ export function worded(schema: SchemaNode, value: unknown, raw: RawFault, unknow
 }
 
 /** A name as messages may show it: cut, and with everything escaped that could disturb a terminal. */
-export function shown(name: string): string {
+function shown(name: string): string {
   const cut = name.length > 64 ? `${name.slice(0, 64)}…` : name;
   return cut.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} …]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 }
 
 function named(pointer: string): string {
-  const name = pointerTokens(pointer).at(-1);
-  return name === undefined ? "the document" : /^\d+$/.test(name) ? `item ${name}` : `\`${shown(name)}\``;
+  const [name, list] = pointerTokens(pointer).toReversed();
+  if (name === undefined) return "the document";
+  return `\`${/^\d+$/.test(name) && list !== undefined ? `${shown(list)}[${name}]` : shown(name)}\``;
 }
 
 function missing(pointer: string, schema: SchemaNode, value: unknown): Fault {
@@ -53,14 +55,26 @@ function missing(pointer: string, schema: SchemaNode, value: unknown): Fault {
   return error(pointer, "missing-field", `${named(pointer)} is missing${what}`);
 }
 
-function unknown(pointer: string, name: string, { names }: Field, unknownFields: UnknownFields): Fault {
+function unknown(
+  pointer: string,
+  name: string,
+  schema: SchemaNode,
+  { names }: Field,
+  unknownFields: UnknownFields,
+): Fault {
   const near = nearest(name, names);
-  const listed = names.length > 12 ? `${names.slice(0, 12).join(", ")} …` : names.join(", ");
-  const hint = near === undefined ? `the fields here are ${listed}` : `did you mean \`${near}\`?`;
+  const hint = near === undefined ? elsewhere(name, schema, names) : `did you mean \`${near}\`?`;
   const message = `unknown field \`${shown(name)}\`; ${hint}`;
   return unknownFields === "warn"
     ? warning(pointer, "unknown-field", message)
     : error(pointer, "unknown-field", message);
+}
+
+// A field at the wrong depth is the usual slip of indentation.
+function elsewhere(name: string, schema: SchemaNode, names: readonly string[]): string {
+  const place = schemaFields(schema).find(({ path }) => path.endsWith(`.${name}`))?.path;
+  if (place !== undefined) return `it belongs in \`${place.slice(0, -name.length - 1)}\``;
+  return `the fields here are ${names.slice(0, 12).join(", ")}${names.length > 12 ? " …" : ""}`;
 }
 
 function wrongType({ node, value }: Field): string {

@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 import { isObject, type Json, type JsonObject, text } from "../../src/contract/json.ts";
 import { secretReferences } from "../../src/contract/reference.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
+import { schemaFields } from "../../src/schema/fields.ts";
 import { schemaFor } from "../../src/schema/known.ts";
 import { checkMeaning } from "../../src/schema/meaning.ts";
 import { validateManifest } from "../../src/schema/validate.ts";
-import { schemaFields } from "./schema-fields.ts";
 
 const root = join(import.meta.dirname, "..", "..", "examples");
 const now = new Date("2026-11-21T00:00:00Z");

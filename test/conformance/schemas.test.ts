@@ -5,11 +5,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/contract/json.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
+import { schemaFields } from "../../src/schema/fields.ts";
 import { documentTypes, schemaFor } from "../../src/schema/known.ts";
 import type { SchemaNode } from "../../src/schema/node.ts";
 import { validateConfig, validateManifest } from "../../src/schema/validate.ts";
 import { decidedFields, interfaceFields } from "./interface-fields.ts";
-import { schemaFields } from "./schema-fields.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const types = readdirSync(join(root, "schemas")).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -5)] : []));

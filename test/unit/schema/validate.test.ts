@@ -52,6 +52,8 @@ describe("a field that is unknown", () => {
     ]);
     expect(messages("service", { workspaceFqn: "x" })[0]).toContain("did you mean `workspace_fqn`?");
     expect(messages("workspace", { collaborator: [] })[0]).toContain("did you mean `collaborators`?");
+    expect(messages("service", { cpu_limit: 1 })).toEqual(["unknown field `cpu_limit`; it belongs in `resources`"]);
+    expect(messages("service", { secret_fqn: "x" })[0]).toContain("it belongs in `mounts[]`");
     expect(messages("workspace", { zzz: 1 })[0]).toContain("the fields here are type, name, cluster_fqn");
   });
 
@@ -112,7 +114,7 @@ describe("a value", () => {
 
   it("of the wrong form is told the right one", () => {
     expect(messages("service", { workspace_fqn: "ranking" })).toEqual(["`workspace_fqn` must be cluster:workspace"]);
-    expect(messages("team", { members: ["ada"] })).toEqual(["item 0 must be an e-mail address"]);
+    expect(messages("team", { members: ["ada"] })).toEqual(["`members[0]` must be an e-mail address"]);
   });
 
   it("is never shown", () => {

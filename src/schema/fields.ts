@@ -1,4 +1,4 @@
-import { resolve, type SchemaNode, variants } from "../../src/schema/node.ts";
+import { resolve, type SchemaNode, variants } from "./node.ts";
 
 /** One field that a schema describes. */
 export type SchemaField = { readonly path: string; readonly node: SchemaNode };
