@@ -30,8 +30,12 @@ export async function findApplicationById(database: Kysely<Tables>, id: string):
 
 /** Keeps an application, new or changed. */
 export async function saveApplication(transaction: Transaction<Tables>, application: KeptApplication): Promise<void> {
-  const { id, createdAt, fqn, name, type, workspaceId, lastDeploymentId } = application;
-  const changing = { json: toText(application), last_deployment_id: lastDeploymentId ?? "" };
+  const { id, createdAt, fqn, name, type, workspaceId, lastDeploymentId, activeDeploymentId } = application;
+  const changing = {
+    json: toText(application),
+    last_deployment_id: lastDeploymentId ?? "",
+    active_deployment_id: activeDeploymentId,
+  };
   await transaction
     .insertInto("applications")
     .values({ id, created_at: createdAt, fqn, name, type, workspace_id: workspaceId, ...changing })

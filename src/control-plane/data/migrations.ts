@@ -61,10 +61,11 @@ async function createPlatform(database: Kysely<unknown>): Promise<void> {
       type: "text",
       workspace_id: "text",
       last_deployment_id: "text",
+      active_deployment_id: "text?",
     },
     key: ["id"],
     unique: [["fqn"], ["workspace_id", "name"]],
-    indexes: [newest, ["workspace_id", ...newest], ["type", ...newest]],
+    indexes: [newest, ["workspace_id", ...newest], ["type", ...newest], ["active_deployment_id"]],
   });
   await create(database, "deployments", {
     columns: {
@@ -93,10 +94,10 @@ async function createAccounts(database: Kysely<unknown>): Promise<void> {
     indexes: [["member"]],
   });
   await create(database, "virtual_accounts", {
-    columns: { ...resource, name: "text", expires_on: "text?" },
+    columns: { ...resource, name: "text", expires_on: "text?", rotate_at: "integer?" },
     key: ["id"],
     unique: [["name"]],
-    indexes: [newest],
+    indexes: [newest, ["rotate_at"]],
   });
   await create(database, "jwts", {
     columns: { id: "text", account_id: "text", created_at: "text", valid_until: "integer?" },
@@ -170,6 +171,11 @@ async function createSecrets(database: Kysely<unknown>): Promise<void> {
     columns: { ...resource, group_id: "text", name: "text", fqn: "text" },
     key: ["id"],
     unique: [["group_id", "name"], ["fqn"]],
+  });
+  await create(database, "secret_uses", {
+    columns: { deployment_id: "text", secret_fqn: "text" },
+    key: ["deployment_id", "secret_fqn"],
+    indexes: [["secret_fqn"]],
   });
   await create(database, "secret_versions", {
     columns: { id: "text", secret_id: "text", version: "integer", sealed: "text", created_at: "text" },

@@ -23,6 +23,15 @@ export type KeptApplication = Omit<Application, "deployment">;
 /** A deployment as it is kept: a reply adds its application. */
 export type KeptDeployment = Omit<Deployment, "application">;
 
+/** A secret group as it is kept: a reply adds its secrets. */
+export type KeptSecretGroup = Omit<SecretGroup, "associatedSecrets">;
+
+/** A secret as it is kept: a reply adds what changes without it. */
+export type KeptSecret = Omit<SecretResource, "activeDeploymentsCount" | "value">;
+
+/** A virtual account as it is kept: whether it is expired depends on the moment. */
+export type KeptAccount = Omit<VirtualAccount, "isExpired">;
+
 /** The tables of the control plane's database. */
 export type Tables = {
   readonly users: { readonly id: string; readonly slug: string; readonly display_name: string };
@@ -53,6 +62,7 @@ export type Tables = {
     readonly type: string;
     readonly workspace_id: string;
     readonly last_deployment_id: string;
+    readonly active_deployment_id: string | null;
   };
   readonly deployments: Resource<KeptDeployment> & {
     readonly application_id: string;
@@ -65,12 +75,17 @@ export type Tables = {
   readonly teams: Resource<Team> & { readonly name: string };
   /** `member` is an e-mail; `position` is `member` or `manager`. */
   readonly team_members: { readonly team: string; readonly member: string; readonly position: string };
-  readonly virtual_accounts: Resource<VirtualAccount> & {
+  readonly virtual_accounts: Resource<KeptAccount> & {
     readonly name: string;
     /** The last day on which it is valid (`yyyy-mm-dd`), null without end. */
     readonly expires_on: string | null;
+    /** When its token is to be replaced, in epoch milliseconds; null when we replace none. */
+    readonly rotate_at: number | null;
   };
-  /** Tokens of virtual accounts: a token whose id is not here, or whose `valid_until` (epoch ms) has passed, is void. */
+  /**
+   * Tokens of virtual accounts: one whose id is not here is void, and so is a replaced one once `valid_until` (epoch
+   * milliseconds) has come.
+   */
   readonly jwts: {
     readonly id: string;
     readonly account_id: string;
@@ -110,12 +125,14 @@ export type Tables = {
     readonly state: string;
     readonly created_at: string;
   };
-  readonly secret_groups: Resource<SecretGroup> & { readonly name: string; readonly fqn: string };
-  readonly secrets: Resource<SecretResource> & {
+  readonly secret_groups: Resource<KeptSecretGroup> & { readonly name: string; readonly fqn: string };
+  readonly secrets: Resource<KeptSecret> & {
     readonly group_id: string;
     readonly name: string;
     readonly fqn: string;
   };
+  /** One row for each secret that a deployment refers to. */
+  readonly secret_uses: { readonly deployment_id: string; readonly secret_fqn: string };
   /** Values, sealed (base64) with `secret:<secret id>:<version>` as associated data. */
   readonly secret_versions: {
     readonly id: string;

@@ -9,6 +9,7 @@ import { type Context, timestamp } from "../context.ts";
 import { findApplicationById, saveApplication, saveDeployment } from "../data/applications.ts";
 import { recordEffect } from "../data/audit.ts";
 import { page, pageOfRows } from "../data/page.ts";
+import { recordSecretUses } from "../data/secret-uses.ts";
 import type { KeptApplication, KeptDeployment, Tables } from "../data/tables.ts";
 import {
   cancelled,
@@ -127,6 +128,7 @@ async function deploy(
   const deployment = withProgress(begun, progress, now, newId);
   const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);
   await saveDeployment(transaction, deployment, lookAt);
+  await recordSecretUses(transaction, deployment);
   await saveApplication(transaction, application);
   if (lookAt !== null) context.lookAt(lookAt);
   return deploymentText(toText<KeptDeployment>(deployment), toText(application));
