@@ -1,45 +1,42 @@
-import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import type { Identity, Reference } from "./manifest.ts";
 
+/** The role assignments that manifests of many kinds carry. */
+export type Grants = {
+  readonly collaborators?: readonly { readonly subject: string }[] | null;
+  readonly permissions?: readonly { readonly resource_fqn: string; readonly resource_type: string }[] | null;
+  readonly ownedBy?: { readonly account?: string | null; readonly team?: string | null } | null;
+};
+
 /** The references that a manifest's role assignments make: collaborators, permissions and owners. */
-export function grantReferences(manifest: JsonObject): readonly Reference[] {
+export function grantReferences({ collaborators, permissions, ownedBy }: Grants): readonly Reference[] {
   return [
-    ...items(manifest.collaborators).flatMap((item, index) =>
-      reference(subjectIdentity(text(item.subject)), `/collaborators/${index}/subject`),
+    ...(collaborators ?? []).flatMap(({ subject }, index) =>
+      reference(subjectIdentity(subject), `/collaborators/${index}/subject`),
     ),
-    ...items(manifest.permissions).flatMap((item, index) =>
-      reference(
-        resourceIdentity(text(item.resource_type), text(item.resource_fqn)),
-        `/permissions/${index}/resource_fqn`,
-      ),
+    ...(permissions ?? []).flatMap(({ resource_type, resource_fqn }, index) =>
+      reference(resourceIdentity(resource_type, resource_fqn), `/permissions/${index}/resource_fqn`),
     ),
-    ...reference(ownerIdentity(manifest.ownedBy), "/ownedBy/team"),
+    ...reference(ownedBy?.team ? teamIdentity(ownedBy.team) : null, "/ownedBy/team"),
   ];
 }
 
-/** The one-element list of a reference, or none: the form that `flatMap` and spreading want. */
-export function reference(identity: Identity | null, pointer: string): readonly Reference[] {
+function reference(identity: Identity | null, pointer: string): readonly Reference[] {
   return identity === null ? [] : [{ identity, pointer }];
 }
 
-function subjectIdentity(subject: string | undefined): Identity | null {
-  const [, scheme, name] = subject?.match(/^(team|virtualaccount):(.+)$/) ?? [];
-  if (scheme === "team") return name === "everyone" ? null : `team/${name}`;
+function subjectIdentity(subject: string): Identity | null {
+  const [, scheme, name = ""] = /^(team|virtualaccount):(.+)$/.exec(subject) ?? [];
+  if (scheme === "team") return teamIdentity(name);
   return scheme === undefined ? null : `virtual-account/${name}`;
 }
 
-function resourceIdentity(type: string | undefined, fqn: string | undefined): Identity | null {
-  if (fqn === undefined) return null;
+// Everyone is a team that exists always.
+function teamIdentity(name: string): Identity | null {
+  return name === "everyone" ? null : `team/${name}`;
+}
+
+function resourceIdentity(type: string, fqn: string): Identity | null {
   if (type === "cluster" || type === "workspace") return `${type}/${fqn}`;
   // An ml repo's fqn is `ml-repo:tenant/repo`; manifests may give the bare name too.
   return type === "ml-repo" ? `ml-repo/${fqn.slice(fqn.lastIndexOf("/") + 1)}` : null;
-}
-
-function ownerIdentity(owner: Json | undefined): Identity | null {
-  const team = isObject(owner) ? text(owner.team) : undefined;
-  return team === undefined || team === "everyone" ? null : `team/${team}`;
-}
-
-function items(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map((item: Json) => (isObject(item) ? item : {})) : [];
 }

@@ -81,6 +81,18 @@ export type Kind = {
   readonly issuesToken?: (manifest: JsonObject) => boolean;
 };
 
+/** A kind as its file writes it: its own functions see manifests typed by the schema that they have passed. */
+export type KindFor<Declared> = Omit<Kind, "key" | "references" | "issuesToken"> & {
+  readonly key: (manifest: Declared) => string;
+  readonly references: (manifest: Declared) => readonly Reference[];
+  readonly issuesToken?: (manifest: Declared) => boolean;
+};
+
+/** Defines a kind; from here on its manifests are plain objects that have passed its schema. */
+export function defineKind<Declared>(kind: KindFor<Declared>): Kind {
+  return kind as unknown as Kind;
+}
+
 /** Types the row readers of a kind by the reply of the operation they belong to. */
 export type RowOf<Name extends keyof Replies> = (reply: Replies[Name]) => LiveRow | null;
 

@@ -1,5 +1,5 @@
-import { text } from "../contract/json.ts";
-import type { Kind, RowOf } from "../core/kind.ts";
+import type { ChatPromptManifest } from "../contract/generated/manifests.ts";
+import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 import { registryKey, versionNumber } from "../core/registry.ts";
 
 const row: RowOf<"putPromptVersion"> = ({ id, fqn, manifest, updated_at }) => ({
@@ -11,12 +11,12 @@ const row: RowOf<"putPromptVersion"> = ({ id, fqn, manifest, updated_at }) => ({
 });
 
 /** A chat prompt: numbered versions whose content never changes. */
-export const kind: Kind = {
+export const kind: Kind = defineKind<ChatPromptManifest>({
   type: "chat_prompt",
-  key: (manifest) => registryKey(manifest, ""),
+  key: ({ ml_repo, name }) => `${ml_repo}/${name}`,
   group: (key) => key.slice(0, key.indexOf("/")),
-  references: (manifest) => [{ identity: `ml-repo/${text(manifest.ml_repo)}`, pointer: "/ml_repo" }],
+  references: (manifest) => [{ identity: `ml-repo/${manifest.ml_repo}`, pointer: "/ml_repo" }],
   list: { operation: "listPromptVersions", narrow: (key) => ({ name: key.slice(key.indexOf("/") + 1) }), row },
   write: [{ operation: "putPromptVersion", row }],
   versions: { mutable: ["description", "metadata", "version_alias"] },
-};
+});

@@ -1,6 +1,6 @@
-import { text } from "../contract/json.ts";
+import type { ClusterManifest } from "../contract/generated/manifests.ts";
 import { grantReferences } from "../core/grants.ts";
-import type { Kind, RowOf } from "../core/kind.ts";
+import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"getCluster"> = ({ id, name, manifest, updatedAt }) => ({
   key: name,
@@ -10,9 +10,9 @@ const row: RowOf<"getCluster"> = ({ id, name, manifest, updatedAt }) => ({
 });
 
 /** A cluster. Without the list E3 it is read by its id: its name on some servers, what a dryRun answers on others. */
-export const kind: Kind = {
+export const kind: Kind = defineKind<ClusterManifest>({
   type: "cluster",
-  key: (manifest) => text(manifest.name) ?? "",
+  key: ({ name }) => name,
   group: () => null,
   references: grantReferences,
   list: { operation: "listClusters", row },
@@ -23,4 +23,4 @@ export const kind: Kind = {
     row,
   },
   write: [{ operation: "putCluster", rehearsal: "putCluster", row }],
-};
+});

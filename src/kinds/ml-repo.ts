@@ -1,6 +1,7 @@
+import type { MlRepoManifest } from "../contract/generated/manifests.ts";
 import { text } from "../contract/json.ts";
 import { grantReferences } from "../core/grants.ts";
-import type { Kind, RowOf } from "../core/kind.ts";
+import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"putMlRepo"> = ({ id, manifest }) => ({
   key: text(manifest.name) ?? "",
@@ -10,11 +11,11 @@ const row: RowOf<"putMlRepo"> = ({ id, manifest }) => ({
 });
 
 /** An ml repo. The 20 operations list repos; only the extension E7 writes them. */
-export const kind: Kind = {
+export const kind: Kind = defineKind<MlRepoManifest>({
   type: "ml-repo",
-  key: (manifest) => text(manifest.name) ?? "",
+  key: ({ name }) => name,
   group: (key) => key,
   references: grantReferences,
   list: { operation: "listMlRepos", narrow: (name) => ({ name }), row },
   write: [{ operation: "putMlRepo", rehearsal: "putMlRepo", row }],
-};
+});

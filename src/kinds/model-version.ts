@@ -1,5 +1,5 @@
-import { text } from "../contract/json.ts";
-import type { Kind, RowOf } from "../core/kind.ts";
+import type { ModelVersionManifest } from "../contract/generated/manifests.ts";
+import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 import { registryKey, versionNumber } from "../core/registry.ts";
 
 const row: RowOf<"putModelVersion"> = ({ id, fqn, manifest, updated_at }) => ({
@@ -11,15 +11,15 @@ const row: RowOf<"putModelVersion"> = ({ id, fqn, manifest, updated_at }) => ({
 });
 
 /** A model version. It is written with PUT (E2); operation 5 is used only where it cannot do harm. */
-export const kind: Kind = {
+export const kind: Kind = defineKind<ModelVersionManifest>({
   type: "model-version",
-  key: (manifest) => registryKey(manifest, ""),
+  key: ({ ml_repo, name }) => `${ml_repo}/${name}`,
   group: (key) => key.slice(0, key.indexOf("/")),
-  references: (manifest) => [{ identity: `ml-repo/${text(manifest.ml_repo)}`, pointer: "/ml_repo" }],
+  references: (manifest) => [{ identity: `ml-repo/${manifest.ml_repo}`, pointer: "/ml_repo" }],
   list: { operation: "listModelVersions", narrow: (key) => ({ name: key.slice(key.indexOf("/") + 1) }), row },
   write: [
     { operation: "putModelVersion", row },
     { operation: "postModelVersion", row: () => null, caution: "registers" },
   ],
   versions: { mutable: ["description", "metadata", "version_alias"] },
-};
+});

@@ -1,13 +1,13 @@
-import { text } from "../contract/json.ts";
+import type { ServiceManifest } from "../contract/generated/manifests.ts";
 import type { Application, Deployment } from "../contract/resources.ts";
-import type { Kind, LiveRow } from "../core/kind.ts";
+import { defineKind, type Kind, type LiveRow } from "../core/kind.ts";
 
 /** A service. Live is the manifest of its newest deployment, however that deployment fares. */
-export const kind: Kind = {
+export const kind: Kind = defineKind<ServiceManifest>({
   type: "service",
-  key: (manifest) => `${text(manifest.workspace_fqn)}/${text(manifest.name)}`,
+  key: (manifest) => `${manifest.workspace_fqn}/${manifest.name}`,
   group: (key) => key.slice(0, key.indexOf("/")),
-  references: (manifest) => [{ identity: `workspace/${text(manifest.workspace_fqn)}`, pointer: "/workspace_fqn" }],
+  references: (manifest) => [{ identity: `workspace/${manifest.workspace_fqn}`, pointer: "/workspace_fqn" }],
   list: {
     operation: "listApps",
     query: { applicationType: "service" },
@@ -21,7 +21,7 @@ export const kind: Kind = {
   },
   write: [{ operation: "putApp", rehearsal: "putApp", row: deploymentRow }],
   rollsOut: true,
-};
+});
 
 function applicationRow({ id, type, deployment, workspaceFqn, name }: Application): LiveRow | null {
   if (type !== "service" || !deployment) return null;

@@ -1,6 +1,6 @@
-import { text } from "../contract/json.ts";
+import type { TeamManifest } from "../contract/generated/manifests.ts";
 import { grantReferences } from "../core/grants.ts";
-import type { Kind, RowOf } from "../core/kind.ts";
+import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"putTeam"> = ({ id, teamName, manifest, updatedAt }) => ({
   key: teamName,
@@ -10,12 +10,12 @@ const row: RowOf<"putTeam"> = ({ id, teamName, manifest, updatedAt }) => ({
 });
 
 /** A team, or a team whose members come from single sign-on. Only the extension E6 reads teams. */
-export const kind: Kind = {
+export const kind: Kind = defineKind<TeamManifest>({
   type: "team",
   aliases: ["sso-team"],
-  key: (manifest) => text(manifest.name) ?? "",
+  key: ({ name }) => name,
   group: () => null,
   references: grantReferences,
   list: { operation: "listTeams", row },
   write: [{ operation: "putTeam", rehearsal: "putTeam", row }],
-};
+});

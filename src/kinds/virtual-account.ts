@@ -1,6 +1,6 @@
-import { text } from "../contract/json.ts";
+import type { VirtualAccountManifest } from "../contract/generated/manifests.ts";
 import { grantReferences } from "../core/grants.ts";
-import type { Kind, RowOf } from "../core/kind.ts";
+import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, updatedAt }) => ({
   key: name,
@@ -10,13 +10,13 @@ const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, updatedAt }) => (
 });
 
 /** A virtual account. Its creation answers a token once; only the extension E5 reads accounts. */
-export const kind: Kind = {
+export const kind: Kind = defineKind<VirtualAccountManifest>({
   type: "virtual-account",
-  key: (manifest) => text(manifest.name) ?? "",
+  key: ({ name }) => name,
   group: () => null,
   references: grantReferences,
   list: { operation: "listVirtualAccounts", row },
   write: [{ operation: "putVirtualAccount", rehearsal: "putVirtualAccount", row }],
   // With a secret store the server keeps the token itself, so losing our copy loses nothing.
-  issuesToken: (manifest) => manifest.secret_store_config === undefined,
-};
+  issuesToken: ({ secret_store_config }) => !secret_store_config,
+});

@@ -1,6 +1,6 @@
-import { text } from "../contract/json.ts";
+import type { WorkspaceManifest } from "../contract/generated/manifests.ts";
 import { grantReferences } from "../core/grants.ts";
-import type { Kind, RowOf } from "../core/kind.ts";
+import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, updatedAt }) => ({
   key: fqn,
@@ -10,14 +10,14 @@ const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, updatedAt }) => ({
 });
 
 /** A workspace in a cluster. The 20 operations list workspaces; only the extension E1 writes them. */
-export const kind: Kind = {
+export const kind: Kind = defineKind<WorkspaceManifest>({
   type: "workspace",
-  key: (manifest) => `${text(manifest.cluster_fqn)}:${text(manifest.name)}`,
+  key: (manifest) => `${manifest.cluster_fqn}:${manifest.name}`,
   group: (key) => key,
   references: (manifest) => [
-    { identity: `cluster/${text(manifest.cluster_fqn)}`, pointer: "/cluster_fqn" },
+    { identity: `cluster/${manifest.cluster_fqn}`, pointer: "/cluster_fqn" },
     ...grantReferences(manifest),
   ],
   list: { operation: "listWorkspaces", narrow: (fqn) => ({ fqn }), row },
   write: [{ operation: "putWorkspace", rehearsal: "putWorkspace", row }],
-};
+});
