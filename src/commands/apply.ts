@@ -14,7 +14,7 @@ import { jsonText } from "../render/json.ts";
 import { planText } from "../render/plan.ts";
 import type { Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
-import { followOptions } from "./following.ts";
+import { followOptions, placesIn } from "./following.ts";
 import { desiredOf, groupOf, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { confirm, isInteractive, writeResult } from "./terminal.ts";
@@ -95,14 +95,16 @@ async function report(
   applied: Applied,
   { diagnostics }: Plan,
   { terminal }: Invocation,
-  { settings }: Prepared,
+  prepared: Prepared,
 ): Promise<void> {
+  const { settings } = prepared;
   for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
   const told = diagnostics.filter(({ detail, severity }) => severity === "error" || detail !== null);
   terminal.stderr.write(diagnosticsText(told, settings.paint));
   const { tokens, ...contract } = applied;
   const json = tokens.length === 0 ? contract : applied;
-  await writeResult(terminal, settings.output === "json" ? jsonText(json) : applyText(applied, settings.paint));
+  const text = (): string => applyText(applied, settings.paint, placesIn(prepared));
+  await writeResult(terminal, settings.output === "json" ? jsonText(json) : text());
 }
 
 /** 0 when all went well; 1 when nothing did; 7 in between. */

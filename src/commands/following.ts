@@ -1,19 +1,21 @@
 import type { Progress } from "../engine/apply.ts";
 import type { FollowOptions } from "../engine/follow.ts";
 import { kindOf } from "../kinds/index.ts";
-import { outcomeText } from "../render/apply.ts";
+import { outcomeText, type PlaceOf } from "../render/apply.ts";
 import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
 import { shapeOf } from "./looking.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** How a command follows its plan, telling a person at a terminal how it goes. */
-export function followOptions({ flags, terminal }: Invocation, { settings, now }: Prepared): FollowOptions {
+export function followOptions({ flags, terminal }: Invocation, prepared: Prepared): FollowOptions {
+  const { settings, now } = prepared;
+  const placeOf = placesIn(prepared);
   const { concurrency, wait, requestTimeoutMs, rolloutTimeoutMs, paint } = settings;
   const show = (progress: Progress): void => {
     if (progress.what === "rollout")
       terminal.stderr.write(`  ${printable(progress.step.identity)}: ${progress.status}\n`);
-    if (progress.what === "finished") terminal.stderr.write(`  ${outcomeText(progress.outcome, paint)}\n`);
+    if (progress.what === "finished") terminal.stderr.write(`  ${outcomeText(progress.outcome, paint, placeOf)}\n`);
   };
   return {
     kindOf,
@@ -27,5 +29,16 @@ export function followOptions({ flags, terminal }: Invocation, { settings, now }
     stopping: terminal.stopping,
     signal: terminal.signal,
     onProgress: terminal.stderr.isTTY ? show : () => undefined,
+  };
+}
+
+/** Finds the place of an outcome's manifest, down to the field that the control plane named. */
+export function placesIn({ selected }: Pick<Prepared, "selected">): PlaceOf {
+  const manifests = new Map(selected.map((manifest) => [manifest.identity, manifest]));
+  return ({ identity, error }) => {
+    const manifest = manifests.get(identity);
+    if (manifest === undefined) return null;
+    const { line, column } = error?.pointer ? manifest.locate(error.pointer) : { line: manifest.line, column: 1 };
+    return `${manifest.file}:${line}:${column}`;
   };
 }

@@ -11,7 +11,7 @@ import { printable } from "../render/escape.ts";
 import { watchSource } from "../source/watch.ts";
 import type { Invocation } from "./command.ts";
 import { type Connected, openConnection } from "./connection.ts";
-import { followOptions } from "./following.ts";
+import { followOptions, placesIn } from "./following.ts";
 import { desiredOf, lookingAt } from "./looking.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 
@@ -86,11 +86,12 @@ function createTeller({ terminal }: Invocation): Teller {
   return {
     diagnostics: ({ loaded, settings }) =>
       once("diagnostics", diagnosticsText(loaded.diagnostics, settings.paint), terminal.stderr),
-    applied: (applied, { settings }) => {
+    applied: (applied, prepared) => {
+      const { paint } = prepared.settings;
       for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
       const lines = applied.outcomes
         .filter(({ result }) => result !== "unchanged")
-        .map((outcome) => `  ${outcomeText(outcome, settings.paint)}\n`);
+        .map((outcome) => `  ${outcomeText(outcome, paint, placesIn(prepared))}\n`);
       once("applied", `${lines.join("")}${applyLine(applied)}\n`, terminal.stdout);
       last.failure = "";
     },

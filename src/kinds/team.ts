@@ -1,5 +1,4 @@
 import type { TeamManifest } from "../contract/generated/manifests.ts";
-import { grantReferences } from "../core/grants.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"putTeam"> = ({ id, teamName, manifest, updatedAt }) => ({
@@ -15,7 +14,7 @@ export const kind: Kind = defineKind<TeamManifest>({
   aliases: ["sso-team"],
   key: ({ name }) => name,
   group: () => null,
-  references: grantReferences,
+  references: () => [],
   list: { operation: "listTeams", row },
   write: [{ operation: "putTeam", rehearsal: "putTeam", row }],
 });

@@ -13,14 +13,18 @@ const styles: { readonly [result in Result]: Style } = {
   unknown: "magenta",
 };
 
-/** One resource's outcome in a line, with the reason where it did not go well. */
-export function outcomeText(outcome: Outcome, paint: Paint): string {
+/** Where the manifest of an outcome stands (`file:line:column`), as exactly as its error tells; null when unknown. */
+export type PlaceOf = (outcome: Outcome) => string | null;
+
+/** One resource's outcome in a line, with the reason and the place where it did not go well. */
+export function outcomeText(outcome: Outcome, paint: Paint, placeOf: PlaceOf): string {
   const { identity, result, rollout, error } = outcome;
   const shown = rollout === null ? "" : `  rollout ${rollout}`;
   const head = `${paint(styles[result], result.padEnd(9))} ${printable(identity)}${shown}`;
   if (error === null) return head;
-  const pointer = error.pointer === undefined ? "" : ` at ${printable(error.pointer)}`;
-  return `${head}\n          ${printable(error.message)}${pointer} ${paint("dim", `[${printable(error.code)}]`)}`;
+  const place = placeOf(outcome);
+  const where = place === null ? "" : `\n            ${paint("dim", `at ${printable(place)}`)}`;
+  return `${head}\n            ${printable(error.message)} ${paint("dim", `[${printable(error.code)}]`)}${where}`;
 }
 
 /** `Applied: 2 created, 1 updated, 40 unchanged`. */
@@ -39,14 +43,14 @@ export function applyLine({ summary }: Pick<ApplyReport, "summary">): string {
 }
 
 /** An apply's report for people: every outcome but the unchanged ones, between two summaries; one line when all is well. */
-export function applyText(report: ApplyReport, paint: Paint): string {
+export function applyText(report: ApplyReport, paint: Paint, placeOf: PlaceOf): string {
   const line = applyLine(report);
   const shown = report.outcomes.filter(({ result }) => result !== "unchanged");
   if (shown.length === 0) return `${line}\n`;
   return [
     paint("bold", line),
     "",
-    ...shown.map((outcome) => `  ${outcomeText(outcome, paint)}`),
+    ...shown.map((outcome) => `  ${outcomeText(outcome, paint, placeOf)}`),
     "",
     paint("bold", line),
     "",

@@ -89,3 +89,10 @@ function orphanText(orphans: readonly Step[], view: PlanView): readonly string[]
   const title = view.paint("bold", "Orphans: recorded, no longer declared; reported, never deleted");
   return [[title, ...orphans.map((step) => stepText(step, view)), ""].join("\n")];
 }
+
+/** What is live but neither declared nor recorded, one line each. */
+export function unmanagedText(rows: readonly { readonly identity: string }[], paint: Paint): string {
+  if (rows.length === 0) return "Unmanaged: nothing\n";
+  const lines = rows.map(({ identity }) => `  ${printable(identity)}`).toSorted(compareText);
+  return `${[paint("bold", "Unmanaged: live, neither declared nor recorded"), ...lines].join("\n")}\n`;
+}
