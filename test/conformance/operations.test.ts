@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import {
+  fillPath,
+  isDocumented,
+  type Operation,
+  type OperationName,
+  operation,
+  operations,
+} from "../../src/contract/operations.ts";
+import { served } from "../../src/control-plane/operations/index.ts";
+import { type Caller, startControlPlane } from "../control-plane.ts";
+import { plantWorkspace, service } from "./platform.ts";
+
+const names = Object.keys(operations) as OperationName[];
+const isServed = (name: OperationName) => served.some((one) => one.name === name);
+
+// These answer 501 until their turn comes.
+const later: readonly string[] = ["2", "7", "8", "9", "11", "E9", "E10", "E11"];
+
+function pathOf({ path }: Operation): string {
+  return fillPath(path, { id: "x", name: "x", jobId: "x", jobRunName: "x", scope: "x" });
+}
+
+/** A body whose form is right, if anything. */
+function bodyOf({ body }: Operation): Record<string, unknown> | undefined {
+  if (body === undefined) return undefined;
+  const samples = { object: {}, string: "x", list: [], integer: 1, boolean: true };
+  const required = Object.entries(body).filter(([, member]) => member.required === true);
+  return Object.fromEntries(required.map(([name, member]) => [name, samples[member.is]]));
+}
+
+function call(caller: Caller, { method, ...row }: Operation, path: string, body: unknown = bodyOf({ method, ...row })) {
+  if (method === "GET") return caller.get(path);
+  return method === "PUT" ? caller.put(path, body) : caller.post(path, body);
+}
+
+test("every operation is served, or one of those that come later", () => {
+  const missing = names.filter((name) => !isServed(name)).map((name) => operation(name).number);
+  expect(missing.toSorted()).toEqual(later.toSorted());
+});
+
+describe("with the extensions", () => {
+  test.each(names)("%s has a route, which strangers cannot use", async (name) => {
+    const { url, admin } = await startControlPlane();
+    const row = operation(name);
+    const reply = await call(admin, row, pathOf(row));
+    expect(["route-not-found", "method-not-allowed"]).not.toContain(reply.body.code);
+    if (!isServed(name)) expect(reply).toMatchObject({ status: 501, body: { code: "not-implemented" } });
+    else expect(reply.status).toBeLessThan(500);
+    if (reply.status !== 200)
+      expect(reply.body).toMatchObject({ statusCode: reply.status, message: expect.any(String) });
+
+    const stranger = await fetch(url + pathOf(row), { method: row.method });
+    expect(stranger.status).toBe(401);
+    expect(stranger.headers.get("www-authenticate")).toMatch(/^Bearer/);
+    expect(await stranger.json()).toMatchObject({ statusCode: 401, code: "unauthorized" });
+  });
+});
+
+test("with the documented ones alone, no extension has a route", async () => {
+  const { admin } = await startControlPlane({ documentedOnly: true });
+  for (const name of names) {
+    const row = operation(name);
+    const { status, body } = await call(admin, row, pathOf(row));
+    const isAbsent = status === 405 || body.code === "route-not-found";
+    expect([name, isAbsent]).toEqual([name, !isDocumented(row)]);
+  }
+});
+
+test("a method that a path does not take is 405, and says which it takes", async () => {
+  const { url, adminToken } = await startControlPlane();
+  const headers = { authorization: `Bearer ${adminToken.open()}` };
+  for (const path of new Set(names.map((name) => operation(name).path))) {
+    const reply = await fetch(url + pathOf({ ...operation("getCluster"), path }), { method: "DELETE", headers });
+    expect(reply.status).toBe(405);
+    const methods = names.map(operation).filter((row) => row.path === path);
+    expect(reply.headers.get("allow")?.split(", ").toSorted()).toEqual(methods.map(({ method }) => method).toSorted());
+  }
+});
+
+test("every list takes limit and offset, within their limits", async () => {
+  const { admin } = await startControlPlane();
+  await plantWorkspace(admin);
+  const { body } = await admin.put("/api/svc/v1/apps", { manifest: service });
+  for (const name of names.filter((one) => operation(one).reply === "list" && isServed(one))) {
+    const path = fillPath(operation(name).path, { id: body.data.applicationId });
+    const page = await admin.get(`${path}?limit=1000&offset=5000&unknown=1&unknown=2`);
+    expect([name, page.status]).toEqual([name, 200]);
+    expect(page.body).toEqual({ data: [], pagination: { total: expect.any(Number), offset: 5000, limit: 1000 } });
+    expect((await admin.get(path)).body.pagination).toMatchObject({ offset: 0, limit: 100 });
+    for (const query of [
+      "limit=0",
+      "limit=1001",
+      "limit=1e3",
+      "limit=",
+      "limit=1&limit=2",
+      "offset=-1",
+      "offset=%00",
+      "a=%",
+    ]) {
+      expect([name, query, (await admin.get(`${path}?${query}`)).status]).toEqual([name, query, 400]);
+    }
+  }
+});
+
+test("every write refuses bodies of the wrong form", async () => {
+  const { url, admin, adminToken } = await startControlPlane();
+  const writes = names.filter((name) => operation(name).body !== undefined && isServed(name));
+  for (const name of writes) {
+    const row = operation(name);
+    const send = (body: string, type = "application/json") =>
+      fetch(url + pathOf(row), {
+        method: row.method,
+        body: Buffer.from(body),
+        headers: { authorization: `Bearer ${adminToken.open()}`, "content-type": type },
+      });
+    const statuses = await Promise.all(
+      [
+        send("{"),
+        send("[]"),
+        send("null"),
+        send('"x"'),
+        send("{}"),
+        send("{}", "text/plain"),
+        send(`"${"x".repeat(8 * 1024 * 1024)}"`),
+      ].map(async (reply) => (await reply).status),
+    );
+    expect([name, ...statuses]).toEqual([name, 400, 400, 400, 400, 400, 415, 413]);
+    const extra = await call(admin, row, pathOf(row), { ...bodyOf(row), tenantName: "other" });
+    expect(extra).toMatchObject({ status: 400, body: { details: [{ pointer: "/tenantName" }] } });
+    for (const [member, form] of Object.entries(row.body ?? {})) {
+      const wrong = form.is === "string" ? 1 : "true";
+      const reply = await call(admin, row, pathOf(row), { ...bodyOf(row), [member]: wrong });
+      expect([name, member, reply.status]).toEqual([name, member, 400]);
+    }
+  }
+});
+
+test("a manifest of another kind is refused by every operation that takes one", async () => {
+  const { admin } = await startControlPlane();
+  for (const name of names.filter((one) => operation(one).body?.manifest !== undefined && isServed(one))) {
+    const row = operation(name);
+    for (const manifest of [{}, { type: 1 }, { type: "secret-group", name: "x" }, { type: "__proto__" }]) {
+      // Applications may be of types that nobody knows yet.
+      const reply = await call(admin, row, pathOf(row), { manifest });
+      expect([name, manifest, reply.status]).toEqual([name, manifest, 422]);
+      expect(reply.body.details.length).toBeGreaterThan(0);
+    }
+  }
+});
+
+test("a broken or NUL path parameter is 400, a strange one 404", async () => {
+  const { admin } = await startControlPlane();
+  expect((await admin.get("/api/svc/v1/clusters/%00")).status).toBe(400);
+  expect((await admin.get("/api/svc/v1/clusters/%zz")).status).toBe(400);
+  for (const id of ["x%27%20OR%201%3D1--", "%25", "_", "*", "a%2Fb", "%F0%9F%90%99"]) {
+    expect(await admin.get(`/api/svc/v1/clusters/${id}`)).toMatchObject({ status: 404, body: { code: "not-found" } });
+  }
+});
