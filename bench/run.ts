@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,19 +13,29 @@ const { values } = parseArgs({
   },
 });
 const size: Size = { count: Number(values.n), pairs: Number(values.pairs), concurrency: Number(values.concurrency) };
-const results = await bench(size, (line) => console.error(line));
-const rows = judge(results, size);
-console.log(`\n${table(rows)}`);
-if (size.count !== 10_000) console.log("\nThe goals are set for 10,000 manifests: npm run bench -- --n 10000");
+try {
+  report(await bench(size, (line) => console.error(line)));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
 
-const folder = join(import.meta.dirname, "results");
-const file = join(folder, `${size.count}.json`);
-const [cpu] = cpus();
-const machine = { cpu: cpu?.model, cores: cpus().length, memory: totalmem(), node: process.version };
-mkdirSync(folder, { recursive: true });
-writeFileSync(file, `${JSON.stringify({ ...size, machine, rows, runs: withoutResults(results) }, null, 2)}\n`);
+function report(results: Results): void {
+  const rows = judge(results);
+  const program = existsSync(join(import.meta.dirname, "../dist/holdfast.js")) ? "bundle" : "sources";
+  console.log(`\n${table(rows)}\n\nMeasured: the ${program}.`);
+  if (program === "sources") console.log("Start-up counts: npm run build makes the bundle that users run.");
+  if (size.count !== 10_000) console.log("The goals are set for 10,000 manifests: npm run bench -- --n 10000");
+  const [cpu] = cpus();
+  const machine = { cpu: cpu?.model, cores: cpus().length, memory: totalmem(), node: process.version };
+  const folder = join(import.meta.dirname, "results");
+  mkdirSync(folder, { recursive: true });
+  const text = JSON.stringify({ ...size, program, machine, rows, runs: withoutResults(results) }, null, 2);
+  writeFileSync(join(folder, `${size.count}.json`), `${text}\n`);
+}
 
-function judge({ startUp, validate, apply, coldPlan, warmPlan }: Results, { count }: Size): readonly Row[] {
+function judge({ startUp, validate, apply, coldPlan, warmPlan }: Results): readonly Row[] {
+  const { count } = size;
   return [
     judgeTime("validate of one file", startUp, { atMost: 5 }),
     judgeTime("validate, cold", validate, { atMost: 1.2 }),
