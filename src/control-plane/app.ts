@@ -21,6 +21,7 @@ import { createEmbeddedDriver } from "./rollout/embedded.ts";
 import { Wheel } from "./rollout/wheel.ts";
 import { addOperations } from "./routes.ts";
 import { seed } from "./seed/seed.ts";
+import { openSigningKeys } from "./signing-keys.ts";
 
 /** What a control plane is started with. */
 export type ControlPlaneOptions = {
@@ -109,6 +110,7 @@ async function createContext(
     now,
     newId: createIds(now),
     sealKey,
+    signingKeys: await openSigningKeys(store, sealKey, now),
     unknownFields,
     rollouts: rollouts ?? createEmbeddedDriver({ seconds: rolloutSeconds }),
     lookAt: (moment) => wheel.at(moment),

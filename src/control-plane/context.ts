@@ -3,6 +3,7 @@ import type { SealKey } from "../seal/key.ts";
 import type { Store } from "../store/store.ts";
 import type { Tables } from "./data/tables.ts";
 import type { RolloutDriver } from "./rollout/driver.ts";
+import type { SigningKeys } from "./signing-keys.ts";
 
 /** All that an operation may reach besides its call. */
 export type Context = {
@@ -13,6 +14,8 @@ export type Context = {
   readonly newId: () => string;
   /** The key that seals secrets at rest. */
   readonly sealKey: SealKey;
+  /** The keys that sign the tokens of virtual accounts. */
+  readonly signingKeys: SigningKeys;
   /** Whether manifests may carry fields that the schemas do not know. */
   readonly unknownFields: "refuse" | "allow";
   readonly rollouts: RolloutDriver;

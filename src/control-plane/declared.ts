@@ -53,6 +53,12 @@ export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
   ) => Promise<void>;
 };
 
+/** What it takes to decide a write of a declared resource. */
+export type DeciderOf<Resource extends { readonly manifest: JsonObject }> = Pick<
+  DeclaredKind<Resource>,
+  "find" | "authorise" | "faults" | "stamps" | "make"
+>;
+
 /** What a write of a declared resource comes to; `keep` when the manifest says what is there already. */
 export type Decision<Resource> = {
   readonly action: "create" | "update" | "keep";
@@ -88,7 +94,7 @@ export async function putDeclared<Resource extends { readonly id: string | null;
 
 /** Decides a write, and refuses what cannot be. */
 export async function decide<Resource extends { readonly manifest: JsonObject }>(
-  kind: DeclaredKind<Resource>,
+  kind: DeciderOf<Resource>,
   principal: Principal,
   manifest: JsonObject,
   context: Context,

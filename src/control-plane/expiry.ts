@@ -13,9 +13,9 @@ export function isExpired(date: string | null | undefined, now: number): boolean
   return end !== null && now >= end;
 }
 
-/** When a token issued at `issued` is due to be replaced, by an interval in days; null without rotation. */
-export function nextScheduledRotation(intervalDays: number | null, issued: number): number | null {
-  return intervalDays === null ? null : issued + intervalDays * DAY;
+/** When a token issued at `issued` is due to be replaced, by an interval in days; null without token or rotation. */
+export function nextScheduledRotation(intervalDays: number | null, issued: number | null): number | null {
+  return intervalDays === null || issued === null ? null : issued + intervalDays * DAY;
 }
 
 /** When the predecessor of a token issued at `issued` stops working, by a grace period in days. */

@@ -1,3 +1,4 @@
+import { accountToken } from "../account-token.ts";
 import type { Authenticator } from "../auth.ts";
 import { userToken } from "../auth.ts";
 import type { Served } from "../serve.ts";
@@ -6,8 +7,10 @@ import { clusters } from "./clusters.ts";
 import { mlRepos } from "./ml-repos.ts";
 import { modelVersions } from "./model-versions.ts";
 import { promptVersions } from "./prompt-versions.ts";
+import { secrets } from "./secrets.ts";
 import { stages } from "./stages.ts";
 import { teams } from "./teams.ts";
+import { virtualAccounts } from "./virtual-accounts.ts";
 import { workspaces } from "./workspaces.ts";
 
 /** Every operation that is served, by family. */
@@ -20,7 +23,9 @@ export const served: readonly Served[] = [
   ...promptVersions,
   ...modelVersions,
   ...stages,
+  ...secrets,
+  ...virtualAccounts,
 ];
 
 /** Every way to know a caller. */
-export const authenticators: readonly Authenticator[] = [userToken];
+export const authenticators: readonly Authenticator[] = [userToken, accountToken];

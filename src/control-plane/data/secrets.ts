@@ -1,0 +1,190 @@
+import type { Kysely, Transaction } from "kysely";
+import type { SecretGroup, SecretResource, SecretVersion, Subject } from "../../contract/resources.ts";
+import type { Secret } from "../../contract/secret.ts";
+import { open, seal } from "../../seal/seal.ts";
+import { type Context, timestamp } from "../context.ts";
+import { fromText, type JsonText, toText, withMember } from "../json-text.ts";
+import { type Principal, tenant } from "../principal.ts";
+import { readSecretPath } from "../secret-form.ts";
+import { countActiveUses } from "./secret-uses.ts";
+import type { KeptSecret, KeptSecretGroup, Tables } from "./tables.ts";
+
+/** The secret store that this control plane is itself. */
+export const builtinStore = "builtin";
+
+/** The secret group of that name. */
+export async function findGroup(database: Kysely<Tables>, name: string): Promise<KeptSecretGroup | null> {
+  const row = await database.selectFrom("secret_groups").select("json").where("name", "=", name).executeTakeFirst();
+  return row === undefined ? null : fromText(row.json);
+}
+
+/** Keeps a group that has no secrets yet. */
+export async function addGroup(
+  transaction: Transaction<Tables>,
+  { subject }: Principal,
+  name: string,
+  context: Context,
+): Promise<KeptSecretGroup> {
+  const now = timestamp(context);
+  const group: KeptSecretGroup = {
+    id: context.newId(),
+    fqn: `${tenant}:${name}`,
+    name,
+    tenantName: tenant,
+    integrationId: builtinStore,
+    ...stampsOf(subject, now),
+    manifest: { type: "secret-group", name, integration_fqn: builtinStore },
+  };
+  const { id, fqn } = group;
+  await transaction
+    .insertInto("secret_groups")
+    .values({ id, created_at: now, json: toText(group), name, fqn })
+    .execute();
+  return group;
+}
+
+/** A value for a key of a group. */
+export type NewValue = { readonly group: KeptSecretGroup; readonly key: string; readonly value: Secret };
+
+/** Keeps a value: as version 1 of a new secret, or as the next version of the one that has the key. */
+export async function putValue(
+  transaction: Transaction<Tables>,
+  { subject }: Principal,
+  { group, key, value }: NewValue,
+  context: Context,
+): Promise<void> {
+  const now = timestamp(context);
+  const existing = await findSecret(transaction, group.id, key);
+  const before = existing ?? newSecret(context.newId(), group, key, subject, now);
+  const version = newVersion(context.newId(), before, now);
+  const secret = { ...before, updatedAt: now, secretVersions: [version, ...before.secretVersions] };
+  const row = { id: secret.id, created_at: secret.createdAt, group_id: group.id, name: key, fqn: secret.fqn };
+  await transaction
+    .insertInto("secrets")
+    .values({ ...row, json: toText(secret) })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ json: toText(secret) }))
+    .execute();
+  const sealed = seal(context.sealKey, value.open(), associated(secret.id, version.version)).toString("base64");
+  await transaction
+    .insertInto("secret_versions")
+    .values({ id: version.id, secret_id: secret.id, version: version.version, sealed, created_at: now })
+    .execute();
+}
+
+/** Keeps a value at `group/key`; a group that is absent is made. */
+export async function putAtPath(
+  transaction: Transaction<Tables>,
+  principal: Principal,
+  path: string,
+  value: Secret,
+  context: Context,
+): Promise<void> {
+  const place = readSecretPath(path);
+  if (place === null) throw new TypeError("the path was not validated");
+  const group =
+    (await findGroup(transaction, place.group)) ?? (await addGroup(transaction, principal, place.group, context));
+  await putValue(transaction, principal, { group, key: place.key, value }, context);
+}
+
+/** Groups as they are answered: each with its secrets, and none with a value. */
+export async function groupTexts(
+  database: Kysely<Tables>,
+  groups: readonly JsonText<KeptSecretGroup>[],
+): Promise<readonly JsonText<SecretGroup>[]> {
+  const ids = groups.map((text) => fromText(text).id);
+  const secrets = await secretsOf(database, ids);
+  const uses = await countActiveUses(
+    database,
+    secrets.map(({ fqn }) => fqn),
+  );
+  const byGroup = Map.groupBy(secrets, ({ secretGroupId }) => secretGroupId);
+  return groups.map((text, at) => {
+    const own = byGroup.get(ids[at] ?? "") ?? [];
+    const answered = own.map((secret) => ({ ...secret, activeDeploymentsCount: uses.get(secret.fqn) ?? 0 }));
+    return withMember(text, "associatedSecrets", toText(answered));
+  });
+}
+
+/** A secret with the values of all its versions; null when it is absent. */
+export async function openSecret(
+  database: Kysely<Tables>,
+  id: string,
+  { sealKey }: Pick<Context, "sealKey">,
+): Promise<SecretResource | null> {
+  const row = await database.selectFrom("secrets").select("json").where("id", "=", id).executeTakeFirst();
+  if (row === undefined) return null;
+  const kept = fromText(row.json);
+  const sealed = await database
+    .selectFrom("secret_versions")
+    .select(["version", "sealed"])
+    .where("secret_id", "=", id)
+    .execute();
+  const values = new Map(
+    sealed.map(({ version, sealed: text }) => [
+      version,
+      open(sealKey, Buffer.from(text, "base64"), associated(id, version)).toString("utf8"),
+    ]),
+  );
+  const secretVersions = kept.secretVersions.map((version) => ({
+    ...version,
+    ...valueMember(values, version.version),
+  }));
+  const uses = await countActiveUses(database, [kept.fqn]);
+  const newest = kept.secretVersions[0]?.version ?? 0;
+  return {
+    ...kept,
+    ...valueMember(values, newest),
+    secretVersions,
+    activeDeploymentsCount: uses.get(kept.fqn) ?? 0,
+  };
+}
+
+async function findSecret(database: Kysely<Tables>, groupId: string, key: string): Promise<KeptSecret | null> {
+  const row = await database
+    .selectFrom("secrets")
+    .select("json")
+    .where("group_id", "=", groupId)
+    .where("name", "=", key)
+    .executeTakeFirst();
+  return row === undefined ? null : fromText(row.json);
+}
+
+async function secretsOf(database: Kysely<Tables>, groupIds: readonly string[]): Promise<readonly KeptSecret[]> {
+  const rows = await database
+    .selectFrom("secrets")
+    .select("json")
+    .where("group_id", "in", groupIds)
+    .orderBy("name")
+    .execute();
+  return rows.map(({ json }) => fromText(json));
+}
+
+function newSecret(id: string, group: KeptSecretGroup, key: string, subject: Subject, now: string): KeptSecret {
+  return {
+    id,
+    fqn: `${group.fqn}:${key}`,
+    name: key,
+    secretGroupId: group.id,
+    ...stampsOf(subject, now),
+    secretVersions: [],
+  };
+}
+
+function newVersion(id: string, { id: secretId, fqn, secretVersions }: KeptSecret, now: string): SecretVersion {
+  const version = (secretVersions[0]?.version ?? 0) + 1;
+  return { id, fqn: `${fqn}:${version}`, secretId, version, secret: null, createdAt: now, updatedAt: now };
+}
+
+function stampsOf(subject: Subject, now: string) {
+  return { createdBy: subject.subjectId, createdBySubject: subject, createdAt: now, updatedAt: now };
+}
+
+function valueMember(values: ReadonlyMap<number, string>, version: number): { readonly value?: string } {
+  const value = values.get(version);
+  return value === undefined ? {} : { value };
+}
+
+// A sealed value opens in its own row alone.
+function associated(secretId: string, version: number): string {
+  return `secret:${secretId}:${version}`;
+}

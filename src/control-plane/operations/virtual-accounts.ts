@@ -1,0 +1,111 @@
+import type { Kysely, Transaction } from "kysely";
+import type { JsonObject } from "../../contract/json.ts";
+import type { Secret } from "../../contract/secret.ts";
+import { forbidden, Refusal } from "../../http/refusal.ts";
+import { checkMeaning } from "../../schema/meaning.ts";
+import { isTenantAdmin, may } from "../access.ts";
+import { type Account, lastDay, makeAccount, secretStore, secretStoreFaults, withToken } from "../account.ts";
+import { accountSubjectType, issueToken } from "../account-token.ts";
+import type { Handler } from "../call.ts";
+import type { Context } from "../context.ts";
+import { recordEffect } from "../data/audit.ts";
+import { authoriseGrants, permissionGrants } from "../data/grants.ts";
+import { pageOfRows } from "../data/page.ts";
+import { builtinStore, putAtPath } from "../data/secrets.ts";
+import type { KeptAccount, Tables } from "../data/tables.ts";
+import { findAccount, saveAccount } from "../data/virtual-accounts.ts";
+import { type DeciderOf, type Decision, decide } from "../declared.ts";
+import { isExpired } from "../expiry.ts";
+import { type JsonText, toText, withMember } from "../json-text.ts";
+import { nameOf } from "../name.ts";
+import type { Principal } from "../principal.ts";
+import { type Served, serve } from "../serve.ts";
+import { errorsOf, wellFormed } from "../well-formed.ts";
+
+const decider: DeciderOf<Account> = {
+  find: (database, manifest) => findAccount(database, nameOf(manifest)),
+  authorise: (principal, manifest, existing) => {
+    const target = { type: "virtual-account", name: nameOf(manifest) } as const;
+    if (!may(principal, "admin", target)) throw forbidden("you may not write this virtual account");
+    authoriseGrants(principal, grantsOf(manifest), existing === null ? [] : grantsOf(existing.manifest));
+  },
+  faults: async (_, manifest) => [
+    ...errorsOf(checkMeaning("virtual-account", manifest)),
+    ...secretStoreFaults(manifest),
+  ],
+  stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
+  make: makeAccount,
+};
+
+const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body }, context) => {
+  const manifest = wellFormed(context, ["virtual-account"], body.manifest);
+  if (body.dryRun === true) {
+    const { action, resource } = await decideAccount(context.store.read, principal, manifest, context);
+    const rehearsed = action === "create" ? { ...resource, id: null } : resource;
+    return { data: answer(rehearsed, context) };
+  }
+  return context.store.write(async (transaction) => {
+    const decision = await decideAccount(transaction, principal, manifest, context);
+    if (decision.action === "keep") return { data: answer(decision.resource, context) };
+    const { account, token } = await carryOut(transaction, principal, decision, context);
+    await saveAccount(transaction, account);
+    const resource = `virtual-account/${account.name}`;
+    await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
+    const data = answer(account, context);
+    return token === null ? { data } : { data, beside: { token } };
+  });
+};
+
+const listVirtualAccounts: Handler<"listVirtualAccounts"> = async ({ principal, page }, context) => {
+  let rows = context.store.read.selectFrom("virtual_accounts");
+  if (!isTenantAdmin(principal)) {
+    const { subjectType, subjectSlug } = principal.subject;
+    rows = rows.where("name", "=", subjectType === accountSubjectType ? subjectSlug : "");
+  }
+  const listed = await pageOfRows(rows.select(["json", "expires_on"]), "", page);
+  return { ...listed, rows: listed.rows.map(({ json, expires_on }) => withExpiry(json, expires_on, context)) };
+};
+
+/** The operations on virtual accounts: 18 and E5. */
+export const virtualAccounts: readonly Served[] = [
+  serve("putVirtualAccount", putVirtualAccount),
+  serve("listVirtualAccounts", listVirtualAccounts),
+];
+
+async function decideAccount(
+  database: Kysely<Tables>,
+  principal: Principal,
+  manifest: JsonObject,
+  context: Context,
+): Promise<Decision<Account>> {
+  const decision = await decide(decider, principal, manifest, context, database);
+  const integration = secretStore(manifest)?.integration ?? builtinStore;
+  if (integration === builtinStore) return decision;
+  throw new Refusal(424, "secret-store-failed", "the secret store of this integration cannot be reached from here");
+}
+
+/** The account that is to be kept; a new one gets its token, which is kept as a secret too where that is wanted. */
+async function carryOut(
+  transaction: Transaction<Tables>,
+  principal: Principal,
+  { action, resource }: Decision<Account>,
+  context: Context,
+): Promise<{ readonly account: Account; readonly token: Secret | null }> {
+  if (action !== "create") return { account: resource, token: null };
+  const { jwtId, token } = await issueToken(transaction, resource, context);
+  const store = secretStore(resource.manifest);
+  if (store !== null) await putAtPath(transaction, principal, store.path, token, context);
+  return { account: withToken(resource, jwtId, context.now(), null), token };
+}
+
+function answer<Row extends KeptAccount>(account: Row, context: Context) {
+  return withExpiry(toText(account), lastDay(account.manifest), context);
+}
+
+function withExpiry<Row extends KeptAccount>(text: JsonText<Row>, day: string | null, { now }: Pick<Context, "now">) {
+  return withMember(text, "isExpired", toText(isExpired(day, now())));
+}
+
+function grantsOf(manifest: JsonObject) {
+  return permissionGrants(`virtualaccount:${nameOf(manifest)}`, manifest);
+}
