@@ -1,6 +1,5 @@
 import type { OperationName } from "../contract/operations.ts";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
-import type { RefusalDetail } from "./refusal.ts";
 
 /** Why a read failed, or a write was refused: a closed set. */
 export type FailureReason =
@@ -32,6 +31,9 @@ export type FailureReason =
   | "timeout"
   /** The connection broke in the middle. */
   | "connection-lost";
+
+/** One fault that the server names; `pointer` is relative to the manifest, or empty. */
+export type RefusalDetail = { readonly pointer: string; readonly message: string; readonly code: string | null };
 
 /** A call that failed: what was asked, what came back, and the next step. Its `code` gives the exit code. */
 export class ClientError extends HoldfastError {

@@ -2,10 +2,7 @@ import { isObject, type Json, type JsonObject, text } from "../contract/json.ts"
 import type { Operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import { excerpt } from "./excerpt.ts";
-import type { FailureReason } from "./failure.ts";
-
-/** One fault that the server names; `pointer` is relative to the manifest, or empty. */
-export type RefusalDetail = { readonly pointer: string; readonly message: string; readonly code: string | null };
+import type { FailureReason, RefusalDetail } from "./failure.ts";
 
 /** An answer that says no: the request had no effect. */
 export type Refusal = {

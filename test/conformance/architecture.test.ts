@@ -1,0 +1,106 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, normalize, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const plumbing = ["contract", "schema", "store", "seal", "http", "log"];
+const pure = ["contract", "core", "kinds"];
+const outer = [...plumbing, ...pure];
+
+/** Which rooms a room may import, itself aside: the arrows of the house. */
+const borders: { readonly [room: string]: readonly string[] } = {
+  contract: [],
+  schema: ["contract"],
+  store: ["contract"],
+  seal: ["contract"],
+  http: ["contract"],
+  log: ["contract"],
+  core: ["contract"],
+  kinds: ["contract", "core"],
+  client: outer,
+  source: outer,
+  render: outer,
+  engine: [...outer, "client", "source", "render"],
+  "control-plane": plumbing,
+  commands: [...outer, "client", "source", "render", "engine", "control-plane"],
+  cli: [...outer, "commands", "render"],
+};
+
+const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+/** The files of ours that a file imports, type imports and dynamic ones included. */
+function importsOf(file: string): readonly string[] {
+  const text = readFileSync(join("src", file), "utf8");
+  const found = text.matchAll(/(?:from|import\(?)\s*"(\.{1,2}\/[^"]+)"/g);
+  return Array.from(found, ([, path = ""]) => normalize(join(dirname(file), path)));
+}
+
+function roomOf(file: string): string {
+  return file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, "");
+}
+
+describe("the house", () => {
+  it("has no room without borders", () => {
+    expect(new Set(files.map(roomOf)).difference(new Set(Object.keys(borders)))).toEqual(new Set());
+  });
+
+  it("lets imports go one way, type imports too", () => {
+    const wrong = [...imports].flatMap(([file, targets]) => {
+      const room = roomOf(file);
+      const allowed = [room, ...(borders[room] ?? [])];
+      return targets.filter((target) => !allowed.includes(roomOf(target))).map((target) => `${file} → ${target}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("has no cycle of imports, type imports included", () => {
+    const left = new Map(
+      [...imports].map(([file, targets]) => [file, new Set(targets.filter((target) => imports.has(target)))]),
+    );
+    for (let shrinks = true; shrinks; ) {
+      const free = [...left].filter(([, targets]) => targets.size === 0).map(([file]) => file);
+      shrinks = free.length > 0;
+      for (const file of free) left.delete(file);
+      for (const targets of left.values()) for (const file of free) targets.delete(file);
+    }
+    expect([...left.keys()]).toEqual([]);
+  });
+
+  it("leaves ending the process to the command line", () => {
+    const ending = files.filter((file) => /process\.exit(?!Code)\b/.test(readFileSync(join("src", file), "utf8")));
+    expect(ending).toEqual(["cli.ts"]);
+  });
+
+  it("keeps clock, chance and the outside world out of what decides", () => {
+    const deciding = files.filter((file) => ["core", "kinds", "contract"].includes(roomOf(file)));
+    const reaching = deciding.filter((file) =>
+      /Date\.now|new Date\(\)|Math\.random|process\.|node:(?:fs|net|http|child_process)/.test(
+        readFileSync(join("src", file), "utf8"),
+      ),
+    );
+    expect(reaching).toEqual([]);
+  });
+
+  it.each([
+    ["src/core/probe.ts", "../engine/apply.ts"],
+    ["src/contract/probe.ts", "../core/plan.ts"],
+    ["src/kinds/probe.ts", "../client/connect.ts"],
+    ["src/client/probe.ts", "../engine/apply.ts"],
+    ["src/engine/probe.ts", "../control-plane/app.ts"],
+    ["src/engine/probe.ts", "../commands/apply.ts"],
+    ["src/control-plane/probe.ts", "../core/plan.ts"],
+  ])("has a linter that refuses %s to import %s", (file, target) => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-borders-"));
+    const config = JSON.parse(readFileSync("biome.json", "utf8"));
+    writeFileSync(join(folder, "biome.json"), JSON.stringify({ ...config, vcs: { enabled: false } }));
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    writeFileSync(join(folder, file), `import { x } from "${target}";\n\nexport const y = x;\n`);
+    const { stdout, stderr } = spawnSync(resolve("node_modules/.bin/biome"), ["lint", "."], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    expect(stdout + stderr).toContain("lint/style/noRestrictedImports");
+  });
+});
