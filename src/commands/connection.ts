@@ -2,7 +2,6 @@ import { HoldfastError } from "../core/errors.ts";
 import { openSession, type Session } from "../engine/session.ts";
 import { openState, type State } from "../engine/state.ts";
 import type { Invocation } from "./command.ts";
-import { startEmbedded } from "./embedded.ts";
 import type { Prepared } from "./prepare.ts";
 import { attach, namedServer, noServer, type ServerChoice } from "./server-choice.ts";
 import { readStateKey } from "./state-key.ts";
@@ -58,6 +57,8 @@ export async function openConnection(
     if (wish.embedded) {
       const attached = await attach(settings.state, { signal: terminal.stopping });
       if (attached !== null) return attached;
+      // Only who serves it pays for loading it.
+      const { startEmbedded } = await import("./embedded.ts");
       const embedded = await startEmbedded(settings.state, settings.log, terminal);
       resources.use(embedded);
       return embedded.choice;
