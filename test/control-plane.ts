@@ -64,7 +64,7 @@ export function caller(url: string, token: Secret): Caller {
 
 /** Makes a user, who has no role yet but those that manifests give to `user:<slug>`. */
 export function addUser({ url, data }: { readonly url: string; readonly data: string }, slug: string): Caller {
-  const token = new Secret(`token-of-${slug}`);
+  const token = new Secret(`token-of-${slug.replaceAll("@", "-at-")}`);
   withDatabase(data, (database) => {
     database.prepare("INSERT INTO users (id, slug, display_name) VALUES (?, ?, ?)").run(slug, slug, slug);
     database

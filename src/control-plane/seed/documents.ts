@@ -1,4 +1,4 @@
-import { glob, readFile } from "node:fs/promises";
+import { glob, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { isObject, type JsonObject } from "../../contract/json.ts";
@@ -13,6 +13,8 @@ export class SeedError extends Error {
 
 /** Reads every manifest of a folder; documents without a `type` are not manifests, and are passed over. */
 export async function readDocuments(folder: string): Promise<readonly SeedDocument[]> {
+  // A glob finds nothing in a folder that is absent, and does not say so.
+  await readdir(folder);
   const files: string[] = [];
   for await (const file of glob("**/*.{yaml,yml,json}", { cwd: folder })) files.push(file);
   const documents = await Promise.all(files.toSorted().map((file) => readFileDocuments(folder, file)));
