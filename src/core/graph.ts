@@ -21,9 +21,11 @@ type Targets = ReadonlyMap<Identity, readonly Identity[]>;
 /** Orders the nodes by their references; the same nodes in any order give the same graph. */
 export function resolveGraph(nodes: readonly GraphNode[]): Graph {
   const targets = targetsOf(nodes);
-  const knots = components(targets).filter((knot) => isCyclic(targets, knot));
+  const all = depths(targets, new Set());
+  // Whatever never became ready lies on a cycle or behind one; mostly there is nothing.
+  const knots = all.size === targets.size ? [] : components(targets).filter((knot) => isCyclic(targets, knot));
   const cyclic = new Set(knots.flat());
-  const waves = depths(targets, cyclic);
+  const waves = cyclic.size === 0 ? all : depths(targets, cyclic);
   const order = [...waves.keys()].toSorted((a, b) => (waves.get(a) ?? 0) - (waves.get(b) ?? 0) || compareText(a, b));
   const cycles = knots.map((knot) => shortestCycle(targets, new Set(knot)));
   return { order, waves, cycles: cycles.toSorted((a, b) => compareText(a[0] ?? "", b[0] ?? "")), cyclic };

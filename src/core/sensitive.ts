@@ -10,17 +10,24 @@ const SECRET_KEY =
 // Numbers such as `max_tokens` count tokens, they are none.
 const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|_file|_url)$/i;
 
-const CREDENTIAL_VALUE = [
+const CREDENTIAL_VALUES = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
-  /\bAKIA[0-9A-Z]{16}\b/,
+  /\bA[KS]IA[0-9A-Z]{16}\b/,
   /\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})\b/,
   /\bglpat-[A-Za-z0-9_-]{20,}/,
   /\bxox[abprs]-[A-Za-z0-9-]{10,}/,
   /\bAIza[A-Za-z0-9_-]{35}\b/,
   /\bsk-[A-Za-z0-9_-]{20,}/,
+  /\bsk_live_[A-Za-z0-9]{20,}/,
   /\bhf_[A-Za-z0-9]{30,}\b/,
+  /\bnpm_[A-Za-z0-9]{36}\b/,
+  /\bpypi-[A-Za-z0-9_-]{50,}/,
+  /\bAGE-SECRET-KEY-1[0-9A-Z]{50,}/,
   /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/,
 ] as const;
+
+// One pass for all of them: every text of every manifest is looked at.
+const CREDENTIAL = new RegExp(CREDENTIAL_VALUES.map(({ source }) => source).join("|"));
 
 const URL_PASSWORD = /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/i;
 
@@ -31,7 +38,7 @@ export function isSecretKey(name: string): boolean {
 
 /** Whether a text is in a known credential format: private keys, cloud keys, forge tokens, JWTs. */
 export function isCredential(value: string): boolean {
-  return CREDENTIAL_VALUE.some((pattern) => pattern.test(value));
+  return CREDENTIAL.test(value);
 }
 
 /** Whether the whole value is a reference to a secret, which is no secret itself. */

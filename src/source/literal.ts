@@ -8,48 +8,48 @@ export type Literal = { readonly pointer: string; readonly is: "credential" | "s
 
 // No known credential is shorter, and most values are.
 const SHORTEST_CREDENTIAL = 20;
+// A variable that somebody else fills in.
+const REFERENCE = /^\$\{?\w+\}?$/;
 const OPEN: Shape = { is: "free" };
 
 /** Every literal secret in a manifest: in a known credential format anywhere, or under a telling key in a free field. */
-export function literalSecrets(shape: Shape, value: Json, pointer = "", isNamedSecret = false): readonly Literal[] {
-  if (typeof value === "string") return ofText(value, pointer, isNamedSecret);
-  if (typeof value !== "object" || value === null) return [];
-  if (isObject(value)) return ofFields(shape, value, pointer);
-  const items = shape.is === "list" ? shape.items : OPEN;
-  return collect(value, (item, index) => literalSecrets(items, item, `${pointer}/${index}`, isNamedSecret));
+export function literalSecrets(shape: Shape, value: Json): readonly Literal[] {
+  const found: Literal[] = [];
+  search(shape, value, { name: "", above: null, isSecret: false }, found);
+  return found;
 }
 
-function ofText(value: string, pointer: string, isNamedSecret: boolean): readonly Literal[] {
-  if (value.length >= SHORTEST_CREDENTIAL && isCredential(value)) return [{ pointer, is: "credential" }];
-  if (!isNamedSecret || value === "" || value.includes("secret://") || /^\$\{?\w+\}?$/.test(value)) return [];
-  return [{ pointer, is: "secret-looking" }];
-}
+/** The way to a value; a pointer is made of it only where something is found. */
+type Place = { readonly name: string; readonly above: Place | null; readonly isSecret: boolean };
 
-function ofFields(shape: Shape, value: { readonly [key: string]: Json }, pointer: string): readonly Literal[] {
-  const isFree = shape.is !== "object";
-  return collect(Object.keys(value), (key) => {
-    const field = value[key] ?? null;
-    const inner = shape.is === "object" && Object.hasOwn(shape.fields, key) ? (shape.fields[key] ?? OPEN) : OPEN;
-    // Most fields are short texts, numbers and the like: their pointers need not be built.
-    if (typeof field === "string" && field.length < SHORTEST_CREDENTIAL && !(isFree && isSecretKey(key))) return NONE;
-    if (typeof field !== "string" && (typeof field !== "object" || field === null)) return NONE;
-    return literalSecrets(inner, field, `${pointer}/${escapePointer(key)}`, isFree && isSecretKey(key));
-  });
-}
-
-const NONE: readonly Literal[] = [];
-
-function collect<Item>(
-  items: readonly Item[],
-  of: (item: Item, index: number) => readonly Literal[],
-): readonly Literal[] {
-  let all: Literal[] | null = null;
-  for (const [index, item] of items.entries()) {
-    const found = of(item, index);
-    if (found.length > 0) {
-      all ??= [];
-      all.push(...found);
-    }
+function search(shape: Shape, value: Json, place: Place, found: Literal[]): void {
+  if (typeof value === "string") {
+    const is = kindOfText(value, place.isSecret);
+    if (is !== null) found.push({ pointer: pointerOf(place), is });
+  } else if (isObject(value)) {
+    for (const name of Object.keys(value)) searchField(shape, value[name] ?? null, name, place, found);
+  } else if (typeof value === "object" && value !== null) {
+    const items = shape.is === "list" ? shape.items : OPEN;
+    for (const [index, item] of value.entries())
+      search(items, item, { ...place, name: String(index), above: place }, found);
   }
-  return all ?? NONE;
+}
+
+function searchField(shape: Shape, field: Json, name: string, above: Place, found: Literal[]): void {
+  const isSecret = shape.is !== "object" && isSecretKey(name);
+  const isText = typeof field === "string";
+  // Most fields are numbers and short texts, with nothing to look for.
+  if (isText ? field.length < SHORTEST_CREDENTIAL && !isSecret : typeof field !== "object" || field === null) return;
+  const inner = shape.is === "object" && Object.hasOwn(shape.fields, name) ? (shape.fields[name] ?? OPEN) : OPEN;
+  search(inner, field, { name, above, isSecret }, found);
+}
+
+function kindOfText(value: string, isSecret: boolean): Literal["is"] | null {
+  if (value.length >= SHORTEST_CREDENTIAL && isCredential(value)) return "credential";
+  if (!isSecret || value === "" || value.includes("secret://") || REFERENCE.test(value)) return null;
+  return "secret-looking";
+}
+
+function pointerOf({ name, above }: Place): string {
+  return above === null ? "" : `${pointerOf(above)}/${escapePointer(name)}`;
 }

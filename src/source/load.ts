@@ -80,12 +80,13 @@ export async function load(
   const sound = declarations.flatMap((declaration) => toManifest(declaration, declared, invalid) ?? []);
   await pause();
   resolveReferences(sound, { declared, external, refuse });
-  refuseCycles(resolveGraph(sound), sound, refuse);
+  const graph = resolveGraph(sound);
+  refuseCycles(graph, sound, refuse);
   await pause();
   checkMeanings(sound, options.now, { add: found.add, refuse });
   await pause();
   return {
-    ...ordered(sound, invalid),
+    ...ordered(sound, invalid, graph),
     declared,
     invalid,
     diagnostics: found.all(),
@@ -141,10 +142,14 @@ function shorten(cycle: readonly string[]): readonly string[] {
   return cycle.length <= 10 ? cycle : [...cycle.slice(0, 5), `… ${cycle.length - 9} more …`, ...cycle.slice(-4)];
 }
 
-function ordered(sound: readonly Manifest[], invalid: ReadonlySet<Identity>): Pick<Loaded, "manifests" | "waves"> {
+function ordered(
+  sound: readonly Manifest[],
+  invalid: ReadonlySet<Identity>,
+  graph: Graph,
+): Pick<Loaded, "manifests" | "waves"> {
   const accepted = new Map(
     sound.filter(({ identity }) => !invalid.has(identity)).map((manifest) => [manifest.identity, manifest]),
   );
-  const { order, waves } = resolveGraph([...accepted.values()]);
+  const { order, waves } = accepted.size === sound.length ? graph : resolveGraph([...accepted.values()]);
   return { manifests: order.flatMap((identity) => accepted.get(identity) ?? []), waves };
 }

@@ -1,4 +1,4 @@
-import { EVENT_ID } from "js-yaml";
+import { EVENT_ID, SCALAR_STYLE } from "js-yaml";
 import type { Stream } from "./stream.ts";
 
 // A block scalar that says its own indentation.
@@ -10,9 +10,13 @@ const INDENTED_MARKER = /^ +---/m;
  * tags, explicit indentation, an indented `---`. A differential test looks for more.
  */
 export function isDelicate(text: string, { events }: Stream): boolean {
-  if (text.includes("\t") || INDENTED_BLOCK.test(text) || INDENTED_MARKER.test(text)) return true;
-  return events.some(
-    (event) =>
-      event.type === EVENT_ID.ALIAS || ("tagStart" in event && (event.tagStart >= 0 || event.anchorStart >= 0)),
-  );
+  if (text.includes("\t") || (text.includes("---") && INDENTED_MARKER.test(text))) return true;
+  let hasBlocks = false;
+  for (const event of events) {
+    if (event.type === EVENT_ID.ALIAS) return true;
+    if (!("tagStart" in event)) continue;
+    if (event.tagStart >= 0 || event.anchorStart >= 0) return true;
+    if (event.type === EVENT_ID.SCALAR && event.style >= SCALAR_STYLE.LITERAL_BLOCK) hasBlocks = true;
+  }
+  return hasBlocks && INDENTED_BLOCK.test(text);
 }

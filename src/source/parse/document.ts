@@ -45,8 +45,8 @@ export function formatOf(path: string): Format | null {
 export function parseFile(bytes: Uint8Array, format: Format, limits: Limits): ParsedFile {
   const decoded = decode(bytes);
   if ("fault" in decoded) return { text: "", faults: [decoded.fault], documents: [] };
-  const { text } = decoded;
-  const isOdd = mayLookOdd(text);
+  const { text, isSimple } = decoded;
+  const isOdd = mayLookOdd(text, isSimple);
   if (format === "json") {
     const read = () => parseJson(text, limits.depth);
     const document = finish({ text, offset: 0, isExplicit: false }, read, limits, isOdd);

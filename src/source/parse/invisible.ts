@@ -8,8 +8,8 @@ const JOINED = /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
 /** Whether a text could hold anything that `checkText` finds, raw or as an escape. */
-export function mayLookOdd(text: string): boolean {
-  return INVISIBLE.test(text) || text.includes("\\");
+export function mayLookOdd(text: string, isSimple: boolean): boolean {
+  return text.includes("\\") || (!isSimple && INVISIBLE.test(text));
 }
 
 /** Finds characters that mislead a reader: refused in keys, a warning in values. */

@@ -4,6 +4,7 @@ import type { Position } from "../../core/manifest.ts";
 export function lineFinder(text: string): (offset: number) => Position {
   let starts: readonly number[] | null = null;
   return (offset) => {
+    if (offset === 0) return { line: 1, column: 1 };
     starts ??= lineStarts(text);
     const line = lastAtOrBefore(starts, offset);
     return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };

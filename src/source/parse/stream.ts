@@ -1,4 +1,4 @@
-import type { Event } from "js-yaml";
+import { EVENT_ID, type Event, SCALAR_STYLE } from "js-yaml";
 import type { Fault } from "./fault.ts";
 
 /** An event that opens a node, with its properties. */
@@ -26,17 +26,16 @@ export type Parsed = { readonly stream: Stream | null } | { readonly faults: rea
 
 /** Where a node starts in the text, its properties included; -1 when the parser does not tell. */
 export function startOf(event: Event): number {
-  const starts = [
-    "tagStart" in event ? event.tagStart : -1,
-    "anchorStart" in event ? event.anchorStart - 1 : -1,
-    "valueStart" in event ? openingOf(event) : -1,
-    "start" in event ? event.start : -1,
-  ].filter((start) => start >= 0);
-  return starts.length === 0 ? -1 : Math.min(...starts);
+  if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) return -1;
+  if (event.type === EVENT_ID.ALIAS) return event.anchorStart - 1;
+  const { tagStart, anchorStart } = event;
+  if (tagStart < 0 && anchorStart < 0) return contentStart(event);
+  return Math.min(tagStart < 0 ? anchorStart - 1 : tagStart, anchorStart < 0 ? tagStart : anchorStart - 1);
 }
 
 // A quoted scalar's value starts after its quote.
-function openingOf({ valueStart, style }: ScalarEvent): number {
-  const isQuoted = style === 2 || style === 3;
-  return isQuoted ? valueStart - 1 : valueStart;
+function contentStart(event: NodeEvent): number {
+  if (event.type !== EVENT_ID.SCALAR) return event.start;
+  const isQuoted = event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED;
+  return isQuoted ? event.valueStart - 1 : event.valueStart;
 }

@@ -2,7 +2,11 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { type Fault, fault } from "./fault.ts";
 
 /** The text of a file, or what keeps it from being text. */
-export type Decoded = { readonly text: string } | { readonly fault: Fault };
+export type Decoded =
+  /** `isSimple`: printable ASCII and line feeds alone, which most files are. */
+  { readonly text: string; readonly isSimple: boolean } | { readonly fault: Fault };
+
+const NOT_SIMPLE = /[^\n\x20-\x7e]/;
 
 // What YAML 1.2 calls non-printable, and the byte-order mark, which may stand only at the very start.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
@@ -11,12 +15,13 @@ const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uff
 /** Reads bytes as UTF-8, refusing what is not text in one agreed form. */
 export function decode(bytes: Uint8Array): Decoded {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const plain = isAscii(whole);
-  if (!plain && !isUtf8(whole)) return { fault: encodingFault(whole) };
-  const raw = whole.toString(plain ? "latin1" : "utf8");
+  const isPlain = isAscii(whole);
+  if (!isPlain && !isUtf8(whole)) return { fault: encodingFault(whole) };
+  const raw = whole.toString(isPlain ? "latin1" : "utf8");
+  if (isPlain && !NOT_SIMPLE.test(raw)) return { text: raw, isSimple: true };
   const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
   const found = FORBIDDEN.exec(text);
-  return found === null ? { text } : { fault: characterFault(text, found.index, whole) };
+  return found === null ? { text, isSimple: false } : { fault: characterFault(text, found.index, whole) };
 }
 
 /** A rough reading of bytes that are not proper text, good enough to look for a word in it. */
