@@ -19,6 +19,7 @@ export type FieldViews = {
 /** Tells the cause of a difference from who moved: the manifest, live, or both. Where nobody did, it is the server's. */
 export function causeOf({ desired, live, recorded, base, isGiven }: FieldViews): Cause {
   if (recorded === null) {
+    if (!isGiven && live === undefined) return "default";
     if (base === null) return "unrecorded";
     return equal(desired, base.desired) ? "drift" : "manifest";
   }

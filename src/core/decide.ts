@@ -51,11 +51,12 @@ export type Decision = {
   readonly reason: Reason | null;
   /** What the control plane said where it refused, without the manifest's secrets. */
   readonly detail: string | null;
+  /** What differs, the server's own additions and rewrites included. */
   readonly differences: readonly Difference[];
   /** The paths that differ and are left as live has them. */
   readonly ignored: readonly (readonly string[])[];
   readonly drifted: boolean;
-  /** Live, and what it becomes, in normal form, for the patch. */
+  /** Live, and what the acted-on differences make of it, in normal form: the two ends of the patch. */
   readonly before: Json | undefined;
   readonly after: Json | undefined;
 };
@@ -133,18 +134,18 @@ type Found = Pick<Decision, "differences" | "ignored" | "drifted" | "before" | "
 
 function compare(one: Case, before: Json | undefined, after: Json | undefined): Found {
   const all = differences(one.shape, before, after);
-  const suppressed = all.filter(({ tokens }) => isIgnored(one.ignored, tokens));
-  const ignored = suppressed.map(({ tokens }) => tokens);
   const views = viewsOf(one);
-  const found = all
-    .filter((difference) => !suppressed.includes(difference))
-    .map((difference): Difference => ({ ...difference, cause: causeOf(views(difference)) }));
+  const found = all.map((difference): Difference => {
+    const isSuppressed = isIgnored(one.ignored, difference.tokens);
+    return { ...difference, cause: isSuppressed ? "ignored" : causeOf(views(difference)) };
+  });
+  const left = found.filter(({ cause }) => !isActedOn(cause)).map(({ tokens }) => tokens);
   return {
-    differences: found,
-    ignored,
+    differences: found.filter(({ cause }) => cause !== "ignored"),
+    ignored: found.filter(({ cause }) => cause === "ignored").map(({ tokens }) => tokens),
     drifted: found.some(({ cause }) => cause === "drift" || cause === "conflict"),
     before,
-    after: keepIgnored(one.shape, after, before, ignored),
+    after: keepIgnored(one.shape, after, before, left),
   };
 }
 

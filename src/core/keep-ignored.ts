@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, own } from "../contract/json.ts";
-import { fillDefaults, type Shape } from "../contract/shape.ts";
+import type { Shape } from "../contract/shape.ts";
 import { fieldShape, itemToken } from "./normal.ts";
 
 type Path = readonly string[];
@@ -25,8 +25,9 @@ function replace(shape: Shape, mine: Json | undefined, theirs: Json | undefined,
   if (!isObject(mine ?? {}) || !isObject(theirs ?? {})) return mine;
   const [object, other] = [isObject(mine) ? mine : {}, isObject(theirs) ? theirs : {}];
   const field = replace(fieldShape(shape, step), own(object, step), own(other, step), rest);
-  if (field === undefined && mine === undefined) return undefined;
-  return withField(object, step, field);
+  const kept = withField(object, step, field);
+  // An object that only held what live does not have means nothing.
+  return theirs === undefined && Object.keys(kept).length === 0 ? undefined : kept;
 }
 
 function replaceItem(
@@ -35,17 +36,13 @@ function replaceItem(
   theirs: readonly Json[],
   { step, rest }: { readonly step: string; readonly rest: Path },
 ): readonly Json[] | undefined {
-  const isNamed = (item: Json, index: number): boolean => tokenOf(shape, item, index) === step;
+  const isNamed = (item: Json, index: number): boolean => itemToken(shape, item, index) === step;
   const at = mine.findIndex(isNamed);
   const item = replace(shape.items, mine[at], theirs.find(isNamed), rest);
   if (at === -1) return item === undefined ? unlessEmpty(mine) : [...mine, item];
   if (item !== undefined) return mine.with(at, item);
   // Without keys the later items would change their places, and with them their names.
   return shape.key === undefined ? mine : unlessEmpty(mine.toSpliced(at, 1));
-}
-
-function tokenOf({ key, items }: List, item: Json, index: number): string {
-  return key === undefined ? String(index) : itemToken(key, fillDefaults(items, item));
 }
 
 function listOf(value: Json | undefined): readonly Json[] {

@@ -2,6 +2,8 @@ import { canonical, isObject, type Json, type JsonObject, own } from "../contrac
 import { fillDefaults, type Shape } from "../contract/shape.ts";
 import { compareText } from "./diagnostic.ts";
 
+type List = Extract<Shape, { is: "list" }>;
+
 const FREE: Shape = { is: "free" };
 
 /** The shape of a field; what a schema does not describe belongs to the user and is compared exactly. */
@@ -43,22 +45,26 @@ function normaliseList(shape: Shape, value: readonly Json[]): readonly Json[] | 
   if (value.length === 0) return undefined;
   if (shape.is !== "list") return value;
   const items = value.flatMap((item) => normalise(shape.items, item) ?? []);
-  return shape.key === undefined ? items : sortItems(shape.key, items);
+  return shape.key === undefined ? items : sortItems(shape, items);
 }
 
-function sortItems(key: readonly string[], items: readonly Json[]): readonly Json[] {
+function sortItems(shape: List, items: readonly Json[]): readonly Json[] {
   return items
-    .map((item) => ({ item, token: itemToken(key, item) }))
+    .map((item, index) => ({ item, token: itemToken(shape, item, index) }))
     .toSorted((a, b) => compareText(a.token, b.token) || compareText(canonical(a.item), canonical(b.item)))
     .map(({ item }) => item)
     .filter((item, index, sorted) => index === 0 || !equal(item, sorted[index - 1]));
 }
 
-/** The name of an item in a keyed list: its key fields, or the whole item where the list is a set. */
-export function itemToken(key: readonly string[], item: Json): string {
+/**
+ * The name of an item: in a keyed list its key fields, with their defaults where it leaves them out, or the whole item
+ * where the list is a set; elsewhere its place.
+ */
+export function itemToken({ key, items }: List, item: Json, index: number): string {
+  if (key === undefined) return String(index);
   if (!isObject(item)) return String(item);
   const names = key.length === 0 ? Object.keys(item) : key;
-  return names.map((name) => String(item[name] ?? "")).join(":");
+  return names.map((name) => String(own(item, name) ?? fieldShape(items, name).default ?? "")).join(":");
 }
 
 /** The children of a container by token: object fields, keyed items, or indexed items; null for a leaf. */
@@ -73,15 +79,12 @@ export function children(
   );
 }
 
-function listChildren(
-  { key, items }: Extract<Shape, { is: "list" }>,
-  value: readonly Json[],
-): ReadonlyMap<string, { shape: Shape; value: Json }> {
+function listChildren(shape: List, value: readonly Json[]): ReadonlyMap<string, { shape: Shape; value: Json }> {
   const found = new Map<string, { shape: Shape; value: Json }>();
   for (const [index, item] of value.entries()) {
-    const token = key === undefined ? String(index) : itemToken(key, item);
+    const token = itemToken(shape, item, index);
     // Twins in a keyed list stay apart: the second is told by its place.
-    found.set(found.has(token) ? `${token}#${index}` : token, { shape: items, value: item });
+    found.set(found.has(token) ? `${token}#${index}` : token, { shape: shape.items, value: item });
   }
   return found;
 }

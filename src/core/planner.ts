@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { canonical, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { type Decision, decide, type Obstacle, type Rehearsal } from "./decide.ts";
+import { isActedOn } from "./cause.ts";
+import { type Decision, type Difference, decide, type Obstacle, type Rehearsal } from "./decide.ts";
 import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { pointerOf } from "./diff.ts";
 import { type IgnoreRule, rulesFor } from "./ignore.ts";
@@ -124,17 +125,23 @@ function obstacleOf(
 function stepOf(input: PlanInput, { manifest, wave }: Placed, decision: Decision | undefined): readonly Step[] {
   if (decision === undefined) return [];
   const { kind, identity, file, line } = manifest;
-  const changes = decision.differences.map(
-    ({ tokens, before, after, sensitive, cause }): Change => ({
-      path: pointerOf(tokens),
-      before: redact(before, sensitive),
-      after: redact(after, sensitive),
-      cause,
-    }),
-  );
-  const isPatched = changes.length > 0 && decision.action !== "keep";
-  const patch = isPatched ? patchBetween(input.shapeOf(kind), decision.before, decision.after) : [];
-  return [{ action: decision.action, kind, identity, file, line, wave, changes, patch, reason: decision.reason }];
+  const { action, reason } = decision;
+  const changes = decision.differences.filter(({ cause }) => isActedOn(cause)).map(changeOf);
+  const patch = changes.length === 0 ? [] : patchBetween(input.shapeOf(kind), decision.before, decision.after);
+  return [{ action, kind, identity, file, line, wave, changes, patch, reason }];
+}
+
+function changeOf({ tokens, before, after, sensitive, cause }: Difference): Change {
+  return { path: pointerOf(tokens), before: redact(before, sensitive), after: redact(after, sensitive), cause };
+}
+
+/** The plan with what only the server adds or rewrites among the changes: to be looked at, never acted on. */
+export function withServerChanges({ plan, decisions }: Planned): Plan {
+  const steps = plan.steps.map((step) => {
+    const decision = decisions.get(step.identity);
+    return decision === undefined ? step : { ...step, changes: decision.differences.map(changeOf) };
+  });
+  return { ...plan, steps };
 }
 
 function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
