@@ -23,11 +23,19 @@ export function fileSink(state: string, server: string): Sink {
     name: "file",
     check: async (identity) => {
       const folder = dirname(path(identity));
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolder(folder);
       await access(folder, constants.W_OK);
     },
-    deliver: (identity, token) => writeExclusively(path(identity), token),
+    // A token may come unasked for: with a secret store nobody has checked the sink.
+    deliver: async (identity, token) => {
+      await makeFolder(dirname(path(identity)));
+      return writeExclusively(path(identity), token);
+    },
   };
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
 /** A name as one path segment: `_` for everything but letters, digits, dots, dashes and underscores. */
