@@ -134,6 +134,7 @@ type Found = Pick<Decision, "differences" | "ignored" | "drifted" | "before" | "
 
 function compare(one: Case, before: Json | undefined, after: Json | undefined): Found {
   const all = differences(one.shape, before, after);
+  if (all.length === 0) return { differences: [], ignored: [], drifted: false, before, after };
   const views = viewsOf(one);
   const found = all.map((difference): Difference => {
     const isSuppressed = isIgnored(one.ignored, difference.tokens);

@@ -24,28 +24,36 @@ export function normalise(shape: Shape, value: Json | undefined): Json | undefin
 }
 
 function normaliseObject(shape: Shape, value: JsonObject): JsonObject | undefined {
-  const fields: [string, Json][] = [];
-  for (const key of Object.keys(value).toSorted(compareText)) {
-    const field = normalise(fieldShape(shape, key), value[key]);
-    if (field !== undefined) fields.push([key, field]);
-  }
-  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+  return mapFields(value, (field, key) => normalise(fieldShape(shape, key), field));
 }
 
 function normaliseFree({ asText }: Extract<Shape, { is: "free" }>, value: JsonObject): JsonObject | undefined {
-  const fields = Object.entries(value).flatMap(([key, field]): [string, Json][] => {
-    if (!asText) return [[key, field]];
-    if (field === null) return [];
-    return [[key, typeof field === "object" ? field : String(field)]];
+  return mapFields(value, (field) => {
+    if (!asText) return field;
+    if (field === null) return undefined;
+    return typeof field === "object" ? field : String(field);
   });
-  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+// Most manifests are in normal form already, and are then returned as they are: a plan normalises every one of them.
+function mapFields(value: JsonObject, map: (field: Json, key: string) => Json | undefined): JsonObject | undefined {
+  let isChanged = false;
+  const fields: [string, Json][] = [];
+  for (const key of Object.keys(value)) {
+    const field = own(value, key) ?? null;
+    const mapped = map(field, key);
+    isChanged ||= mapped !== field;
+    if (mapped !== undefined) fields.push([key, mapped]);
+  }
+  if (fields.length === 0) return undefined;
+  return isChanged ? Object.fromEntries(fields) : value;
 }
 
 function normaliseList(shape: Shape, value: readonly Json[]): readonly Json[] | undefined {
   if (value.length === 0) return undefined;
   if (shape.is !== "list") return value;
   const items = value.flatMap((item) => normalise(shape.items, item) ?? []);
-  return shape.key === undefined ? items : sortItems(shape, items);
+  return shape.key === undefined || items.length < 2 ? items : sortItems(shape, items);
 }
 
 function sortItems(shape: List, items: readonly Json[]): readonly Json[] {
@@ -62,9 +70,13 @@ function sortItems(shape: List, items: readonly Json[]): readonly Json[] {
  */
 export function itemToken({ key, items }: List, item: Json, index: number): string {
   if (key === undefined) return String(index);
-  if (!isObject(item)) return String(item);
+  if (!isObject(item)) return word(item);
   const names = key.length === 0 ? Object.keys(item) : key;
-  return names.map((name) => String(own(item, name) ?? fieldShape(items, name).default ?? "")).join(":");
+  return names.map((name) => word(own(item, name) ?? fieldShape(items, name).default ?? "")).join(":");
+}
+
+function word(value: Json): string {
+  return typeof value === "object" ? canonical(value) : String(value);
 }
 
 /** The children of a container by token: object fields, keyed items, or indexed items; null for a leaf. */

@@ -1,5 +1,6 @@
 import { isObject, type Json } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
+import { compareText } from "./diagnostic.ts";
 
 /** What outputs show in place of a value that could be a secret. */
 export const MASK = "(sensitive)";
@@ -67,9 +68,8 @@ export function redact(value: Json | undefined, sensitive = false, mask: (hidden
   if (!isObject(value)) return value;
   const named = isNamedSecret(value);
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [
-      key,
-      redact(field, isSecretKey(key) || (named && key === "value"), mask),
-    ]),
+    Object.entries(value)
+      .toSorted(([a], [b]) => compareText(a, b))
+      .map(([key, field]) => [key, redact(field, isSecretKey(key) || (named && key === "value"), mask)]),
   );
 }

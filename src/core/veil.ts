@@ -1,9 +1,10 @@
 import type { Json } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
+import { compareText } from "./diagnostic.ts";
 import { children } from "./normal.ts";
 import { isSensitiveField, MASK, redact } from "./sensitive.ts";
 
-/** A manifest with every value that could be a secret replaced, by the mask or by what `mask` makes of it. */
+/** A manifest, its keys in order, with every value that could be a secret replaced, by the mask or by what `mask` makes of it. */
 export function veil(
   shape: Shape,
   value: Json,
@@ -11,7 +12,8 @@ export function veil(
 ): Json {
   const inner = children(shape, value);
   if (inner === null) return redact(value, sensitive, mask);
-  const veiled = [...inner].map(([token, child]): [string, Json] => {
+  const ordered = Array.isArray(value) ? [...inner] : [...inner].toSorted(([a], [b]) => compareText(a, b));
+  const veiled = ordered.map(([token, child]): [string, Json] => {
     const hidden = sensitive || isSensitiveField(shape, child.shape, token, value);
     return [token, veil(child.shape, child.value, { mask, sensitive: hidden })];
   });
