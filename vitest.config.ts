@@ -2,11 +2,15 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
     maxWorkers: 2,
     coverage: { provider: "v8", include: ["src/**"], exclude: ["src/**/generated/**"] },
+    projects: [
+      { test: { name: "parts", include: ["test/{unit,conformance}/**/*.test.ts"] } },
+      // These drive the command as users have it: built, packed, started as a process.
+      { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], globalSetup: ["test/support/package.ts"] } },
+    ],
   },
 });

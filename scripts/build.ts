@@ -1,10 +1,12 @@
 import { rmSync } from "node:fs";
 import { build } from "esbuild";
 
-rmSync("dist", { recursive: true, force: true });
+/** Where the bundle goes: `dist`, or the folder that is named. */
+const outdir = process.argv[2] ?? "dist";
+rmSync(outdir, { recursive: true, force: true });
 await build({
   entryPoints: { holdfast: "src/cli.ts" },
-  outdir: "dist",
+  outdir,
   bundle: true,
   // Commands load their code when they run, so that `--help` does not pay for the control plane.
   splitting: true,

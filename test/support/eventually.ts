@@ -1,0 +1,16 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Looks again and again until there is something to see, and answers it; fails when it takes too long. */
+export async function eventually<Seen>(
+  what: string,
+  look: () => Seen | Promise<Seen>,
+  { withinMs = 15_000 }: { readonly withinMs?: number } = {},
+): Promise<NonNullable<Exclude<Seen, false>>> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    const seen = await look();
+    if (seen !== null && seen !== undefined && seen !== false) return seen as NonNullable<Exclude<Seen, false>>;
+    if (performance.now() > end) throw new Error(`${what}: not within ${withinMs} ms`);
+    await pause(10);
+  }
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { inject, onTestFinished } from "vitest";
+import { eventually } from "./eventually.ts";
+
+/** What a finished command left. */
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** A command that runs. */
+export type Running = {
+  /** Waits until its output shows the pattern. */
+  readonly shows: (stream: "stdout" | "stderr", pattern: RegExp) => Promise<RegExpExecArray>;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Stops reading its output, as `| head` does. */
+  readonly closeOutput: () => void;
+  readonly ended: Promise<Ended>;
+};
+
+/** How a command is started: nothing of the tests' own environment reaches it but what is given here. */
+export type Surroundings = {
+  readonly cwd: string;
+  readonly env?: { readonly [name: string]: string };
+};
+
+const alive = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of alive) child.kill("SIGKILL");
+});
+
+/** Starts the built `holdfast`; it is killed when the test is over. */
+export function start(args: readonly string[], { cwd, env = {} }: Surroundings): Running {
+  const child = spawn(process.execPath, [inject("holdfast"), ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? "", HOME: cwd, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  alive.add(child);
+  const seen = { stdout: "", stderr: "" };
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream].setEncoding("utf8").on("data", (text: string) => {
+      seen[stream] += text;
+    });
+  }
+  const ended = once(child, "close").then(([code, signal]): Ended => {
+    alive.delete(child);
+    return { code, signal, ...seen };
+  });
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return {
+    shows: (stream, pattern) =>
+      eventually(`${args[0]} shows ${pattern}`, () => {
+        const found = pattern.exec(seen[stream]);
+        if (found !== null || child.exitCode === null) return found;
+        throw new Error(`${args[0]} ended with ${child.exitCode}: ${seen.stdout}${seen.stderr}`);
+      }),
+    stdout: () => seen.stdout,
+    stderr: () => seen.stderr,
+    kill: (signal) => void child.kill(signal),
+    closeOutput: () => void child.stdout.destroy(),
+    ended,
+  };
+}
+
+/** Runs the built `holdfast` to its end. */
+export function run(args: readonly string[], surroundings: Surroundings): Promise<Ended> {
+  return start(args, surroundings).ended;
+}

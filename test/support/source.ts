@@ -1,0 +1,45 @@
+import { cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { temporaryFolder } from "./folder.ts";
+import { type Ended, type Running, run, start } from "./process.ts";
+import type { Server } from "./server.ts";
+
+/** The project's examples. */
+export const examples: string = resolve(import.meta.dirname, "../../examples");
+
+/** A source folder, and `holdfast` run in it. */
+export type Source = {
+  readonly folder: string;
+  readonly write: (file: string, text: string) => Promise<void>;
+  readonly remove: (file: string) => Promise<void>;
+  readonly run: (args: readonly string[], env?: { readonly [name: string]: string }) => Promise<Ended>;
+  readonly start: (args: readonly string[], env?: { readonly [name: string]: string }) => Running;
+};
+
+/** A folder with the given files; commands run in it talk to the server, where there is one. */
+export async function sourceOf(files: { readonly [file: string]: string }, server?: Server): Promise<Source> {
+  const folder = await temporaryFolder();
+  const write = async (file: string, text: string): Promise<void> => {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), text);
+  };
+  for (const [file, text] of Object.entries(files)) await write(file, text);
+  const surroundings = (env: { readonly [name: string]: string } = {}) => ({
+    cwd: folder,
+    env: { ...(server === undefined ? {} : { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token }), ...env },
+  });
+  return {
+    folder,
+    write,
+    remove: (file) => rm(join(folder, file), { recursive: true }),
+    run: (args, env) => run(args, surroundings(env)),
+    start: (args, env) => start(args, surroundings(env)),
+  };
+}
+
+/** A copy of the examples' manifests. */
+export async function exampleSource(server?: Server): Promise<Source> {
+  const source = await sourceOf({}, server);
+  await cp(join(examples, "manifests"), source.folder, { recursive: true });
+  return source;
+}
