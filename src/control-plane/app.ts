@@ -1,4 +1,4 @@
-import { chmod, mkdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Secret } from "../contract/secret.ts";
 import { Refusal } from "../http/refusal.ts";
@@ -69,6 +69,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   context.lookAt(context.now());
   const url = await serveHttp(options, context, stack);
   stack.use(await announceEndpoint(folder, url));
+  options.signal?.throwIfAborted();
   const kept = stack.move();
   let closing: Promise<void> | null = null;
   const close = () => {
@@ -97,7 +98,6 @@ async function createContext(
   const sealKey = await loadKey(join(folder, "server-key"));
   const path = join(folder, "control-plane.db");
   const store = stack.use(await openStore<Tables>(path, migrations));
-  await chmod(path, 0o600);
   const now = () => Date.now();
   const wheel = new Wheel(
     () => advanceRollouts(context),

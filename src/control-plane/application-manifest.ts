@@ -16,7 +16,7 @@ export function wellFormedApplication(context: Pick<Context, "unknownFields">, m
     const message = "this type is not an application; it has an operation of its own";
     throw unprocessable([{ pointer: "/type", message, code: "type" }]);
   }
-  refuseFaults(validateApplication(manifest));
+  refuseFaults(validateApplication(manifest, { unknownFields: context.unknownFields === "allow" ? "warn" : "refuse" }));
   return manifest;
 }
 

@@ -14,6 +14,7 @@ import { errorBody, Refusal } from "./refusal.ts";
 import { refusalOf } from "./refusal-of.ts";
 
 const MIB = 1024 * 1024;
+const CLOSING_MS = 10_000;
 
 /** What a server is made from. */
 export type HttpOptions = {
@@ -42,7 +43,7 @@ export function createHttpServer({ log, ready, explain, bodyLimit = 8 * MIB }: H
     exposeHeadRoutes: false,
     requestIdHeader: false,
     genReqId: () => randomUUID(),
-    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
+    http: { maxHeaderSize: 16_384, headersTimeout: 10_000, connectionsCheckingInterval: 2000 },
     routerOptions: { querystringParser: () => ({}), maxParamLength: 512 },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => refuse(refusalOf(error), error, request, reply),
@@ -63,6 +64,7 @@ export function createHttpServer({ log, ready, explain, bodyLimit = 8 * MIB }: H
     request.log.debug({ method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime }, "answered");
   });
   addHealthRoutes(app, ready);
+  endWithin(app, CLOSING_MS);
   return app;
 }
 
@@ -95,11 +97,19 @@ function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 function addHealthRoutes(app: FastifyInstance, ready: () => Promise<boolean>): void {
-  app.get("/healthz", async () => ({ status: "ok" }));
-  app.get("/readyz", async (_, reply) => {
+  app.get("/healthz", { exposeHeadRoute: true }, async () => ({ status: "ok" }));
+  app.get("/readyz", { exposeHeadRoute: true }, async (_, reply) => {
     const isReady = await ready().catch(() => false);
     reply.code(isReady ? 200 : 503);
     return { status: isReady ? "ready" : "not ready" };
+  });
+}
+
+// Closing waits for requests under way, but not for a client that never ends its own.
+function endWithin(app: FastifyInstance, milliseconds: number): void {
+  app.addHook("preClose", async () => {
+    const timer = setTimeout(() => app.server.closeAllConnections(), milliseconds).unref();
+    app.server.once("close", () => clearTimeout(timer));
   });
 }
 

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CommitQueue } from "./commit-queue.ts";
 import { type Migrations, migrate } from "./migrate.ts";
@@ -15,6 +16,8 @@ export async function openStore<Tables>(path: string, migrations: Migrations): P
 }
 
 async function open<Tables>(path: string, migrations: Migrations): Promise<Store<Tables>> {
+  // Made by us, for its owner alone: SQLite gives its log beside it the same rights.
+  closeSync(openSync(path, "a", 0o600));
   const writer = queries<Tables>(connect(path));
   let reading: DatabaseSync | null = null;
   try {

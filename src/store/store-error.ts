@@ -36,9 +36,10 @@ const faults: ReadonlyMap<number, StoreFault> = new Map([
   [26, "corrupt"],
 ]);
 
-/** The storage fault behind an error of SQLite; null when it is another kind of error (a broken constraint, say). */
+/** The storage fault behind an error of SQLite or the file system; null when it is of another kind (a broken constraint, say). */
 export function storeFault(error: unknown): StoreFault | null {
   if (error instanceof StoreError) return error.code;
+  if (error instanceof Error && "syscall" in error) return "inaccessible";
   const code = resultCode(error);
   return code === null ? null : (faults.get(code) ?? null);
 }

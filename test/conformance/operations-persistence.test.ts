@@ -114,7 +114,14 @@ test("the folder says where it listens while it does, and holds nothing that oth
   await plantWorkspace(admin);
   expect(await readFile(join(data, "endpoint"), "utf8")).toBe(`${url}\n`);
   expect(await readFile(join(data, "admin-token"), "utf8")).toBe(`${adminToken.open()}\n`);
-  for (const file of ["endpoint", "admin-token", "server-key", "control-plane.db"]) {
+  for (const file of [
+    "endpoint",
+    "admin-token",
+    "server-key",
+    "control-plane.db",
+    "control-plane.db-wal",
+    "control-plane.db-shm",
+  ]) {
     expect([file, (await stat(join(data, file))).mode & 0o077]).toEqual([file, 0]);
   }
   await close();
