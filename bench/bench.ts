@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isObject } from "../src/contract/json.ts";
 import { type Program, run } from "./child.ts";
 import { corpus, writeCorpus } from "./corpus/corpus.ts";
+import { buildFloors, type Floors } from "./floor.ts";
 import { alternate, type Measured, type Pair } from "./pairs.ts";
 import { type Plane, startPlane } from "./plane.ts";
 
@@ -32,28 +33,35 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
   try {
     const source = join(work, "source");
     const bodies = join(work, "bodies.json");
+    const floors = await buildFloors(join(work, "floors"));
     const bytes = writeCorpus(source, size.count);
     writeFileSync(bodies, JSON.stringify(corpus(size.count)));
+    const place = { source, count: size.count, floors };
     note(`${size.count} manifests, ${(bytes / 1e6).toFixed(1)} MB of YAML, ${size.pairs} pairs of runs`);
 
     const startUp = await measure("validate of one file, against node -e 0", startUpPair(work));
-    const validate = await measure("validate, cold", validatePair(source, size.count));
-    const apply = await measure("apply, creating everything", applyPair(work, { source, bodies, size, planes }));
+    const validate = await measure("validate, cold", validatePair(place));
+    const apply = await measure(
+      "apply, creating everything",
+      applyPair(work, { source, bodies, size, planes, floors }),
+    );
 
     // What the plans look at: a control plane of its own, and the state that its apply left behind.
     const plane = await startPlane();
     planes.push(plane);
     const state = join(work, "state");
     await run(applyProgram(plane, { source, state, size }));
-    const coldPlan = await measure("plan, cold", coldPlanPair(plane, { work, source, count: size.count }));
+    const coldPlan = await measure("plan, cold", coldPlanPair(plane, { ...place, work }));
     const memory = join(work, "floor.json");
-    const warmPlan = await measure("plan, warm", warmPlanPair(plane, { source, state, memory, count: size.count }));
+    const warmPlan = await measure("plan, warm", warmPlanPair(plane, { ...place, state, memory }));
     return { startUp, validate, apply, coldPlan, warmPlan };
   } finally {
     await Promise.all(planes.map(({ stop }) => stop()));
     rmSync(work, { recursive: true, force: true });
   }
 }
+
+type Place = { readonly source: string; readonly count: number; readonly floors: Floors };
 
 function startUpPair(work: string): Pair {
   const folder = join(work, "one");
@@ -66,10 +74,10 @@ function startUpPair(work: string): Pair {
   };
 }
 
-function validatePair(source: string, count: number): Pair {
+function validatePair({ source, count, floors }: Place): Pair {
   return {
     ours: async () => ({ script: BIN, args: ["validate", "-o", "json", "--source", source], check: validated(count) }),
-    floor: async () => ({ script: "bench/floor/validate.ts", args: [source], check: counted({ manifests: count }) }),
+    floor: async () => ({ script: floors.validate, args: [source], check: counted({ manifests: count }) }),
   };
 }
 
@@ -78,10 +86,11 @@ type ApplyPlace = {
   readonly bodies: string;
   readonly size: Size;
   readonly planes: Plane[];
+  readonly floors: Floors;
 };
 
 // Creating needs an empty control plane each time; the one before it is stopped first.
-function applyPair(work: string, { source, bodies, size, planes }: ApplyPlace): Pair {
+function applyPair(work: string, { source, bodies, size, planes, floors }: ApplyPlace): Pair {
   let nth = 0;
   const fresh = async () => {
     await planes.pop()?.stop();
@@ -95,7 +104,7 @@ function applyPair(work: string, { source, bodies, size, planes }: ApplyPlace): 
       return applyProgram(await fresh(), { source, state: join(work, `apply-${nth}`), size });
     },
     floor: async () => ({
-      script: "bench/floor/apply.ts",
+      script: floors.apply,
       args: [bodies, String(size.concurrency)],
       env: (await fresh()).env,
       check: counted({ manifests: size.count }),
@@ -116,9 +125,7 @@ function applyProgram(
   };
 }
 
-type PlanPlace = { readonly source: string; readonly count: number };
-
-function coldPlanPair(plane: Plane, { work, source, count }: PlanPlace & { readonly work: string }): Pair {
+function coldPlanPair(plane: Plane, { work, source, count, floors }: Place & { readonly work: string }): Pair {
   let nth = 0;
   return {
     ours: async () => {
@@ -126,7 +133,7 @@ function coldPlanPair(plane: Plane, { work, source, count }: PlanPlace & { reado
       return planProgram(plane, { source, count, state: join(work, `cold-${nth}`) });
     },
     floor: async () => ({
-      script: "bench/floor/plan.ts",
+      script: floors.plan,
       args: [source],
       env: plane.env,
       check: counted({ manifests: count, same: count }),
@@ -134,14 +141,14 @@ function coldPlanPair(plane: Plane, { work, source, count }: PlanPlace & { reado
   };
 }
 
-type WarmPlace = PlanPlace & { readonly state: string; readonly memory: string };
+type WarmPlace = Place & { readonly state: string; readonly memory: string };
 
-function warmPlanPair(plane: Plane, { source, count, state, memory }: WarmPlace): Pair {
+function warmPlanPair(plane: Plane, { source, count, floors, state, memory }: WarmPlace): Pair {
   let remembered = false;
   return {
     ours: async () => planProgram(plane, { source, count, state }),
     floor: async () => {
-      const floor = { script: "bench/floor/cached-plan.ts", args: [source, memory], env: plane.env };
+      const floor = { script: floors["cached-plan"], args: [source, memory], env: plane.env };
       if (!remembered) await run({ ...floor, check: () => null });
       remembered = true;
       return { ...floor, check: counted({ manifests: count, same: count }) };
@@ -149,7 +156,10 @@ function warmPlanPair(plane: Plane, { source, count, state, memory }: WarmPlace)
   };
 }
 
-function planProgram(plane: Plane, { source, count, state }: PlanPlace & { readonly state: string }): Program {
+function planProgram(
+  plane: Plane,
+  { source, count, state }: Pick<Place, "source" | "count"> & { readonly state: string },
+): Program {
   mkdirSync(state, { recursive: true, mode: 0o700 });
   return {
     script: BIN,

@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { build } from "esbuild";
+
+/** The floors as bundles, since ours is measured as one: start-up counts. */
+export type Floors = { readonly [name in (typeof NAMES)[number]]: string };
+
+const NAMES = ["validate", "plan", "cached-plan", "apply"] as const;
+
+/** Bundles every floor into a folder. */
+export async function buildFloors(folder: string): Promise<Floors> {
+  await build({
+    entryPoints: NAMES.map((name) => join(import.meta.dirname, "floor", `${name}.ts`)),
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    logLevel: "warning",
+    banner: {
+      js: 'import { createRequire as floorRequire } from "node:module"; const require = floorRequire(import.meta.url);',
+    },
+  });
+  const at = (name: string) => join(folder, `${name}.mjs`);
+  return { validate: at("validate"), plan: at("plan"), "cached-plan": at("cached-plan"), apply: at("apply") };
+}
