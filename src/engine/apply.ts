@@ -1,25 +1,22 @@
+import { ClientError } from "../client/failure.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Decision } from "../core/decide.ts";
 import { keepIgnored } from "../core/keep-ignored.ts";
-import type { Kind } from "../core/kind.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { equal } from "../core/normal.ts";
-import { reasonText, type Step, writes } from "../core/plan.ts";
+import { type Step, writes } from "../core/plan.ts";
 import type { Planned } from "../core/planner.ts";
 import type { Recorded } from "../core/recorded.ts";
-import {
-  type ApplyReport,
-  type Outcome,
-  type OutcomeError,
-  type RolloutResult,
-  summariseOutcomes,
-} from "../core/report.ts";
+import { type ApplyReport, type Outcome, type RolloutResult, summariseOutcomes } from "../core/report.ts";
+import { type Ended, endedFrom, held, skipped, untouched } from "./ended.ts";
+import { carries } from "./judge.ts";
 import { followRollout } from "./rollout.ts";
 import { schedule, type Task } from "./schedule.ts";
-import { type Job, type WritingContext, type Written, write } from "./write.ts";
+import { type Job, receiptOf, type WritingContext, type Written, write } from "./write.ts";
 
 /** Something to tell a person while an apply runs. */
 export type Progress =
@@ -45,8 +42,6 @@ export type Applying = WritingContext & {
 export type Applied = ApplyReport & {
   readonly tokens: readonly { readonly identity: Identity; readonly location: string }[];
 };
-
-type Ended = { readonly outcome: Outcome; readonly token: string | null };
 
 /** Makes live follow the plan: each step when its own dependencies are done, every outcome listed. */
 export async function apply({ plan, decisions }: Planned, on: Applying): Promise<Applied> {
@@ -77,7 +72,9 @@ export async function apply({ plan, decisions }: Planned, on: Applying): Promise
     isStopped: () => stop.now || on.stopping.aborted,
   });
   const rolledOut = new Map((await Promise.all(followed)).map((one) => [one.outcome.identity, one]));
-  const all = declared.map((step) => rolledOut.get(step.identity) ?? ended.get(step.identity) ?? untouched(step));
+  const all = declared.map(
+    (step) => rolledOut.get(step.identity) ?? ended.get(step.identity) ?? untouched(step, decisions.get(step.identity)),
+  );
   const outcomes = all.map(({ outcome }) => outcome);
   return {
     format_version: "1.0",
@@ -107,11 +104,30 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Applyin
   const kind = on.kindOf(step.kind);
   if (manifest === undefined || kind === undefined || decision === undefined)
     throw new TypeError(`no manifest for ${step.identity}`);
-  const live = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
   const shape = on.shapeOf(step.kind);
-  const job: Job = { kind, shape, manifest, live, body: bodyOf(shape, manifest, live, decision) };
+  const planned = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
+  const job: Job = { kind, shape, manifest, live: planned, body: bodyOf(shape, manifest, planned, decision) };
+  const live = await liveNow(job, on);
+  const same =
+    live.state === "present" && step.action === "ensure" && carries(kind, shape, job.body, live.row.manifest);
+  if (same) return adopted({ ...job, live }, live.row, on);
   if (kind.issuesToken?.(manifest.value) && step.action !== "update") await on.sink?.check(step.identity);
-  return write(job, on);
+  return write({ ...job, live }, on);
+}
+
+// What could not be read while its references were missing often can be once they are there.
+async function liveNow(job: Job, on: Applying): Promise<Live> {
+  const { live, kind } = job;
+  if (live.state !== "unknown" || kind.single === undefined) return live;
+  return on.readBack(job).catch((error: unknown) => {
+    if (error instanceof ClientError) return live;
+    throw error;
+  });
+}
+
+async function adopted(job: Job, row: LiveRow, on: Applying): Promise<Written> {
+  await on.ledger.record([receiptOf(job, row, on)]);
+  return { state: "kept" };
 }
 
 function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Decision): JsonObject {
@@ -148,55 +164,8 @@ async function rolloutOf(step: Step, written: Written, on: Applying): Promise<Ro
   });
 }
 
-function endedFrom(step: Step, written: Written): Ended {
-  const { attempts } = written;
-  switch (written.state) {
-    case "done":
-      return {
-        outcome: outcomeOf(step, step.action === "update" ? "updated" : "created", null, attempts),
-        token: written.delivered,
-      };
-    case "blocked":
-      return {
-        outcome: outcomeOf(step, "blocked", { code: written.reason, message: reasonText[written.reason] }, attempts),
-        token: null,
-      };
-    case "failed":
-    case "unknown":
-      return { outcome: outcomeOf(step, written.state, written.error, attempts), token: null };
-  }
-}
-
 // A refused identity or a lost lease will refuse every other write too.
 function mustStop({ result, error }: Outcome, { failFast }: Applying): boolean {
   if (error?.status === 401 || error?.status === 412) return true;
   return failFast && (result === "failed" || result === "unknown");
-}
-
-function untouched(step: Step): Ended {
-  if (step.action === "block" && step.reason !== null) {
-    return {
-      outcome: outcomeOf(step, "blocked", { code: step.reason, message: reasonText[step.reason] }),
-      token: null,
-    };
-  }
-  return { outcome: outcomeOf(step, step.action === "keep" ? "unchanged" : "skipped"), token: null };
-}
-
-function skipped(step: Step): Ended {
-  return { outcome: outcomeOf(step, "skipped"), token: null };
-}
-
-function held(step: Step): Ended {
-  const message = "something it refers to was not written";
-  return { outcome: outcomeOf(step, "blocked", { code: "dependency", message }), token: null };
-}
-
-function outcomeOf(
-  { identity, kind, file }: Step,
-  result: Outcome["result"],
-  error: OutcomeError | null = null,
-  attempts = 0,
-): Outcome {
-  return { identity, kind, result, file, rollout: null, error, attempts };
 }

@@ -24,8 +24,8 @@ export function judge(kind: Kind, shape: Shape, intent: Intent, live: Live): Ver
   return carries(kind, shape, intent.written, row.manifest) ? { effect: "there", row } : { effect: "not-there" };
 }
 
-// The server adds and rewrites fields; what was sent must be found again, additions do not count against it.
-function carries(kind: Kind, shape: Shape, written: JsonObject, live: JsonObject): boolean {
+/** Whether live carries everything that was sent; what the server adds does not count against it. */
+export function carries(kind: Kind, shape: Shape, written: JsonObject, live: JsonObject): boolean {
   const [sent, found] = [contentOf(kind, shape, written), contentOf(kind, shape, live)];
   if (equal(sent, found)) return true;
   return differences(shape, sent, found).every(({ before }) => before === undefined);

@@ -4,6 +4,7 @@ import { isDocumented, operation } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Rehearsal } from "../core/decide.ts";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
+import type { DriftInput } from "../core/drift.ts";
 import { resolveGraph } from "../core/graph.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
@@ -46,7 +47,12 @@ export type Looking = {
 };
 
 /** A plan, and the live it rests on. */
-export type Look = Planned & { readonly observation: Observation; readonly desired: Desired };
+export type Look = Planned & {
+  readonly observation: Observation;
+  readonly desired: Desired;
+  /** The manifests in order. */
+  readonly placed: readonly Placed[];
+};
 
 /** Looks at live and plans: nothing here can change a control plane. */
 export async function look(desired: Desired, on: Looking): Promise<Look> {
@@ -71,7 +77,7 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   const asked = await preflight(first, placed, observation.rehearsals, rehearse, on);
   const planned =
     asked.size === 0 && !hasLearnt(first, on) ? first : makePlan(input(new Map([...observation.rehearsals, ...asked])));
-  return { ...planned, observation, desired };
+  return { ...planned, observation, desired, placed };
 }
 
 function place(manifests: readonly Manifest[]): readonly Placed[] {
@@ -150,6 +156,21 @@ function hasLearnt({ plan }: Planned, { kindOf, memory }: Looking): boolean {
   return plan.steps.some(
     (step) => writes(step) && kindOf(step.kind)?.write.every(({ operation: name }) => !memory.has(name)),
   );
+}
+
+/** What a drift report on a look rests on. */
+export function driftInput({ plan, decisions, observation, desired, placed }: Look, on: Looking): DriftInput {
+  return {
+    ...on,
+    declared: desired.declared,
+    desired: placed,
+    live: observation.live,
+    now: on.now(),
+    complete: observation.complete,
+    diagnostics: plan.diagnostics,
+    withOrphans: desired.isWhole,
+    planned: { plan, decisions },
+  };
 }
 
 /** Rows that are live, but neither declared nor recorded. */

@@ -152,10 +152,6 @@ async function byRehearsal(
   on: Observing,
   found: Findings,
 ): Promise<Live> {
-  // Nothing can stand in something absent, and its rehearsal would only be refused.
-  if (manifest.references.some((reference) => found.live.get(reference.identity)?.state === "absent")) {
-    return { state: "absent" };
-  }
   const rehearsed = await on.rehearse(kind, manifest, { signal: on.signal });
   switch (rehearsed.state) {
     case "impossible":
@@ -163,6 +159,10 @@ async function byRehearsal(
     case "forbidden":
       return { state: "unknown", reason: "needs-write" };
     case "refused":
+      // It may be refused only for what it refers to, which this plan is about to make.
+      if (manifest.references.some((reference) => found.live.get(reference.identity)?.state !== "present")) {
+        return { state: "unknown", reason: "no-read" };
+      }
       return { state: "unknown", reason: "refused", detail: rehearsed.message };
     case "answered": {
       const id = isObject(rehearsed.reply) ? reading.idFrom(rehearsed.reply as never) : null;

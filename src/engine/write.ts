@@ -58,6 +58,8 @@ export type Written =
       readonly delivered: string | null;
       readonly attempts: number;
     }
+  /** Live turned out to be as wanted: nothing was sent. */
+  | { readonly state: "kept" }
   | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }
   | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };
 

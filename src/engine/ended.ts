@@ -1,0 +1,58 @@
+import type { Decision } from "../core/decide.ts";
+import { reasonText, type Step } from "../core/plan.ts";
+import type { Outcome, OutcomeError } from "../core/report.ts";
+import type { Written } from "./write.ts";
+
+/** A step that is over: what is reported of it, and where its one-time token went. */
+export type Ended = { readonly outcome: Outcome; readonly token: string | null };
+
+/** The end of a step that was written. */
+export function endedFrom(step: Step, written: Written): Ended {
+  const attempts = written.state === "kept" ? 0 : written.attempts;
+  switch (written.state) {
+    case "done":
+      return {
+        outcome: outcomeOf(step, step.action === "update" ? "updated" : "created", null, attempts),
+        token: written.delivered,
+      };
+    case "kept":
+      return { outcome: outcomeOf(step, "unchanged"), token: null };
+    case "blocked":
+      return {
+        outcome: outcomeOf(step, "blocked", { code: written.reason, message: reasonText[written.reason] }, attempts),
+        token: null,
+      };
+    case "failed":
+    case "unknown":
+      return { outcome: outcomeOf(step, written.state, written.error, attempts), token: null };
+  }
+}
+
+/** The end of a step that nothing was to be sent for. */
+export function untouched(step: Step, decision: Decision | undefined): Ended {
+  if (step.action === "block" && step.reason !== null) {
+    const message = decision?.detail ?? reasonText[step.reason];
+    return { outcome: outcomeOf(step, "blocked", { code: step.reason, message }), token: null };
+  }
+  return { outcome: outcomeOf(step, step.action === "keep" ? "unchanged" : "skipped"), token: null };
+}
+
+/** The end of a step that was not begun, since the apply was stopped. */
+export function skipped(step: Step): Ended {
+  return { outcome: outcomeOf(step, "skipped"), token: null };
+}
+
+/** The end of a step whose dependencies did not end well. */
+export function held(step: Step): Ended {
+  const message = "something it refers to was not written";
+  return { outcome: outcomeOf(step, "blocked", { code: "dependency", message }), token: null };
+}
+
+function outcomeOf(
+  { identity, kind, file }: Step,
+  result: Outcome["result"],
+  error: OutcomeError | null = null,
+  attempts = 0,
+): Outcome {
+  return { identity, kind, result, file, rollout: null, error, attempts };
+}
