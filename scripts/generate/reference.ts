@@ -3,15 +3,13 @@ import type { Schemas } from "./schemas.ts";
 
 type Row = { readonly path: string; readonly node: SchemaNode; readonly required: boolean };
 
-const HEAD =
-  `# Fields of every manifest
+const HEAD = `# Fields of every manifest
 
 Generated from [\`schemas/\`](../schemas) by \`npm run generate\`; editors read the same files.
 
 - **Path**: \`[]\` stands for an item of a list, \`<name>\` for any name, \`(x)\` for the form of a field whose \`type\` is \`x\`.
 - An optional field that is \`null\` is the same as an absent one.
-- *Known values* are offered and checked as warnings: others are passed on. A ` *
-  ` in front stands for anything before the rest.
+- *Known values* are offered and checked as warnings: others are passed on. A \`*\` in front stands for anything before the rest.
 - *Free* fields belong to you and the platform: anything is allowed inside.
 - *Order-free* lists are compared as sets, or item by item by the fields named.
 `;
