@@ -3,7 +3,8 @@ import { isObject } from "../contract/json.ts";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../contract/operations.ts";
 import { badRequest, Refusal } from "../http/refusal.ts";
 import { queryText } from "../http/server.ts";
-import { type Authenticator, authenticate, bearerToken } from "./auth.ts";
+import { type Authenticator, bearerToken } from "./auth.ts";
+import { createCallers } from "./callers.ts";
 import type { Context } from "./context.ts";
 import type { Principal } from "./principal.ts";
 import type { Served } from "./serve.ts";
@@ -20,8 +21,9 @@ export type Routing = {
 /** Adds a route for every operation of the table; those without a handler answer 501. */
 export function addOperations(app: FastifyInstance, routing: Routing): void {
   const handlers = new Map(routing.served.map((served) => [served.name, served]));
+  const callerOf = createCallers(routing.context, routing.authenticators);
   const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
-  for (const name of offered) addOperation(app, name, handlers.get(name), routing);
+  for (const name of offered) addOperation(app, name, handlers.get(name), routing.context, callerOf);
   const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
   for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
 }
@@ -35,7 +37,8 @@ function addOperation(
   app: FastifyInstance,
   name: OperationName,
   served: Served | undefined,
-  { context, authenticators }: Routing,
+  context: Context,
+  callerOf: ReturnType<typeof createCallers>,
 ): void {
   const { method, path, number } = operation(name);
   const callers = new WeakMap<FastifyRequest, Principal>();
@@ -44,8 +47,7 @@ function addOperation(
     url: fastifyPath(path),
     // Before the body is read: strangers are not listened to.
     onRequest: async (request) => {
-      const token = bearerToken(request.raw.rawHeaders);
-      callers.set(request, await authenticate(authenticators, token, context));
+      callers.set(request, await callerOf(bearerToken(request.raw.rawHeaders)));
     },
     handler: async (request, reply) => {
       const principal = callers.get(request);

@@ -18,6 +18,7 @@ export class CommitQueue<Tables> {
   readonly #waiting: Waiting<Tables>[] = [];
   #draining: Promise<void> | null = null;
   #closed = false;
+  #commits = 0;
 
   constructor(database: Kysely<Tables>) {
     this.#database = database;
@@ -43,6 +44,11 @@ export class CommitQueue<Tables> {
     return promise;
   }
 
+  /** How many commits were tried, counted before any caller hears of its own. */
+  get commits(): number {
+    return this.#commits;
+  }
+
   /** Refuses further changes and waits for those under way. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -53,22 +59,30 @@ export class CommitQueue<Tables> {
     while (this.#waiting.length > 0) {
       // One turn of the loop lets every request that has just arrived join the batch.
       await new Promise((resolve) => setImmediate(resolve));
-      await commit(this.#database, this.#waiting.splice(0, LARGEST_BATCH));
+      await commit(this.#database, this.#waiting.splice(0, LARGEST_BATCH), () => {
+        this.#commits += 1;
+      });
     }
     this.#draining = null;
   }
 }
 
 // A caller whose change threw was told already; settling its promise a second time does nothing.
-async function commit<Tables>(database: Kysely<Tables>, batch: readonly Waiting<Tables>[]): Promise<void> {
+async function commit<Tables>(
+  database: Kysely<Tables>,
+  batch: readonly Waiting<Tables>[],
+  ended: () => void,
+): Promise<void> {
   try {
     await database.transaction().execute(async (transaction) => {
       for (const waiting of batch) await runApart(transaction, waiting);
     });
   } catch (error) {
+    ended();
     for (const { lost } of batch) lost(error);
     return;
   }
+  ended();
   for (const { committed } of batch) committed();
 }
 

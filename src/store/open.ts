@@ -36,7 +36,13 @@ async function open<Tables>(path: string, migrations: Migrations): Promise<Store
     if (reading?.isOpen === true) reading.close();
     await writer.destroy();
   };
-  return { read, write: (change) => changes.add(change), close, [Symbol.asyncDispose]: close };
+  return {
+    read,
+    write: (change) => changes.add(change),
+    commits: () => changes.commits,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 const reasons: { readonly [fault in StoreFault]: string } = {

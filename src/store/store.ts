@@ -12,6 +12,8 @@ export type Store<Tables> = AsyncDisposable & {
    * stays. It should wait for nothing but its queries, since other writers wait for it.
    */
   write<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result>;
+  /** A number that differs after every commit; what was read at one number is still so while it stays. */
+  commits(): number;
   /** Waits for the writes under way and lets go of the file. */
   close(): Promise<void>;
 };

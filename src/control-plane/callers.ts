@@ -1,0 +1,34 @@
+import type { Secret } from "../contract/secret.ts";
+import { type Authenticator, authenticate, tokenHash } from "./auth.ts";
+import type { Context } from "./context.ts";
+import type { Principal } from "./principal.ts";
+
+// Roles are read anew after every commit; the time is for tokens that end by themselves.
+const KEPT_MS = 1000;
+const LARGEST = 10_000;
+
+/** Finds who calls, and remembers it for as long as nothing can have changed. */
+export function createCallers(
+  context: Context,
+  authenticators: readonly Authenticator[],
+): (token: Secret) => Promise<Principal> {
+  const kept = new Map<string, Principal>();
+  let commits = -1;
+  let until = 0;
+  return async (token) => {
+    const now = context.now();
+    if (context.store.commits() !== commits || now >= until || kept.size >= LARGEST) {
+      kept.clear();
+      commits = context.store.commits();
+      until = now + KEPT_MS;
+    }
+    const key = tokenHash(token);
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const seen = commits;
+    const principal = await authenticate(authenticators, token, context);
+    // What was read before a commit says nothing of the time after it.
+    if (context.store.commits() === seen && commits === seen) kept.set(key, principal);
+    return principal;
+  };
+}
