@@ -36,12 +36,12 @@ export const accountToken: Authenticator = async (token, { store, signingKeys, n
 export async function issueToken(
   transaction: Transaction<Tables>,
   { id: accountId, name }: Pick<KeptAccount, "name"> & { readonly id: string },
-  { newId, now, signingKeys }: Pick<Context, "newId" | "now" | "signingKeys">,
+  now: number,
+  { newId, signingKeys }: Pick<Context, "newId" | "signingKeys">,
 ): Promise<{ readonly jwtId: string; readonly token: Secret }> {
   const jwtId = newId();
-  const moment = now();
-  const token = await signToken(signingKeys.newest, { jwtId, accountId, name }, moment);
-  const row = { id: jwtId, account_id: accountId, created_at: new Date(moment).toISOString(), valid_until: null };
+  const token = await signToken(signingKeys.newest, { jwtId, accountId, name }, now);
+  const row = { id: jwtId, account_id: accountId, created_at: new Date(now).toISOString(), valid_until: null };
   await transaction.insertInto("jwts").values(row).execute();
   return { jwtId, token };
 }

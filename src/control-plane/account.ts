@@ -12,6 +12,8 @@ import { readSecretPath } from "./secret-form.ts";
 /** A virtual account that is kept, and so has an id. */
 export type Account = KeptAccount & { readonly id: string };
 
+type Token = VirtualAccount["jwts"][number];
+
 /** The account that a manifest makes, with the tokens it has already: a new one has none yet. */
 export function makeAccount(
   { manifest, existing, subject, createdAt, updatedAt }: Making<Account>,
@@ -39,7 +41,7 @@ export function makeAccount(
 /** The account with a token that was just made; the one before is good until the end of its grace. */
 export function withToken(account: Account, jwtId: string, now: number, graceEnd: number | null): Account {
   const moment = new Date(now).toISOString();
-  const jwt: VirtualAccount["jwts"][number] = {
+  const jwt: Token = {
     id: jwtId,
     subjectType: accountSubjectType,
     subjectId: account.id,
@@ -48,10 +50,9 @@ export function withToken(account: Account, jwtId: string, now: number, graceEnd
     createdAt: moment,
     updatedAt: moment,
   };
-  const before = account.jwts.map((old, at) =>
-    at > 0 || graceEnd === null ? old : { ...old, expiry: new Date(graceEnd).toISOString(), updatedAt: moment },
-  );
-  return withSchedule({ ...account, jwtId, jwts: [jwt, ...before] });
+  const [current, ...former] = account.jwts.filter(({ expiry }) => expiry === null || expiry > moment);
+  const retired = current === undefined ? [] : [{ ...current, expiry: earlier(current, graceEnd), updatedAt: moment }];
+  return withSchedule({ ...account, jwtId, jwts: [jwt, ...retired, ...former] });
 }
 
 /** The last day on which a manifest lets its account be used; null without end. */
@@ -109,6 +110,11 @@ function withSchedule(account: Account): Account {
 }
 
 const NOT_ROTATED = "not carried out: without secret_store_config nobody could fetch the new token";
+
+function earlier({ expiry }: Token, graceEnd: number | null): string | null {
+  const end = graceEnd === null ? null : new Date(graceEnd).toISOString();
+  return expiry === null || (end !== null && end < expiry) ? end : expiry;
+}
 
 function rotationDays({ auto_rotate: rotation }: JsonObject): number | null {
   const days = isObject(rotation) ? rotation.auto_rotate_interval : undefined;

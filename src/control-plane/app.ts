@@ -19,6 +19,7 @@ import { advanceRollouts } from "./rollout/advance.ts";
 import type { RolloutDriver } from "./rollout/driver.ts";
 import { createEmbeddedDriver } from "./rollout/embedded.ts";
 import { Wheel } from "./rollout/wheel.ts";
+import { rotateTokens } from "./rotate.ts";
 import { addOperations } from "./routes.ts";
 import { seed } from "./seed/seed.ts";
 import { openSigningKeys } from "./signing-keys.ts";
@@ -105,6 +106,12 @@ async function createContext(
     (error) => log.error({ err: error }, "rollouts failed"),
   );
   stack.defer(() => wheel.close());
+  const rotation = new Wheel(
+    () => rotateTokens(context),
+    now,
+    (error) => log.error({ err: error }, "rotation failed"),
+  );
+  stack.defer(() => rotation.close());
   const context: Context = {
     store,
     now,
@@ -117,6 +124,7 @@ async function createContext(
     folder,
     log,
   };
+  rotation.at(now());
   return context;
 }
 

@@ -9,7 +9,7 @@ import { conflict, unprocessable } from "../http/refusal.ts";
 import { checkMeaning } from "../schema/meaning.ts";
 import { comparable, contentOf } from "./content.ts";
 import { type Context, timestamp } from "./context.ts";
-import { addArtifact, findArtifact, type KeptArtifact, touchArtifact } from "./data/artifacts.ts";
+import { addArtifact, type FoundArtifact, findArtifact, touchArtifact } from "./data/artifacts.ts";
 import { recordEffect } from "./data/audit.ts";
 import { countInRepo, type KeptRepo, repoToWrite } from "./data/ml-repos.ts";
 import { completeStage } from "./data/stages.ts";
@@ -21,7 +21,6 @@ import {
   findVersion,
   freeAlias,
   isKnownRun,
-  stepOf,
   type VersionBase,
 } from "./data/versions.ts";
 import { type JsonText, toText } from "./json-text.ts";
@@ -104,12 +103,12 @@ async function carryOut<Resource extends ModelVersion | PromptVersion>(
 }
 
 /** A version that was found, ready to be compared with what is wanted. */
-type KeptFound = FoundVersion & { readonly manifest: string; readonly artifact: KeptArtifact };
+type KeptFound = FoundVersion & { readonly manifest: string; readonly artifact: FoundArtifact };
 
 async function findKept(
   transaction: Transaction<Tables>,
   shape: Shape,
-  artifact: KeptArtifact | null,
+  artifact: FoundArtifact | null,
   version: number | null,
 ): Promise<KeptFound | null> {
   if (artifact === null || version === null) return null;
@@ -119,7 +118,7 @@ async function findKept(
 
 async function create<Resource extends ModelVersion | PromptVersion>(
   { kind, transaction, principal, manifest, place, repo, context, now }: Write<Resource>,
-  artifact: KeptArtifact,
+  artifact: FoundArtifact,
   version: number,
   content: string,
 ): Promise<Outcome<Resource>> {
@@ -137,7 +136,7 @@ async function create<Resource extends ModelVersion | PromptVersion>(
   await freeAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
   const addition = await additionOf(transaction, artifact, manifest, place);
   await addVersion(transaction, { artifactId: artifact.id, place, version, content, resource });
-  await touchArtifact(transaction, artifact, { version, step: stepOf(manifest), now });
+  await touchArtifact(transaction, artifact, version, now);
   await countInRepo(transaction, repo, addition);
   return { resource, version, isEffect: true };
 }
@@ -150,7 +149,7 @@ async function update<Resource extends ModelVersion | PromptVersion>(
   const resource = kind.make(changed, artifact.id);
   await freeAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
   await changeVersion(transaction, resource);
-  await touchArtifact(transaction, artifact, { version, step: stepOf(manifest), now });
+  await touchArtifact(transaction, artifact, version, now);
   return { resource, version, isEffect: true };
 }
 
@@ -161,14 +160,14 @@ function createArtifact<Resource extends ModelVersion | PromptVersion>({
   repo,
   context,
   now,
-}: Write<Resource>): Promise<KeptArtifact> {
+}: Write<Resource>): Promise<FoundArtifact> {
   const { subject } = principal;
   return addArtifact(transaction, { id: context.newId(), repoId: repo.id, place, subject, now });
 }
 
 async function additionOf(
   transaction: Transaction<Tables>,
-  { newest, ml_repo_id }: KeptArtifact,
+  { newest, ml_repo_id }: FoundArtifact,
   manifest: JsonObject,
   { type }: RegistryPlace,
 ) {

@@ -1,9 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { decodeJwt, decodeProtectedHeader } from "jose";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
-import { addUser, caller, effects, startControlPlane } from "../control-plane.ts";
+import { addUser, type Caller, caller, effects, startControlPlane } from "../control-plane.ts";
 import { cluster, plantWorkspace, workspace } from "./platform.ts";
 
 const ACCOUNTS = "/api/svc/v1/virtual-accounts";
@@ -17,6 +18,11 @@ async function withWorkspace() {
   const plane = await startControlPlane();
   await plantWorkspace(plane.admin);
   return plane;
+}
+
+function change(data: string, statement: string): void {
+  using database = new DatabaseSync(join(data, "control-plane.db"), { timeout: 5000 });
+  database.exec(statement);
 }
 
 const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
@@ -202,6 +208,44 @@ describe("rotation", () => {
     expect(data.metadata.rotation).toContain("not carried out");
     const plain = (await admin.put(ACCOUNTS, account())).body.data;
     expect([plain.nextScheduledRotation, plain.metadata]).toEqual([null, {}]);
+  });
+});
+
+describe("a rotation whose time has come", () => {
+  const rotating = account({
+    auto_rotate: { auto_rotate_interval: 30, grace_period: 2 },
+    secret_store_config: { integration_fqn: "builtin", secret_path: "machines/ci" },
+  });
+
+  async function secretValue(admin: Caller): Promise<{ readonly version: number; readonly value: string }> {
+    const [group] = (await admin.get("/api/svc/v1/secret-groups")).body.data;
+    const { data } = (await admin.get(`/api/svc/v1/secrets/${group.associatedSecrets[0].id}`)).body;
+    return data.secretVersions[0];
+  }
+
+  test("puts a new token into the store, and leaves the former one its days of grace", async () => {
+    const plane = await withWorkspace();
+    const { token, data } = (await plane.admin.put(ACCOUNTS, rotating)).body;
+    expect(data.metadata).toEqual({});
+    await plane.close();
+    // As if the interval had passed.
+    change(plane.data, "UPDATE virtual_accounts SET rotate_at = 1");
+    const { admin, url } = await startControlPlane({ data: plane.data });
+    const rotated = await vi.waitUntil(async () => {
+      const value = await secretValue(admin);
+      return value.version === 2 ? value.value : null;
+    });
+    const status = async (text: string) => (await caller(url, new Secret(text)).get(WORKSPACES)).status;
+    expect([await status(token), await status(rotated)]).toEqual([200, 200]);
+    const [after] = (await admin.get(ACCOUNTS)).body.data;
+    expect(after.jwts.map(({ id }: { id: string }) => id)).toEqual([after.jwtId, data.jwtId]);
+    const [now, former] = after.jwts;
+    expect(Date.parse(former.expiry) - Date.parse(now.createdAt)).toBe(2 * 86_400_000);
+    expect(Date.parse(after.nextScheduledRotation) - Date.parse(now.createdAt)).toBe(30 * 86_400_000);
+    expect(effects(plane.data)).toContain("rotation 18 virtual-account/ci");
+    change(plane.data, "UPDATE jwts SET valid_until = 1 WHERE valid_until IS NOT NULL");
+    await vi.waitUntil(async () => (await status(token)) === 401, { timeout: 5000 });
+    expect(await status(rotated)).toBe(200);
   });
 });
 

@@ -1,11 +1,11 @@
 import type { Kysely, Transaction } from "kysely";
-import type { Artifact, Subject } from "../../contract/resources.ts";
+import type { Subject } from "../../contract/resources.ts";
 import { fromText, toText } from "../json-text.ts";
 import { artifactFqn, type RegistryPlace, registryTypes } from "../registry.ts";
-import type { Tables } from "./tables.ts";
+import type { KeptArtifact, Tables } from "./tables.ts";
 
-/** An artifact as it is kept: a reply adds its latest version. */
-export type KeptArtifact = Omit<Artifact, "latest_version"> & {
+/** An artifact as it is found: a reply adds its latest version, and the steps of all its versions. */
+export type FoundArtifact = KeptArtifact & {
   /** Number of the newest version, 0 when there is none. */
   readonly newest: number;
 };
@@ -15,7 +15,7 @@ export async function findArtifact(
   database: Kysely<Tables>,
   repoId: string,
   { type, name }: RegistryPlace,
-): Promise<KeptArtifact | null> {
+): Promise<FoundArtifact | null> {
   const row = await database
     .selectFrom("artifacts")
     .select(["json", "newest"])
@@ -39,7 +39,7 @@ export type NewArtifact = {
 export async function addArtifact(
   transaction: Transaction<Tables>,
   { id, repoId, place, subject, now }: NewArtifact,
-): Promise<KeptArtifact> {
+): Promise<FoundArtifact> {
   const artifact = {
     id,
     ml_repo_id: repoId,
@@ -49,7 +49,6 @@ export async function addArtifact(
     created_by_subject: subject,
     created_at: now,
     updated_at: now,
-    run_steps: [],
   };
   await transaction
     .insertInto("artifacts")
@@ -69,17 +68,13 @@ export async function addArtifact(
 /** Says that a version was added or changed. */
 export async function touchArtifact(
   transaction: Transaction<Tables>,
-  { newest: _, ...artifact }: KeptArtifact,
-  { version, step, now }: { readonly version: number; readonly step: number | null; readonly now: string },
+  { newest, ...artifact }: FoundArtifact,
+  version: number,
+  now: string,
 ): Promise<void> {
-  const steps = new Set([...artifact.run_steps, ...(step === null ? [] : [step])]);
-  const changed = { ...artifact, updated_at: now, run_steps: [...steps].toSorted((a, b) => a - b) };
   await transaction
     .updateTable("artifacts")
-    .set(({ eb }) => ({
-      json: toText(changed),
-      newest: eb.case().when("newest", "<", version).then(version).else(eb.ref("newest")).end(),
-    }))
+    .set({ json: toText({ ...artifact, updated_at: now }), newest: Math.max(newest, version) })
     .where("id", "=", artifact.id)
     .execute();
 }

@@ -29,6 +29,9 @@ export type KeptSecretGroup = Omit<SecretGroup, "associatedSecrets">;
 /** A secret as it is kept: a reply adds what changes without it. */
 export type KeptSecret = Omit<SecretResource, "activeDeploymentsCount" | "value">;
 
+/** An artifact as it is kept: a reply adds what its versions say. */
+export type KeptArtifact = Omit<Artifact, "latest_version" | "run_steps">;
+
 /** A virtual account as it is kept: whether it is expired depends on the moment. */
 export type KeptAccount = Omit<VirtualAccount, "isExpired">;
 
@@ -96,7 +99,7 @@ export type Tables = {
   readonly signing_keys: { readonly kid: string; readonly sealed: string; readonly created_at: string };
   readonly ml_repos: Resource<MlRepo> & { readonly name: string };
   /** Models and prompts by `type` (`model-version`, `chat_prompt`, `artifact-version`), which have versions. */
-  readonly artifacts: Resource<Omit<Artifact, "latest_version">> & {
+  readonly artifacts: Resource<KeptArtifact> & {
     readonly type: string;
     readonly ml_repo_id: string;
     readonly name: string;

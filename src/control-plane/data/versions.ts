@@ -64,7 +64,7 @@ export async function addVersion(
       fqn,
       alias: text(manifest.version_alias) ?? null,
       run_id: text(manifest.run_id) ?? null,
-      step: stepOf(manifest),
+      step: typeof manifest.step === "number" ? manifest.step : null,
       content,
     })
     .execute();
@@ -109,11 +109,6 @@ export async function isKnownRun(transaction: Transaction<Tables>, repoId: strin
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** The step of its run that a version comes from. */
-export function stepOf({ step }: JsonObject): number | null {
-  return typeof step === "number" ? step : null;
 }
 
 function baseOf({

@@ -92,10 +92,11 @@ async function carryOut(
   context: Context,
 ): Promise<{ readonly account: Account; readonly token: Secret | null }> {
   if (action !== "create") return { account: resource, token: null };
-  const { jwtId, token } = await issueToken(transaction, resource, context);
+  const now = Date.parse(resource.createdAt);
+  const { jwtId, token } = await issueToken(transaction, resource, now, context);
   const store = secretStore(resource.manifest);
   if (store !== null) await putAtPath(transaction, principal, store.path, token, context);
-  return { account: withToken(resource, jwtId, context.now(), null), token };
+  return { account: withToken(resource, jwtId, now, null), token };
 }
 
 function answer<Row extends KeptAccount>(account: Row, context: Context) {

@@ -1,0 +1,59 @@
+import type { Transaction } from "kysely";
+import { type Account, graceDays, secretStore, withToken } from "./account.ts";
+import { issueToken } from "./account-token.ts";
+import type { Context } from "./context.ts";
+import { recordEffect } from "./data/audit.ts";
+import { putAtPath } from "./data/secrets.ts";
+import type { Tables } from "./data/tables.ts";
+import { findAccount, saveAccount } from "./data/virtual-accounts.ts";
+import { endOfGrace } from "./expiry.ts";
+import { innerPrincipal } from "./principal.ts";
+
+const HOUR = 3_600_000;
+
+/**
+ * Replaces the tokens whose time has come: the new one goes where the account's manifest says, the former one is good
+ * until the end of its grace. Answers when to look again, in epoch milliseconds.
+ */
+export async function rotateTokens(context: Context): Promise<number> {
+  const today = new Date(context.now()).toISOString().slice(0, 10);
+  const due = await context.store.read
+    .selectFrom("virtual_accounts")
+    .select("name")
+    .where("rotate_at", "<=", context.now())
+    // What is expired needs no token.
+    .where(({ or, eb }) => or([eb("expires_on", "is", null), eb("expires_on", ">=", today)]))
+    .execute();
+  for (const { name } of due) await context.store.write((transaction) => rotate(transaction, name, context));
+  return context.now() + HOUR;
+}
+
+async function rotate(transaction: Transaction<Tables>, name: string, context: Context): Promise<void> {
+  const account = await findAccount(transaction, name);
+  const store = account && secretStore(account.manifest);
+  if (account === null || store === null) return;
+  const principal = innerPrincipal("rotation");
+  const now = context.now();
+  const graceEnd = endOfGrace(graceDays(account.manifest), now);
+  const { jwtId, token } = await issueToken(transaction, account, now, context);
+  await retire(transaction, account, now, graceEnd);
+  await putAtPath(transaction, principal, store.path, token, context);
+  await saveAccount(
+    transaction,
+    withToken({ ...account, updatedAt: new Date(now).toISOString() }, jwtId, now, graceEnd),
+  );
+  const resource = `virtual-account/${name}`;
+  await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
+}
+
+// Tokens whose grace is over already are of no more use.
+async function retire(
+  transaction: Transaction<Tables>,
+  { id, jwtId }: Account,
+  now: number,
+  graceEnd: number,
+): Promise<void> {
+  await transaction.deleteFrom("jwts").where("account_id", "=", id).where("valid_until", "<=", now).execute();
+  if (jwtId === null) return;
+  await transaction.updateTable("jwts").set({ valid_until: graceEnd }).where("id", "=", jwtId).execute();
+}
