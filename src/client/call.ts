@@ -19,7 +19,7 @@ export type { Doubt } from "./answer.ts";
 export type Called = Answer & { readonly attempts: number };
 
 /** How a call may be made. */
-export type CallPolicy = {
+type CallPolicy = {
   /** Whether it may be sent again although it may have had its effect. */
   readonly repeats: () => boolean;
   /** Whether it needs a connection that nothing was sent over before. */

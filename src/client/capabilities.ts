@@ -1,7 +1,7 @@
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 
 /** Whether a server has a route. */
-export type Support = "unknown" | "yes" | "no";
+type Support = "unknown" | "yes" | "no";
 
 /** Where what was learned is kept between runs, one per server. */
 export type CapabilityMemory = {

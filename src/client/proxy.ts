@@ -16,8 +16,7 @@ export function proxyFor(address: Address, env: Environment): string | null {
   });
 }
 
-/** Whether the host is this machine. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
