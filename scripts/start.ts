@@ -12,7 +12,10 @@ writeFileSync(`${state}/.gitignore`, "*\n");
 
 const server = spawn(process.execPath, ["bin/holdfast.js", "serve", "--port", "0", "--data", data], {
   stdio: ["ignore", "pipe", "inherit"],
+  // Ctrl-C reaches the daemon first; the control plane is ended when that is done.
+  detached: true,
 });
+process.on("exit", () => server.kill("SIGTERM"));
 const url = await listening();
 console.log(`control plane at ${url}, data in ${data}`);
 await makeSecretGroup(url);

@@ -58,7 +58,8 @@ function explain(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.invalid;
   const reason = error instanceof HoldfastError ? error : stoppedBy();
   if (reason !== null) {
-    process.stderr.write(`error: ${printable(reason.message)}\n`);
+    const isAsked = reason.code === "interrupted" || reason.code === "terminated";
+    process.stderr.write(`${isAsked ? "" : "error: "}${printable(reason.message)}\n`);
     if (reason.hint !== null) process.stderr.write(`  → ${printable(reason.hint)}\n`);
     return exitCodes[reason.code];
   }
