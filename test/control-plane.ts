@@ -10,7 +10,7 @@ import { createLog } from "../src/log/log.ts";
 
 /** A reply as a test looks at it. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
-export type Reply = { readonly status: number; readonly headers: Headers; readonly text: string; readonly body: any };
+type Reply = { readonly status: number; readonly headers: Headers; readonly text: string; readonly body: any };
 
 /** Calls a running control plane as one caller. */
 export type Caller = {

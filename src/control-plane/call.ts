@@ -30,10 +30,10 @@ type MemberValue<Form> = Form extends "object"
 type PathNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathNames<Rest> : never;
 
 /** The values of the braces in an operation's path. */
-export type PathValues<Name extends OperationName> = { readonly [name in PathNames<Row<Name>["path"]>]: string };
+type PathValues<Name extends OperationName> = { readonly [name in PathNames<Row<Name>["path"]>]: string };
 
 /** The filters that were given. */
-export type Query<Name extends OperationName> =
+type Query<Name extends OperationName> =
   Row<Name> extends { readonly query: infer Forms extends { readonly [name: string]: Parameter } }
     ? { readonly [name in keyof Forms]?: ParameterValue<Forms[name]> }
     : Readonly<Record<never, never>>;
@@ -65,7 +65,7 @@ export type Call<Name extends OperationName> = {
 };
 
 /** What a rehearsal answers: the resource as it would be; a new one has no id yet. */
-export type Rehearsed<Resource> = Omit<Resource, "id"> & { readonly id: null };
+type Rehearsed<Resource> = Omit<Resource, "id"> & { readonly id: null };
 
 /** What an operation answers inside its envelope, by the form of its reply. */
 export type Answer<Name extends OperationName> = Row<Name>["reply"] extends "one"

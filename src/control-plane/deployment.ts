@@ -158,7 +158,7 @@ export function withOutcome(application: KeptApplication, deployment: Deployed, 
 }
 
 /** The cluster that an application runs on. */
-export function clusterOf({ workspaceFqn }: Pick<KeptApplication, "workspaceFqn">): string {
+function clusterOf({ workspaceFqn }: Pick<KeptApplication, "workspaceFqn">): string {
   return workspaceFqn.slice(0, workspaceFqn.indexOf(":"));
 }
 

@@ -29,7 +29,7 @@ export function addOperations(app: FastifyInstance, routing: Routing): void {
 }
 
 /** The names of all operations, in the table's order. */
-export function operationNames(): readonly OperationName[] {
+function operationNames(): readonly OperationName[] {
   return Object.keys(operations).filter((name): name is OperationName => Object.hasOwn(operations, name));
 }
 

@@ -8,7 +8,7 @@ import type { JsonText } from "./json-text.ts";
 import type { Principal } from "./principal.ts";
 
 /** A request as it arrived, its caller known. */
-export type Request = {
+type Request = {
   readonly principal: Principal;
   readonly path: { readonly [name: string]: string };
   readonly query: QueryText;

@@ -21,7 +21,7 @@ export function wellFormed(
 }
 
 /** The manifest with the defaults of its type's schema. */
-export function withDefaults(type: string, manifest: JsonObject): JsonObject {
+function withDefaults(type: string, manifest: JsonObject): JsonObject {
   const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
   const filled = shape === undefined ? manifest : fillDefaults(shape, manifest);
   return isObject(filled) ? filled : manifest;

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import type { Context } from "../context.ts";
 import type { Principal } from "../principal.ts";
@@ -27,12 +27,4 @@ export async function recordEffect(
       resource,
     })
     .execute();
-}
-
-/** How many effects there were; of one resource when it is named. */
-export async function countEffects(database: Kysely<Tables>, resource?: string): Promise<number> {
-  let query = database.selectFrom("audit").select(({ fn }) => fn.countAll<number>().as("effects"));
-  if (resource !== undefined) query = query.where("resource", "=", resource);
-  const { effects } = await query.executeTakeFirstOrThrow();
-  return Number(effects);
 }

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { deriveKey, keyFrom, loadKey } from "../../../src/seal/key.ts";
-import { open, seal, sealedVersion } from "../../../src/seal/seal.ts";
+import { deriveKey, keyFrom, loadKey, SealKeyError } from "../../../src/seal/key.ts";
+import { open, SealError, seal, sealedVersion } from "../../../src/seal/seal.ts";
 
 const key = keyFrom(randomBytes(32).toString("base64"));
 
@@ -36,8 +36,8 @@ test("no byte can be changed, and no length", () => {
   for (let at = 0; at < sealed.length; at += 1) {
     const changed = Buffer.from(sealed);
     changed[at] = (changed[at] ?? 0) ^ 1;
-    expect(() => open(key, changed, "a")).toThrow();
-    expect(() => open(key, sealed.subarray(0, at), "a")).toThrow();
+    expect(() => open(key, changed, "a")).toThrow(SealError);
+    expect(() => open(key, sealed.subarray(0, at), "a")).toThrow(SealError);
   }
 });
 
@@ -69,6 +69,7 @@ test("a key file that others can read is refused, and so is one that is no key",
   await expect(loadKey(path)).rejects.toThrow(`${path}: a key is 32 bytes`);
   await chmod(path, 0o644);
   await expect(loadKey(path)).rejects.toThrow("chmod 600");
+  await expect(loadKey(path)).rejects.toBeInstanceOf(SealKeyError);
 });
 
 test("a key shows itself to nobody", () => {
