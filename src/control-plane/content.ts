@@ -1,8 +1,8 @@
 import { canonical, isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 
-/** Fields of a versioned manifest that may change in place; all others are the version's content. */
-export const mutableFields: readonly string[] = ["version", "description", "metadata", "version_alias"];
+// All others are the content of a version.
+const mutableFields: readonly string[] = ["version", "description", "metadata", "version_alias"];
 
 /** What makes a version: its manifest without the fields that may change in place, in one canonical text. */
 export function contentOf(shape: Shape, manifest: JsonObject): string {

@@ -1,4 +1,6 @@
 import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { type Caller, startControlPlane } from "../control-plane.ts";
@@ -257,6 +259,14 @@ describe("staging", () => {
     expect((await admin.get(MODELS)).body.pagination.total).toBe(0);
     expect((await admin.post(FAIL, { id: "absent" })).status).toBe(404);
     expect((await admin.post(FAIL, {})).status).toBe(400);
+  });
+
+  test("leaves no folder behind when it is refused", async () => {
+    const { admin, data } = await startControlPlane();
+    await admin.put(WRITE_REPO, repo("support"));
+    await admin.post(STAGE, model());
+    expect((await admin.post(STAGE, model({ ml_repo: "absent" }))).status).toBe(422);
+    expect(await readdir(join(data, "artifacts"))).toHaveLength(1);
   });
 
   test("belongs to the name that it was made for", async () => {

@@ -99,6 +99,18 @@ describe("a virtual account", () => {
     expect(await total(addUser(plane, "ci"))).toBe(0);
   });
 
+  test("administers the tenant when it holds that role", async () => {
+    const { admin, url } = await withWorkspace();
+    const permissions = [{ resource_type: "tenant", resource_fqn: "holdfast", role_id: "tenant-admin" }];
+    const ci = caller(url, new Secret((await admin.put(ACCOUNTS, account({ permissions }))).body.token));
+    const made = await ci.put(ACCOUNTS, account({ name: "cd" }));
+    expect(made.body.data).toMatchObject({
+      createdBySubject: { subjectType: "virtualaccount", subjectSlug: "ci" },
+      createdBy: (await ci.get(ACCOUNTS)).body.data[1].id,
+    });
+    expect((await ci.put("/api/svc/v1/teams", { manifest: { type: "sso-team", name: "t" } })).status).toBe(200);
+  });
+
   test("is refused when expired, at once, and let in again when its date moves", async () => {
     const { admin, url } = await withWorkspace();
     const created = await admin.put(ACCOUNTS, account({ expiration_date: day(-1) }));

@@ -150,6 +150,7 @@ async function findSecret(database: Kysely<Tables>, groupId: string, key: string
 }
 
 async function secretsOf(database: Kysely<Tables>, groupIds: readonly string[]): Promise<readonly KeptSecret[]> {
+  if (groupIds.length === 0) return [];
   const rows = await database
     .selectFrom("secrets")
     .select("json")
