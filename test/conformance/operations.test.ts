@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import {
   fillPath,
@@ -156,4 +158,24 @@ test("a broken or NUL path parameter is 400, a strange one 404", async () => {
   for (const id of ["x%27%20OR%201%3D1--", "%25", "_", "*", "a%2Fb", "%F0%9F%90%99"]) {
     expect(await admin.get(`/api/svc/v1/clusters/${id}`)).toMatchObject({ status: 404, body: { code: "not-found" } });
   }
+});
+
+test("a second Authorization header, a token in the query or one that was never given is 401", async () => {
+  const { url, adminToken } = await startControlPlane();
+  const token = adminToken.open();
+  const status = async (path: string, values: readonly string[]) => {
+    const headers = ["Host", new URL(url).host, ...values.flatMap((value) => ["Authorization", value])];
+    const sent = request(url + path, { headers }).end();
+    const [reply] = await once(sent, "response");
+    reply.resume();
+    return reply.statusCode;
+  };
+  const path = "/api/svc/v1/workspaces";
+  expect(await status(path, [`bearer ${token}`])).toBe(200);
+  expect(await status(path, [`Bearer ${token}`, `Bearer ${token}`])).toBe(401);
+  expect(await status(path, [`Bearer ${token}`, "Basic eA=="])).toBe(401);
+  expect(await status(`${path}?access_token=${token}&token=${token}`, [])).toBe(401);
+  expect(await status(path, [`Bearer ${token}x`])).toBe(401);
+  expect(await status(path, [`Basic ${token}`])).toBe(401);
+  expect(await status(path, ["Bearer a.b.c"])).toBe(401);
 });
