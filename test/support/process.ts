@@ -75,3 +75,9 @@ export function start(args: readonly string[], { cwd, env = {} }: Surroundings):
 export function run(args: readonly string[], surroundings: Surroundings): Promise<Ended> {
   return start(args, surroundings).ended;
 }
+
+/** What a command wrote to stdout, as JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
+export function resultOf({ stdout }: Ended): any {
+  return JSON.parse(stdout);
+}

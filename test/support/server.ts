@@ -22,10 +22,13 @@ export type Server = {
   readonly call: (method: "GET" | "PUT" | "POST", path: string, body?: unknown) => Promise<Body>;
 };
 
+/** How a control plane is started. */
+export type ServeOptions = { readonly data?: string; readonly rolloutSeconds?: number };
+
 /** Starts `holdfast serve` on a port of the kernel's choice; further flags as given. */
 export async function serve(
   flags: readonly string[] = [],
-  { data, rolloutSeconds = 0 }: { readonly data?: string; readonly rolloutSeconds?: number } = {},
+  { data, rolloutSeconds = 0 }: ServeOptions = {},
 ): Promise<Server> {
   const folder = data ?? join(await temporaryFolder(), "control-plane");
   const args = ["serve", "--port", "0", "--data", folder, "--rollout-seconds", `${rolloutSeconds}`, ...flags];

@@ -1,0 +1,160 @@
+import { cp, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { everyKind } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import { resultOf } from "../support/process.ts";
+import { makeSecretGroup } from "../support/secret-group.ts";
+import { type Effect, type Server, serve } from "../support/server.ts";
+import { exampleSource, examples, sourceOf } from "../support/source.ts";
+
+// What a documented-only control plane cannot write, and what that refers to.
+const seeds = [
+  "platform/clusters",
+  "platform/teams.yaml",
+  "platform/accounts/nightly-eval.yaml",
+  "ranking/workspaces.yaml",
+  "ranking/ml-repo.yaml",
+  "support/workspaces.yaml",
+  "support/ml-repo.yaml",
+];
+
+describe("the examples", () => {
+  test("become live on a full control plane, and a second apply writes nothing", async () => {
+    const server = await serve();
+    await makeSecretGroup(server);
+    const before = server.effects().length;
+    const source = await exampleSource(server);
+
+    const first = await source.run(["apply", "--yes", "-o", "json"]);
+    expect(first.code).toBe(0);
+    const report = resultOf(first);
+    expect(report.summary).toEqual({ ...nothing, created: 32 });
+    expect(new Set(report.outcomes.map(({ kind }: { kind: string }) => kind))).toEqual(kinds);
+    const written = server.effects().slice(before);
+    expect(written).toHaveLength(32);
+    expectOrder(written, waves);
+
+    const again = await source.run(["apply", "--yes", "-o", "json"]);
+    expect(resultOf(again).summary).toEqual({ ...nothing, unchanged: 32 });
+    expect(server.effects()).toHaveLength(before + 32);
+    expect(await source.run(["plan", "--detailed-exitcode"])).toMatchObject({
+      code: 0,
+      stdout: "Plan: nothing to do, 32 unchanged\n",
+      stderr: "",
+    });
+    await expectLive(server);
+  });
+
+  test("become live on a documented-only control plane, and a second apply writes nothing", async () => {
+    const seed = await sourceOf({});
+    const source = await exampleSource();
+    for (const path of seeds) {
+      await mkdir(dirname(join(seed.folder, path)), { recursive: true });
+      await cp(join(examples, "manifests", path), join(seed.folder, path), { recursive: true });
+    }
+    const server = await serve(["--documented-only", "--seed", seed.folder]);
+    await makeSecretGroup(server);
+    const before = server.effects().length;
+    const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token };
+
+    const first = await source.run(["apply", "--yes", "-o", "json"], env);
+    expect(first).toMatchObject({ code: 0 });
+    const seeded = 8;
+    expect(resultOf(first).summary).toEqual({ ...nothing, created: 32 - seeded, unchanged: seeded });
+    const written = server.effects().length;
+
+    const again = await source.run(["apply", "--yes"], env);
+    expect(again).toMatchObject({ code: 0, stdout: "Applied: 32 unchanged\n", stderr: "" });
+    expect(server.effects()).toHaveLength(written);
+    expect(written).toBeGreaterThan(before);
+  });
+});
+
+describe.each(planes)("on a $name control plane", (plane) => {
+  test("every kind becomes live, and a second apply writes nothing", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf(everyKind, server);
+    const before = server.effects().length;
+
+    const first = await source.run(["apply", "--yes"]);
+    expect(first.code).toBe(0);
+    const made = plane.name === "full" ? 8 : 5;
+    expect(first.stdout.startsWith(`Applied: ${made} created`)).toBe(true);
+    expect(server.effects()).toHaveLength(before + made);
+
+    const again = await source.run(["apply", "--yes"]);
+    expect(again).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n", stderr: "" });
+    expect(server.effects()).toHaveLength(before + made);
+  });
+
+  test("everything is there after the control plane was killed", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf(everyKind, server);
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    const before = server.effects();
+    server.process.kill("SIGKILL");
+    await server.process.ended;
+
+    const port = new URL(server.url).port;
+    const flags = plane.name === "full" ? [] : ["--documented-only"];
+    const restarted = await serve(["--port", port, ...flags], { data: server.data });
+    expect(restarted.token).toBe(server.token);
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
+    expect(restarted.effects()).toEqual(before);
+  });
+});
+
+const nothing = { created: 0, updated: 0, unchanged: 0, skipped: 0, blocked: 0, failed: 0, unknown: 0 };
+
+const kinds = new Set([
+  "chat_prompt",
+  "cluster",
+  "ml-repo",
+  "model-version",
+  "service",
+  "team",
+  "virtual-account",
+  "workspace",
+]);
+
+const waves: readonly (readonly string[])[] = [
+  ["team/ranking", "workspace/prod-eu:ranking", "service/prod-eu:ranking/ranker"],
+  ["cluster/staging-eu", "workspace/staging-eu:ranking", "virtual-account/nightly-eval", "ml-repo/ranking"],
+  ["ml-repo/ranking", "model-version/ranking/ranker@1", "model-version/ranking/ranker@2"],
+  ["ml-repo/support", "chat_prompt/support/answer@1", "chat_prompt/support/answer@2"],
+];
+
+function expectOrder(effects: readonly Effect[], chains: readonly (readonly string[])[]): void {
+  const resources = effects.map(({ resource }) => resource);
+  for (const chain of chains) {
+    const places = chain.map((resource) => resources.indexOf(resource));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  }
+}
+
+async function expectLive({ call }: Server): Promise<void> {
+  const totals = await Promise.all(
+    [
+      "svc/v1/clusters",
+      "svc/v1/workspaces",
+      "svc/v1/apps",
+      "svc/v1/teams",
+      "svc/v1/virtual-accounts",
+      "ml/v1/ml-repos",
+      "ml/v1/prompt-versions",
+      "ml/v1/model-versions",
+    ].map(async (list) => [list, (await call("GET", `/api/${list}`)).pagination.total]),
+  );
+  expect(Object.fromEntries(totals)).toEqual({
+    "svc/v1/clusters": 2,
+    "svc/v1/workspaces": 4,
+    "svc/v1/apps": 10,
+    "svc/v1/teams": 3,
+    "svc/v1/virtual-accounts": 3,
+    "ml/v1/ml-repos": 2,
+    "ml/v1/prompt-versions": 4,
+    "ml/v1/model-versions": 4,
+  });
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { everyKind, service, team } from "../support/manifests.ts";
+import { resultOf } from "../support/process.ts";
+import { exampleSource, sourceOf } from "../support/source.ts";
+
+const broken = {
+  ...everyKind,
+  "notes.yaml": "type: team\nname: [unclosed\n",
+  "services/api.yaml": service("api", "replica: 2\n"),
+  "services/worker.yaml": service("worker").replace("dev:web", "dev:wbe"),
+  "team.yaml": `${team("ml")}---\n${team("ml", "grace@example.com")}`,
+};
+
+const faults = [
+  { place: "notes.yaml:3:1", code: "syntax" },
+  { place: "services/api.yaml:9:1", code: "unknown-field" },
+  { place: "services/worker.yaml:3:16", code: "undeclared-reference" },
+  { place: "team.yaml:2:7", code: "duplicate-identity" },
+  { place: "team.yaml:6:7", code: "duplicate-identity" },
+];
+
+describe("validate", () => {
+  test("is content with a good source, and needs no server", async () => {
+    const source = await sourceOf(everyKind);
+    const ended = await source.run(["validate"]);
+    expect(ended).toMatchObject({ code: 0, stdout: "8 manifests in 8 files: valid\n", stderr: "" });
+    const examples = await exampleSource();
+    expect(await examples.run(["validate", "--strict"])).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("names every fault at once with file, line and column, and the likely cure", async () => {
+    const source = await sourceOf(broken);
+    const { code, stdout, stderr } = await source.run(["validate"]);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: "" });
+    const found = stdout.matchAll(/^(\S+:\d+:\d+): error: .* \[(\S+)\]$/gm);
+    expect([...found].map(([, place, fault]) => ({ place, code: fault }))).toEqual(faults);
+    expect(stdout).toContain("did you mean `replicas`?");
+    expect(stdout).toContain("Did you mean `dev:web`?");
+    expect(stdout).toMatch(/^6 manifests in 10 files: 5 errors, 0 warnings\n$/m);
+  });
+
+  test("says the same as JSON", async () => {
+    const source = await sourceOf(broken);
+    const ended = await source.run(["validate", "-o", "json"]);
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 3, stderr: "" });
+    const { diagnostics, ...rest } = resultOf(ended);
+    expect(rest).toEqual({
+      format_version: "1.0",
+      summary: { files: 10, manifests: 6, errors: 5, warnings: 0 },
+    });
+    expect(diagnostics).toHaveLength(faults.length);
+    for (const [index, { place, code }] of faults.entries()) {
+      const { file, line, column, ...diagnostic } = diagnostics[index];
+      expect(`${file}:${line}:${column}`).toBe(place);
+      expect(diagnostic).toMatchObject({ severity: "error", code, summary: expect.any(String) });
+      expect(Object.keys(diagnostic).toSorted()).toEqual(["code", "detail", "severity", "summary"]);
+    }
+  });
+
+  test("takes warnings for errors when it is told to be strict", async () => {
+    const source = await sourceOf({ ...everyKind, "unknown.yaml": "type: dashboard\nname: latency\n" });
+    expect(await source.run(["validate"])).toMatchObject({ code: 0 });
+    const strict = await source.run(["validate", "--strict"]);
+    expect(strict.code).toBe(3);
+    expect(strict.stdout).toContain("unknown.yaml:1:1: warning: ");
+  });
+
+  test("names files relative to the working directory, and selects by path", async () => {
+    const source = await sourceOf({ ...broken, "holdfast.yaml": "{}\n" });
+    const whole = await source.run(["validate", "team.yaml"]);
+    expect(whole.code).toBe(3);
+    expect(whole.stdout.match(/^\S+:\d+:\d+/gm)).toEqual(["team.yaml:2:7", "team.yaml:6:7"]);
+    expect(await source.run(["validate", "platform"])).toMatchObject({ code: 0 });
+  });
+
+  test("warns of a source without manifests", async () => {
+    const source = await sourceOf({ "README.md": "nothing here\n" });
+    const ended = await source.run(["validate"]);
+    expect(ended).toMatchObject({ code: 0, stderr: "warning: no manifest files were found\n" });
+  });
+});
