@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Transaction } from "kysely";
 import { shapes } from "../contract/generated/shapes.ts";
 import { type JsonObject, text } from "../contract/json.ts";
@@ -14,20 +13,12 @@ import { recordEffect } from "./data/audit.ts";
 import { countInRepo, type KeptRepo, repoToWrite } from "./data/ml-repos.ts";
 import { completeStage } from "./data/stages.ts";
 import type { Tables } from "./data/tables.ts";
-import {
-  addVersion,
-  changeVersion,
-  type FoundVersion,
-  findVersion,
-  freeAlias,
-  isKnownRun,
-  type VersionBase,
-} from "./data/versions.ts";
+import { addVersion, changeVersion, findVersion, freeAlias, isKnownRun, type VersionBase } from "./data/versions.ts";
 import { type JsonText, toText } from "./json-text.ts";
 import { nameOf, requiredText } from "./name.ts";
 import type { Principal } from "./principal.ts";
 import { type RegistryPlace, type RegistryType, registryTypes, versionFqn, versionIdentity } from "./registry.ts";
-import { decideVersion } from "./versions.ts";
+import { decideVersion, type KeptVersion } from "./versions.ts";
 import { errorsOf, wellFormed } from "./well-formed.ts";
 
 /** A kind of manifest whose versions are numbered and immutable. */
@@ -75,10 +66,9 @@ async function carryOut<Resource extends ModelVersion | PromptVersion>(
   const { kind, transaction, manifest, place, repo } = write;
   const artifact = await findArtifact(transaction, repo.id, place);
   const shape: Shape = shapes[place.type] ?? { is: "free" };
-  const content = digest(contentOf(shape, manifest));
   const version = typeof manifest.version === "number" ? manifest.version : null;
   const decision = decideVersion(
-    { version, content, manifest: unnumbered(shape, manifest) },
+    { version, ...compared(shape, manifest) },
     {
       newest: await findKept(transaction, shape, artifact, artifact?.newest ?? null),
       numbered: await findKept(transaction, shape, artifact, version),
@@ -86,7 +76,7 @@ async function carryOut<Resource extends ModelVersion | PromptVersion>(
   );
   switch (decision.decision) {
     case "create":
-      return create(write, artifact ?? (await createArtifact(write)), decision.version, content);
+      return create(write, artifact ?? (await createArtifact(write)), decision.version);
     case "update":
       return update(write, decision.existing);
     case "keep": {
@@ -103,24 +93,23 @@ async function carryOut<Resource extends ModelVersion | PromptVersion>(
 }
 
 /** A version that was found, ready to be compared with what is wanted. */
-type KeptFound = FoundVersion & { readonly manifest: string; readonly artifact: FoundArtifact };
+type Found = KeptVersion & { readonly base: VersionBase; readonly artifact: FoundArtifact };
 
 async function findKept(
   transaction: Transaction<Tables>,
   shape: Shape,
   artifact: FoundArtifact | null,
   version: number | null,
-): Promise<KeptFound | null> {
+): Promise<Found | null> {
   if (artifact === null || version === null) return null;
-  const found = await findVersion(transaction, artifact.id, version);
-  return found && { ...found, artifact, manifest: unnumbered(shape, found.base.manifest) };
+  const base = await findVersion(transaction, artifact.id, version);
+  return base && { version, base, artifact, ...compared(shape, base.manifest) };
 }
 
 async function create<Resource extends ModelVersion | PromptVersion>(
   { kind, transaction, principal, manifest, place, repo, context, now }: Write<Resource>,
   artifact: FoundArtifact,
   version: number,
-  content: string,
 ): Promise<Outcome<Resource>> {
   const base: VersionBase = {
     id: (await completeStage(transaction, manifest, artifact.id)) ?? context.newId(),
@@ -135,7 +124,7 @@ async function create<Resource extends ModelVersion | PromptVersion>(
   const resource = kind.make(base, artifact.id);
   await freeAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
   const addition = await additionOf(transaction, artifact, manifest, place);
-  await addVersion(transaction, { artifactId: artifact.id, place, version, content, resource });
+  await addVersion(transaction, { artifactId: artifact.id, place, version, resource });
   await touchArtifact(transaction, artifact, version, now);
   await countInRepo(transaction, repo, addition);
   return { resource, version, isEffect: true };
@@ -143,7 +132,7 @@ async function create<Resource extends ModelVersion | PromptVersion>(
 
 async function update<Resource extends ModelVersion | PromptVersion>(
   { kind, transaction, manifest, now }: Write<Resource>,
-  { base, version, artifact }: KeptFound,
+  { base, version, artifact }: Found,
 ): Promise<Outcome<Resource>> {
   const changed = { ...base, manifest: { ...manifest, version }, updated_at: now };
   const resource = kind.make(changed, artifact.id);
@@ -180,10 +169,6 @@ function aliasOf(manifest: JsonObject): string | null {
   return text(manifest.version_alias) ?? null;
 }
 
-function unnumbered(shape: Shape, { version: _, ...manifest }: JsonObject): string {
-  return comparable(shape, manifest);
-}
-
-function digest(content: string): string {
-  return createHash("sha256").update(content).digest("hex");
+function compared(shape: Shape, { version: _, ...manifest }: JsonObject): Pick<KeptVersion, "content" | "manifest"> {
+  return { content: contentOf(shape, manifest), manifest: comparable(shape, manifest) };
 }

@@ -134,7 +134,6 @@ async function createRegistry(database: Kysely<unknown>): Promise<void> {
       alias: "text?",
       run_id: "text?",
       step: "integer?",
-      content: "text",
     },
     key: ["id"],
     unique: [["artifact_id", "version"], ["fqn"]],

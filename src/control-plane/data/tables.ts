@@ -116,8 +116,6 @@ export type Tables = {
     readonly alias: string | null;
     readonly run_id: string | null;
     readonly step: number | null;
-    /** SHA-256 of what makes the version, in one comparable text. */
-    readonly content: string;
   };
   /** Staged versions: `state` is `open`, `registered` or `failed`. */
   readonly stages: {

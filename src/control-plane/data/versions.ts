@@ -17,22 +17,19 @@ export type VersionBase = {
   readonly tags: readonly string[];
 };
 
-/** A version as it is found: `content` is the digest of what makes it. */
-export type FoundVersion = { readonly version: number; readonly content: string; readonly base: VersionBase };
-
 /** The version of that number. */
 export async function findVersion(
   database: Kysely<Tables>,
   artifactId: string,
   version: number,
-): Promise<FoundVersion | null> {
+): Promise<VersionBase | null> {
   const row = await database
     .selectFrom("artifact_versions")
-    .select(["json", "content"])
+    .select("json")
     .where("artifact_id", "=", artifactId)
     .where("version", "=", version)
     .executeTakeFirst();
-  return row === undefined ? null : { version, content: row.content, base: baseOf(fromText(row.json)) };
+  return row === undefined ? null : baseOf(fromText(row.json));
 }
 
 /** A version that is to be kept. */
@@ -40,14 +37,13 @@ export type NewVersion = {
   readonly artifactId: string;
   readonly place: RegistryPlace;
   readonly version: number;
-  readonly content: string;
   readonly resource: ModelVersion | PromptVersion;
 };
 
 /** Keeps a new version. */
 export async function addVersion(
   transaction: Transaction<Tables>,
-  { artifactId, place, version, content, resource }: NewVersion,
+  { artifactId, place, version, resource }: NewVersion,
 ): Promise<void> {
   const { id, fqn, created_at, ml_repo_id, manifest } = resource;
   await transaction
@@ -65,7 +61,6 @@ export async function addVersion(
       alias: text(manifest.version_alias) ?? null,
       run_id: text(manifest.run_id) ?? null,
       step: typeof manifest.step === "number" ? manifest.step : null,
-      content,
     })
     .execute();
 }
