@@ -26,7 +26,7 @@ export function resolveGraph(nodes: readonly GraphNode[]): Graph {
   const knots = all.size === targets.size ? [] : components(targets).filter((knot) => isCyclic(targets, knot));
   const cyclic = new Set(knots.flat());
   const waves = cyclic.size === 0 ? all : depths(targets, cyclic);
-  const order = [...waves.keys()].toSorted((a, b) => (waves.get(a) ?? 0) - (waves.get(b) ?? 0) || compareText(a, b));
+  const order = [...waves.keys()];
   const cycles = knots.map((knot) => shortestCycle(targets, new Set(knot)));
   return { order, waves, cycles: cycles.toSorted((a, b) => compareText(a[0] ?? "", b[0] ?? "")), cyclic };
 }
@@ -65,8 +65,8 @@ function targetsOf(nodes: readonly GraphNode[]): Targets {
     nodes
       .toSorted((a, b) => compareText(a.identity, b.identity))
       .map(({ identity, references }) => {
-        const targets = new Set(references.map((reference) => reference.identity));
-        return [identity, [...targets].filter((target) => known.has(target)).toSorted(compareText)];
+        const targets = references.flatMap((reference) => (known.has(reference.identity) ? [reference.identity] : []));
+        return [identity, targets.length < 2 ? targets : [...new Set(targets)].toSorted(compareText)];
       }),
   );
 }
@@ -145,7 +145,7 @@ function depths(targets: Targets, cyclic: ReadonlySet<Identity>): ReadonlyMap<Id
         if (left === 0) next.push(user);
       }
     }
-    ready = next;
+    ready = next.toSorted(compareText);
   }
   return waves;
 }

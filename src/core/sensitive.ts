@@ -27,6 +27,9 @@ const CREDENTIAL_VALUES = [
   /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/,
 ] as const;
 
+/** No known credential is shorter than this. */
+export const SHORTEST_CREDENTIAL = 15;
+
 // One pass for all of them: every text of every manifest is looked at.
 const CREDENTIAL = new RegExp(CREDENTIAL_VALUES.map(({ source }) => source).join("|"));
 

@@ -6,7 +6,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { schemaFor } from "../schema/known.ts";
 import { validateConfig } from "../schema/validate.ts";
-import { worded } from "./declare.ts";
+import { aboutOf, worded } from "./examine.ts";
 import { inFile } from "./findings.ts";
 import { defaultLimits } from "./limits.ts";
 import { locator } from "./locate.ts";
@@ -84,8 +84,7 @@ export function parseConfig(bytes: Uint8Array, origin: Pick<Config, "isInSource"
   if (document === undefined || document.value === null) return { ...NONE, ...origin };
   const locate = locator(document, positionAt);
   const diagnostics = validateConfig(document.value).map((each) => {
-    const isAboutKey = each.code === "unknown-field" || each.code === "missing-field";
-    return inFile(origin.file, worded(each), locate(each.pointer, isAboutKey ? "key" : "value"));
+    return inFile(origin.file, worded(each), locate(each.pointer, aboutOf(each)));
   });
   if (diagnostics.some(({ severity }) => severity === "error") || !isObject(document.value))
     return { ...NONE, ...origin, diagnostics };

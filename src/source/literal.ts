@@ -1,52 +1,83 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { escapePointer } from "../contract/reference.ts";
 import type { Shape } from "../contract/shape.ts";
-import { isCredential, isSecretKey } from "../core/sensitive.ts";
+import { isCredential, isSecretKey, SHORTEST_CREDENTIAL } from "../core/sensitive.ts";
 
 /** A secret that stands in a manifest as it is, and where. */
 export type Literal = { readonly pointer: string; readonly is: "credential" | "secret-looking" };
 
-// No known credential is shorter, and most values are.
-const SHORTEST_CREDENTIAL = 20;
-// A variable that somebody else fills in.
-const REFERENCE = /^\$\{?\w+\}?$/;
-const OPEN: Shape = { is: "free" };
-
-/** Every literal secret in a manifest: in a known credential format anywhere, or under a telling key in a free field. */
-export function literalSecrets(shape: Shape, value: Json): readonly Literal[] {
-  const found: Literal[] = [];
-  search(shape, value, { name: "", above: null, isSecret: false }, found);
-  return found;
+/**
+ * Every secret written out in a manifest: under a telling key in a field whose inside is the user's and, where asked
+ * for, in a known credential format anywhere.
+ */
+export function literalSecrets(shape: Shape, value: Json, wantsCredentials: boolean): readonly Literal[] {
+  const search: Search = { wantsCredentials, found: [] };
+  look(search, shape, value, { name: "", above: null, isSecret: false });
+  return search.found;
 }
+
+type Search = { readonly wantsCredentials: boolean; readonly found: Literal[] };
 
 /** The way to a value; a pointer is made of it only where something is found. */
 type Place = { readonly name: string; readonly above: Place | null; readonly isSecret: boolean };
 
-function search(shape: Shape, value: Json, place: Place, found: Literal[]): void {
+// A variable that somebody else fills in.
+const VARIABLE = /^\$\{?\w+\}?$/;
+const OPEN: Shape = { is: "free" };
+
+function look(search: Search, shape: Shape, value: Json, place: Place): void {
   if (typeof value === "string") {
-    const is = kindOfText(value, place.isSecret);
-    if (is !== null) found.push({ pointer: pointerOf(place), is });
+    const is = textKind(search, value, place.isSecret);
+    if (is !== null) search.found.push({ pointer: pointerOf(place), is });
   } else if (isObject(value)) {
-    for (const name of Object.keys(value)) searchField(shape, value[name] ?? null, name, place, found);
+    if (shape.is === "object") lookInKnown(search, shape, value, place);
+    else lookInFree(search, value, place);
   } else if (typeof value === "object" && value !== null) {
     const items = shape.is === "list" ? shape.items : OPEN;
-    for (const [index, item] of value.entries())
-      search(items, item, { ...place, name: String(index), above: place }, found);
+    for (const [index, item] of value.entries()) {
+      look(search, items, item, { ...place, name: String(index), above: place });
+    }
   }
 }
 
-function searchField(shape: Shape, field: Json, name: string, above: Place, found: Literal[]): void {
-  const isSecret = shape.is !== "object" && isSecretKey(name);
-  const isText = typeof field === "string";
-  // Most fields are numbers and short texts, with nothing to look for.
-  if (isText ? field.length < SHORTEST_CREDENTIAL && !isSecret : typeof field !== "object" || field === null) return;
-  const inner = shape.is === "object" && Object.hasOwn(shape.fields, name) ? (shape.fields[name] ?? OPEN) : OPEN;
-  search(inner, field, { name, above, isSecret }, found);
+// Most of a manifest is described by its schema and holds no field of the user's own: it need not be walked through.
+function lookInKnown(search: Search, shape: Known, value: Fields, above: Place): void {
+  for (const name of search.wantsCredentials ? Object.keys(value) : openFields(shape)) {
+    const field = Object.hasOwn(value, name) ? value[name] : undefined;
+    const inner = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    if (field !== undefined) look(search, inner ?? OPEN, field, { name, above, isSecret: false });
+  }
 }
 
-function kindOfText(value: string, isSecret: boolean): Literal["is"] | null {
-  if (value.length >= SHORTEST_CREDENTIAL && isCredential(value)) return "credential";
-  if (!isSecret || value === "" || value.includes("secret://") || REFERENCE.test(value)) return null;
+function lookInFree(search: Search, value: Fields, above: Place): void {
+  for (const [name, field] of Object.entries(value)) {
+    look(search, OPEN, field, { name, above, isSecret: typeof field !== "number" && isSecretKey(name) });
+  }
+}
+
+type Known = Extract<Shape, { is: "object" }>;
+type Fields = { readonly [name: string]: Json };
+
+const opening = new WeakMap<Known, readonly string[]>();
+
+/** The fields of an object in or under which something belongs to the user. */
+function openFields(shape: Known): readonly string[] {
+  const known = opening.get(shape);
+  if (known !== undefined) return known;
+  const names = Object.entries(shape.fields).flatMap(([name, field]) => (isOpen(field) ? [name] : []));
+  opening.set(shape, names);
+  return names;
+}
+
+function isOpen(shape: Shape): boolean {
+  if (shape.is === "free") return true;
+  if (shape.is === "list") return isOpen(shape.items);
+  return shape.is === "object" && openFields(shape).length > 0;
+}
+
+function textKind({ wantsCredentials }: Search, value: string, isSecret: boolean): Literal["is"] | null {
+  if (wantsCredentials && value.length >= SHORTEST_CREDENTIAL && isCredential(value)) return "credential";
+  if (!isSecret || value === "" || value.includes("secret://") || VARIABLE.test(value)) return null;
   return "secret-looking";
 }
 

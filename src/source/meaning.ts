@@ -2,7 +2,7 @@ import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { checkMeaning } from "../schema/meaning.ts";
-import { worded } from "./declare.ts";
+import { worded } from "./examine.ts";
 import { inFile } from "./findings.ts";
 import type { Refuse } from "./twins.ts";
 

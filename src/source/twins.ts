@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { Declaration } from "./declare.ts";
+import type { Declaration } from "./declaration.ts";
 import { quoted } from "./parse/fault.ts";
 
 /** Takes a declared identity out, saying why unless that has been said. */

@@ -1,5 +1,6 @@
 import { EVENT_ID, SCALAR_STYLE } from "js-yaml";
 import type { Json } from "../../contract/json.ts";
+import { isCredential, SHORTEST_CREDENTIAL } from "../../core/sensitive.ts";
 import type { Limits } from "../limits.ts";
 import { type Fault, fault, quoted } from "./fault.ts";
 import { checkText } from "./invisible.ts";
@@ -13,6 +14,8 @@ export type Built = {
   readonly faults: readonly Fault[];
   /** Where the content starts; -1 when the document is empty. */
   readonly offset: number;
+  /** Whether a text in it is in a known credential format. */
+  readonly hasCredentials: boolean;
 };
 
 /** What an anchor stands for: its value, and how many nodes and levels one alias to it adds. */
@@ -22,9 +25,10 @@ type State = {
   readonly stream: Stream;
   readonly limits: Limits;
   readonly faults: Fault[];
-  /** Null while the anchored node is still open. */
-  readonly anchors: Map<string, Anchored | null>;
   readonly looksOdd: boolean;
+  /** By name; null while the anchored node is still open. Most documents have none. */
+  anchors: Map<string, Anchored | null> | null;
+  hasCredentials: boolean;
   at: number;
   nodes: number;
   /** Levels of the deepest node seen so far, aliases expanded. */
@@ -37,10 +41,21 @@ const MOST_FAULTS = 100;
 /** Builds a document's value from its nodes; `looksOdd` asks for a closer look at every string. */
 export function build(stream: Stream, limits: Limits, looksOdd: boolean): Built {
   const faults: Fault[] = [];
-  const state: State = { stream, limits, faults, anchors: new Map(), looksOdd, at: 1, nodes: 0, deepest: 0 };
+  const state: State = {
+    stream,
+    limits,
+    faults,
+    anchors: null,
+    looksOdd,
+    hasCredentials: false,
+    at: 1,
+    nodes: 0,
+    deepest: 0,
+  };
   const first = stream.events[1];
   const value = readNode(state, 0);
-  return { value, faults: faults.slice(0, MOST_FAULTS), offset: first === undefined ? -1 : startOf(first) };
+  const offset = first === undefined ? -1 : startOf(first);
+  return { value, faults, offset, hasCredentials: state.hasCredentials };
 }
 
 function report(state: State, found: Fault | null): void {
@@ -64,6 +79,7 @@ function readContent(state: State, event: NodeEvent, depth: number): Json {
 function readAnchored(state: State, event: NodeEvent, depth: number): Json {
   const name = state.stream.anchor(event);
   const { nodes, deepest } = state;
+  state.anchors ??= new Map();
   state.anchors.set(name, null);
   state.deepest = depth;
   const value = readContent(state, event, depth);
@@ -103,7 +119,7 @@ export function tooDeep({ depth }: Limits, offset: number): Fault {
 }
 
 function readAlias(state: State, name: string, offset: number, depth: number): Json {
-  const anchored = state.anchors.get(name);
+  const anchored = state.anchors?.get(name);
   if (anchored === undefined) {
     report(state, fault(offset, "unknown-anchor", `nothing is anchored as ${quoted(name)} above`));
     return null;
@@ -120,6 +136,7 @@ function readAlias(state: State, name: string, offset: number, depth: number): J
 function readScalar(state: State, event: ScalarEvent): Json {
   const text = state.stream.text(event);
   if (state.looksOdd) report(state, checkText(text, startOf(event), "value"));
+  if (text.length >= SHORTEST_CREDENTIAL && isCredential(text)) state.hasCredentials = true;
   if (event.tagStart >= 0) return readTagged(state, event, text);
   if (event.style !== SCALAR_STYLE.PLAIN) return text;
   const scalar = resolvePlain(text);

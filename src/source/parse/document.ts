@@ -18,6 +18,8 @@ export type ParsedDocument = {
   readonly faults: readonly Fault[];
   /** Where its content starts. */
   readonly offset: number;
+  /** Whether a text in it is in a known credential format. */
+  readonly hasCredentials: boolean;
   /** Its own part of the file's text. */
   readonly text: string;
   /** Reads the document again, for the positions of its fields; null when it cannot be read. */
@@ -76,14 +78,24 @@ function finish(chunk: Chunk, read: () => Parsed, limits: Limits, isOdd: boolean
   const shift = (found: Fault): Fault => ({ ...found, offset: Math.max(0, found.offset) + offset });
   const parsed = read();
   if ("faults" in parsed)
-    return { value: null, faults: parsed.faults.map(shift), offset, text: chunk.text, reread: () => null };
+    return {
+      value: null,
+      faults: parsed.faults.map(shift),
+      offset,
+      hasCredentials: false,
+      text: chunk.text,
+      reread: () => null,
+    };
   if (parsed.stream === null)
-    return isExplicit ? { value: null, faults: [], offset, text: chunk.text, reread: () => null } : null;
+    return isExplicit
+      ? { value: null, faults: [], offset, hasCredentials: false, text: chunk.text, reread: () => null }
+      : null;
   const built = build(parsed.stream, limits, isOdd);
   return {
     value: built.value,
     faults: built.faults.length === 0 ? built.faults : built.faults.map(shift),
     offset: offset + Math.max(0, built.offset),
+    hasCredentials: built.hasCredentials,
     text: chunk.text,
     reread: () => {
       const again = read();

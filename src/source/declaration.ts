@@ -1,0 +1,58 @@
+import type { Json, JsonObject } from "../contract/json.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Identity } from "../core/manifest.ts";
+import { schemaFor } from "../schema/known.ts";
+import type { Locate } from "./locate.ts";
+import type { SourceFile } from "./revision.ts";
+
+/** A document that declares a resource of ours, sound or not. */
+export type Declaration = Named & {
+  readonly kind: Kind;
+  readonly type: string;
+  readonly value: JsonObject;
+  readonly file: SourceFile;
+  readonly line: number;
+  readonly locate: Locate;
+  /** Whether it passed everything that can be told from it alone. */
+  readonly isSound: boolean;
+};
+
+/** What a declaration is called; null when its manifest does not even tell that. */
+export type Named = {
+  readonly identity: Identity | null;
+  /** The part of the identity after the kind, without a version. */
+  readonly key: string | null;
+};
+
+const NAMELESS: Named = { identity: null, key: null };
+
+/** The name of a manifest of a kind; a manifest that lacks a field which its key is made of has none. */
+export function nameOf(kind: Kind, type: string, value: JsonObject): Named {
+  if (!keyFields(type).every((field) => isFilled(value[field]))) return NAMELESS;
+  const key = kind.key(value);
+  const { version } = value;
+  const suffix = kind.versions !== undefined && Number.isInteger(version) ? `@${version}` : "";
+  return { key, identity: `${kind.type}/${key}${suffix}` };
+}
+
+const PARENTS = ["cluster_fqn", "workspace_fqn", "ml_repo"];
+const known = new Map<string, readonly string[]>();
+
+function keyFields(type: string): readonly string[] {
+  const before = known.get(type);
+  if (before !== undefined) return before;
+  const required = schemaFor(type)?.required ?? [];
+  const fields = ["name", ...PARENTS.filter((field) => required.includes(field))];
+  known.set(type, fields);
+  return fields;
+}
+
+const isFilled = (value: Json | undefined) => typeof value === "string" && value !== "";
+
+const FIELD =
+  /^["']?(type|name|cluster_fqn|workspace_fqn|ml_repo)["']?[ \t]*:[ \t]*["']?([\w.:@/-]{1,256})["']?[ \t]*,?[ \t]*(?:#.*)?\r?$/gm;
+
+/** The fields that would name a manifest, as far as a text that cannot be parsed still shows them. */
+export function salvage(text: string): JsonObject {
+  return Object.fromEntries(Array.from(text.matchAll(FIELD), ([, key = "", value = ""]) => [key, value]));
+}
