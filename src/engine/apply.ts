@@ -12,11 +12,16 @@ import { type Step, writes } from "../core/plan.ts";
 import type { Planned } from "../core/planner.ts";
 import type { Recorded } from "../core/recorded.ts";
 import { type ApplyReport, type Outcome, type RolloutResult, summariseOutcomes } from "../core/report.ts";
+import { StoreError, storeFault } from "../store/store-error.ts";
 import { type Ended, endedFrom, held, skipped, untouched } from "./ended.ts";
+import { ended, type Job, receiptOf, type WritingContext, type Written } from "./job.ts";
 import { carries } from "./judge.ts";
 import { followRollout } from "./rollout.ts";
 import { schedule, type Task } from "./schedule.ts";
-import { type Job, receiptOf, type WritingContext, type Written, write } from "./write.ts";
+import { write } from "./write.ts";
+
+const UNRECORDED = "ledger-unwritable";
+const recordTrouble = "the ledger cannot be written: nothing more is sent, and the next run looks at what was";
 
 /** Something to tell a person while an apply runs. */
 export type Progress =
@@ -59,21 +64,22 @@ export async function apply({ plan, decisions }: Planned, on: Applying): Promise
         if (state === "held") return held(step);
         on.onProgress({ what: "started", step });
         const written = await writeStep(step, decisions.get(step.identity), on);
-        const ended = endedFrom(step, written);
-        if (mustStop(ended.outcome, on)) stop.now = true;
-        followed.push(follow(step, written, ended, on));
-        return ended;
+        const end = endedFrom(step, written, { wasRecorded: on.recorded.has(step.identity) });
+        if (mustStop(end.outcome, on)) stop.now = true;
+        followed.push(follow(step, written, end, on));
+        return end;
       },
     }),
   );
-  const ended = await schedule(tasks, {
+  const results = await schedule(tasks, {
     concurrency: on.concurrency,
     isGood: ({ outcome: { result } }) => result === "created" || result === "updated" || result === "unchanged",
     isStopped: () => stop.now || on.stopping.aborted,
   });
   const rolledOut = new Map((await Promise.all(followed)).map((one) => [one.outcome.identity, one]));
   const all = declared.map(
-    (step) => rolledOut.get(step.identity) ?? ended.get(step.identity) ?? untouched(step, decisions.get(step.identity)),
+    (step) =>
+      rolledOut.get(step.identity) ?? results.get(step.identity) ?? untouched(step, decisions.get(step.identity)),
   );
   const outcomes = all.map(({ outcome }) => outcome);
   return {
@@ -111,8 +117,24 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Applyin
   const same =
     live.state === "present" && step.action === "ensure" && carries(kind, shape, job.body, live.row.manifest);
   if (same) return adopted({ ...job, live }, live.row, on);
-  if (kind.issuesToken?.(manifest.value) && step.action !== "update") await on.sink?.check(step.identity);
-  return write({ ...job, live }, on);
+  if (kind.issuesToken?.(manifest.value) && step.action !== "update") {
+    const trouble = await sinkTrouble(step.identity, on);
+    if (trouble !== null) return ended("failed", { code: "token-sink", message: trouble }, { job, attempts: 0 });
+  }
+  return write({ ...job, live }, on).catch((error: unknown) => {
+    if (storeFault(error) === null && !(error instanceof StoreError)) throw error;
+    return ended("unknown", { code: UNRECORDED, message: recordTrouble }, { job, attempts: 1 });
+  });
+}
+
+async function sinkTrouble(identity: Identity, { sink }: Applying): Promise<string | null> {
+  try {
+    await sink?.check(identity);
+    return null;
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? `: ${error.code}` : "";
+    return `nothing was sent, since its one-time token could not be put away${why}`;
+  }
 }
 
 // What could not be read while its references were missing often can be once they are there.
@@ -137,19 +159,19 @@ function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Deci
 }
 
 // A rollout is followed outside the queue, so that waiting takes no place from writing.
-async function follow(step: Step, written: Written, ended: Ended, on: Applying): Promise<Ended> {
+async function follow(step: Step, written: Written, end: Ended, on: Applying): Promise<Ended> {
   const rollout = await rolloutOf(step, written, on);
-  const outcome = { ...ended.outcome, rollout };
+  const outcome = { ...end.outcome, rollout };
   on.onProgress({ what: "finished", step, outcome });
-  return { ...ended, outcome };
+  return { ...end, outcome };
 }
 
 async function rolloutOf(step: Step, written: Written, on: Applying): Promise<RolloutResult> {
   if (!on.kindOf(step.kind)?.rollsOut || written.state !== "done") return null;
   const { row } = written;
-  const now = rolloutState(row?.status);
+  const now = rolloutState(row.status);
   if (now !== "progressing" || !on.wait) return now;
-  if (!row?.id || !row.stamp) return null;
+  if (!row.id || !row.stamp) return null;
   return followRollout(
     on.reader,
     { applicationId: row.id, deploymentId: row.stamp },
@@ -159,13 +181,13 @@ async function rolloutOf(step: Step, written: Written, on: Applying): Promise<Ro
       signal: on.stopping,
     },
   ).catch((error: unknown): RolloutResult => {
-    if (on.stopping.aborted) return "progressing";
+    if (on.stopping.aborted || error instanceof ClientError) return "progressing";
     throw error;
   });
 }
 
-// A refused identity or a lost lease will refuse every other write too.
+// A refused identity or a lost lease will refuse every other write too, and no write goes unrecorded.
 function mustStop({ result, error }: Outcome, { failFast }: Applying): boolean {
-  if (error?.status === 401 || error?.status === 412) return true;
+  if (error?.status === 401 || error?.status === 412 || error?.code === UNRECORDED) return true;
   return failFast && (result === "failed" || result === "unknown");
 }

@@ -1,18 +1,18 @@
 import type { Decision } from "../core/decide.ts";
 import { reasonText, type Step } from "../core/plan.ts";
 import type { Outcome, OutcomeError } from "../core/report.ts";
-import type { Written } from "./write.ts";
+import type { Written } from "./job.ts";
 
 /** A step that is over: what is reported of it, and where its one-time token went. */
 export type Ended = { readonly outcome: Outcome; readonly token: string | null };
 
 /** The end of a step that was written. */
-export function endedFrom(step: Step, written: Written): Ended {
+export function endedFrom(step: Step, written: Written, { wasRecorded }: { readonly wasRecorded: boolean }): Ended {
   const attempts = written.state === "kept" ? 0 : written.attempts;
   switch (written.state) {
     case "done":
       return {
-        outcome: outcomeOf(step, step.action === "update" ? "updated" : "created", null, attempts),
+        outcome: outcomeOf(step, isNew(step, wasRecorded) ? "created" : "updated", null, attempts),
         token: written.delivered,
       };
     case "kept":
@@ -26,6 +26,11 @@ export function endedFrom(step: Step, written: Written): Ended {
     case "unknown":
       return { outcome: outcomeOf(step, written.state, written.error, attempts), token: null };
   }
+}
+
+// What is ensured cannot be read: the ledger's word is all there is on whether it was there before.
+function isNew({ action }: Step, wasRecorded: boolean): boolean {
+  return action === "create" || (action === "ensure" && !wasRecorded);
 }
 
 /** The end of a step that nothing was to be sent for. */

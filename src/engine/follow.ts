@@ -72,8 +72,9 @@ export async function recoverPending(session: Session, options: FollowOptions): 
   });
 }
 
-function observingWith({ reader, memory }: Session, { concurrency, signal }: FollowOptions): Observing {
-  return { reader, memory, rehearse: rehearsals(reader, memory, concurrency), concurrency, signal };
+function observingWith({ reader, memory }: Session, { concurrency, signal, shapeOf }: FollowOptions): Observing {
+  const rehearse = rehearsals({ reader, memory, concurrency, shapeOf });
+  return { reader, memory, rehearse, concurrency, signal };
 }
 
 function sentManifest({ kind, identity, written }: PendingIntent): Manifest {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../contract/json.ts";
+import { operations } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import { contentOf } from "../core/content.ts";
 import { differences } from "../core/diff.ts";
@@ -11,6 +12,8 @@ import type { Intent } from "./ledger.ts";
 export type Verdict =
   | { readonly effect: "there"; readonly row: LiveRow }
   | { readonly effect: "not-there" }
+  /** A version was made since, but not from what was sent: somebody else's, or ours as the server rewrote it. */
+  | { readonly effect: "other" }
   | { readonly effect: "unreadable" };
 
 /** Judges from live whether an intent had its effect: a newer version, or content, that is what was sent. */
@@ -18,10 +21,12 @@ export function judge(kind: Kind, shape: Shape, intent: Intent, live: Live): Ver
   if (live.state === "unknown") return { effect: "unreadable" };
   if (live.state === "absent") return { effect: "not-there" };
   const { row } = live;
-  const { versionBefore } = intent;
-  const isNewer = versionBefore === null || row.version === undefined || row.version > versionBefore;
-  if (!isNewer && kind.versions === undefined) return { effect: "not-there" };
-  return carries(kind, shape, intent.written, row.manifest) ? { effect: "there", row } : { effect: "not-there" };
+  const { versionBefore, operation } = intent;
+  const wasThere = versionBefore !== null && row.version !== undefined && row.version <= versionBefore;
+  // Versions of prompts and models change in place too, in the fields that are not their content.
+  if (wasThere && kind.versions === undefined) return { effect: "not-there" };
+  if (carries(kind, shape, intent.written, row.manifest)) return { effect: "there", row };
+  return wasThere || operations[operation].retry !== "version" ? { effect: "not-there" } : { effect: "other" };
 }
 
 /** Whether live carries everything that was sent; what the server adds does not count against it. */

@@ -13,8 +13,8 @@ import { writes } from "../core/plan.ts";
 import { makePlan, type Placed, type PlanInput, type Planned } from "../core/planner.ts";
 import type { Recorded } from "../core/recorded.ts";
 import type { ServerMemory } from "./memory.ts";
-import { type Observation, type Observing, observe, type Wanted } from "./observe.ts";
-import { rehearsals as makeRehearse, type Rehearse } from "./rehearse.ts";
+import { isLocal, type Observation, type Observing, observe, type Wanted } from "./observe.ts";
+import { rehearsals as makeRehearse, type Rehearse, type Rehearsed } from "./rehearse.ts";
 
 /** What is wanted, as the source declares it. */
 export type Desired = {
@@ -56,7 +56,7 @@ export type Look = Planned & {
 
 /** Looks at live and plans: nothing here can change a control plane. */
 export async function look(desired: Desired, on: Looking): Promise<Look> {
-  const rehearse = makeRehearse(on.reader, on.memory, on.concurrency);
+  const rehearse = makeRehearse(on);
   const observing: Observing = { ...on, rehearse };
   const placed = place(desired.manifests);
   const observation = await observe(wantedOf(desired, placed, on), observing);
@@ -138,12 +138,25 @@ async function preflight(
   });
   await Promise.all(
     jobs.map(async ({ kind, manifest, settles }) => {
-      const rehearsed = await rehearse(kind, manifest, { signal: on.signal });
+      const rehearsed = await rehearseOrPass(rehearse, kind, manifest, on);
       // A probe that is refused for what does not exist yet tells of the route alone.
       if (settles && rehearsed.state !== "impossible") asked.set(manifest.identity, rehearsed);
     }),
   );
   return asked;
+}
+
+// Without the server's word on its defaults the schema's stand; the plan itself does not hang on it.
+async function rehearseOrPass(
+  rehearse: Rehearse,
+  kind: Kind,
+  manifest: Manifest,
+  { signal }: Looking,
+): Promise<Rehearsed> {
+  return rehearse(kind, manifest, { signal }).catch((error: unknown) => {
+    if (isLocal(error)) return { state: "impossible" };
+    throw error;
+  });
 }
 
 function isUncharted({ write: [first] }: Kind, memory: ServerMemory): boolean {

@@ -1,16 +1,31 @@
 import { setTimeout as wait } from "node:timers/promises";
 
+type Stop = { readonly signal: AbortSignal };
+
 /** Wakes a loop up; it says "look again", never what changed. */
-export type Trigger = { readonly ring: () => void; readonly rung: () => Promise<void> };
+export type Trigger = {
+  readonly ring: () => void;
+  /** Resolves at the next ring, at once when one was not waited for yet, or when the signal is aborted. */
+  readonly rung: (stop: Stop) => Promise<void>;
+};
 
 /** A trigger that remembers a ring until somebody has waited for it: rings in between collapse into one. */
 export function createTrigger(): Trigger {
-  let next = Promise.withResolvers<void>();
+  let isRung = false;
+  let wake = (): void => undefined;
   return {
-    ring: () => next.resolve(),
-    rung: async () => {
-      await next.promise;
-      next = Promise.withResolvers<void>();
+    ring: () => {
+      isRung = true;
+      wake();
+    },
+    rung: async ({ signal }) => {
+      if (!isRung && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      }
+      isRung = false;
     },
   };
 }
@@ -27,16 +42,14 @@ export async function loop(
   while (!signal.aborted) {
     await pass();
     const woken = new AbortController();
-    const either = AbortSignal.any([signal, woken.signal]);
-    await Promise.race([trigger.rung(), rest(intervalMs, either), aborted(either)]);
+    const either = { signal: AbortSignal.any([signal, woken.signal]) };
+    await Promise.race([trigger.rung(either), rest(intervalMs, either)]);
     woken.abort();
   }
 }
 
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal }).catch(() => undefined);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+async function rest(ms: number, { signal }: Stop): Promise<void> {
+  await wait(ms, undefined, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
 }

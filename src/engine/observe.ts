@@ -87,9 +87,9 @@ async function byList(
     for (const { identity } of group) found.live.set(identity, liveOf(kind, identity, index));
     return true;
   } catch (error) {
-    if (isRouteMissing(error)) {
-      return false;
-    }
+    if (isRouteMissing(error)) return false;
+    // A list whose rows lack what a row needs is no list to us, where there is another way.
+    if (error instanceof TypeError && kind.single !== undefined) return false;
     unreadable(error, group, found, operation);
     return true;
   }
@@ -195,10 +195,14 @@ function isRouteMissing(error: unknown): boolean {
   return error instanceof ClientError && error.reason === "route-missing";
 }
 
+/** Whether a failed call says something of one resource alone, and nothing of the server as a whole. */
+export function isLocal(error: unknown): error is ClientError {
+  return error instanceof ClientError && !["unauthorized", "unreachable"].includes(error.reason);
+}
+
 // What ends the whole pass is thrown on; anything else leaves these resources unknown and the plan incomplete.
 function unreadable(error: unknown, group: readonly Wanted[], found: Findings, what: string): void {
-  const isLocal = error instanceof ClientError && !["unauthorized", "unreachable"].includes(error.reason);
-  if (!isLocal && !(error instanceof TypeError)) throw error;
+  if (!isLocal(error) && !(error instanceof TypeError)) throw error;
   for (const { identity } of group)
     found.live.set(identity, { state: "unknown", reason: "unreadable", detail: error.message });
   found.diagnostics.push({

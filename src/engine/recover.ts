@@ -1,14 +1,15 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { isObject } from "../contract/json.ts";
-import { Secret } from "../contract/secret.ts";
+import { operations } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { Identity } from "../core/manifest.ts";
+import type { Recorded } from "../core/recorded.ts";
 import { judge } from "./judge.ts";
 import type { Ledger, PendingIntent } from "./ledger.ts";
 import type { Sink } from "./sink.ts";
+import { tokenIn } from "./token.ts";
 
 /** What recovery needs of its surroundings. */
 export type Recovery = {
@@ -33,44 +34,61 @@ export async function recover(pending: readonly PendingIntent[], on: Recovery): 
 async function recoverOne(intent: PendingIntent, on: Recovery): Promise<readonly Diagnostic[]> {
   const kind = on.kindOf(intent.kind);
   if (kind === undefined) return [];
-  if (intent.reply !== null) await deliverSealed(intent, intent.reply, on);
+  const token = await deliverToken(intent, on);
   for (const isLast of [false, true]) {
     // Until its deadline a request may still arrive, so an absence counts only afterwards.
     if (isLast) await wait(Math.max(0, intent.deadline - on.now()), undefined, { signal: on.signal });
     const verdict = judge(kind, on.shapeOf(intent.kind), intent, await on.readLive(intent, kind));
-    if (verdict.effect === "there") return settled(intent, verdict.row, kind, on);
-    if (verdict.effect === "unreadable") return unreadable(intent, kind, on);
+    if (verdict.effect === "there") return settled(intent, verdict.row, { token, issuer: kind }, on);
+    if (verdict.effect === "unreadable") return unreadable(intent, { token, issuer: kind }, on);
   }
+  if (token === "waiting") return [tokenWaits(intent.identity)];
   await on.ledger.close(intent.id, null);
   return [];
 }
 
+/** What became of the one-time token of a write that an earlier run left open. */
+type TokenState = "none" | "delivered" | "waiting";
+
+type Recovering = { readonly token: TokenState; readonly issuer: Kind };
+
 async function settled(
   intent: PendingIntent,
   row: LiveRow,
-  issuer: Kind,
+  { token, issuer }: Recovering,
   { ledger, now }: Recovery,
 ): Promise<readonly Diagnostic[]> {
   const { identity, kind, written } = intent;
-  await ledger.close(intent.id, {
-    identity,
-    kind,
-    id: row.id,
-    written,
-    echo: row.manifest,
-    version: row.version ?? null,
-    at: now(),
-  });
-  const isLost = issuer.issuesToken?.(written) === true && intent.creates && intent.reply === null;
-  return isLost ? [tokenLost(identity)] : [];
+  const version = row.version ?? null;
+  const receipt: Recorded = { identity, kind, id: row.id, written, echo: row.manifest, version, at: now() };
+  if (token === "waiting") {
+    await ledger.record([receipt]);
+    return [tokenWaits(identity)];
+  }
+  await ledger.close(intent.id, receipt);
+  const isLost = issuer.issuesToken?.(written) === true && intent.creates && token === "none";
+  return isLost ? [tokenLost(identity, "was")] : [];
 }
 
-/** The diagnostic of an account that is live, and whose one-time token nobody holds. */
-function tokenLost(identity: Identity): Diagnostic {
+/** The diagnostic of a token that reached us and has nowhere to go. */
+function tokenWaits(identity: Identity): Diagnostic {
+  return {
+    severity: "error",
+    code: "token-undelivered",
+    summary: `the one-time token of ${identity} waits, sealed, in the ledger: it could not be put away`,
+    detail: "choose a sink that can be written (--sink file); the next run delivers it",
+    file: null,
+    line: null,
+    column: null,
+  };
+}
+
+/** The diagnostic of an account whose one-time token nobody holds. */
+function tokenLost(identity: Identity, was: "was" | "may have been"): Diagnostic {
   return {
     severity: "error",
     code: "token-unrecovered",
-    summary: `${identity} was created by an interrupted run, and its one-time token was lost on the way`,
+    summary: `${identity} ${was} created by an interrupted run, and its one-time token was lost on the way`,
     detail: "use a new account name, or give it a secret_store_config",
     file: null,
     line: null,
@@ -79,10 +97,17 @@ function tokenLost(identity: Identity): Diagnostic {
 }
 
 // Where live cannot be read, repeating an idempotent write is the cure, and the plan does so; the others stay open.
-async function unreadable(intent: PendingIntent, kind: Kind, { ledger }: Recovery): Promise<readonly Diagnostic[]> {
-  if (kind.versions === undefined && kind.rollsOut === undefined) {
+async function unreadable(
+  intent: PendingIntent,
+  { token, issuer }: Recovering,
+  { ledger }: Recovery,
+): Promise<readonly Diagnostic[]> {
+  if (token === "waiting") return [tokenWaits(intent.identity)];
+  if (operations[intent.operation].retry !== "version") {
     await ledger.close(intent.id, null);
-    return [];
+    return token === "none" && issuer.issuesToken?.(intent.written)
+      ? [tokenLost(intent.identity, "may have been")]
+      : [];
   }
   return [
     {
@@ -97,16 +122,12 @@ async function unreadable(intent: PendingIntent, kind: Kind, { ledger }: Recover
   ];
 }
 
-async function deliverSealed(intent: PendingIntent, reply: Uint8Array, { sink }: Recovery): Promise<void> {
-  const token = tokenIn(reply);
-  if (sink !== null && token !== null) await sink.deliver(intent.identity, token);
-}
-
-function tokenIn(reply: Uint8Array): Secret | null {
-  try {
-    const body: unknown = JSON.parse(new TextDecoder().decode(reply));
-    return isObject(body) && typeof body.token === "string" ? new Secret(body.token) : null;
-  } catch {
-    return null;
-  }
+async function deliverToken(intent: PendingIntent, { sink }: Recovery): Promise<TokenState> {
+  const token = intent.reply === null ? null : tokenIn(intent.reply, intent.written);
+  if (token === null) return "none";
+  if (sink === null) return "waiting";
+  return sink.deliver(intent.identity, token).then(
+    () => "delivered",
+    () => "waiting",
+  );
 }

@@ -2,11 +2,13 @@ import PQueue from "p-queue";
 import { ClientError } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import type { Deployment } from "../contract/resources.ts";
+import type { Shape } from "../contract/shape.ts";
 import type { Rehearsal } from "../core/decide.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type Kind, readRow, type Writing } from "../core/kind.ts";
 import type { Manifest } from "../core/manifest.ts";
-import type { ServerMemory } from "./memory.ts";
+import { carries } from "./judge.ts";
+import type { DryRunProof, ServerMemory } from "./memory.ts";
 
 /** A rehearsal with the reply itself, from which ids are read. */
 export type Rehearsed =
@@ -17,18 +19,34 @@ export type Rehearsed =
 /** Asks what a write would do, by `dryRun`. */
 export type Rehearse = (kind: Kind, manifest: Manifest, options: { signal: AbortSignal }) => Promise<Rehearsed>;
 
+/** What rehearsing needs of its surroundings. */
+export type Rehearsing = {
+  readonly reader: Reader;
+  readonly memory: ServerMemory;
+  readonly concurrency: number;
+  readonly shapeOf: (type: string) => Shape;
+};
+
+type Asked = {
+  readonly kind: Kind;
+  readonly shape: Shape;
+  readonly manifest: Manifest;
+  readonly signal: AbortSignal;
+};
+
 /**
  * Rehearsals against one server. Until a dryRun has been shown to change nothing they go one at a time; a server that
  * ignores `dryRun` is never asked again.
  */
-export function rehearsals(reader: Reader, memory: ServerMemory, concurrency: number): Rehearse {
+export function rehearsals({ reader, memory, concurrency, shapeOf }: Rehearsing): Rehearse {
   const queue = new PQueue({ concurrency: memory.dryRun === "proven" ? concurrency : 1 });
   return (kind, manifest, { signal }) =>
     queue.add(
       async () => {
         refuseIgnored(memory);
-        const rehearsed = await rehearseOne(reader, memory, kind, manifest, signal);
-        if (memory.dryRun === "unproven") await prove(reader, memory, rehearsed, signal);
+        const asked: Asked = { kind, manifest, shape: shapeOf(manifest.kind), signal };
+        const rehearsed = await rehearseOne(reader, memory, asked);
+        if (memory.dryRun === "unproven") await prove(reader, memory, rehearsed, asked);
         if (memory.dryRun === "proven") queue.concurrency = concurrency;
         return rehearsed;
       },
@@ -46,9 +64,7 @@ function refuseIgnored({ dryRun }: ServerMemory): void {
 async function rehearseOne(
   reader: Reader,
   memory: ServerMemory,
-  kind: Kind,
-  { value }: Manifest,
-  signal: AbortSignal,
+  { kind, manifest: { value }, signal }: Asked,
 ): Promise<Rehearsed> {
   const writing = kind.write.find(({ operation, rehearsal }) => rehearsal !== undefined && memory.has(operation));
   if (writing?.rehearsal === undefined) return { state: "impossible" };
@@ -85,19 +101,31 @@ function judge(error: unknown): Rehearsed {
   }
 }
 
-// A reply without an application id made nothing; with one, the application must not show the rehearsed version.
-async function prove(reader: Reader, memory: ServerMemory, rehearsed: Rehearsed, signal: AbortSignal): Promise<void> {
+// A reply without an application id made nothing; with one, the application must not show what was rehearsed.
+async function prove(reader: Reader, memory: ServerMemory, rehearsed: Rehearsed, asked: Asked): Promise<void> {
   if (rehearsed.state !== "answered" || !isDeployment(rehearsed.reply)) return;
-  const { applicationId, id, version } = rehearsed.reply;
+  const { applicationId } = rehearsed.reply;
   if (!applicationId) {
     memory.dryRun = "proven";
     return;
   }
+  const { signal } = asked;
   const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
-  const [newest] = rows;
-  const wasMade = newest !== undefined && ((id && newest.id === id) || newest.version >= version);
-  memory.dryRun = wasMade ? "ignored" : "proven";
+  memory.dryRun = proofFrom(rehearsed.reply, rows[0], asked);
   refuseIgnored(memory);
+}
+
+// A deployment made for real has an id. Where the rehearsal tells none, the version it says it would become tells, unless
+// somebody else made that one meanwhile.
+function proofFrom(
+  { id, version }: Deployment,
+  newest: Deployment | undefined,
+  { kind, shape, manifest }: Asked,
+): DryRunProof {
+  if (newest === undefined) return "proven";
+  if (id) return newest.id === id ? "ignored" : "proven";
+  if (newest.version < version) return "proven";
+  return carries(kind, shape, manifest.value, newest.manifest) ? "ignored" : "unproven";
 }
 
 function isDeployment(reply: unknown): reply is Deployment {

@@ -1,6 +1,6 @@
-import { constants } from "node:fs";
-import { access, mkdir, open, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { Secret } from "../contract/secret.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 
@@ -9,9 +9,12 @@ export type Sink = {
   readonly name: string;
   /** Fails when a token could not be kept; asked before the write that would answer one. */
   readonly check: (identity: Identity) => Promise<void>;
-  /** Keeps a token durably, reads it back, and answers where it is. */
+  /** Keeps a token durably, reads it back, and answers where it is; a token that is kept already stays where it is. */
   readonly deliver: (identity: Identity, token: Secret) => Promise<string>;
 };
+
+// As much as any token takes, so that a disk without room is noticed before there is a token to keep.
+const ROOM = 64 * 1024;
 
 /** Tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`; one that exists is never overwritten. */
 export function fileSink(state: string, server: string): Sink {
@@ -22,20 +25,16 @@ export function fileSink(state: string, server: string): Sink {
   return {
     name: "file",
     check: async (identity) => {
-      const folder = dirname(path(identity));
-      await makeFolder(folder);
-      await access(folder, constants.W_OK);
+      await using draft = await writeDraft(path(identity), " ".repeat(ROOM));
+      await using _kept = removed(await placed(draft.path, `${draft.path}.kept`));
     },
-    // A token may come unasked for: with a secret store nobody has checked the sink.
     deliver: async (identity, token) => {
-      await makeFolder(dirname(path(identity)));
-      return writeExclusively(path(identity), token);
+      const content = `${token.open()}\n`;
+      await using draft = await writeDraft(path(identity), content);
+      // Awaited here: the draft goes when this block ends.
+      return await publish(draft.path, path(identity), content);
     },
   };
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
 /** A name as one path segment: `_` for everything but letters, digits, dots, dashes and underscores. */
@@ -44,32 +43,51 @@ function fileName(name: string): string {
   return /^\.+$/.test(safe) ? safe.replaceAll(".", "_") : safe;
 }
 
-async function writeExclusively(path: string, token: Secret): Promise<string> {
+// A file appears under its name whole or not at all, and never in place of another.
+async function publish(draft: string, path: string, content: string): Promise<string> {
   for (let copy = 1; ; copy += 1) {
     const candidate = copy === 1 ? path : `${path}.${copy}`;
-    try {
-      await writeDurably(candidate, token);
-      return candidate;
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    }
+    const isOurs = (await placed(draft, candidate)) !== null;
+    if (isOurs) await syncFolder(dirname(path));
+    if ((await readFile(candidate, "utf8")) === content) return candidate;
+    if (isOurs) throw new Error(`the token in ${candidate} does not read back`);
   }
 }
 
-async function writeDurably(path: string, token: Secret): Promise<void> {
-  const file = await open(path, "wx", 0o600);
+type Draft = AsyncDisposable & { readonly path: string };
+
+async function writeDraft(path: string, content: string): Promise<Draft> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
+  await using stack = new AsyncDisposableStack();
+  await using file = await open(draft, "wx", 0o600);
+  stack.use(removed(draft));
+  await file.writeFile(content);
+  await file.sync();
+  const kept = stack.move();
+  return { path: draft, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** Links the draft to the path; null when something is there. */
+async function placed(draft: string, path: string): Promise<string | null> {
   try {
-    await file.writeFile(`${token.open()}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
+    await link(draft, path);
+    return path;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return null;
+    throw error;
   }
-  const folder = await open(dirname(path), "r");
+}
+
+function removed(path: string | null): AsyncDisposable {
+  return { [Symbol.asyncDispose]: async () => (path === null ? undefined : unlink(path)) };
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
   try {
     await folder.sync();
   } finally {
     await folder.close();
   }
-  if ((await readFile(path, "utf8")) !== `${token.open()}\n`)
-    throw new Error(`the token in ${path} does not read back`);
 }

@@ -24,13 +24,15 @@ export const kind: Kind = defineKind<ServiceManifest>({
 });
 
 function applicationRow({ id, type, deployment, workspaceFqn, name }: Application): LiveRow | null {
-  if (type !== "service" || !deployment) return null;
+  // Without the member it is not known whether there is one, and absent would mean to deploy it again.
+  if (deployment === undefined) throw new TypeError("the list does not carry the newest deployments");
+  if (type !== "service" || deployment === null) return null;
   return { ...deploymentRow(deployment), key: `${workspaceFqn}/${name}`, id };
 }
 
-function deploymentRow({ id, applicationId, manifest, version, currentStatus }: Deployment): LiveRow {
+function deploymentRow({ id, applicationId, application, manifest, version, currentStatus }: Deployment): LiveRow {
   return {
-    key: kind.key(manifest),
+    key: kind.key({ workspace_fqn: application?.workspaceFqn ?? null, ...manifest }),
     id: applicationId || null,
     manifest,
     version,

@@ -1,0 +1,118 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Doubt } from "../client/call.ts";
+import type { Secret } from "../contract/secret.ts";
+import type { LiveRow } from "../core/kind.ts";
+import { type Again, type Attempt, ended, readAgain, receiptOf, type WritingContext, type Written } from "./job.ts";
+import { judge } from "./judge.ts";
+
+/** What is not known of a write, and what reached us all the same. */
+export type InDoubt = {
+  readonly reason: string;
+  /** Whether a whole reply came: the request is done with, and will not arrive later. */
+  readonly answered: boolean;
+  readonly token: Secret | null;
+};
+
+const doubtText: { readonly [doubt in Doubt]: string } = {
+  timeout: "no reply came in time",
+  "connection-lost": "the connection broke before the reply was read",
+  aborted: "it was interrupted before the reply was read",
+  "server-error": "the control plane answered with a server error",
+  redirect: "the reply was a redirect, which is never followed",
+  oversize: "the reply was too large to be read",
+  malformed: "the reply was cut short",
+  protocol: "the reply is not the documented one",
+  "not-kept": "the reply could not be put away safely",
+  mismatch: "the reply tells of another resource",
+};
+
+/** The doubt that a call ended in. */
+export function inDoubt(doubt: Doubt, token: Secret | null): InDoubt {
+  return { reason: doubtText[doubt], answered: doubt === "protocol" || doubt === "mismatch", token };
+}
+
+/**
+ * Finds out by reading live whether a write had its effect. Where nothing is found it is looked at once more when the
+ * request can no longer arrive: only then may it be sent again.
+ */
+export async function resolveDoubt(attempt: Attempt, doubt: InDoubt): Promise<Written | Again> {
+  const { job, intent, context } = attempt;
+  const otherwise = unknown(attempt, `${doubt.reason}; whether the write took effect could not be found out`);
+  for (const isLast of [false, true]) {
+    if (isLast) await rest(Math.max(0, intent.deadline - context.now()), context);
+    if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
+    const verdict = judge(job.kind, job.shape, intent, await readAgain(job, context));
+    switch (verdict.effect) {
+      case "there":
+        return found(attempt, verdict.row, doubt);
+      case "unreadable":
+        return otherwise;
+      case "other":
+        return unknown(attempt, `${doubt.reason}; a newer version is there, and it is not the one that was sent`);
+      case "not-there":
+        if (doubt.answered && intent.operation === "postModelVersion") return discarded(attempt);
+    }
+  }
+  await context.ledger.close(intent.id, null);
+  return { state: "again", otherwise };
+}
+
+// Being asked to end cuts the rest short; whoever rested looks at the signal afterwards.
+async function rest(ms: number, { stopping }: WritingContext): Promise<void> {
+  await wait(ms, undefined, { signal: stopping }).catch((error: unknown) => {
+    if (!stopping.aborted) throw error;
+  });
+}
+
+async function found(attempt: Attempt, row: LiveRow, { token }: InDoubt): Promise<Written> {
+  const { job, intent, context, attempts } = attempt;
+  if (intent.operation === "postModelVersion") context.memory.seenRegistering = true;
+  if (token !== null) return settle(attempt, row, token);
+  await context.ledger.close(intent.id, receiptOf(job, row, context));
+  if (!job.kind.issuesToken?.(job.body) || !intent.creates) return { state: "done", row, delivered: null, attempts };
+  const message = `${intent.identity} was created, but the reply with its one-time token was lost: use a new account name, or give it a secret_store_config`;
+  return ended("unknown", { code: "token-unrecovered", message }, attempt);
+}
+
+/** Ends a write whose effect is known: its token is put away first, and its journal entry kept until that is done. */
+export async function settle(attempt: Attempt, row: LiveRow, token: Secret | null): Promise<Written> {
+  const { job, intent, context, attempts } = attempt;
+  const receipt = receiptOf(job, row, context);
+  try {
+    const delivered = token === null ? null : await deliver(attempt, token);
+    await context.ledger.close(intent.id, receipt);
+    return { state: "done", row, delivered, attempts };
+  } catch (error) {
+    if (!(error instanceof UndeliveredError)) throw error;
+    await context.ledger.record([receipt]);
+    return ended("failed", { code: "token-undelivered", message: error.message }, attempt);
+  }
+}
+
+class UndeliveredError extends Error {
+  override readonly name = "UndeliveredError";
+}
+
+async function deliver({ job, context: { sink } }: Attempt, token: Secret): Promise<string | null> {
+  const { identity } = job.manifest;
+  // With a secret store the server keeps the token, so a reply that carries it too loses nothing.
+  if (sink === null && !job.kind.issuesToken?.(job.body)) return null;
+  const message = `${identity} was written, but its one-time token could not be put away: it waits, sealed, in the ledger, and the next run delivers it`;
+  if (sink === null) throw new UndeliveredError(message);
+  return sink.deliver(identity, token).catch((cause: unknown) => {
+    throw new UndeliveredError(message, { cause });
+  });
+}
+
+async function discarded(attempt: Attempt): Promise<Written> {
+  const { context, intent } = attempt;
+  context.memory.seenRegistering = false;
+  await context.ledger.close(intent.id, null);
+  const message =
+    "operation 5 answered, but operation 13 does not show the version: this control plane does not register versions with it";
+  return ended("failed", { code: "not-registered", message }, attempt);
+}
+
+function unknown(attempt: Attempt, message: string): Written {
+  return ended("unknown", { code: "outcome-unknown", message }, attempt);
+}

@@ -1,0 +1,103 @@
+import { ClientError } from "../client/failure.ts";
+import type { Reader } from "../client/reader.ts";
+import type { Writer } from "../client/writer.ts";
+import type { JsonObject } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
+import type { Live } from "../core/live.ts";
+import type { Manifest } from "../core/manifest.ts";
+import type { Reason } from "../core/plan.ts";
+import type { Recorded } from "../core/recorded.ts";
+import type { OutcomeError } from "../core/report.ts";
+import { scrub } from "../core/scrub.ts";
+import type { Intent, Ledger } from "./ledger.ts";
+import type { ServerMemory } from "./memory.ts";
+import type { Sink } from "./sink.ts";
+
+/** What writing needs of its surroundings. */
+export type WritingContext = {
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly ledger: Ledger;
+  readonly memory: ServerMemory;
+  readonly sink: Sink | null;
+  readonly requestTimeoutMs: number;
+  readonly rolloutTimeoutMs: number;
+  /** Reads live of the resource again. */
+  readonly readBack: (job: Job) => Promise<Live>;
+  readonly now: () => number;
+  /** Asked to end: nothing new is started, what is in flight is finished. */
+  readonly stopping: AbortSignal;
+  /** Ends what is in flight too. */
+  readonly signal: AbortSignal;
+};
+
+/** One resource to write. */
+export type Job = {
+  readonly kind: Kind;
+  readonly shape: Shape;
+  readonly manifest: Manifest;
+  /** The manifest to send: as declared, with ignored fields as live has them. */
+  readonly body: JsonObject;
+  readonly live: Live;
+};
+
+/** One send of a job, under its intent. */
+export type Attempt = {
+  readonly job: Job;
+  readonly intent: Intent;
+  readonly context: WritingContext;
+  /** How many sends there were, this one included. */
+  readonly attempts: number;
+};
+
+/** What became of a write. */
+export type Written =
+  | {
+      readonly state: "done";
+      readonly row: LiveRow;
+      /** Where the one-time token went; null when none came. */
+      readonly delivered: string | null;
+      readonly attempts: number;
+    }
+  /** Live turned out to be as wanted: nothing was sent. */
+  | { readonly state: "kept" }
+  | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }
+  | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };
+
+/** An attempt that had no effect and is worth another one; `otherwise` is the end when there is none. */
+export type Again = { readonly state: "again"; readonly otherwise: Written };
+
+/** The end of a write that did not go well, in words that carry none of the manifest's secrets. */
+export function ended(
+  state: "failed" | "unknown",
+  { code, message, ...rest }: OutcomeError,
+  { job: { shape, body }, attempts }: Pick<Attempt, "job" | "attempts">,
+): Extract<Written, { readonly error: OutcomeError }> {
+  return { state, error: { code, message: scrub(message, shape, body), ...rest }, attempts };
+}
+
+/** The receipt of a write, from the row that the server answered or showed. */
+export function receiptOf({ kind, manifest, body }: Job, row: LiveRow, { now }: Pick<WritingContext, "now">): Recorded {
+  return {
+    identity: manifest.identity,
+    kind: kind.type,
+    id: row.id,
+    written: body,
+    echo: row.manifest,
+    version: row.version ?? null,
+    at: now(),
+  };
+}
+
+/** Reads live of the job again; a read that fails leaves it unknown. */
+export async function readAgain(job: Job, context: WritingContext): Promise<Live> {
+  try {
+    return await context.readBack(job);
+  } catch (error) {
+    const isServers = error instanceof ClientError || error instanceof HoldfastError;
+    if (!isServers && !context.signal.aborted) throw error;
+    return { state: "unknown", reason: "unreadable" };
+  }
+}
