@@ -23,7 +23,7 @@ export type FolderOptions = {
   readonly root: string;
   /** Files and folders below the root that hold manifests; the whole root without. */
   readonly paths?: readonly string[];
-  /** Folders that are never looked into, such as the state folder; absolute, or relative to the root. */
+  /** Files and folders that are no part of it, such as the state folder; absolute, or relative to the root. */
   readonly ignore?: readonly string[];
   readonly cwd: string;
   readonly limits: Limits;
@@ -199,7 +199,7 @@ function passOverSpecial(reading: Reading, path: string, what: string): void {
 }
 
 function addFile(reading: Reading, path: string): void {
-  if (reading.seen.has(path)) return;
+  if (reading.seen.has(path) || reading.passedOver.has(join(reading.root, path))) return;
   reading.seen.add(path);
   reading.found.push(path);
 }
