@@ -62,7 +62,7 @@ export async function prepare(
   const revision =
     use === "instead" && flags.base !== undefined
       ? await readBase(flags.base)
-      : await readFolder({ ...place, ignore: [settings.state] }, { signal });
+      : await readFolder({ ...place, ignore: [settings.state, ...plansOf(invocation)] }, { signal });
   const read = (from: Revision): Promise<Loaded> =>
     load(from, { kindOf, rules: config.repository, limits: defaultLimits, now: new Date(now()) }, { signal });
   const loaded = withConfigFaults(await read(revision), config);
@@ -110,6 +110,11 @@ function refuseConfig({ isInSource, operatorKeys, file }: Config, terminal: Term
   throw new HoldfastError("invalid", `${file} sets ${operatorKeys.join(", ")}, which only the operator may`, {
     hint: "a pull request could change it: use flags, the environment, or a file outside the source with --config",
   });
+}
+
+// A plan kept in the source is no part of it: making one must not change what it was made of.
+function plansOf({ flags: { out, plan }, terminal: { cwd } }: Invocation): readonly string[] {
+  return [out, plan].flatMap((file) => (file === undefined ? [] : [resolve(cwd, file)]));
 }
 
 function withConfigFaults(loaded: Loaded, { diagnostics }: Config): Loaded {
