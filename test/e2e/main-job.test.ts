@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { everyKind } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
-import { resultOf } from "../support/process.ts";
+import { reportOf } from "../support/result.ts";
 import { makeSecretGroup } from "../support/secret-group.ts";
 import { type Effect, type Server, serve } from "../support/server.ts";
 import { exampleSource, examples, sourceOf } from "../support/source.ts";
@@ -28,15 +28,15 @@ describe("the examples", () => {
 
     const first = await source.run(["apply", "--yes", "-o", "json"]);
     expect(first.code).toBe(0);
-    const report = resultOf(first);
+    const report = reportOf(first);
     expect(report.summary).toEqual({ ...nothing, created: 32 });
-    expect(new Set(report.outcomes.map(({ kind }: { kind: string }) => kind))).toEqual(kinds);
+    expect(new Set(report.outcomes.map(({ kind }) => kind))).toEqual(kinds);
     const written = server.effects().slice(before);
     expect(written).toHaveLength(32);
     expectOrder(written, waves);
 
     const again = await source.run(["apply", "--yes", "-o", "json"]);
-    expect(resultOf(again).summary).toEqual({ ...nothing, unchanged: 32 });
+    expect(reportOf(again).summary).toEqual({ ...nothing, unchanged: 32 });
     expect(server.effects()).toHaveLength(before + 32);
     expect(await source.run(["plan", "--detailed-exitcode"])).toMatchObject({
       code: 0,
@@ -61,7 +61,7 @@ describe("the examples", () => {
     const first = await source.run(["apply", "--yes", "-o", "json"], env);
     expect(first).toMatchObject({ code: 0 });
     const seeded = 8;
-    expect(resultOf(first).summary).toEqual({ ...nothing, created: 32 - seeded, unchanged: seeded });
+    expect(reportOf(first).summary).toEqual({ ...nothing, created: 32 - seeded, unchanged: seeded });
     const written = server.effects().length;
 
     const again = await source.run(["apply", "--yes"], env);

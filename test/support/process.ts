@@ -61,7 +61,9 @@ export function start(args: readonly string[], { cwd, env = {} }: Surroundings):
       eventually(`${args[0]} shows ${pattern}`, () => {
         const found = pattern.exec(seen[stream]);
         if (found !== null || child.exitCode === null) return found;
-        throw new Error(`${args[0]} ended with ${child.exitCode}: ${seen.stdout}${seen.stderr}`);
+        throw new Error(`it ended with ${child.exitCode}`);
+      }).catch((cause: unknown) => {
+        throw new Error(`${args.join(" ")} does not show ${pattern}, but:\n${seen.stdout}\n${seen.stderr}`, { cause });
       }),
     stdout: () => seen.stdout,
     stderr: () => seen.stderr,
@@ -74,10 +76,4 @@ export function start(args: readonly string[], { cwd, env = {} }: Surroundings):
 /** Runs the built `holdfast` to its end. */
 export function run(args: readonly string[], surroundings: Surroundings): Promise<Ended> {
   return start(args, surroundings).ended;
-}
-
-/** What a command wrote to stdout, as JSON. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
-export function resultOf({ stdout }: Ended): any {
-  return JSON.parse(stdout);
 }

@@ -7,13 +7,17 @@ import type { Server } from "./server.ts";
 /** The project's examples. */
 export const examples: string = resolve(import.meta.dirname, "../../examples");
 
+type Environment = { readonly [name: string]: string };
+
 /** A source folder, and `holdfast` run in it. */
 export type Source = {
   readonly folder: string;
   readonly write: (file: string, text: string) => Promise<void>;
   readonly remove: (file: string) => Promise<void>;
-  readonly run: (args: readonly string[], env?: { readonly [name: string]: string }) => Promise<Ended>;
-  readonly start: (args: readonly string[], env?: { readonly [name: string]: string }) => Running;
+  readonly run: (args: readonly string[], env?: Environment) => Promise<Ended>;
+  /** Runs a command in a folder below. */
+  readonly runIn: (folder: string, args: readonly string[]) => Promise<Ended>;
+  readonly start: (args: readonly string[], env?: Environment) => Running;
 };
 
 /** A folder with the given files; commands run in it talk to the server, where there is one. */
@@ -24,8 +28,8 @@ export async function sourceOf(files: { readonly [file: string]: string }, serve
     await writeFile(join(folder, file), text);
   };
   for (const [file, text] of Object.entries(files)) await write(file, text);
-  const surroundings = (env: { readonly [name: string]: string } = {}) => ({
-    cwd: folder,
+  const surroundings = (env: Environment = {}, cwd = folder) => ({
+    cwd,
     env: { ...(server === undefined ? {} : { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token }), ...env },
   });
   return {
@@ -33,6 +37,7 @@ export async function sourceOf(files: { readonly [file: string]: string }, serve
     write,
     remove: (file) => rm(join(folder, file), { recursive: true }),
     run: (args, env) => run(args, surroundings(env)),
+    runIn: (below, args) => run(args, surroundings({}, join(folder, below))),
     start: (args, env) => start(args, surroundings(env)),
   };
 }

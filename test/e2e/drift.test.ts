@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { everyKind, service } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import { driftOf, planOf } from "../support/result.ts";
+import { type Server, serve } from "../support/server.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+async function applied(server: Server): Promise<Source> {
+  const source = await sourceOf(everyKind, server);
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  return source;
+}
+
+/** Changes the service behind git's back. */
+async function scale({ call }: Server, replicas: number): Promise<void> {
+  await call("PUT", "/api/svc/v1/apps", {
+    manifest: {
+      type: "service",
+      name: "api",
+      workspace_fqn: "dev:web",
+      image: { type: "image", image_uri: "registry.example.com/api:1.0.0" },
+      ports: [{ port: 8080 }],
+      replicas,
+    },
+  });
+}
+
+describe.each(planes)("on a $name control plane", (plane) => {
+  const unknown = plane.name === "full" ? 0 : 2;
+
+  test("drift finds the field that moved in live, exits 2, and writes nothing", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    const calm = await source.run(["drift", "-o", "json"]);
+    expect(calm.code).toBe(0);
+    expect(driftOf(calm).summary).toEqual({ drifted: 0, absent: 0, unchanged: 8 - unknown, unknown, orphan: 0 });
+
+    await scale(server, 5);
+    const before = server.effects();
+    const ended = await source.run(["drift", "-o", "json"]);
+    expect(ended.code).toBe(2);
+    const report = driftOf(ended);
+    expect(report).toMatchObject({ format_version: "1.0", server: server.url, complete: true, diagnostics: [] });
+    expect(report.summary).toEqual({ drifted: 1, absent: 0, unchanged: 7 - unknown, unknown, orphan: 0 });
+    expect(report.drift.filter(({ state }) => state === "drifted")).toEqual([
+      {
+        identity: "service/dev:web/api",
+        kind: "service",
+        file: "services/api.yaml",
+        line: 1,
+        state: "drifted",
+        changes: [{ path: "/replicas", before: 2, after: 5, cause: "drift" }],
+      },
+    ]);
+    const text = await source.run(["drift", "--no-detailed-exitcode"]);
+    expect(text.code).toBe(0);
+    expect(text.stdout).toContain("/replicas: 2 → 5  drift");
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("plan calls it drift, a changed manifest manifest, and both at once a conflict", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    const causes = async (): Promise<unknown> => {
+      const plan = planOf(await source.run(["plan", "-o", "json"]));
+      return [plan.summary.drift, plan.steps[0]?.changes];
+    };
+    await scale(server, 5);
+    expect(await causes()).toEqual([1, [{ path: "/replicas", before: 5, after: 2, cause: "drift" }]]);
+    await source.write("services/api.yaml", service("api", "replicas: 4\n"));
+    expect(await causes()).toEqual([1, [{ path: "/replicas", before: 5, after: 4, cause: "conflict" }]]);
+    await scale(server, 2);
+    expect(await causes()).toEqual([0, [{ path: "/replicas", before: 2, after: 4, cause: "manifest" }]]);
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(await source.run(["drift"])).toMatchObject({ code: 0 });
+  });
+
+  test("a runner without a record lets the manifests stand in, and says so", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    await scale(server, 5);
+    const ended = await source.run(["drift", "--state", "elsewhere"]);
+    expect(ended.code).toBe(2);
+    expect(ended.stdout).toContain("8 of 8 have no record in this state folder: the manifests here stand in for it");
+    expect(ended.stdout).toContain("/replicas: 2 → 5  drift");
+  });
+});
+
+describe("drift", () => {
+  test("reports what is gone from live", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    const fresh = await serve(["--port", "0"]);
+    const ended = await source.run(["drift", "-o", "json", "--server", fresh.url], { HOLDFAST_TOKEN: fresh.token });
+    expect(ended.code).toBe(2);
+    expect(driftOf(ended).summary).toMatchObject({ absent: 8, unchanged: 0 });
+  });
+
+  test("leaves out what a rule ignores", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    await source.write(
+      "holdfast.yaml",
+      'ignore:\n  - { path: /replicas, match: "service/dev:web/*", reason: scaled by hand }\n',
+    );
+    await scale(server, 5);
+    expect(await source.run(["drift"])).toMatchObject({ code: 0 });
+    expect(await source.run(["plan", "--detailed-exitcode"])).toMatchObject({ code: 0 });
+  });
+});

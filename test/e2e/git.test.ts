@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { commitAll, git } from "../support/git.ts";
+import { everyKind, service, team } from "../support/manifests.ts";
+import { driftOf, planOf, reportOf } from "../support/result.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const committed = { ...everyKind, ".gitignore": ".holdfast/\n" };
+
+describe("in a git checkout", () => {
+  test("reports name the commit, and a plan made of it is applied as it", async () => {
+    const source = await sourceOf(committed, await serve());
+    const commit = await commitAll(source.folder, "Declare a platform");
+    const planned = await source.run(["plan", "-o", "json", "--out", "plan.json"]);
+    expect(planOf(planned).revision).toBe(commit);
+    const applied = await source.run(["apply", "--plan", "plan.json", "-o", "json"]);
+    expect(applied.code).toBe(0);
+    expect(reportOf(applied)).toMatchObject({ revision: commit, summary: { created: 8 } });
+    await source.write("team.yaml", team("ml", "grace@example.com"));
+    expect(planOf(await source.run(["plan", "-o", "json"])).revision).toBeNull();
+  });
+
+  test("a folder below the checkout's top still means the whole of it", async () => {
+    const source = await sourceOf(committed, await serve());
+    await commitAll(source.folder, "Declare a platform");
+    const ended = await source.run(["plan", "-o", "json", "--show", "unchanged"]);
+    expect(planOf(ended).steps).toHaveLength(8);
+    await source.write("services/.keep", "");
+    const below = await source.runIn("services", ["plan", "-o", "json"]);
+    expect(planOf(below).steps.map(({ identity, file }) => [identity, file])).toContainEqual([
+      "service/dev:web/api",
+      "api.yaml",
+    ]);
+    expect(planOf(below).steps).toHaveLength(8);
+  });
+
+  test("plan --base tells the pull request's own changes from what waits and from drift", async () => {
+    const server = await serve();
+    const source = await sourceOf(committed, server);
+    const base = await commitAll(source.folder, "Declare a platform");
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await server.call("PUT", "/api/svc/v1/teams", {
+      manifest: { type: "team", name: "ml", members: ["eve@example.com"] },
+    });
+    await git(source.folder, "checkout", "--quiet", "-b", "change");
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    await commitAll(source.folder, "Scale the service");
+
+    const ended = await source.run(["plan", "--base", base, "--state", "runner", "-o", "json"]);
+    const causes = planOf(ended).steps.map(({ identity, changes }) => [identity, changes.map(({ cause }) => cause)]);
+    expect(causes).toEqual([
+      ["team/ml", ["drift", "drift"]],
+      ["service/dev:web/api", ["manifest"]],
+    ]);
+    const drift = await source.run(["drift", "--base", "main", "--state", "runner", "-o", "json"]);
+    expect(drift.code).toBe(2);
+    expect(driftOf(drift).drift.map(({ identity, state }) => [identity, state])).toEqual([["team/ml", "drifted"]]);
+  });
+
+  test("an unknown base is named, and exits 3", async () => {
+    const source = await sourceOf(committed, await serve());
+    await commitAll(source.folder, "Declare a platform");
+    for (const base of ["nowhere", "--upload-pack=touch pwned"]) {
+      const ended = await source.run(["plan", `--base=${base}`]);
+      expect(ended.code).toBe(3);
+      expect(ended.stderr).toMatch(/^error: .*\n {2}→ /);
+    }
+  });
+});

@@ -1,0 +1,226 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { everyKind, prompt, service } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import { planOf, reportOf } from "../support/result.ts";
+import { type Server, serve } from "../support/server.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+const empty = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0, drift: 0 };
+
+/** A source of every kind that has been applied. */
+async function applied(server: Server): Promise<Source> {
+  const source = await sourceOf(everyKind, server);
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  return source;
+}
+
+describe.each(planes)("plan on a $name control plane", (plane) => {
+  const isFull = plane.name === "full";
+
+  test("tells what apply would do in the order of references, the same bytes each time, and writes nothing", async () => {
+    const server = await plane.serve();
+    const before = server.effects();
+    const source = await sourceOf(everyKind, server);
+    const first = await source.run(["plan", "-o", "json", "--show", "unchanged"]);
+    expect(first).toMatchObject({ code: 0, stderr: "" });
+    const plan = planOf(first);
+    expect(Object.keys(plan)).toEqual([
+      "format_version",
+      "revision",
+      "server",
+      "complete",
+      "summary",
+      "steps",
+      "diagnostics",
+      "checksum",
+    ]);
+    expect(plan).toMatchObject({ format_version: "1.0", revision: null, server: server.url, complete: true });
+    expect(plan.diagnostics).toEqual([]);
+    expect(plan.checksum).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(plan.summary).toEqual(isFull ? { ...empty, create: 8 } : { ...empty, create: 3, ensure: 2, keep: 3 });
+    expect(plan.steps.map(({ identity, wave }) => [identity, wave])).toEqual([
+      ["cluster/dev", 0],
+      ["ml-repo/registry", 0],
+      ["team/ml", 0],
+      ["chat_prompt/registry/greeting", 1],
+      ["model-version/registry/ranker", 1],
+      ["workspace/dev:web", 1],
+      ["service/dev:web/api", 2],
+      ["virtual-account/ci", 2],
+    ]);
+    expect(plan.steps.at(-2)).toEqual({
+      action: "create",
+      kind: "service",
+      identity: "service/dev:web/api",
+      file: "services/api.yaml",
+      line: 1,
+      wave: 2,
+      changes: [],
+      patch: [],
+      reason: null,
+    });
+    const again = await source.run(["plan", "-o", "json", "--show", "unchanged"]);
+    expect(again.stdout).toBe(first.stdout);
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("shows an edited field with its cause, for people and as a patch", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    const before = server.effects();
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    const ended = await source.run(["plan", "-o", "json"]);
+    expect(ended.code).toBe(0);
+    expect(planOf(ended).summary).toEqual({ ...empty, update: 1, keep: 7 });
+    expect(planOf(ended).steps).toEqual([
+      {
+        action: "update",
+        kind: "service",
+        identity: "service/dev:web/api",
+        file: "services/api.yaml",
+        line: 1,
+        wave: 2,
+        changes: [{ path: "/replicas", before: 2, after: 3, cause: "manifest" }],
+        patch: [{ op: "replace", path: "/replicas", value: 3 }],
+        reason: null,
+      },
+    ]);
+    const text = await source.run(["plan", "--detailed-exitcode"]);
+    expect(text.code).toBe(2);
+    expect(text.stdout).toMatch(
+      /^ {2}~ service\/dev:web\/api {2}services\/api.yaml:1\n {6}\/replicas: 2 → 3 {2}manifest$/m,
+    );
+    const [head] = text.stdout.split("\n");
+    expect(head).toBe("Plan: 1 to update, 7 unchanged");
+    expect(text.stdout.endsWith(`\n${head}\n`)).toBe(true);
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("has nothing to say of key order, defaults written out, null and empty lists", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    await source.write(
+      "services/api.yaml",
+      `replicas: 2
+ports:
+  - protocol: TCP
+    port: 8080
+image: { image_uri: registry.example.com/api:1.0.0, type: image }
+env: null
+mounts: []
+workspace_fqn: dev:web
+type: service
+name: api
+`,
+    );
+    await source.write("platform/workspace.yaml", "cluster_fqn: dev\nlabels: {}\nname: web\ntype: workspace\n");
+    const ended = await source.run(["plan", "--detailed-exitcode"]);
+    expect(ended).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" });
+  });
+
+  test("can be sealed, and is applied exactly", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    await source.write("registry/new.yaml", prompt("farewell", "Be brief."));
+    const before = server.effects().length;
+    const planned = await source.run(["plan", "--out", "plan.json"]);
+    expect(planned.code).toBe(0);
+    const path = join(source.folder, "plan.json");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await readFile(path, "utf8")).summary).toEqual({ ...empty, create: 1, update: 1, keep: 7 });
+    const ended = await source.run(["apply", "--plan", "plan.json", "-o", "json"]);
+    expect(ended.code).toBe(0);
+    expect(reportOf(ended).summary).toMatchObject({ created: 1, updated: 1, unchanged: 7 });
+    expect(server.effects()).toHaveLength(before + 2);
+    const stale = await source.run(["apply", "--plan", "plan.json"]);
+    expect(stale.code).toBe(6);
+  });
+});
+
+describe("a sealed plan", () => {
+  test("is stale when a manifest has changed since, and nothing is written", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    expect(await source.run(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+    await source.write("services/api.yaml", service("api", "replicas: 4\n"));
+    const before = server.effects();
+    const ended = await source.run(["apply", "--plan", "plan.json"]);
+    expect(ended).toMatchObject({ code: 6, stdout: "" });
+    expect(ended.stderr).toMatch(/^error: the plan is stale: .*\n {2}→ make it again with plan --out FILE/);
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("is stale when live has moved since, and nothing is written", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    await source.write("team.yaml", "type: team\nname: ml\nmembers: [grace@example.com]\n");
+    expect(await source.run(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+    await server.call("PUT", "/api/svc/v1/teams", {
+      manifest: { type: "team", name: "ml", members: ["alan@example.com"] },
+    });
+    const before = server.effects();
+    expect(await source.run(["apply", "--plan", "plan.json"])).toMatchObject({ code: 6 });
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("is refused when it is no plan, or not there", async () => {
+    const source = await sourceOf(
+      { ...everyKind, "holdfast.yaml": "ignore: []\n", "not-a-plan.json": "{}" },
+      await serve(),
+    );
+    for (const file of ["not-a-plan.json", "missing.json"]) {
+      const ended = await source.run(["apply", "--plan", file]);
+      expect(ended.code).toBe(3);
+      expect(ended.stderr).toContain("is no plan of this version");
+      expect(ended.stderr).toContain("→ make one with plan --out FILE");
+    }
+  });
+});
+
+describe("plan", () => {
+  test("blocks a change of an existing version", async () => {
+    const server = await serve();
+    const source = await sourceOf(
+      { ...everyKind, "registry/prompt.yaml": `${prompt("greeting", "Be kind.")}version: 1\n` },
+      server,
+    );
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await source.write("registry/prompt.yaml", `${prompt("greeting", "Be rude.")}version: 1\n`);
+    const before = server.effects();
+    const ended = await source.run(["plan", "-o", "json", "--detailed-exitcode"]);
+    expect(ended.code).toBe(2);
+    expect(planOf(ended).steps).toMatchObject([{ action: "block", reason: "immutable" }]);
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 7 });
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("masks values that could be secrets, in text, JSON and the sealed file", async () => {
+    const server = await serve();
+    const env = (value: string) => service("api", `replicas: 2\nenv:\n  API_PASSWORD: ${value}\n`);
+    const source = await sourceOf({ ...everyKind, "services/api.yaml": env("canary-one") }, server);
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await source.write("services/api.yaml", env("canary-two"));
+    const text = await source.run(["plan", "--out", "plan.json"]);
+    const json = await source.run(["plan", "-o", "json"]);
+    expect(text.stdout).toContain("/env/API_PASSWORD: (sensitive) → (sensitive)  manifest");
+    const sealed = await readFile(join(source.folder, "plan.json"), "utf8");
+    for (const output of [text.stdout, text.stderr, json.stdout, json.stderr, sealed]) {
+      expect(output).not.toContain("canary");
+    }
+  });
+
+  test("shows what is live and unmanaged when asked", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    await server.call("PUT", "/api/svc/v1/teams", {
+      manifest: { type: "team", name: "strangers", members: ["eve@example.com"] },
+    });
+    expect((await source.run(["plan"])).stdout).toBe("Plan: nothing to do, 8 unchanged\n");
+    const ended = await source.run(["plan", "--show", "unmanaged"]);
+    expect(ended.stdout).toContain("  team/strangers\n");
+  });
+});

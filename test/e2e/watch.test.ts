@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { everyKind, service, team } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const CONVERGES_MS = 3_000;
+
+describe.each(planes)("watch on a $name control plane", (plane) => {
+  test("follows an edit within seconds, and drains and ends well on SIGTERM", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf(everyKind, server);
+    const watch = source.start(["watch", "--sink", "file"]);
+    await watch.shows("stdout", /^Applied: [58] created/m);
+
+    const edited = performance.now();
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    await watch.shows("stdout", /updated {3}service\/dev:web\/api/);
+    expect(performance.now() - edited).toBeLessThan(CONVERGES_MS);
+    await source.write("team.yaml", team("ml", "grace@example.com"));
+    await watch.shows("stdout", /updated {3}team\/ml/);
+    await source.write("services/worker.yaml", service("worker"));
+    await watch.shows("stdout", /created {3}service\/dev:web\/worker/);
+
+    watch.kill("SIGTERM");
+    expect(await watch.ended).toMatchObject({ code: 0 });
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 9 unchanged\n" });
+  });
+});
+
+describe("watch", () => {
+  test("puts right on its interval what moved in live", async () => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    const watch = source.start(["watch", "--sink", "file", "--interval", "0.2"]);
+    await watch.shows("stdout", /^Applied: 8 created/m);
+    await server.call("PUT", "/api/svc/v1/teams", {
+      manifest: { type: "team", name: "ml", members: ["eve@example.com"] },
+    });
+    await watch.shows("stdout", /updated {3}team\/ml/);
+    const { data } = await server.call("GET", "/api/svc/v1/teams");
+    expect(data[0].members).toEqual(["ada@example.com"]);
+  });
+
+  test("applies the good manifests beside a broken one, and names the broken one", async () => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    const watch = source.start(["watch", "--sink", "file"]);
+    await watch.shows("stdout", /^Applied: 8 created/m);
+    await source.write("services/broken.yaml", service("broken", "replica: 1\n"));
+    await watch.shows("stderr", /services\/broken\.yaml:9:1: error: .*did you mean `replicas`/);
+    await source.write("services/good.yaml", service("good"));
+    await watch.shows("stdout", /created {3}service\/dev:web\/good/);
+    expect(server.effects().map(({ resource }) => resource)).not.toContain("service/dev:web/broken");
+    await source.write("services/broken.yaml", service("broken", "replicas: 1\n"));
+    await watch.shows("stdout", /created {3}service\/dev:web\/broken/);
+  });
+
+  test("keeps what was live when a manifest breaks", async () => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    const watch = source.start(["watch", "--sink", "file"]);
+    await watch.shows("stdout", /^Applied: 8 created/m);
+    const before = server.effects();
+    await source.write("services/api.yaml", "type: service\nname: api\n  image: wrong\n");
+    await watch.shows("stderr", /services\/api\.yaml:2:7: error: /);
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("outlives a control plane that goes and comes back", async () => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    const watch = source.start(["watch", "--sink", "file", "--interval", "0.2"]);
+    await watch.shows("stdout", /^Applied: 8 created/m);
+    server.process.kill("SIGKILL");
+    await server.process.ended;
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    const restarted = await serve(["--port", new URL(server.url).port], { data: server.data });
+    await eventually("the edit arrives", () =>
+      restarted.effects().some(({ resource }, index) => resource === "service/dev:web/api" && index >= 8),
+    );
+    watch.kill("SIGTERM");
+    expect(await watch.ended).toMatchObject({ code: 0 });
+  });
+
+  test("ends with 130 when it is interrupted", async () => {
+    const source = await sourceOf(everyKind, await serve());
+    const watch = source.start(["watch", "--sink", "file"]);
+    await watch.shows("stdout", /^Applied: 8 created/m);
+    watch.kill("SIGINT");
+    expect(await watch.ended).toMatchObject({ code: 130 });
+  });
+});

@@ -1,0 +1,23 @@
+import type { Plan } from "../../src/core/plan.ts";
+import type { ApplyReport, DriftReport, ValidationReport } from "../../src/core/report.ts";
+import type { Ended } from "./process.ts";
+
+/** What `plan -o json` wrote. */
+export function planOf({ stdout }: Ended): Plan {
+  return JSON.parse(stdout);
+}
+
+/** What `apply -o json` wrote. */
+export function reportOf({ stdout }: Ended): ApplyReport {
+  return JSON.parse(stdout);
+}
+
+/** What `drift -o json` wrote. */
+export function driftOf({ stdout }: Ended): DriftReport {
+  return JSON.parse(stdout);
+}
+
+/** What `validate -o json` wrote. */
+export function validationOf({ stdout }: Ended): ValidationReport {
+  return JSON.parse(stdout);
+}
