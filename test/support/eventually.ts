@@ -4,13 +4,13 @@ import { setTimeout as pause } from "node:timers/promises";
 export async function eventually<Seen>(
   what: string,
   look: () => Seen | Promise<Seen>,
-  { withinMs = 15_000 }: { readonly withinMs?: number } = {},
+  { withinMs = 15_000, everyMs = 10 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<NonNullable<Exclude<Seen, false>>> {
   const end = performance.now() + withinMs;
   for (;;) {
     const seen = await look();
     if (seen !== null && seen !== undefined && seen !== false) return seen as NonNullable<Exclude<Seen, false>>;
     if (performance.now() > end) throw new Error(`${what}: not within ${withinMs} ms`);
-    await pause(10);
+    await pause(everyMs);
   }
 }

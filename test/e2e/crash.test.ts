@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { account, type Files, foundations, model, prompt, service, team } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import type { Server } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const names = (kind: string, count: number) => Array.from({ length: count }, (_, index) => `${kind}-${index + 1}`);
+
+const services = names("service", 12);
+const many: Files = {
+  ...foundations,
+  ...Object.fromEntries(services.map((name) => [`services/${name}.yaml`, service(name)])),
+  ...Object.fromEntries(names("prompt", 3).map((name) => [`prompts/${name}.yaml`, prompt(name, "Be kind.")])),
+  ...Object.fromEntries(names("model", 3).map((name) => [`models/${name}.yaml`, model(name)])),
+  "team.yaml": team("ml"),
+  "account.yaml": account("ci"),
+};
+
+// Short, since a run after a crash waits until nothing that was sent can arrive any more.
+const flags = ["apply", "--yes", "--concurrency", "2", "--request-timeout", "2"];
+
+describe.each(planes)("an apply that is killed, on a $name control plane", (plane) => {
+  test.each([1, 4, 9, 15])("after %i effects, and run again, makes one version of each", async (point) => {
+    const server = await plane.serve();
+    const before = server.effects().length;
+    const source = await sourceOf(many, server);
+    const killed = source.start(flags);
+    await eventually(`${point} effects`, () => server.effects().length >= before + point, { everyMs: 1 });
+    killed.kill("SIGKILL");
+    expect(await killed.ended).toMatchObject({ signal: "SIGKILL", stdout: "" });
+
+    const rerun = await source.run(flags);
+    const total = Object.keys(many).length;
+    expect(server.effects().length - before).toBe(plane.name === "full" ? total : total - 3);
+    await expectOneOfEach(server);
+    const token = join(source.folder, ".holdfast/tokens", new URL(server.url).host.replace(":", "_"));
+    if (existsSync(join(token, "virtual-account/ci"))) expect(rerun).toMatchObject({ code: 0 });
+    else expect(rerun.stdout + rerun.stderr).toContain("token");
+    expect(await source.run(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
+  });
+});
+
+async function expectOneOfEach({ effects, call }: Server): Promise<void> {
+  const resources = effects().map(({ resource }) => resource);
+  expect(resources.length).toBe(new Set(resources).size);
+  for (const kind of ["prompt-versions", "model-versions"]) {
+    const { pagination } = await call("GET", `/api/ml/v1/${kind}`);
+    expect(pagination.total).toBe(3);
+  }
+  for (const name of services) {
+    const { data } = await call("PUT", "/api/svc/v1/apps", {
+      manifest: { type: "service", name, workspace_fqn: "dev:web", image: { type: "image", image_uri: "x" } },
+      dryRun: true,
+    });
+    const { pagination } = await call("GET", `/api/svc/v1/apps/${data.applicationId}/deployments`);
+    expect([name, pagination.total]).toEqual([name, 1]);
+  }
+}

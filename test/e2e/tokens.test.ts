@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { account, everyKind, service } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import type { Ended } from "../support/process.ts";
+import { reportOf } from "../support/result.ts";
+import { makeSecretGroup } from "../support/secret-group.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+describe.each(planes)("the one-time token of an account, on a $name control plane", (plane) => {
+  test("goes to a file of its own, is good for calls, and is seen nowhere else", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf(everyKind, server);
+    const runs = [await source.run(["apply", "--yes", "--log-level", "trace"])];
+    const path = join(
+      source.folder,
+      ".holdfast/tokens",
+      new URL(server.url).host.replace(":", "_"),
+      "virtual-account/ci",
+    );
+    expect(runs[0]?.stderr).toContain(`token of virtual-account/ci: ${path}\n`);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(source.folder, ".holdfast"))).mode & 0o777).toBe(0o700);
+    const token = (await readFile(path, "utf8")).trim();
+    const answer = await fetch(`${server.url}/api/svc/v1/workspaces`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(answer.status).toBe(200);
+
+    for (const args of [["apply", "--yes"], ["plan", "-o", "json", "--show", "unchanged"], ["drift"]]) {
+      runs.push(await source.run([...args, "--log-level", "trace"]));
+    }
+    expectNowhere(token, runs);
+    await expectInNoFile(token, source.folder, [path]);
+    await expectInNoFile(token, server.data, []);
+    expect(await readFile(path, "utf8")).toBe(`${token}\n`);
+  });
+
+  test("is not asked for where nobody has said where it may go", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf(everyKind, server);
+    const ended = await source.run(["apply", "--yes", "-o", "json"], { CI: "1" });
+    expect(ended.code).toBe(7);
+    const [blocked, ...others] = reportOf(ended).outcomes.filter(({ result }) => result === "blocked");
+    expect(others).toEqual([]);
+    expect(blocked).toMatchObject({
+      identity: "virtual-account/ci",
+      error: { code: "token-sink", message: expect.stringContaining("--sink file") },
+    });
+    expect(server.effects().map(({ operation }) => operation)).not.toContain("18");
+
+    const told = await source.run(["apply", "--yes", "--sink", "file"], { CI: "1" });
+    expect(told).toMatchObject({ code: 0 });
+    expect(told.stderr).toContain("token of virtual-account/ci: ");
+  });
+
+  test("is never put over one that is there", async () => {
+    const server = await plane.serve();
+    const folder = `.holdfast/tokens/${new URL(server.url).host.replace(":", "_")}/virtual-account`;
+    const source = await sourceOf({ ...everyKind, [`${folder}/ci`]: "an older one\n" }, server);
+    const ended = await source.run(["apply", "--yes"]);
+    expect(ended.code).toBe(0);
+    expect(await readFile(join(source.folder, folder, "ci"), "utf8")).toBe("an older one\n");
+    expect(ended.stderr).toContain(`token of virtual-account/ci: ${join(source.folder, folder, "ci.2")}\n`);
+  });
+});
+
+describe("tokens", () => {
+  test("with a secret store stay on the control plane, so CI needs no sink", async () => {
+    const server = await serve();
+    await makeSecretGroup(server);
+    const source = await sourceOf(
+      {
+        ...everyKind,
+        "account.yaml": `${account("ci")}secret_store_config: { integration_fqn: builtin, secret_path: platform/ci-token }\n`,
+      },
+      server,
+    );
+    expect(await source.run(["apply", "--yes"], { CI: "1" })).toMatchObject({ code: 0 });
+  });
+
+  test("of the operator are in no output and in no file of the state folder", async () => {
+    const canary = `canary-${randomUUID()}`;
+    const refused = await serve();
+    const source = await sourceOf(everyKind, refused);
+    const runs: Ended[] = [];
+    for (const command of ["plan", "drift"]) {
+      runs.push(await source.run([command, "--log-level", "trace"], { HOLDFAST_TOKEN: canary }));
+    }
+    runs.push(await source.run(["apply", "--yes", "--log-level", "trace"], { HOLDFAST_TOKEN: canary }));
+    expect(runs.map(({ code }) => code)).toEqual([4, 4, 4]);
+    expectNowhere(canary, runs);
+    await expectInNoFile(canary, source.folder, []);
+  });
+
+  test("and secrets written into manifests are in no output and not in the ledger", async () => {
+    const canary = `canary-${randomUUID()}`;
+    const server = await serve();
+    const manifest = service("api", `env:\n  DB_PASSWORD: ${canary}\n`);
+    const source = await sourceOf({ ...everyKind, "services/api.yaml": manifest }, server);
+    const runs: Ended[] = [];
+    for (const args of [["validate"], ["plan"], ["apply", "--yes"], ["drift"]]) {
+      runs.push(await source.run([...args, "--log-level", "trace"]));
+    }
+    // Both refused by the schema and by the control plane, the value stays unsaid.
+    await source.write("services/api.yaml", `${manifest}replicas: ${canary}\n`);
+    runs.push(await source.run(["validate"]));
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0, 3]);
+    expectNowhere(canary, runs);
+    await expectInNoFile(canary, join(source.folder, ".holdfast"), []);
+  });
+});
+
+/** Every form in which a secret could slip out. */
+function disguises(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  return [
+    secret,
+    bytes.toString("base64").replace(/=+$/, ""),
+    bytes.toString("base64url"),
+    bytes.toString("hex"),
+    encodeURIComponent(secret),
+    [...secret].toReversed().join(""),
+  ];
+}
+
+function expectNowhere(secret: string, runs: readonly Ended[]): void {
+  for (const { stdout, stderr } of runs) {
+    for (const disguise of disguises(secret)) expect(stdout + stderr).not.toContain(disguise);
+  }
+}
+
+async function expectInNoFile(secret: string, folder: string, except: readonly string[]): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  for (const file of files.filter((file) => !except.includes(file))) {
+    const bytes = await readFile(file);
+    for (const disguise of disguises(secret)) expect([file, bytes.includes(disguise)]).toEqual([file, false]);
+  }
+}
