@@ -36,11 +36,11 @@ export async function readRef(options: CommitOptions, stop: Stop): Promise<Revis
   const commit = await resolveCommit(root, options.ref, stop);
   const prefix = await prefixOf(root, stop);
   const tree = await listTree(root, commit, stop);
-  const starts = startsOf(root, options.paths).map((start) => prefix + start);
-  const isTaken = await selection(root, tree, prefix, starts, stop);
+  const starts = startsOf(root, options.paths).map((start) => (prefix + start).replace(/\/$/, ""));
+  const isTaken = await selection(root, tree, starts, stop);
   const entries = tree.filter(({ path }) => isTaken(path)).toSorted((a, b) => compareText(a.path, b.path));
-  const missing = starts.find((start) => start !== prefix && !tree.some(({ path }) => isBelow(path, start)));
-  if (missing !== undefined && options.paths) throw noPath(missing.slice(prefix.length), options.ref);
+  const missing = starts.find((start) => !tree.some(({ path }) => isBelow(path, start)));
+  if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const place = { root, prefix, cwd: realpathSync(options.cwd), limits: options.limits };
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
   return { commit, root, files: await readFiles(place, regular, stop), diagnostics: passedOver(place, entries) };
@@ -111,50 +111,48 @@ function noPath(path: string, ref: string): HoldfastError {
   });
 }
 
+type Selector = (path: string) => boolean;
+
 // The same rules as for a folder: what is passed over there is passed over here.
 async function selection(
   root: string,
   tree: readonly TreeEntry[],
-  prefix: string,
   starts: readonly string[],
   stop: Stop,
-): Promise<(path: string) => boolean> {
+): Promise<Selector> {
   const scopes = await scopesOf(root, tree, stop);
-  const around = (path: string) => scopes.filter(({ base }) => path.startsWith(base));
-  const outer = prefix !== "" && isIgnoredBy(around(prefix.slice(0, -1)), prefix.slice(0, -1), true);
-  const inForce = outer ? scopes.filter(({ base }) => base.startsWith(prefix)) : scopes;
-  const folders = new Map<string, boolean>();
-  const isOpen = (folder: string, start: string): boolean => {
-    if (folder === "" || isBelow(start, folder)) return true;
-    const known = folders.get(folder);
-    if (known !== undefined) return known;
-    const slash = folder.lastIndexOf("/");
-    const name = folder.slice(slash + 1);
-    const own = inForce.filter(({ base }) => folder.startsWith(base));
+  const selectors = starts.map((start) => selectorBelow(start, scopes));
+  return (path) => selectors.some((isTaken) => isTaken(path));
+}
+
+// A starting point is taken even where an ignore file names it; that file then has no say below.
+function selectorBelow(start: string, all: readonly Scope[]): Selector {
+  const scopes = all.filter(
+    (scope) => start === "" || !start.startsWith(scope.base) || !isIgnoredBy([scope], start, true),
+  );
+  const inForce = (path: string) => scopes.filter(({ base }) => path.startsWith(base));
+  const known = new Map<string, boolean>([[start, true]]);
+  const isOpen = (folder: string): boolean => {
+    const before = known.get(folder);
+    if (before !== undefined) return before;
     const open =
-      isOpen(folder.slice(0, Math.max(0, slash)), start) && !isPassedOver(name) && !isIgnoredBy(own, folder, true);
-    folders.set(folder, open);
+      isOpen(parentOf(folder)) && !isPassedOver(nameOf(folder)) && !isIgnoredBy(inForce(folder), folder, true);
+    known.set(folder, open);
     return open;
   };
   return (path) => {
-    const start = starts.find((each) => isBelow(path, each.replace(/\/$/, "")));
-    if (start === undefined) return false;
-    const slash = path.lastIndexOf("/");
-    if (!isManifestFile(path.slice(slash + 1))) return false;
-    if (path === start) return true;
-    if (!isOpen(path.slice(0, Math.max(0, slash)), start.replace(/\/$/, ""))) return false;
-    return !isIgnoredBy(
-      inForce.filter(({ base }) => path.startsWith(base)),
-      path,
-      false,
-    );
+    if (!isBelow(path, start) || !isManifestFile(nameOf(path))) return false;
+    return path === start || (isOpen(parentOf(path)) && !isIgnoredBy(inForce(path), path, false));
   };
 }
 
+const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+
+const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+
 async function scopesOf(root: string, tree: readonly TreeEntry[], stop: Stop): Promise<readonly Scope[]> {
   const entries = tree.filter(({ mode, path, size }) => {
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    return mode.startsWith("100") && size <= IGNORE_FILE_BYTES && ignoreFiles.some((own) => own === name);
+    return mode.startsWith("100") && size <= IGNORE_FILE_BYTES && ignoreFiles.some((own) => own === nameOf(path));
   });
   const contents = await readBlobs(
     root,

@@ -31,6 +31,7 @@ export type FolderOptions = {
 
 /** Reads a folder as it is now. */
 export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<Revision> {
+  signal.throwIfAborted();
   const root = rootOf(options.root);
   const head = headOf(root, { signal });
   // Left unhandled until the files are read, a failure here would end the process.
@@ -40,7 +41,8 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   for (const start of startsOf(root, options.paths)) enter(reading, start);
   for (let folder = reading.open.pop(); folder !== undefined; folder = reading.open.pop()) {
     readFolderEntries(reading, folder);
-    await pause();
+    const turn = pause();
+    if (turn !== undefined) await turn;
   }
   const names = reading.found.toSorted(compareText);
   const files: SourceFile[] = [];
@@ -50,7 +52,8 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
     if (file !== null) files.push(file);
     total += file?.bytes.length ?? 0;
     if (total > options.limits.totalBytes) throw tooLarge(options.limits);
-    await pause();
+    const turn = pause();
+    if (turn !== undefined) await turn;
   }
   return withCommit({ root, files, diagnostics: reading.diagnostics }, await head, options.paths);
 }
@@ -103,7 +106,7 @@ export function startsOf(root: string, paths: readonly string[] | undefined): re
   });
 }
 
-// A starting point is taken even where an ignore file names it, but never through a link.
+// A starting point is taken even where an ignore file names it (that file then has no say below), but never through a link.
 function enter(reading: Reading, start: string): void {
   const steps = start === "" ? [] : start.split("/");
   const scopes = [...outerScopes(reading.root)];
@@ -121,7 +124,7 @@ function enter(reading: Reading, start: string): void {
     else passOverSpecial(reading, path, stat.isSymbolicLink() ? "a symbolic link" : "no folder");
     return;
   }
-  reading.open.push({ path, depth: steps.length, scopes });
+  reading.open.push({ path, depth: steps.length, scopes: scopes.filter((scope) => !isIgnoredBy([scope], path, true)) });
 }
 
 function scopesAt({ root }: Reading, folder: string): readonly Scope[] {

@@ -56,6 +56,7 @@ export async function load(
   options: LoadOptions,
   { signal }: { signal: AbortSignal },
 ): Promise<Loaded> {
+  signal.throwIfAborted();
   const found = findings();
   for (const diagnostic of revision.diagnostics) found.add(diagnostic);
   const { unknownFields = "refuse", external = [], allowLiteralSecrets = [] } = options.rules;
@@ -67,7 +68,8 @@ export async function load(
     const content = declare(file, { ...options, unknownFields, allowsSecrets }, found);
     for (const declaration of content.declarations) declarations.push(declaration);
     unmanaged += content.unmanaged;
-    await pause();
+    const turn = pause();
+    if (turn !== undefined) await turn;
   }
   const invalid = new Set(
     declarations.flatMap(({ identity, isSound }) => (isSound || identity === null ? [] : [identity])),

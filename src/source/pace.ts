@@ -8,7 +8,8 @@ export function pacer(signal: AbortSignal): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     if (performance.now() - since < SHARE_MS) return undefined;
-    return setImmediate(undefined, { signal }).then(() => {
+    return setImmediate().then(() => {
+      signal.throwIfAborted();
       since = performance.now();
     });
   };

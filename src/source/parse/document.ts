@@ -46,7 +46,7 @@ export function formatOf(path: string): Format | null {
 /** Parses the bytes of one file: pure, bounded by the limits, and never throws. */
 export function parseFile(bytes: Uint8Array, format: Format, limits: Limits): ParsedFile {
   const decoded = decode(bytes);
-  if ("fault" in decoded) return { text: "", faults: [decoded.fault], documents: [] };
+  if ("fault" in decoded) return { text: decoded.text, faults: [decoded.fault], documents: [] };
   const { text, isSimple } = decoded;
   const isOdd = mayLookOdd(text, isSimple);
   if (format === "json") {

@@ -4,7 +4,7 @@ import { type Fault, fault } from "./fault.ts";
 /** The text of a file, or what keeps it from being text. */
 export type Decoded =
   /** `isSimple`: printable ASCII and line feeds alone, which most files are. */
-  { readonly text: string; readonly isSimple: boolean } | { readonly fault: Fault };
+  { readonly text: string; readonly isSimple: boolean } | { readonly fault: Fault; readonly text: string };
 
 const NOT_SIMPLE = /[^\n\x20-\x7e]/;
 
@@ -16,12 +16,12 @@ const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uff
 export function decode(bytes: Uint8Array): Decoded {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const isPlain = isAscii(whole);
-  if (!isPlain && !isUtf8(whole)) return { fault: encodingFault(whole) };
+  if (!isPlain && !isUtf8(whole)) return { fault: encodingFault(whole), text: "" };
   const raw = whole.toString(isPlain ? "latin1" : "utf8");
   if (isPlain && !NOT_SIMPLE.test(raw)) return { text: raw, isSimple: true };
   const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
   const found = FORBIDDEN.exec(text);
-  return found === null ? { text, isSimple: false } : { fault: characterFault(text, found.index, whole) };
+  return found === null ? { text, isSimple: false } : { fault: characterFault(text, found.index, whole), text };
 }
 
 /** A rough reading of bytes that are not proper text, good enough to look for a word in it. */
@@ -43,21 +43,21 @@ function sixteenBit(): Fault {
   return fault(0, "encoding", "UTF-16 or UTF-32 text where UTF-8 is expected", "Save the file as UTF-8.");
 }
 
-// Prefixes of valid text are valid but for a cut last character, so halving finds the first bad byte.
+// A prefix of valid text is valid but for a cut last character, so halving finds the first bad byte.
 function firstInvalid(bytes: Uint8Array): number {
   let [low, high] = [0, bytes.length];
-  while (high - low > 8) {
-    const middle = (low + high) >> 1;
-    if (startsValid(bytes, middle)) low = middle;
-    else high = middle;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (isValid(bytes.subarray(0, middle), true)) low = middle;
+    else high = middle - 1;
   }
-  while (low < high && startsValid(bytes, low + 1)) low++;
-  return low;
+  const wholeUpTo = [low, low - 1, low - 2, low - 3].find((end) => end >= 0 && isValid(bytes.subarray(0, end), false));
+  return wholeUpTo ?? low;
 }
 
-function startsValid(bytes: Uint8Array, length: number): boolean {
+function isValid(bytes: Uint8Array, mayBeCut: boolean): boolean {
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, length), { stream: true });
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: mayBeCut });
     return true;
   } catch {
     return false;

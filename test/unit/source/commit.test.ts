@@ -1,0 +1,191 @@
+import { execFileSync } from "node:child_process";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { HoldfastError } from "../../../src/core/errors.ts";
+import { type CommitOptions, readFileAt, readRef } from "../../../src/source/commit.ts";
+import { headCommit, mergeBase, resolveCommit } from "../../../src/source/git.ts";
+import { defaultLimits } from "../../../src/source/limits.ts";
+import { commitAll, git } from "../../support/git.ts";
+import { brief, folderOf, pathsOf, read, signal, write } from "./source.ts";
+
+function at(root: string, ref: string, options: Partial<CommitOptions> = {}) {
+  return readRef({ root, ref, cwd: root, limits: defaultLimits, ...options }, { signal });
+}
+
+const files = {
+  "a.yaml": "a: é\n",
+  "sub/b.yml": "b",
+  "sub/deep/c.json": "{}",
+  "notes.txt": "n",
+  ".github/d.yaml": "",
+  "node_modules/e.json": "",
+  ".holdfastignore": "skipped/\n",
+  "skipped/f.yaml": "",
+  "holdfast.yaml": "paths: []",
+};
+
+describe("a commit", () => {
+  test("is read as the folder would be, whatever the folder holds by now", async () => {
+    const root = await folderOf(files);
+    const commit = await commitAll(root, "Begin");
+    const folder = await read(root);
+    write(root, { "a.yaml": "changed", "new.yaml": "new", ".holdfastignore": "" });
+    const revision = await at(root, "main");
+    expect(revision).toEqual({ ...folder, commit, root });
+    expect(pathsOf(revision)).toEqual(["a.yaml", "sub/b.yml", "sub/deep/c.json"]);
+    expect(Buffer.from(revision.files[0]?.bytes ?? []).toString()).toBe("a: é\n");
+  });
+
+  test("is read below the source's root alone, and within its paths", async () => {
+    const root = await folderOf({ ...files, ".gitignore": "*.local.yaml\n" });
+    write(root, { "sub/x.local.yaml": "x" });
+    await commitAll(root, "Begin");
+    await git(root, "add", "-f", "sub/x.local.yaml");
+    await git(root, "commit", "-qm", "Force");
+    const sub = join(root, "sub");
+    expect(pathsOf(await at(sub, "HEAD"))).toEqual(["b.yml", "deep/c.json"]);
+    expect(pathsOf(await at(sub, "HEAD", { paths: ["deep"] }))).toEqual(["deep/c.json"]);
+    expect(pathsOf(await at(root, "HEAD", { paths: ["sub/b.yml", "skipped"] }))).toEqual([
+      "skipped/f.yaml",
+      "sub/b.yml",
+    ]);
+    expect((await at(sub, "HEAD", { cwd: root })).files[0]?.display).toBe("sub/b.yml");
+    await expect(at(root, "HEAD", { paths: ["nowhere"] })).rejects.toThrow("does not exist at");
+  });
+
+  test("is found by its id, short or long, by branch, tag and ancestry", async () => {
+    const root = await folderOf({ "a.yaml": "1" });
+    const first = await commitAll(root, "First");
+    await git(root, "tag", "-a", "v1", "-m", "One");
+    await git(root, "branch", "feature/x");
+    write(root, { "a.yaml": "2" });
+    const second = await commitAll(root, "Second");
+    for (const ref of [first, first.slice(0, 10), "v1", "HEAD~1", "main^", "feature/x", "refs/heads/feature/x"]) {
+      expect((await at(root, ref)).commit).toBe(first);
+    }
+    expect(await headCommit(root, { signal })).toBe(second);
+    expect(await mergeBase(root, "feature/x", "main", { signal })).toBe(first);
+  });
+
+  test("is read from a bare repository", async () => {
+    const root = await folderOf(files);
+    const commit = await commitAll(root, "Begin");
+    const bare = join(root, "..", `${root.split("/").at(-1)}-bare.git`);
+    await git(root, "clone", "-q", "--bare", root, bare);
+    expect(pathsOf(await at(bare, "main"))).toHaveLength(3);
+    expect((await at(bare, commit)).commit).toBe(commit);
+    execFileSync("rm", ["-rf", bare]);
+  });
+
+  test("S4: symbolic links and submodules are told by their mode and passed over", async () => {
+    const root = await folderOf({ "a.yaml": "a" });
+    symlinkSync("/etc/passwd", join(root, "evil.yaml"));
+    await commitAll(root, "Begin");
+    const head = await git(root, "rev-parse", "HEAD");
+    await git(root, "update-index", "--add", "--cacheinfo", `160000,${head},module.yaml`);
+    await git(root, "commit", "-qm", "Module");
+    const revision = await at(root, "HEAD");
+    expect(pathsOf(revision)).toEqual(["a.yaml"]);
+    expect(brief(revision.diagnostics)).toEqual([
+      "evil.yaml:null:null warning not-a-regular-file",
+      "module.yaml:null:null warning not-a-regular-file",
+    ]);
+  });
+
+  test("S6, F57: odd names are only names", async () => {
+    const root = await folderOf({ "a.yaml": "a" });
+    await commitAll(root, "Begin");
+    const blob = await git(root, "rev-parse", "HEAD:a.yaml");
+    const names = ["A.yaml", "a b\r.yaml", "x\\y.yaml", "é.yaml", "e\u0301.yaml", "-rf.yaml", "new\nline.yaml"];
+    const listing = names.map((name) => `100644 blob ${blob}\t${name}\0`).join("");
+    const tree = execFileSync("git", ["mktree", "-z"], { cwd: root, input: listing, encoding: "utf8" }).trim();
+    const commit = await git(root, "commit-tree", tree, "-m", "Odd");
+    expect(pathsOf(await at(root, commit)).toSorted()).toEqual(names.toSorted());
+  });
+
+  test("S6: tree entries that would lead out of a folder are not looked into", async () => {
+    const root = await folderOf({ "a.yaml": "a" });
+    await commitAll(root, "Begin");
+    const inner = await git(root, "rev-parse", "HEAD^{tree}");
+    const raw = (name: string) => Buffer.concat([Buffer.from(`40000 ${name}\0`), Buffer.from(inner, "hex")]);
+    const body = Buffer.concat([raw(".."), raw(".git")]);
+    const tree = execFileSync("git", ["hash-object", "-t", "tree", "-w", "--stdin", "--literally"], {
+      cwd: root,
+      input: body,
+      encoding: "utf8",
+    }).trim();
+    const commit = await git(root, "commit-tree", tree, "-m", "Hostile");
+    expect(pathsOf(await at(root, commit))).toEqual([]);
+  });
+
+  test("B20: blobs beyond the limit are read no further than their beginning", async () => {
+    const root = await folderOf({ "a.yaml": "a", "big.yaml": "type: service\n".repeat(100_000) });
+    await commitAll(root, "Begin");
+    const { files: found } = await at(root, "HEAD");
+    expect(found.map(({ size, bytes }) => [size, bytes.length])).toEqual([
+      [1, 1],
+      [1_400_000, 16_384],
+    ]);
+  });
+
+  test("gives single files too", async () => {
+    const root = await folderOf(files);
+    await commitAll(root, "Begin");
+    const options = { root, ref: "HEAD", cwd: root, limits: defaultLimits };
+    const file = await readFileAt({ ...options, path: "holdfast.yaml" }, { signal });
+    expect(Buffer.from(file?.bytes ?? []).toString()).toBe("paths: []");
+    expect(await readFileAt({ ...options, path: "missing.yaml" }, { signal })).toBeNull();
+  });
+});
+
+describe("a name of no commit", () => {
+  test.each([
+    "nowhere",
+    "--upload-pack=x",
+    "-c",
+    "main..main",
+    "main:a.yaml",
+    "main@{1}",
+    "a b",
+    "x\ny",
+    "",
+    "HEAD^{tree}",
+    "$(id)",
+    "main^2",
+  ])("%j is refused", async (ref) => {
+    const root = await folderOf({ "a.yaml": "a" });
+    await commitAll(root, "Begin");
+    await expect(resolveCommit(root, ref, { signal })).rejects.toThrow(HoldfastError);
+    await expect(resolveCommit(root, ref, { signal })).rejects.toMatchObject({ code: "invalid" });
+  });
+
+  test("F59: a name that is both a branch and a tag is refused, in full it is taken", async () => {
+    const root = await folderOf({ "a.yaml": "1" });
+    const first = await commitAll(root, "First");
+    await git(root, "tag", "main");
+    await expect(resolveCommit(root, "main", { signal })).rejects.toThrow(/names no commit/);
+    expect(await resolveCommit(root, "refs/heads/main", { signal })).toBe(first);
+  });
+
+  test("F59: a tag of something else is no commit", async () => {
+    const root = await folderOf({ "a.yaml": "1" });
+    await commitAll(root, "First");
+    await git(root, "tag", "blob", "HEAD:a.yaml");
+    await expect(resolveCommit(root, "blob", { signal })).rejects.toMatchObject({ code: "invalid" });
+  });
+
+  test("outside of a repository says so", async () => {
+    const root = await folderOf({ "a.yaml": "a" });
+    await expect(at(root, "HEAD")).rejects.toThrow("is in no git repository");
+    expect(await headCommit(root, { signal })).toBeNull();
+  });
+
+  test("two histories without a common commit have no base", async () => {
+    const root = await folderOf({ "a.yaml": "a" });
+    await commitAll(root, "One");
+    await git(root, "checkout", "-q", "--orphan", "other");
+    await git(root, "commit", "-qm", "Two", "--allow-empty");
+    await expect(mergeBase(root, "main", "other", { signal })).rejects.toThrow("no common commit");
+  });
+});

@@ -1,0 +1,63 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Diagnostic } from "../../../src/core/diagnostic.ts";
+import { kindOf } from "../../../src/kinds/index.ts";
+import { readFolder } from "../../../src/source/folder.ts";
+import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
+import { type Loaded, type LoadRules, load } from "../../../src/source/load.ts";
+import type { Revision } from "../../../src/source/revision.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+
+/** Files by path; bytes where text would not do. */
+export type Files = { readonly [path: string]: string | Uint8Array };
+
+/** A signal that never fires. */
+export const signal: AbortSignal = new AbortController().signal;
+
+/** A folder of the test's own with the given files. */
+export async function folderOf(files: Files): Promise<string> {
+  const folder = await temporaryFolder();
+  write(folder, files);
+  return folder;
+}
+
+/** Writes files into a folder. */
+export function write(folder: string, files: Files): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+}
+
+/** What may be said of a reading. */
+export type ReadOptions = {
+  readonly paths?: readonly string[];
+  readonly ignore?: readonly string[];
+  readonly limits?: Partial<Limits>;
+};
+
+/** Reads a folder as a source. */
+export function read(root: string, options: ReadOptions = {}): Promise<Revision> {
+  return readFolder({ ...options, root, cwd: root, limits: { ...defaultLimits, ...options.limits } }, { signal });
+}
+
+/** The paths that were read. */
+export function pathsOf({ files }: Revision): readonly string[] {
+  return files.map(({ path }) => path);
+}
+
+/** Writes files into a new folder and loads it. */
+export async function loadFiles(files: Files, rules: LoadRules = {}): Promise<Loaded> {
+  return loadRevision(await read(await folderOf(files)), rules);
+}
+
+/** Loads a revision, on a fixed day. */
+export function loadRevision(revision: Revision, rules: LoadRules = {}): Promise<Loaded> {
+  const now = new Date("2026-11-21T12:00:00Z");
+  return load(revision, { kindOf, rules, limits: defaultLimits, now }, { signal });
+}
+
+/** Diagnostics in short: where, how bad, what. */
+export function brief(diagnostics: readonly Diagnostic[]): readonly string[] {
+  return diagnostics.map(({ file, line, column, severity, code }) => `${file}:${line}:${column} ${severity} ${code}`);
+}
