@@ -46,8 +46,8 @@ export function examine(
   const schema = faults.map((fault) => ({ ...worded(fault), position: at.locate(fault.pointer, aboutOf(fault)) }));
   const secrets = secretFaults(type, value, document.hasCredentials && !options.allowsSecrets);
   // The value that a fault of form left behind has been complained of already.
-  const fresh =
-    form.length === 0 ? schema : schema.filter(({ position }) => !form.some((each) => isSame(each, position)));
+  const replaced = form.filter(({ severity }) => severity === "error");
+  const fresh = schema.filter(({ position }) => !replaced.some((each) => isSame(each, position)));
   return [...form, ...fresh, ...secrets.map(({ pointer, ...said }) => ({ ...said, position: at.locate(pointer) }))];
 }
 

@@ -1,4 +1,4 @@
-import { EVENT_ID, type Event, SCALAR_STYLE } from "js-yaml";
+import { COLLECTION_STYLE, EVENT_ID, type Event, SCALAR_STYLE } from "js-yaml";
 import { escapePointer } from "../contract/reference.ts";
 import type { Position } from "../core/manifest.ts";
 import type { ParsedDocument } from "./parse/document.ts";
@@ -33,7 +33,7 @@ function placesOf({ reread }: ParsedDocument): ReadonlyMap<string, Place> {
 
 type State = { readonly stream: Stream; readonly base: number; readonly places: Map<string, Place>; at: number };
 
-// A collection under a key, and an empty value, are where their key is.
+// A block under a key, and an empty value, are where their key is.
 function walk(state: State, pointer: string, key: number): void {
   const event = state.stream.events[state.at++];
   if (event === undefined) return;
@@ -44,11 +44,11 @@ function walk(state: State, pointer: string, key: number): void {
   if (event.type === EVENT_ID.SEQUENCE) walkSequence(state, pointer);
 }
 
-// Collections and texts over several lines begin after their key's line; the key says more.
+// Blocks begin after their key's line; the key says more.
 function isBlock(event: Event): boolean {
-  if (event.type === EVENT_ID.SCALAR)
-    return event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK;
-  return event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE;
+  if (event.type === EVENT_ID.SCALAR) return event.style >= SCALAR_STYLE.LITERAL_BLOCK;
+  const isCollection = event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE;
+  return isCollection && event.style === COLLECTION_STYLE.BLOCK;
 }
 
 function walkMapping(state: State, pointer: string): void {

@@ -83,7 +83,12 @@ function aliasEvent({ source, range }: Alias): Event {
 
 function collectionEvent(node: YAMLMap | YAMLSeq): Event {
   const type = isMap(node) ? EVENT_ID.MAPPING : EVENT_ID.SEQUENCE;
-  return { type, ...propertyOffsets(node), start: node.range?.[0] ?? 0, style: COLLECTION_STYLE.BLOCK };
+  return {
+    type,
+    ...propertyOffsets(node),
+    start: node.range?.[0] ?? 0,
+    style: node.flow ? COLLECTION_STYLE.FLOW : COLLECTION_STYLE.BLOCK,
+  };
 }
 
 type Marked = {
