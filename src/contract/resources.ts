@@ -255,7 +255,7 @@ export type Artifact = SnakeOwner & {
   readonly type: string;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  readonly latest_version: ModelVersion | null;
+  readonly latest_version: ModelVersion | PromptVersion | null;
   readonly run_steps: readonly number[];
 };
 

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
-import type { Subject } from "../../contract/resources.ts";
-import { fromText, toText } from "../json-text.ts";
+import type { ModelVersion, PromptVersion, Subject } from "../../contract/resources.ts";
+import { fromText, type JsonText, toText } from "../json-text.ts";
 import { artifactFqn, type RegistryPlace, registryTypes } from "../registry.ts";
 import type { KeptArtifact, Tables } from "./tables.ts";
 
@@ -77,4 +77,38 @@ export async function touchArtifact(
     .set({ json: toText({ ...artifact, updated_at: now }), newest: Math.max(newest, version) })
     .where("id", "=", artifact.id)
     .execute();
+}
+
+/** The artifact of that id with the name of its repo and its newest version, visible or not. */
+export async function findArtifactById(
+  database: Kysely<Tables>,
+  id: string,
+): Promise<{
+  readonly artifact: JsonText<KeptArtifact>;
+  readonly latest: JsonText<ModelVersion | PromptVersion> | null;
+  readonly repo: string;
+} | null> {
+  const row = await database
+    .selectFrom("artifacts as a")
+    .innerJoin("ml_repos as r", "r.id", "a.ml_repo_id")
+    .leftJoin("artifact_versions as v", (join) =>
+      join.onRef("v.artifact_id", "=", "a.id").onRef("v.version", "=", "a.newest"),
+    )
+    .select(["a.json as artifact", "v.json as latest", "r.name as repo"])
+    .where("a.id", "=", id)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** The steps of the runs that an artifact's versions come from, each once, in their order. */
+export async function stepsOf(database: Kysely<Tables>, artifactId: string): Promise<readonly number[]> {
+  const rows = await database
+    .selectFrom("artifact_versions")
+    .select("step")
+    .distinct()
+    .where("artifact_id", "=", artifactId)
+    .where("step", "is not", null)
+    .orderBy("step")
+    .execute();
+  return rows.map(({ step }) => Number(step));
 }

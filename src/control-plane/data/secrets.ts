@@ -105,6 +105,12 @@ export async function groupTexts(
   });
 }
 
+/** The fqn of the secret of that id, by which manifests name it; null when it is absent. */
+export async function secretFqn(database: Kysely<Tables>, id: string): Promise<string | null> {
+  const row = await database.selectFrom("secrets").select("fqn").where("id", "=", id).executeTakeFirst();
+  return row?.fqn ?? null;
+}
+
 /** A secret with the values of all its versions; null when it is absent. */
 export async function openSecret(
   database: Kysely<Tables>,

@@ -1,6 +1,6 @@
 import type { Transaction } from "kysely";
 import type { JsonObject } from "../../contract/json.ts";
-import type { Application, Deployment } from "../../contract/resources.ts";
+import type { Deployment } from "../../contract/resources.ts";
 import { conflict, notFound } from "../../http/refusal.ts";
 import { may, visibleWorkspaces } from "../access.ts";
 import { wellFormedApplication } from "../application-manifest.ts";
@@ -21,7 +21,8 @@ import {
   withProgress,
 } from "../deployment.ts";
 import { completeManifest, findPlace, type Place } from "../deployment-place.ts";
-import { type JsonText, toText, withMember } from "../json-text.ts";
+import { applicationText, deploymentText } from "../deployment-text.ts";
+import { type JsonText, toText } from "../json-text.ts";
 import { nameOf, requiredText } from "../name.ts";
 import type { Principal } from "../principal.ts";
 import { rolloutOf } from "../rollout/advance.ts";
@@ -158,18 +159,4 @@ function createApplication(
 
 function rehearsal(planned: Planned, application: KeptApplication | null) {
   return toText({ ...planned, application: application === null ? null : { ...application, deployment: null } });
-}
-
-function deploymentText(
-  deployment: JsonText<KeptDeployment>,
-  application: JsonText<KeptApplication>,
-): JsonText<Deployment> {
-  return withMember(deployment, "application", withMember(application, "deployment", toText(null)));
-}
-
-function applicationText(
-  application: JsonText<KeptApplication>,
-  deployment: JsonText<KeptDeployment>,
-): JsonText<Application> {
-  return withMember(application, "deployment", withMember(deployment, "application", toText(null)));
 }

@@ -3,6 +3,7 @@ import type { Authenticator } from "../auth.ts";
 import { userToken } from "../auth.ts";
 import type { Served } from "../serve.ts";
 import { applications } from "./applications.ts";
+import { artifacts } from "./artifacts.ts";
 import { clusters } from "./clusters.ts";
 import { mlRepos } from "./ml-repos.ts";
 import { modelVersions } from "./model-versions.ts";
@@ -23,6 +24,7 @@ export const served: readonly Served[] = [
   ...promptVersions,
   ...modelVersions,
   ...stages,
+  ...artifacts,
   ...secrets,
   ...virtualAccounts,
 ];

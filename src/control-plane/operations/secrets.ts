@@ -2,8 +2,9 @@ import { conflict, forbidden, notFound, unprocessable } from "../../http/refusal
 import { isTenantAdmin } from "../access.ts";
 import type { Handler } from "../call.ts";
 import { recordEffect } from "../data/audit.ts";
-import { page } from "../data/page.ts";
-import { addGroup, builtinStore, findGroup, groupTexts, openSecret, putValue } from "../data/secrets.ts";
+import { page, pageOfRows } from "../data/page.ts";
+import { addGroup, builtinStore, findGroup, groupTexts, openSecret, putValue, secretFqn } from "../data/secrets.ts";
+import { deploymentText } from "../deployment-text.ts";
 import { toText } from "../json-text.ts";
 import { readSecrets } from "../secret-form.ts";
 import { type Served, serve } from "../serve.ts";
@@ -44,8 +45,25 @@ const listSecretGroups: Handler<"listSecretGroups"> = async ({ principal, query,
   return { ...listed, rows: await groupTexts(store.read, listed.rows) };
 };
 
-/** The operations on secrets: 4, the read of one value, and E8. */
+const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { store }) => {
+  const fqn = isTenantAdmin(call.principal) ? await secretFqn(store.read, call.path.id) : null;
+  if (fqn === null) throw notFound("the secret");
+  const rows = store.read
+    .selectFrom("secret_uses as u")
+    .innerJoin("applications as a", "a.active_deployment_id", "u.deployment_id")
+    .innerJoin("deployments as d", "d.id", "u.deployment_id")
+    .select(["a.json as application", "d.json as deployment"])
+    .where("u.secret_fqn", "=", fqn);
+  const listed = await pageOfRows(rows, "d.", call.page);
+  return {
+    total: listed.total,
+    rows: listed.rows.map(({ deployment, application }) => deploymentText(deployment, application)),
+  };
+};
+
+/** The operations on secrets: 2, 4, the read of one value, and E8. */
 export const secrets: readonly Served[] = [
+  serve("listSecretDeployments", listSecretDeployments),
   serve("createSecretGroup", createSecretGroup),
   serve("getSecret", getSecret),
   serve("listSecretGroups", listSecretGroups),

@@ -1,0 +1,19 @@
+import { notFound } from "../../http/refusal.ts";
+import { may } from "../access.ts";
+import type { Handler } from "../call.ts";
+import { findArtifactById, stepsOf } from "../data/artifacts.ts";
+import { toText, withMember } from "../json-text.ts";
+import { type Served, serve } from "../serve.ts";
+
+const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, { store }) => {
+  const found = await findArtifactById(store.read, id);
+  if (found === null || !may(principal, "read", { type: "ml-repo", name: found.repo })) throw notFound("the artifact");
+  const { artifact, latest } = found;
+  const steps = await stepsOf(store.read, id);
+  return {
+    data: withMember(withMember(artifact, "latest_version", latest ?? toText(null)), "run_steps", toText(steps)),
+  };
+};
+
+/** Operation 8: what the versions of a model, a prompt or an artifact have in common. */
+export const artifacts: readonly Served[] = [serve("getArtifact", getArtifact)];
