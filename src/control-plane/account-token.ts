@@ -41,7 +41,8 @@ export async function issueToken(
 ): Promise<{ readonly jwtId: string; readonly token: Secret }> {
   const jwtId = newId();
   const token = await signToken(signingKeys.newest, { jwtId, accountId, name }, now);
-  const row = { id: jwtId, account_id: accountId, created_at: new Date(now).toISOString(), valid_until: null };
+  const created_at = new Date(now).toISOString();
+  const row = { id: jwtId, account_id: accountId, created_at, valid_until: null, kid: signingKeys.newest.kid };
   await transaction.insertInto("jwts").values(row).execute();
   return { jwtId, token };
 }

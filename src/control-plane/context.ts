@@ -24,6 +24,8 @@ export type Context = {
   /** The data folder, for files that are not rows. */
   readonly folder: string;
   readonly log: Log;
+  /** What the request under way carries besides, for the audit. */
+  readonly marks?: { readonly keyHash: string | null; readonly fencingNumber: number | null };
 };
 
 /** A moment as the interface writes it. */

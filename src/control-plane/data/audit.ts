@@ -14,7 +14,7 @@ export type Effect = {
 /** Writes the row of an effect; it belongs into the transaction of the effect itself. */
 export async function recordEffect(
   transaction: Transaction<Tables>,
-  { newId, now }: Pick<Context, "newId" | "now">,
+  { newId, now, marks }: Pick<Context, "newId" | "now" | "marks">,
   { principal, operation: name, resource }: Effect,
 ): Promise<void> {
   await transaction
@@ -25,6 +25,8 @@ export async function recordEffect(
       principal: principal.name,
       operation: operation(name).number,
       resource,
+      key_hash: marks?.keyHash ?? null,
+      fencing_number: marks?.fencingNumber ?? null,
     })
     .execute();
 }

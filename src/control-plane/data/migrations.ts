@@ -1,5 +1,7 @@
-import type { CreateTableBuilder, Kysely } from "kysely";
+import type { Kysely } from "kysely";
 import type { Migrations } from "../../store/migrate.ts";
+import { createTable } from "./create-table.ts";
+import { exactlyOnce } from "./migrations/010-exactly-once.ts";
 
 /** The steps of the control plane's schema. Once released a step never changes; a new one follows. */
 export const migrations: Migrations = {
@@ -13,14 +15,7 @@ export const migrations: Migrations = {
       await createAudit(database);
     },
   },
-};
-
-type Columns = Readonly<Record<string, "text" | "integer" | "text?" | "integer?">>;
-type Plan = {
-  readonly columns: Columns;
-  readonly key: readonly string[];
-  readonly unique?: readonly (readonly string[])[];
-  readonly indexes?: readonly (readonly string[])[];
+  "0010-exactly-once": exactlyOnce,
 };
 
 const resource = { id: "text", created_at: "text", json: "text" } as const;
@@ -28,17 +23,17 @@ const resource = { id: "text", created_at: "text", json: "text" } as const;
 const newest = ["created_at", "id"];
 
 async function createPrincipals(database: Kysely<unknown>): Promise<void> {
-  await create(database, "users", {
+  await createTable(database, "users", {
     columns: { id: "text", slug: "text", display_name: "text" },
     key: ["id"],
     unique: [["slug"]],
   });
-  await create(database, "tokens", {
+  await createTable(database, "tokens", {
     columns: { hash: "text", user_id: "text", name: "text", created_at: "text" },
     key: ["hash"],
     unique: [["user_id", "name"]],
   });
-  await create(database, "grants", {
+  await createTable(database, "grants", {
     columns: { source: "text", subject: "text", resource_type: "text", resource_fqn: "text", role_id: "text" },
     key: ["source", "subject", "resource_type", "resource_fqn", "role_id"],
     indexes: [["subject"]],
@@ -46,14 +41,14 @@ async function createPrincipals(database: Kysely<unknown>): Promise<void> {
 }
 
 async function createPlatform(database: Kysely<unknown>): Promise<void> {
-  await create(database, "clusters", { columns: resource, key: ["id"], indexes: [newest] });
-  await create(database, "workspaces", {
+  await createTable(database, "clusters", { columns: resource, key: ["id"], indexes: [newest] });
+  await createTable(database, "workspaces", {
     columns: { ...resource, fqn: "text", name: "text", cluster_id: "text" },
     key: ["id"],
     unique: [["fqn"]],
     indexes: [newest, ["cluster_id", ...newest], ["name"]],
   });
-  await create(database, "applications", {
+  await createTable(database, "applications", {
     columns: {
       ...resource,
       fqn: "text",
@@ -67,7 +62,7 @@ async function createPlatform(database: Kysely<unknown>): Promise<void> {
     unique: [["fqn"], ["workspace_id", "name"]],
     indexes: [newest, ["workspace_id", ...newest], ["type", ...newest], ["active_deployment_id"]],
   });
-  await create(database, "deployments", {
+  await createTable(database, "deployments", {
     columns: {
       ...resource,
       application_id: "text",
@@ -82,47 +77,47 @@ async function createPlatform(database: Kysely<unknown>): Promise<void> {
 }
 
 async function createAccounts(database: Kysely<unknown>): Promise<void> {
-  await create(database, "teams", {
+  await createTable(database, "teams", {
     columns: { ...resource, name: "text" },
     key: ["id"],
     unique: [["name"]],
     indexes: [newest],
   });
-  await create(database, "team_members", {
+  await createTable(database, "team_members", {
     columns: { team: "text", member: "text", position: "text" },
     key: ["team", "member", "position"],
     indexes: [["member"]],
   });
-  await create(database, "virtual_accounts", {
+  await createTable(database, "virtual_accounts", {
     columns: { ...resource, name: "text", expires_on: "text?", rotate_at: "integer?" },
     key: ["id"],
     unique: [["name"]],
     indexes: [newest, ["rotate_at"]],
   });
-  await create(database, "jwts", {
+  await createTable(database, "jwts", {
     columns: { id: "text", account_id: "text", created_at: "text", valid_until: "integer?" },
     key: ["id"],
     indexes: [["account_id"]],
   });
-  await create(database, "signing_keys", {
+  await createTable(database, "signing_keys", {
     columns: { kid: "text", sealed: "text", created_at: "text" },
     key: ["kid"],
   });
 }
 
 async function createRegistry(database: Kysely<unknown>): Promise<void> {
-  await create(database, "ml_repos", {
+  await createTable(database, "ml_repos", {
     columns: { ...resource, name: "text" },
     key: ["id"],
     unique: [["name"]],
     indexes: [newest],
   });
-  await create(database, "artifacts", {
+  await createTable(database, "artifacts", {
     columns: { ...resource, type: "text", ml_repo_id: "text", name: "text", newest: "integer" },
     key: ["id"],
     unique: [["ml_repo_id", "type", "name"]],
   });
-  await create(database, "artifact_versions", {
+  await createTable(database, "artifact_versions", {
     columns: {
       ...resource,
       artifact_id: "text",
@@ -145,7 +140,7 @@ async function createRegistry(database: Kysely<unknown>): Promise<void> {
       ["ml_repo_id", "type", ...newest],
     ],
   });
-  await create(database, "stages", {
+  await createTable(database, "stages", {
     columns: {
       id: "text",
       artifact_id: "text",
@@ -160,23 +155,23 @@ async function createRegistry(database: Kysely<unknown>): Promise<void> {
 }
 
 async function createSecrets(database: Kysely<unknown>): Promise<void> {
-  await create(database, "secret_groups", {
+  await createTable(database, "secret_groups", {
     columns: { ...resource, name: "text", fqn: "text" },
     key: ["id"],
     unique: [["name"], ["fqn"]],
     indexes: [newest],
   });
-  await create(database, "secrets", {
+  await createTable(database, "secrets", {
     columns: { ...resource, group_id: "text", name: "text", fqn: "text" },
     key: ["id"],
     unique: [["group_id", "name"], ["fqn"]],
   });
-  await create(database, "secret_uses", {
+  await createTable(database, "secret_uses", {
     columns: { deployment_id: "text", secret_fqn: "text" },
     key: ["deployment_id", "secret_fqn"],
     indexes: [["secret_fqn"]],
   });
-  await create(database, "secret_versions", {
+  await createTable(database, "secret_versions", {
     columns: { id: "text", secret_id: "text", version: "integer", sealed: "text", created_at: "text" },
     key: ["id"],
     unique: [["secret_id", "version"]],
@@ -184,38 +179,9 @@ async function createSecrets(database: Kysely<unknown>): Promise<void> {
 }
 
 async function createAudit(database: Kysely<unknown>): Promise<void> {
-  await create(database, "audit", {
+  await createTable(database, "audit", {
     columns: { id: "text", at: "text", principal: "text", operation: "text", resource: "text" },
     key: ["id"],
     indexes: [["resource"]],
   });
-}
-
-async function create(database: Kysely<unknown>, table: string, plan: Plan): Promise<void> {
-  const columns = Object.entries(plan.columns);
-  let builder: CreateTableBuilder<string, string> = database.schema.createTable(table);
-  for (const [name, type] of columns) builder = addColumn(builder, name, type);
-  builder = builder.addPrimaryKeyConstraint(`${table}_key`, [...plan.key]);
-  for (const unique of plan.unique ?? []) {
-    builder = builder.addUniqueConstraint(`${table}_by_${unique.join("_")}`, [...unique]);
-  }
-  await builder.execute();
-  for (const index of plan.indexes ?? []) {
-    await database.schema
-      .createIndex(`${table}_by_${index.join("_")}`)
-      .on(table)
-      .columns([...index])
-      .execute();
-  }
-}
-
-function addColumn(
-  builder: CreateTableBuilder<string, string>,
-  name: string,
-  type: Columns[string],
-): CreateTableBuilder<string, string> {
-  const isOptional = type.endsWith("?");
-  // Eight bytes on both databases: epoch milliseconds do not fit into four.
-  const stored = type.startsWith("integer") ? "bigint" : "text";
-  return builder.addColumn(name, stored, (column) => (isOptional ? column : column.notNull()));
 }

@@ -94,6 +94,8 @@ export type Tables = {
     readonly account_id: string;
     readonly created_at: string;
     readonly valid_until: number | null;
+    /** The signing key that vouches for it. */
+    readonly kid: string | null;
   };
   /** Ed25519 key pairs that sign tokens, the private half sealed (base64). */
   readonly signing_keys: { readonly kid: string; readonly sealed: string; readonly created_at: string };
@@ -149,5 +151,37 @@ export type Tables = {
     readonly principal: string;
     readonly operation: string;
     readonly resource: string;
+    /** SHA-256 of the Idempotency-Key that the request carried, where it did. */
+    readonly key_hash: string | null;
+    readonly fencing_number: number | null;
   };
+  /** Replies that are given again to a request with the same Idempotency-Key, of which only the SHA-256 is kept. */
+  readonly kept_replies: {
+    readonly key_hash: string;
+    readonly principal: string;
+    /** Method and path. */
+    readonly request: string;
+    /** Sealed (base64) under a key that follows from the server's and the client's. */
+    readonly sealed: string;
+    readonly kept_until: number;
+  };
+  /** The highest fencing number seen from a principal in a scope. */
+  readonly fences: { readonly principal: string; readonly scope: string; readonly number: number };
+  /** Who may write in a scope, and until when (epoch milliseconds); a row stays, so that numbers never repeat. */
+  readonly leases: {
+    readonly scope: string;
+    readonly holder: string;
+    readonly principal: string;
+    readonly number: number;
+    readonly expires_at: number;
+  };
+  /** Tokens that callers made for themselves by operation 7; of the token itself only its SHA-256 is kept. */
+  readonly personal_tokens: Resource<KeptAccount> & {
+    readonly hash: string;
+    readonly owner_type: string;
+    readonly owner_id: string;
+    readonly name: string;
+  };
+  /** Every key that something here is sealed with, by a text that it sealed (base64). */
+  readonly server_keys: { readonly version: string; readonly sealed: string; readonly created_at: string };
 };

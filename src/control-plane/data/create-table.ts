@@ -1,0 +1,55 @@
+import type { CreateTableBuilder, Kysely } from "kysely";
+
+/** What a column holds; a question mark lets it be null. */
+export type ColumnType = "text" | "integer" | "text?" | "integer?";
+
+/** A table as a migration makes it. */
+export type TablePlan = {
+  readonly columns: { readonly [name: string]: ColumnType };
+  readonly key: readonly string[];
+  readonly unique?: readonly (readonly string[])[];
+  readonly indexes?: readonly (readonly string[])[];
+};
+
+/** Makes a table with its constraints and indexes. */
+export async function createTable(database: Kysely<unknown>, table: string, plan: TablePlan): Promise<void> {
+  const columns = Object.entries(plan.columns);
+  let builder: CreateTableBuilder<string, string> = database.schema.createTable(table);
+  for (const [name, type] of columns) builder = addColumn(builder, name, type);
+  builder = builder.addPrimaryKeyConstraint(`${table}_key`, [...plan.key]);
+  for (const unique of plan.unique ?? []) {
+    builder = builder.addUniqueConstraint(`${table}_by_${unique.join("_")}`, [...unique]);
+  }
+  await builder.execute();
+  for (const index of plan.indexes ?? []) {
+    await database.schema
+      .createIndex(`${table}_by_${index.join("_")}`)
+      .on(table)
+      .columns([...index])
+      .execute();
+  }
+}
+
+/** Adds columns to a table that is there; those that rows have already must be allowed to be null. */
+export async function addColumns(
+  database: Kysely<unknown>,
+  table: string,
+  columns: { readonly [name: string]: "text?" | "integer?" },
+): Promise<void> {
+  for (const [name, type] of Object.entries(columns)) {
+    await database.schema.alterTable(table).addColumn(name, storedAs(type)).execute();
+  }
+}
+
+function addColumn(
+  builder: CreateTableBuilder<string, string>,
+  name: string,
+  type: ColumnType,
+): CreateTableBuilder<string, string> {
+  return builder.addColumn(name, storedAs(type), (column) => (type.endsWith("?") ? column : column.notNull()));
+}
+
+// Eight bytes on both databases: epoch milliseconds do not fit into four.
+function storedAs(type: ColumnType): "bigint" | "text" {
+  return type.startsWith("integer") ? "bigint" : "text";
+}
