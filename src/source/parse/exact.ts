@@ -119,7 +119,8 @@ const STYLES: { readonly [type: string]: ScalarStyle } = {
 function scalarEvent(node: Scalar) {
   const style = STYLES[node.type ?? "PLAIN"] ?? SCALAR_STYLE.PLAIN;
   const isQuoted = style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED;
-  const start = (node.range?.[0] ?? 0) + (isQuoted ? 1 : 0);
+  const isEmpty = style === SCALAR_STYLE.PLAIN && node.source === "";
+  const start = isEmpty ? -1 : (node.range?.[0] ?? 0) + (isQuoted ? 1 : 0);
   return { ...emptyScalar(), ...propertyOffsets(node), valueStart: start, valueEnd: start, style };
 }
 
