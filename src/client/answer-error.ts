@@ -18,7 +18,11 @@ const reasons: { readonly [doubt in Doubt]: FailureReason } = {
 };
 
 /** The error of a read that did not come to an answer. */
-export function answerError(name: OperationName, answer: Exclude<Answer, { readonly state: "answered" }>): ClientError {
+export function answerError(
+  name: OperationName,
+  answer: Exclude<Answer, { readonly state: "answered" }>,
+  origin: string,
+): ClientError {
   const { method, path } = operation(name);
   const call = `${method} ${path}`;
   switch (answer.state) {
@@ -39,10 +43,11 @@ export function answerError(name: OperationName, answer: Exclude<Answer, { reado
       });
     }
     case "not-sent":
-      return new ClientError("unreachable", `the control plane cannot be reached (${causeText(answer.cause)})`, {
-        operation: name,
-        cause: answer.cause,
-      });
+      return new ClientError(
+        "unreachable",
+        `the control plane at ${origin} cannot be reached (${causeText(answer.cause)})`,
+        { operation: name, cause: answer.cause },
+      );
   }
 }
 

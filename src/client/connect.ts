@@ -70,7 +70,7 @@ export function connect(options: ConnectOptions): Connection {
   });
   return {
     origin: address.origin,
-    reader: createReader(call),
+    reader: createReader(call, address.origin),
     writer: createWriter(call),
     capabilities,
     [Symbol.asyncDispose]: dispatchers.close,

@@ -49,8 +49,8 @@ export type Reader = {
 
 const PAGE = 1000;
 
-/** A reader over the caller; every failure is a `ClientError`, an abort is the signal's own reason. */
-export function createReader(call: Caller): Reader {
+/** A reader over the caller to the server at the origin; every failure is a `ClientError`, an abort is the signal's own reason. */
+export function createReader(call: Caller, origin: string): Reader {
   // Rows of one list are alike: a page size that was too large once is not tried again.
   const pageSizes = new Map<ListOperation, number>();
 
@@ -58,7 +58,7 @@ export function createReader(call: Caller): Reader {
     const answer = await call(name, content, { repeats: () => repeats, fresh: false, signal });
     if (answer.state === "answered") return answer;
     if (isAborted(answer)) throw answer.cause;
-    throw answerError(name, answer);
+    throw answerError(name, answer, origin);
   };
 
   const page: Reader["page"] = async (name, { path, query, offset, limit }, stop) => {

@@ -33,11 +33,12 @@ async function serveReply(bytes: string) {
 test("F1 a server that is not there is tried again for the time of the first contact, and warned of once", async () => {
   const clock = fakeClock();
   const { log, lines } = listening();
-  const { reader } = dial(await closedPort(), { clock, connectTimeout: 10_000, ...(log && { log }) });
+  const url = await closedPort();
+  const { reader } = dial(url, { clock, connectTimeout: 10_000, ...(log && { log }) });
   await expect(reader.get("getCluster", where, calm)).rejects.toMatchObject({
     code: "error",
     reason: "unreachable",
-    message: "the control plane cannot be reached (ECONNREFUSED)",
+    message: `the control plane at ${url} cannot be reached (ECONNREFUSED)`,
   });
   expect(clock.now()).toBeGreaterThan(5_000);
   expect(clock.now()).toBeLessThanOrEqual(10_000);

@@ -63,10 +63,11 @@ async function serveProxy({ status = 200 } = {}): Promise<{ readonly url: string
 }
 
 test("F21 a certificate of an unknown authority is refused at once, with the way out", async () => {
-  const { reader } = dial(`https://127.0.0.1:${await serveTls()}`);
+  const url = `https://127.0.0.1:${await serveTls()}`;
+  const { reader } = dial(url);
   await expect(reader.get("getCluster", where, calm)).rejects.toMatchObject({
     reason: "unreachable",
-    message: "the control plane cannot be reached (UNABLE_TO_VERIFY_LEAF_SIGNATURE)",
+    message: `the control plane at ${url} cannot be reached (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`,
     hint: expect.stringContaining("--ca-file"),
   });
 });
@@ -139,7 +140,7 @@ test.each(["http", "https"])("F22 a proxy that wants a password ends the call at
   });
   await expect(reader.get("getCluster", where, calm)).rejects.toMatchObject({
     reason: "unreachable",
-    message: "the control plane cannot be reached (the proxy answered 407)",
+    message: `the control plane at ${scheme}://plane.test:8080 cannot be reached (the proxy answered 407)`,
   });
   expect(await writer.send("putApp", { body: { manifest: {} } }, calm)).toMatchObject({
     state: "not-sent",
