@@ -1,11 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { HoldfastError } from "../core/errors.ts";
 
-/** A whole number of at least `least`. */
-function whole(least: number): (text: string) => number {
+/** A whole number of at least `least`, and at most `most` where that is given. */
+function whole(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || value < least)
-      throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
+    const to = most === Number.MAX_SAFE_INTEGER ? "" : ` to ${most}`;
+    if (!/^\d+$/.test(text) || value < least || value > most)
+      throw new InvalidArgumentError(`It must be a whole number from ${least}${to}.`);
     return value;
   };
 }
@@ -57,7 +59,8 @@ const flags = {
     new Option("--log-level <level>", "how much is logged").choices(["error", "warn", "info", "debug", "trace"]),
   logFormat: () => new Option("--log-format <format>", "how it is logged").choices(["json", "pretty"]),
   host: () => new Option("--host <host>", "address to listen on").default("127.0.0.1"),
-  port: () => new Option("--port <port>", "port to listen on; 0 picks a free one").argParser(whole(0)).default(7071),
+  port: () =>
+    new Option("--port <port>", "port to listen on; 0 picks a free one").argParser(whole(0, 65_535)).default(7071),
   data: () => new Option("--data <dir>", "data folder (default: control-plane in the state folder)"),
   seed: () => new Option("--seed <folder>", "create what the manifests of a folder declare and is absent"),
   documentedOnly: () => new Option("--documented-only", "serve the 20 documented operations and the secret read alone"),
@@ -104,17 +107,29 @@ export function readEnvironment(command: Command, env: { readonly [name: string]
   }
 }
 
+// Commander explains what is wrong with a flag, and knows nothing of its twin.
+function wrong(name: string, why: string): HoldfastError {
+  return new HoldfastError("invalid", `${name} in the environment is wrong: ${why}`, {
+    hint: "correct it, unset it, or overrule it with the flag",
+  });
+}
+
 function valueFrom(option: Option, text: string, name: string): unknown {
   if (option.isBoolean() || option.negate) {
     // `HOLDFAST_NO_WAIT=true` says no to waiting.
     if (/^(?:1|true|yes|on)$/i.test(text)) return !option.negate;
     if (/^(?:0|false|no|off)$/i.test(text)) return option.negate;
-    throw new InvalidArgumentError(`${name} must be true or false.`);
+    throw wrong(name, "it must be true or false");
   }
   const texts = option.variadic ? text.split(/[\s,]+/).filter((part) => part !== "") : [text];
   const choices = option.argChoices;
-  const wrong = texts.some((part) => choices !== undefined && !choices.includes(part));
-  if (wrong) throw new InvalidArgumentError(`${name} must be one of ${choices?.join(", ")}.`);
+  if (choices !== undefined && texts.some((part) => !choices.includes(part)))
+    throw wrong(name, `it must be one of ${choices.join(", ")}`);
   if (option.variadic) return texts;
-  return option.parseArg === undefined ? text : option.parseArg(text, undefined);
+  try {
+    return option.parseArg === undefined || choices !== undefined ? text : option.parseArg(text, undefined);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw wrong(name, error.message);
+  }
 }
