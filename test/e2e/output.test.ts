@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { account, everyKind } from "../support/manifests.ts";
+import { planOf, reportOf, validationOf } from "../support/result.ts";
+import { serve } from "../support/server.ts";
+import { exampleSource, sourceOf } from "../support/source.ts";
+
+describe("flags have twins in the environment", () => {
+  test("which count, and which flags overrule", async () => {
+    const source = await sourceOf(everyKind, await serve());
+    const env = { HOLDFAST_OUTPUT: "json", HOLDFAST_DETAILED_EXITCODE: "true", HOLDFAST_KIND: "team cluster" };
+    const ended = await source.run(["plan"], env);
+    expect(ended.code).toBe(2);
+    expect(planOf(ended).summary.create).toBe(2);
+    const overruled = await source.run(["plan", "-o", "text", "--kind", "team"], env);
+    expect(overruled.stdout).toMatch(/^Plan: 1 to create/);
+    const applied = await source.run(["apply"], {
+      HOLDFAST_YES: "1",
+      HOLDFAST_NO_WAIT: "true",
+      HOLDFAST_OUTPUT: "json",
+    });
+    expect(applied.code).toBe(0);
+    expect(reportOf(applied).summary.created).toBe(8);
+  });
+
+  test("and the token may come from a file", async () => {
+    const server = await serve();
+    const source = await sourceOf({ ...everyKind, "operator/token": `${server.token}\n` }, server);
+    const env = { HOLDFAST_TOKEN: "wrong", HOLDFAST_TOKEN_FILE: "operator/token" };
+    expect(await source.run(["plan"], env)).toMatchObject({ code: 0 });
+  });
+});
+
+describe("stdout carries the result alone", () => {
+  test("so that JSON can be parsed whatever is logged and warned of", async () => {
+    const server = await serve();
+    const source = await sourceOf({ ...everyKind, "stray.yaml": "hello: world\n" }, server);
+    const noisy = ["-o", "json", "--log-level", "trace"];
+    expect(validationOf(await source.run(["validate", ...noisy])).summary.warnings).toBe(1);
+    const plan = await source.run(["plan", ...noisy]);
+    expect(planOf(plan).summary.create).toBe(8);
+    expect(plan.stderr).toContain("stray.yaml:1:1: warning: ");
+    const applied = await source.run(["apply", "--yes", ...noisy]);
+    expect(reportOf(applied).summary.created).toBe(8);
+  });
+
+  test("and a reader who has seen enough is no failure", async () => {
+    const server = await serve();
+    const accounts = Array.from({ length: 400 }, (_, index) => [`accounts/${index}.yaml`, account(`reader-${index}`)]);
+    const source = await sourceOf({ ...everyKind, ...Object.fromEntries(accounts) }, server);
+    for (const args of [["plan"], ["plan", "-o", "json"], ["validate", "-o", "json"], ["--help"]]) {
+      const running = source.start(args);
+      running.closeOutput();
+      const ended = await running.ended;
+      expect(ended.stderr).toBe("");
+      expect(ended).toMatchObject({ code: 0, signal: null });
+    }
+  });
+
+  test("without colours, unless they are asked for", async () => {
+    const source = await sourceOf(everyKind, await serve());
+    const colour = "\u001b[";
+    expect((await source.run(["plan"])).stdout).not.toContain(colour);
+    expect((await source.run(["plan"], { FORCE_COLOR: "1" })).stdout).toContain(colour);
+    expect((await source.run(["plan", "--no-color"], { FORCE_COLOR: "1" })).stdout).not.toContain(colour);
+    expect((await source.run(["plan"], { FORCE_COLOR: "1", NO_COLOR: "1" })).stdout).not.toContain(colour);
+  });
+});
+
+describe("help and version", () => {
+  test("are results: on stdout, with exit code 0", async () => {
+    const source = await sourceOf({});
+    const version = await source.run(["--version"]);
+    expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: "" });
+    for (const args of [["--help"], ["help"], ["apply", "--help"], ["help", "apply"]]) {
+      const ended = await source.run(args);
+      expect(ended).toMatchObject({ code: 0, stderr: "" });
+      expect(ended.stdout).toContain("Usage: holdfast");
+    }
+  });
+});
+
+test("the examples of the plan read the same from another folder and at another time", async () => {
+  const server = await serve();
+  const one = await exampleSource(server);
+  const other = await exampleSource(server);
+  const first = await one.run(["plan", "-o", "json"]);
+  const second = await other.run(["plan", "-o", "json"]);
+  expect(second.stdout).toBe(first.stdout);
+  expect(first.code).toBe(0);
+});

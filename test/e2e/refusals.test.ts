@@ -1,0 +1,207 @@
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { everyKind, service } from "../support/manifests.ts";
+import type { Ended } from "../support/process.ts";
+import { planOf, reportOf } from "../support/result.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+/** A refusal says what is wrong and what to do now, writes no result, and shows no stack. */
+function expectRefusal(ended: Ended, code: number, message: RegExp): void {
+  expect(ended).toMatchObject({ code, stdout: "" });
+  expect(ended.stderr).toMatch(message);
+  expect(ended.stderr).not.toMatch(/^\s+at /m);
+  expect(ended.stderr).not.toContain("fault of holdfast");
+}
+
+describe("exit code 3 is for a command line that cannot be meant", () => {
+  test.each([
+    { args: ["aply"], message: /unknown command 'aply'[\s\S]*apply/ },
+    { args: ["plan", "--sever", "http://127.0.0.1:1"], message: /unknown option '--sever'[\s\S]*--server/ },
+    { args: ["plan", "--concurrency", "many"], message: /--concurrency[\s\S]*whole number/ },
+    { args: ["plan", "--timeout", "10m"], message: /--timeout[\s\S]*seconds/ },
+    { args: ["plan", "-o", "yaml"], message: /Allowed choices are text, json/ },
+    { args: ["plan", "--token", "abc"], message: /unknown option '--token'/ },
+    { args: ["validate", "no/such/path"], message: /^error: .*no\/such\/path does not exist\n {2}→ /m },
+    { args: ["validate", "--source", "nowhere"], message: /^error: the source .*nowhere is no folder\n {2}→ /m },
+    { args: ["validate", "--config", "nowhere.yaml"], message: /^error: .*nowhere\.yaml does not exist\n {2}→ /m },
+    { args: ["validate", "--only", "service/dev:web/apii"], message: /service\/dev:web\/apii matches nothing/ },
+    { args: ["validate", "--kind", "sevice"], message: /--kind sevice is no kind/ },
+    { args: ["plan", "--server", "not a url"], message: /^error: .*\n {2}→ /m },
+    { args: ["plan", "--server", "ftp://127.0.0.1"], message: /^error: .*\n {2}→ /m },
+    { args: ["serve", "--port", "99999999"], message: /port/ },
+  ])("$args", async ({ args, message }) => {
+    const source = await sourceOf(everyKind);
+    expectRefusal(await source.run(args, { HOLDFAST_TOKEN: "any" }), 3, message);
+  });
+
+  test("a command without a server says how to name one", async () => {
+    const source = await sourceOf(everyKind);
+    for (const args of [["plan"], ["drift"], ["apply", "--yes"], ["watch"]]) {
+      const hint = /^error: no control plane is named\n {2}→ name one with --server URL .*--embedded/;
+      expectRefusal(await source.run(args), 3, hint);
+    }
+  });
+
+  test("apply without a terminal wants --yes or a plan", async () => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    expectRefusal(await source.run(["apply"]), 3, /nobody to ask\n {2}→ run it with --yes, or with --plan FILE/);
+    expect(server.effects()).toEqual([]);
+  });
+
+  test("a twin in the environment is held to the same rules, and named", async () => {
+    const source = await sourceOf(everyKind);
+    expectRefusal(
+      await source.run(["validate"], { HOLDFAST_OUTPUT: "yaml" }),
+      3,
+      /^error: HOLDFAST_OUTPUT .*must be one of/,
+    );
+    expectRefusal(
+      await source.run(["plan"], { HOLDFAST_CONCURRENCY: "0" }),
+      3,
+      /^error: HOLDFAST_CONCURRENCY .*from 1/,
+    );
+    expectRefusal(
+      await source.run(["plan"], { HOLDFAST_YES: "1", HOLDFAST_EMBEDDED: "maybe" }),
+      3,
+      /^error: HOLDFAST_EMBEDDED /,
+    );
+  });
+
+  test("operator keys in the repository's own configuration are refused without a terminal", async () => {
+    const server = await serve();
+    const source = await sourceOf({ ...everyKind, "holdfast.yaml": `server: ${server.url}\n` });
+    expectRefusal(
+      await source.run(["apply", "--yes"], { HOLDFAST_TOKEN: server.token }),
+      3,
+      /^error: holdfast\.yaml sets server, which only the operator may\n {2}→ /,
+    );
+    expect(server.effects()).toEqual([]);
+  });
+
+  test("a broken configuration is located", async () => {
+    const source = await sourceOf({ ...everyKind, "holdfast.yaml": "guards:\n  shrinkShar: 0.5\n" });
+    const ended = await source.run(["validate"]);
+    expect(ended.code).toBe(3);
+    expect(ended.stdout).toMatch(/^holdfast\.yaml:2:3: error: .*did you mean `shrinkShare`/m);
+  });
+});
+
+describe("exit code 4 is for a caller who may not", () => {
+  test.each([
+    { what: "no token", env: { HOLDFAST_TOKEN: "" }, message: /^error: no token is given\n {2}→ / },
+    { what: "a wrong token", env: { HOLDFAST_TOKEN: "wrong" }, message: /401/ },
+    { what: "a missing token file", env: { HOLDFAST_TOKEN_FILE: "nowhere" }, message: /nowhere is missing or empty/ },
+  ])("$what", async ({ env, message }) => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    for (const args of [["plan"], ["drift"], ["apply", "--yes"]]) {
+      expectRefusal(await source.run(args, env), 4, message);
+    }
+    expect(server.effects()).toEqual([]);
+  });
+
+  test("someone who may read only sees a plan, and applies nothing", async () => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    const before = server.effects();
+    const tokenFile = join(
+      source.folder,
+      ".holdfast/tokens",
+      new URL(server.url).host.replace(":", "_"),
+      "virtual-account/ci",
+    );
+    const env = { HOLDFAST_TOKEN: "", HOLDFAST_TOKEN_FILE: tokenFile };
+    const only = ["--only", "service/dev:web/api"];
+    const plan = await source.run(["plan", ...only], env);
+    expect(plan).toMatchObject({ code: 0 });
+    expect(plan.stdout).toContain("/replicas: 2 → 3  manifest");
+    const apply = await source.run(["apply", "--yes", "-o", "json", ...only], env);
+    expect(apply.code).toBe(4);
+    expect(reportOf(apply).outcomes.find(({ kind }) => kind === "service")).toMatchObject({
+      result: "failed",
+      error: { status: 403 },
+    });
+    expect(server.effects()).toEqual(before);
+  });
+});
+
+describe("exit code 1 is for a control plane that cannot be reached", () => {
+  const limits = ["--connect-timeout", "0.5", "--request-timeout", "0.5"];
+  const env = { HOLDFAST_TOKEN: "any" };
+
+  test("nobody listens: within the connect timeout, and named", async () => {
+    const source = await sourceOf(everyKind);
+    const url = `http://127.0.0.1:${await freePort()}`;
+    for (const args of [["plan"], ["drift"], ["apply", "--yes"]]) {
+      const begun = performance.now();
+      const ended = await source.run([...args, "--server", url, ...limits], env);
+      expect(performance.now() - begun).toBeLessThan(5_000);
+      expectRefusal(ended, 1, /^error: the control plane at http:\/\/127\.0\.0\.1:\d+ cannot be reached .*\n {2}→ /m);
+    }
+  });
+
+  test("somebody listens and never answers: within the time of one request, and nothing is decided", async () => {
+    const source = await sourceOf(everyKind);
+    const silent = createServer(() => undefined);
+    await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
+    onTestFinished(() => void silent.close());
+    const server = ["--server", `http://127.0.0.1:${portOf(silent)}`, "-o", "json"];
+    const plan = await source.run(["plan", ...server, ...limits], env);
+    expect(plan.code).toBe(1);
+    expect(planOf(plan)).toMatchObject({ complete: false, summary: { create: 0, ensure: 0, block: 8 } });
+    const apply = await source.run(["apply", "--yes", ...server, ...limits], env);
+    expect(apply.code).toBe(1);
+    expect(reportOf(apply).summary).toMatchObject({ created: 0, blocked: 8 });
+    expect(apply.stderr).toMatch(/^error: .*GET \/api\/svc\/v1\/clusters: no whole reply within 500 ms/m);
+  });
+});
+
+describe("exit code 8 is for a second writer", () => {
+  test("apply and watch are turned away while another holds the state folder; plan and drift are not", async () => {
+    const server = await serve();
+    const source = await sourceOf(everyKind, server);
+    const watch = source.start(["watch", "--sink", "file"]);
+    await watch.shows("stdout", /^Applied: 8 created/m);
+    for (const args of [["apply", "--yes"], ["watch"]]) {
+      expectRefusal(await source.run(args), 8, /^error: another holdfast writes with the state folder .*\n {2}→ /);
+    }
+    expect(await source.run(["plan"])).toMatchObject({ code: 0 });
+    expect(await source.run(["drift"])).toMatchObject({ code: 0 });
+    watch.kill("SIGKILL");
+    await watch.ended;
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
+  });
+
+  test("a second control plane on the same data is turned away", async () => {
+    const server = await serve();
+    const source = await sourceOf({});
+    const ended = await source.run(["serve", "--port", "0", "--data", server.data]);
+    expectRefusal(ended, 8, /^error: .* is in use by another control plane\n {2}→ /);
+  });
+});
+
+test("a port that is taken is said to be", async () => {
+  const server = await serve();
+  const source = await sourceOf({});
+  const ended = await source.run(["serve", "--port", new URL(server.url).port, "--data", "data"]);
+  expectRefusal(ended, 1, /^error: the port is in use\n {2}→ choose another with --port/);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const port = portOf(server);
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+function portOf(server: ReturnType<typeof createServer>): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
+  return address.port;
+}

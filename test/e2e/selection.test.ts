@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { everyKind, service, team } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import { planOf } from "../support/result.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const source = { ...everyKind, "services/worker.yaml": service("worker") };
+const needed = ["cluster/dev", "workspace/dev:web"];
+
+describe("a selection takes what is chosen, with what that needs", () => {
+  test.each([
+    { args: ["services"], chosen: [...needed, "service/dev:web/api", "service/dev:web/worker"] },
+    { args: ["services/api.yaml"], chosen: [...needed, "service/dev:web/api"] },
+    { args: ["--only", "service/dev:web/worker"], chosen: [...needed, "service/dev:web/worker"] },
+    { args: ["--kind", "team", "cluster"], chosen: ["cluster/dev", "team/ml"] },
+    { args: ["services", "--exclude", "service/*/api"], chosen: [...needed, "service/dev:web/worker"] },
+    { args: ["--kind", "chat_prompt"], chosen: ["ml-repo/registry", "chat_prompt/registry/greeting"] },
+  ])("$args", async ({ args, chosen }) => {
+    const server = await serve();
+    const repository = await sourceOf(source, server);
+    const plan = planOf(await repository.run(["plan", "-o", "json", ...args]));
+    expect(plan.steps.map(({ identity }) => identity).toSorted()).toEqual(chosen.toSorted());
+    expect(await repository.run(["apply", "--yes", ...args])).toMatchObject({ code: 0 });
+    expect(
+      server
+        .effects()
+        .map(({ resource }) => resource.replace(/@1$/, ""))
+        .toSorted(),
+    ).toEqual(chosen.toSorted());
+  });
+});
+
+describe.each(planes)("what left the source, on a $name control plane", (plane) => {
+  test("is reported as an orphan and never deleted, and is no orphan of a selection", async () => {
+    const server = await plane.serve();
+    const repository = await sourceOf(source, server);
+    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await repository.remove("services/worker.yaml");
+    const before = server.effects();
+
+    const ended = await repository.run(["plan", "--detailed-exitcode"]);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain("Plan: nothing to do, 8 unchanged; 1 orphan\n");
+    expect(ended.stdout).toContain("  ○ service/dev:web/worker\n");
+    const plan = planOf(await repository.run(["plan", "-o", "json"]));
+    expect(plan.summary.orphan).toBe(1);
+    expect(plan.steps).toMatchObject([{ action: "orphan", identity: "service/dev:web/worker", file: null }]);
+    expect((await repository.run(["drift"])).code).toBe(0);
+    expect(planOf(await repository.run(["plan", "-o", "json", "services"])).summary.orphan).toBe(0);
+    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("when it is everything, is an accident: apply refuses", async () => {
+    const server = await plane.serve();
+    const repository = await sourceOf(everyKind, server);
+    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    for (const file of Object.keys(everyKind)) await repository.remove(file);
+    const before = server.effects();
+    const ended = await repository.run(["apply", "--yes"]);
+    expect(ended).toMatchObject({ code: 5, stdout: "" });
+    expect(ended.stderr).toMatch(/^error: the source declares nothing, .*\n {2}→ .*--allow-shrink$/m);
+    expect(server.effects()).toEqual(before);
+  });
+});
+
+describe("a source that shrank", () => {
+  const teams = Object.fromEntries(
+    Array.from({ length: 10 }, (_, index) => [`team-${index}.yaml`, team(`team-${index}`)]),
+  );
+
+  test("by more than 30 % is refused, until that is allowed; what is left is applied, nothing deleted", async () => {
+    const server = await serve();
+    const repository = await sourceOf(teams, server);
+    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    for (const index of [0, 1, 2]) await repository.remove(`team-${index}.yaml`);
+    expect(await repository.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await repository.remove("team-3.yaml");
+    await repository.write("team-4.yaml", team("team-4", "grace@example.com"));
+    const refused = await repository.run(["apply", "--yes"]);
+    expect(refused).toMatchObject({ code: 5, stdout: "" });
+    expect(refused.stderr).toContain("the source declares 6 of the 10 resources");
+    expect(server.effects()).toHaveLength(10);
+
+    const allowed = await repository.run(["apply", "--yes", "--allow-shrink"]);
+    expect(allowed.code).toBe(0);
+    expect(server.effects()).toHaveLength(11);
+    const { pagination } = await server.call("GET", "/api/svc/v1/teams");
+    expect(pagination.total).toBe(10);
+  });
+
+  test("stops watch from writing until it is whole again", async () => {
+    const server = await serve();
+    const repository = await sourceOf(teams, server);
+    const watch = repository.start(["watch"]);
+    await watch.shows("stdout", /^Applied: 10 created/m);
+    await Promise.all([0, 1, 2, 3, 5, 6].map((index) => repository.remove(`team-${index}.yaml`)));
+    await watch.shows("stderr", /error: the source declares 4 of the 10 resources/);
+    await repository.write("team-4.yaml", team("team-4", "grace@example.com"));
+    await Promise.all([0, 1, 2, 3, 5].map((index) => repository.write(`team-${index}.yaml`, team(`team-${index}`))));
+    await watch.shows("stdout", /updated {3}team\/team-4/);
+    expect(server.effects()).toHaveLength(11);
+  });
+});
