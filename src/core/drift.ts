@@ -1,4 +1,5 @@
 import type { JsonObject } from "../contract/json.ts";
+import { isActedOn } from "./cause.ts";
 import { contentOf } from "./content.ts";
 import type { Decision } from "./decide.ts";
 import { compareText } from "./diagnostic.ts";
@@ -95,7 +96,8 @@ function moved(identity: Identity, recorded: Recorded, live: JsonObject, input: 
 // The plan compares live with the manifest: the same fields, seen from the other side.
 function standIn(identity: Identity, { planned }: DriftInput): readonly Change[] {
   const decision: Decision | undefined = planned.decisions.get(identity);
-  return (decision?.differences ?? []).map(({ tokens, before, after, sensitive }) => ({
+  const moved = (decision?.differences ?? []).filter(({ cause }) => isActedOn(cause));
+  return moved.map(({ tokens, before, after, sensitive }) => ({
     path: pointerOf(tokens),
     before: redact(after, sensitive),
     after: redact(before, sensitive),

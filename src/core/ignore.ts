@@ -21,7 +21,10 @@ export function rulesFor(
   today: string,
 ): readonly (readonly string[])[] {
   return rules
-    .filter(({ match, expires }) => globMatches(match ?? "**", identity) && (expires === undefined || expires >= today))
+    .filter(
+      ({ match, expires }) =>
+        (match === undefined || globMatches(match, identity)) && (expires === undefined || expires >= today),
+    )
     .map(({ path }) => pointerTokens(path));
 }
 

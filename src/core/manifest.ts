@@ -34,6 +34,6 @@ export function splitIdentity(identity: Identity): { readonly kind: string; read
 /** Splits the version from a key such as `repo/name@3`; null where it names none. */
 export function splitVersion(key: string): { readonly name: string; readonly version: number | null } {
   const at = key.lastIndexOf("@");
-  const version = at === -1 ? Number.NaN : Number(key.slice(at + 1));
-  return Number.isInteger(version) ? { name: key.slice(0, at), version } : { name: key, version: null };
+  const digits = at === -1 ? "" : key.slice(at + 1);
+  return /^\d+$/.test(digits) ? { name: key.slice(0, at), version: Number(digits) } : { name: key, version: null };
 }

@@ -1,12 +1,14 @@
 import type { Insertable, Transaction } from "kysely";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import { type OperationName, operations, type WriteOperation } from "../contract/operations.ts";
+import { HoldfastError } from "../core/errors.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Recorded } from "../core/recorded.ts";
 import type { SealKey } from "../seal/key.ts";
-import { open, seal } from "../seal/seal.ts";
+import { open, seal, sealedVersion } from "../seal/seal.ts";
 import type { Migrations } from "../store/migrate.ts";
 import { openStore } from "../store/open.ts";
+import type { Store } from "../store/store.ts";
 import type { Intent, Ledger, PendingIntent } from "./ledger.ts";
 import { noFacts, type RememberedFacts } from "./memory.ts";
 
@@ -77,6 +79,10 @@ const migrations: Migrations = {
 /** Opens the ledger of one server in a SQLite file. */
 export async function openLedger(path: string, { server, key }: { server: string; key: SealKey }): Promise<Ledger> {
   const store = await openStore<Tables>(path, migrations);
+  await mustBeOurs(store, key).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   const toRow = (receipt: Recorded): Insertable<Tables["receipt"]> => receiptRow(server, key, receipt);
   return {
     recorded: async () => {
@@ -126,6 +132,17 @@ export async function openLedger(path: string, { server, key }: { server: string
       }),
     [Symbol.asyncDispose]: () => store.close(),
   };
+}
+
+// Found out at the door: half a run later it would look like a broken ledger.
+async function mustBeOurs({ read }: Store<Tables>, key: SealKey): Promise<void> {
+  const sealed =
+    (await read.selectFrom("receipt").select("sealed").limit(1).executeTakeFirst()) ??
+    (await read.selectFrom("intent").select("sealed").limit(1).executeTakeFirst());
+  if (sealed === undefined || sealedVersion(sealed.sealed) === key.version) return;
+  throw new HoldfastError("error", "the ledger was sealed with another key", {
+    hint: "give the key it was made with: the file `key` beside it, or HOLDFAST_STATE_KEY",
+  });
 }
 
 async function putReceipts(db: Transaction<Tables>, rows: readonly Insertable<Tables["receipt"]>[]): Promise<void> {
