@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { account, type Files, foundations, model, prompt, service, team } from "../support/manifests.ts";
+import { gateTo } from "../support/gate.ts";
+import { account, everyKind, type Files, foundations, model, prompt, service, team } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
 import type { Server } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -38,8 +39,53 @@ describe.each(planes)("an apply that is killed, on a $name control plane", (plan
     await expectOneOfEach(server);
     const token = join(source.folder, ".holdfast/tokens", new URL(server.url).host.replace(":", "_"));
     if (existsSync(join(token, "virtual-account/ci"))) expect(rerun).toMatchObject({ code: 0 });
-    else expect(rerun.stdout + rerun.stderr).toContain("token");
+    else expect(rerun.stderr).toContain("[token-unrecovered]");
     expect(await source.run(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
+  });
+});
+
+describe.each(planes)("an apply that is killed before a reply arrives, on a $name control plane", (plane) => {
+  const modelWrite = plane.name === "full" ? "PUT" : "POST";
+  test.each([
+    { kind: "service", method: "PUT", path: "/api/svc/v1/apps" },
+    { kind: "chat_prompt", method: "PUT", path: "/api/ml/v1/prompt-versions" },
+    { kind: "model-version", method: modelWrite, path: "/api/ml/v1/model-versions" },
+    { kind: "team", method: "PUT", path: "/api/svc/v1/teams" },
+  ])("of a $kind finds out in the next run what became of it, and writes it once", async ({ kind, method, path }) => {
+    const server = await plane.serve();
+    const gate = await gateTo(server);
+    const source = await sourceOf(everyKind, server);
+    const only = ["--kind", kind, "--server", gate.url];
+    const before = server.effects().length;
+    const held = gate.hold(method, path);
+    const killed = source.start([...flags, ...only]);
+    await held;
+    killed.kill("SIGKILL");
+    await killed.ended;
+    gate.open();
+
+    const written = server.effects().length;
+    expect(written).toBeGreaterThan(before);
+    const rerun = await source.run([...flags, ...only]);
+    expect(rerun.code).toBe(0);
+    const of = (prefix: string) => server.effects().filter(({ resource }) => resource.startsWith(prefix));
+    expect(of(`${kind}/`)).toHaveLength(1);
+    expect(server.effects()).toHaveLength(written);
+    expect(await source.run([...flags, ...only])).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("of an account says that its token is lost, and what to do", async () => {
+    const server = await plane.serve();
+    const gate = await gateTo(server);
+    const source = await sourceOf(everyKind, server);
+    const held = gate.hold("PUT", "/api/svc/v1/virtual-accounts");
+    const killed = source.start([...flags, "--server", gate.url]);
+    await held;
+    killed.kill("SIGKILL");
+    await killed.ended;
+    gate.open();
+    const rerun = await source.run([...flags, "--server", gate.url]);
+    expect(rerun.stderr).toMatch(/: .*virtual-account\/ci.*token.* \[token-unrecovered\]\n .*secret_store_config/);
   });
 });
 

@@ -1,0 +1,43 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+import type { Server } from "./server.ts";
+
+/** A way to a control plane on which replies can be held back, as when the network breaks at the worst moment. */
+export type Gate = {
+  readonly url: string;
+  /** From now on, writes of the path arrive and their replies do not, rehearsals aside. Resolves once one is held. */
+  readonly hold: (method: string, path: string) => Promise<void>;
+  /** From now on, everything passes. */
+  readonly open: () => void;
+};
+
+/** Puts a gate in front of a control plane. */
+export async function gateTo({ url }: Server): Promise<Gate> {
+  const closed = new Map<string, () => void>();
+  const gate = createServer((asked, reply) => void pass(asked, reply));
+  await new Promise<void>((done) => gate.listen(0, "127.0.0.1", done));
+  onTestFinished(() => {
+    gate.closeAllConnections();
+    gate.close();
+  });
+  const address = gate.address();
+  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    hold: (method, path) => new Promise<void>((held) => closed.set(`${method} ${path}`, held)),
+    open: () => closed.clear(),
+  };
+
+  async function pass(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const { method, url: path = "", headers } = asked;
+    const body = await buffer(asked);
+    const held = body.includes('"dryRun":true') ? undefined : closed.get(`${method} ${path}`);
+    const passed = request(url + path, { method, headers }, (answer) => {
+      if (held === undefined) answer.pipe(reply.writeHead(answer.statusCode ?? 502, answer.headers));
+      else answer.resume().once("end", held);
+    });
+    passed.once("error", () => reply.destroy());
+    passed.end(body);
+  }
+}
