@@ -6,7 +6,7 @@ import { shrinkGuard } from "../core/guard.ts";
 import { type Plan, writes } from "../core/plan.ts";
 import type { Applied } from "../engine/apply.ts";
 import { follow, recoverPending } from "../engine/follow.ts";
-import { look } from "../engine/look.ts";
+import { type Look, look } from "../engine/look.ts";
 import { lockState } from "../engine/state.ts";
 import { applyText } from "../render/apply.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
@@ -15,7 +15,7 @@ import { planText } from "../render/plan.ts";
 import type { Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
-import { desiredOf, groupOf, lookingAt } from "./looking.ts";
+import { desiredOf, detailIn, groupOf, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { confirm, isInteractive, writeResult } from "./terminal.ts";
 
@@ -40,7 +40,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const looked = await look(desired, lookingAt(session, recorded, prepared, terminal.stopping));
   if (sealed !== null) mustBeCurrent(sealed, looked.plan);
-  if (!(await isAgreed(looked.plan, invocation, prepared))) {
+  if (!(await isAgreed(looked, invocation, prepared))) {
     terminal.stderr.write("nothing was written\n");
     return 0;
   }
@@ -58,9 +58,10 @@ function mustBeAgreed({ flags, terminal }: Invocation): void {
   });
 }
 
-async function isAgreed(plan: Plan, { flags, terminal }: Invocation, { settings }: Prepared): Promise<boolean> {
-  if (flags.yes || flags.plan !== undefined || !plan.steps.some(writes)) return true;
-  terminal.stderr.write(planText(plan, { paint: settings.paint, groupOf, showUnchanged: false }));
+async function isAgreed(looked: Look, { flags, terminal }: Invocation, { settings }: Prepared): Promise<boolean> {
+  if (flags.yes || flags.plan !== undefined || !looked.plan.steps.some(writes)) return true;
+  const view = { paint: settings.paint, groupOf, detailOf: detailIn(looked), showUnchanged: false };
+  terminal.stderr.write(planText(looked.plan, view));
   return confirm("Apply this plan?", terminal);
 }
 
@@ -99,8 +100,8 @@ async function report(
 ): Promise<void> {
   const { settings } = prepared;
   for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
-  const told = diagnostics.filter(({ detail, severity }) => severity === "error" || detail !== null);
-  terminal.stderr.write(diagnosticsText(told, settings.paint));
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  terminal.stderr.write(diagnosticsText(errors, settings.paint));
   const { tokens, ...contract } = applied;
   const json = tokens.length === 0 ? contract : applied;
   const text = (): string => applyText(applied, settings.paint, placesIn(prepared));

@@ -1,8 +1,9 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import type { Shape } from "../contract/shape.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
+import type { Step } from "../core/plan.ts";
 import type { Recorded } from "../core/recorded.ts";
-import type { Desired, Looking } from "../engine/look.ts";
+import type { Desired, Look, Looking } from "../engine/look.ts";
 import type { Session } from "../engine/session.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { Prepared } from "./prepare.ts";
@@ -54,4 +55,9 @@ export function lookingAt(
     now,
     signal,
   };
+}
+
+/** What stands behind a step's reason. */
+export function detailIn({ decisions }: Look): (step: Step) => string | null {
+  return ({ identity }) => decisions.get(identity)?.detail ?? null;
 }

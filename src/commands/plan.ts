@@ -1,15 +1,15 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { exitCodes } from "../core/errors.ts";
-import type { Plan } from "../core/plan.ts";
-import { type Look, look, unmanaged } from "../engine/look.ts";
-import { kindOf } from "../kinds/index.ts";
+import type { Plan, Step } from "../core/plan.ts";
+import { withServerSide } from "../core/server-side.ts";
+import { type Look, type Looking, look, unmanaged } from "../engine/look.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
 import { planText, unmanagedText } from "../render/plan.ts";
 import type { Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
-import { desiredOf, groupOf, lookingAt } from "./looking.ts";
+import { desiredOf, detailIn, groupOf, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { writeResult } from "./terminal.ts";
 
@@ -23,30 +23,34 @@ export async function run(invocation: Invocation): Promise<number> {
   const looked = await look(desiredOf(prepared), looking);
   const { out } = invocation.flags;
   if (out !== undefined) {
-    await writeFile(resolve(invocation.terminal.cwd, out), jsonText(looked.plan), { mode: 0o600 });
+    await writeFile(resolve(invocation.terminal.cwd, out), jsonText(withoutKept(looked.plan, false)), { mode: 0o600 });
   }
-  await writeResult(invocation.terminal, show(looked, prepared, invocation, recorded));
+  await writeResult(invocation.terminal, show(looked, looking, prepared, invocation));
   return exitCodeOf(looked.plan, invocation);
 }
 
-function show(
-  looked: Look,
-  { settings }: Prepared,
-  { flags, terminal }: Invocation,
-  recorded: Parameters<typeof unmanaged>[1]["recorded"],
-): string {
+function show(looked: Look, looking: Looking, { settings }: Prepared, { flags, terminal }: Invocation): string {
   const showing = new Set(flags.show);
-  const { plan } = looked;
-  const shown = showing.has("unchanged")
-    ? plan
-    : { ...plan, steps: plan.steps.filter(({ action }) => action !== "keep") };
-  if (settings.output === "json") return jsonText(shown);
-  const refusals = plan.diagnostics.filter(({ detail, severity }) => severity === "error" || detail !== null);
-  terminal.stderr.write(diagnosticsText(refusals, settings.paint));
-  const text = planText(shown, { paint: settings.paint, groupOf, showUnchanged: showing.has("unchanged") });
-  return showing.has("unmanaged")
-    ? text + unmanagedText(unmanaged(looked, { kindOf, recorded }), settings.paint)
-    : text;
+  const { observation, placed } = looked;
+  const plan = showing.has("server")
+    ? withServerSide(looked.plan, { ...looking, desired: placed, live: observation.live })
+    : looked.plan;
+  const showUnchanged = showing.has("unchanged");
+  if (settings.output === "json") return jsonText(withoutKept(plan, showUnchanged));
+  terminal.stderr.write(
+    diagnosticsText(
+      plan.diagnostics.filter(({ severity }) => severity === "error"),
+      settings.paint,
+    ),
+  );
+  const text = planText(plan, { paint: settings.paint, groupOf, detailOf: detailIn(looked), showUnchanged });
+  return showing.has("unmanaged") ? text + unmanagedText(unmanaged(looked, looking), settings.paint) : text;
+}
+
+// What is kept is counted; it is listed on request, or where there is something to say of it.
+function withoutKept(plan: Plan, showUnchanged: boolean): Plan {
+  const isShown = ({ action, changes }: Step): boolean => action !== "keep" || showUnchanged || changes.length > 0;
+  return { ...plan, steps: plan.steps.filter(isShown) };
 }
 
 // An incomplete plan is no answer to the question whether there are changes.

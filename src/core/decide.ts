@@ -7,7 +7,7 @@ import { isIgnored } from "./ignore.ts";
 import { keepIgnored } from "./keep-ignored.ts";
 import type { Kind, LiveRow } from "./kind.ts";
 import type { Live, UnknownReason } from "./live.ts";
-import type { Manifest } from "./manifest.ts";
+import type { Identity, Manifest } from "./manifest.ts";
 import { equal, filled, pick, settle } from "./normal.ts";
 import type { Action, Reason } from "./plan.ts";
 import type { Recorded } from "./recorded.ts";
@@ -21,7 +21,10 @@ export type Rehearsal =
   | { readonly state: "forbidden" };
 
 /** A reference that keeps a step from being carried out. */
-export type Obstacle = Extract<Reason, "dependency" | "reference-absent">;
+export type Obstacle = {
+  readonly reason: Extract<Reason, "dependency" | "reference-absent">;
+  readonly identity: Identity;
+};
 
 /** Everything a decision on one manifest rests on. */
 export type Case = {
@@ -49,7 +52,7 @@ export type Difference = FieldDifference & { readonly cause: Cause };
 export type Decision = {
   readonly action: Exclude<Action, "orphan">;
   readonly reason: Reason | null;
-  /** What the control plane said where it refused, without the manifest's secrets. */
+  /** Which reference is in the way, or what the control plane said where it refused, without the manifest's secrets. */
   readonly detail: string | null;
   /** What differs, the server's own additions and rewrites included. */
   readonly differences: readonly Difference[];
@@ -179,7 +182,7 @@ function content({ kind, shape }: Case, manifest: JsonObject | undefined): Json 
 
 function act(one: Case, action: "create" | "update" | "ensure", found: Partial<Decision>): Decision {
   const { kind, live, facts, manifest, hasSink, obstacle } = one;
-  if (obstacle !== null) return block(obstacle, found);
+  if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
   if (chooseWriting(kind, live, facts) === null) {
     const cautious = kind.write.some(({ operation, caution }) => caution !== undefined && facts.has(operation));
     return block(cautious ? "model-version-write" : "read-only", found);
@@ -191,8 +194,9 @@ function act(one: Case, action: "create" | "update" | "ensure", found: Partial<D
 
 // A refusal that a missing reference explains is that reference's fault.
 function refuse(one: Case, reason: Reason, said: string | undefined, found: Partial<Found> = {}): Decision {
-  const detail = said === undefined ? null : scrub(said, one.shape, one.manifest.value);
-  return block(one.obstacle ?? reason, { ...found, detail });
+  const { obstacle, shape, manifest } = one;
+  if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
+  return block(reason, { ...found, detail: said === undefined ? null : scrub(said, shape, manifest.value) });
 }
 
 function block(reason: Reason, found: Partial<Decision> = {}): Decision {

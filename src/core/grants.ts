@@ -2,8 +2,10 @@ import type { Identity, Reference } from "./manifest.ts";
 
 /** The role assignments that manifests of many kinds carry. */
 export type Grants = {
-  readonly collaborators?: readonly { readonly subject: string }[] | null;
-  readonly permissions?: readonly { readonly resource_fqn: string; readonly resource_type: string }[] | null;
+  readonly collaborators?: readonly { readonly subject: string; readonly role_id: string }[] | null;
+  readonly permissions?:
+    | readonly { readonly resource_fqn: string; readonly resource_type: string; readonly role_id: string }[]
+    | null;
   readonly ownedBy?: { readonly account?: string | null; readonly team?: string | null } | null;
 };
 

@@ -33,8 +33,8 @@ export type Reason =
 /** One sentence for each reason: what holds the step, and what to do now. */
 export const reasonText: { readonly [reason in Reason]: string } = {
   "read-only": "this control plane has no operation that writes this kind: change it there by hand",
-  dependency: "something it refers to is blocked or invalid: fix that first",
-  "reference-absent": "something it refers to is neither declared here nor live",
+  dependency: "what it refers to is blocked or invalid: fix that first",
+  "reference-absent": "what it refers to is neither declared here nor live",
   immutable: "the content of a version never changes: declare the next version instead",
   "version-gap": "the number is further ahead than the next version",
   "token-sink": "its creation answers a one-time token: choose --sink file, or give it a secret_store_config",

@@ -114,10 +114,10 @@ function obstacleOf(
 ): Obstacle | null {
   for (const { identity } of references) {
     if (live.get(identity)?.state === "present") continue;
-    if (invalid.has(identity)) return "dependency";
-    if (decisions.get(identity)?.action === "block") return "dependency";
+    if (invalid.has(identity)) return { reason: "dependency", identity };
+    if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity };
     const known = live.get(identity)?.state === "absent" && kindOf(splitIdentity(identity).kind) !== undefined;
-    if (!declared.has(identity) && known) return "reference-absent";
+    if (!declared.has(identity) && known) return { reason: "reference-absent", identity };
   }
   return null;
 }

@@ -11,6 +11,8 @@ export type PlanView = {
   /** The group (workspace, repo) of a step's identity; null for the whole tenant. */
   readonly groupOf: (step: Step) => string | null;
   readonly showUnchanged: boolean;
+  /** What stands behind a step's reason: the reference in the way, or what the control plane said. */
+  readonly detailOf: (step: Step) => string | null;
 };
 
 /** A plan for people: summary first and last, grouped, in dependency order; one line when nothing changes. */
@@ -47,8 +49,9 @@ export function planLine(summary: PlanSummary, complete: boolean): string {
   return `Plan: ${head}${tail}${complete ? "" : " (incomplete: live could not be read in full)"}`;
 }
 
-function isShown({ action, reason }: Step, { showUnchanged }: PlanView): boolean {
-  return action !== "keep" || showUnchanged || (reason !== null && reason !== "by-ledger");
+function isShown({ action, reason, changes }: Step, { showUnchanged }: PlanView): boolean {
+  if (action !== "keep" || showUnchanged || changes.length > 0) return true;
+  return reason !== null && reason !== "by-ledger";
 }
 
 function isOrphan({ action }: Step): boolean {
@@ -70,12 +73,15 @@ function groupText(group: string | null, steps: readonly Step[], view: PlanView)
   return [title, ...steps.map((step) => stepText(step, view)), ""].join("\n");
 }
 
-function stepText(step: Step, { paint }: PlanView): string {
+function stepText(step: Step, { paint, detailOf }: PlanView): string {
   const { action, identity, file, line, reason } = step;
   const glyph = paint(actionStyles[action], glyphs[action]);
   const place = file === null ? "" : paint("dim", `  ${printable(file)}:${line ?? 1}`);
   const head = `  ${glyph} ${printable(identity)}${place}`;
-  const because = reason === null ? [] : [`      ${paint(actionStyles[action], reason)}: ${reasonText[reason]}`];
+  const detail = detailOf(step);
+  const behind = detail === null ? "" : ` (${printable(detail)})`;
+  const because =
+    reason === null ? [] : [`      ${paint(actionStyles[action], reason)}: ${reasonText[reason]}${behind}`];
   return [head, ...because, ...step.changes.map((change) => changeText(change, paint))].join("\n");
 }
 

@@ -1,0 +1,29 @@
+import { contentOf } from "./content.ts";
+import { differences, pointerOf } from "./diff.ts";
+import type { Change, Plan, Step } from "./plan.ts";
+import type { PlanInput } from "./planner.ts";
+import { redact } from "./sensitive.ts";
+
+/** The plan with what only the server added or rewrote beside each step's own changes; `after` is the manifest's word. */
+export function withServerSide(plan: Plan, input: Pick<PlanInput, "desired" | "live" | "kindOf" | "shapeOf">): Plan {
+  const manifests = new Map(input.desired.map(({ manifest }) => [manifest.identity, manifest]));
+  const steps = plan.steps.map((step): Step => {
+    const [manifest, live, kind] = [
+      manifests.get(step.identity),
+      input.live.get(step.identity),
+      input.kindOf(step.kind),
+    ];
+    if (manifest === undefined || kind === undefined || live?.state !== "present") return step;
+    const shape = input.shapeOf(step.kind);
+    const known = new Set(step.changes.map(({ path }) => path));
+    const [is, said] = [contentOf(kind, shape, live.row.manifest), contentOf(kind, shape, manifest.value)];
+    const added = differences(shape, is, said).flatMap(({ tokens, before, after, sensitive }): readonly Change[] => {
+      const path = pointerOf(tokens);
+      if (known.has(path)) return [];
+      const cause = after === undefined ? "default" : "server";
+      return [{ path, before: redact(before, sensitive), after: redact(after, sensitive), cause }];
+    });
+    return added.length === 0 ? step : { ...step, changes: [...step.changes, ...added] };
+  });
+  return { ...plan, steps };
+}
