@@ -1,8 +1,10 @@
 import type { JsonObject } from "../contract/json.ts";
 import type { Deployment, DeploymentStatus, Recommendation, Subject } from "../contract/resources.ts";
+import { alertsAfter, summaryOf } from "./alerts.ts";
 import type { Deployed } from "./data/applications.ts";
 import type { KeptApplication, KeptDeployment } from "./data/tables.ts";
-import { alertsAfter, potentialProblems, proposals, summaryOf } from "./findings.ts";
+import { debugInfoOf, withDebugInfo } from "./debug-info.ts";
+import { failedProblem, isApplied, potentialProblems, proposals } from "./findings.ts";
 import { tenant } from "./principal.ts";
 import type { Progress } from "./rollout/driver.ts";
 import { isBuilt } from "./rollout/embedded.ts";
@@ -15,6 +17,8 @@ export type NewDeployment = {
   readonly manifest: JsonObject;
   readonly subject: Subject;
   readonly now: string;
+  /** What was recommended for the version before. */
+  readonly recommended: readonly Recommendation[];
 };
 
 /** A deployment that is not made yet. */
@@ -22,7 +26,7 @@ export type Planned = Omit<KeptDeployment, "id"> & { readonly id: null };
 
 /** A deployment without history or id, as a rehearsal answers it. */
 export function plannedDeployment(wanted: NewDeployment): Planned {
-  const { applicationId, applicationFqn, version, manifest, subject, now } = wanted;
+  const { applicationId, applicationFqn, version, manifest, subject, now, recommended } = wanted;
   return {
     id: null,
     fqn: `${applicationFqn}:${version}`,
@@ -37,8 +41,18 @@ export function plannedDeployment(wanted: NewDeployment): Planned {
     deploymentBuilds: [],
     deploymentStatuses: [],
     currentStatus: null,
-    appliedRecommendations: [],
+    appliedRecommendations: recommended.filter((recommendation) => isApplied(recommendation, manifest)),
   };
+}
+
+/** The deployment once it is made, with the id that is its own. */
+export function madeDeployment(planned: Planned, applicationId: string, id: string): Deployed {
+  const appliedRecommendations = planned.appliedRecommendations.map((recommendation) => ({
+    ...recommendation,
+    appliedDeploymentId: id,
+    updatedAt: planned.createdAt,
+  }));
+  return { ...planned, id, applicationId, appliedRecommendations };
 }
 
 /** The deployment with further statuses at the end of its history. */
@@ -143,17 +157,27 @@ export function withDeployment(
 
 /** The application once its deployment has come to further statuses. */
 export function withOutcome(application: KeptApplication, deployment: Deployed, newId: () => string): KeptApplication {
-  const { currentStatus } = deployment;
+  const { currentStatus, version } = deployment;
   if (currentStatus === null || !currentStatus.state.isTerminalState) return application;
-  const subject = { applicationId: application.id, clusterId: clusterOf(application), tenantName: tenant };
+  const info = debugInfoOf(application, deployment, newId);
+  const subject = {
+    applicationId: application.id,
+    clusterId: clusterOf(application),
+    tenantName: tenant,
+    applicationDebugInfoId: info?.id ?? null,
+  };
   const alerts = alertsAfter(application.alerts, currentStatus, subject, newId);
+  const { potentialProblems } = application;
   const isActive = currentStatus.status === "DEPLOY_SUCCESS";
   return {
     ...application,
     alerts,
     alertsSummary: summaryOf(alerts),
+    applicationDebugInfos: withDebugInfo(application.applicationDebugInfos, info),
+    potentialProblems:
+      info === null ? potentialProblems : [...potentialProblems, failedProblem(version, application.activeVersion)],
     updatedAt: currentStatus.createdAt,
-    ...(isActive && { activeDeploymentId: deployment.id, activeVersion: deployment.version }),
+    ...(isActive && { activeDeploymentId: deployment.id, activeVersion: version }),
   };
 }
 

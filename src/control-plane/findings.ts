@@ -1,6 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import type { Alert, Application, DeploymentStatus, Recommendation } from "../contract/resources.ts";
-import { failedStatuses } from "../contract/rollout.ts";
+import type { Application, Recommendation } from "../contract/resources.ts";
 
 type Problem = Application["potentialProblems"][number];
 
@@ -16,6 +15,12 @@ export function potentialProblems(manifest: JsonObject): readonly Problem[] {
       : []),
     ...(isObject(manifest.resources) ? [] : [problem("no-resources", "Nothing is requested, so nothing is reserved.")]),
   ];
+}
+
+/** What follows from a newest version that did not come about: live is not what was asked for. */
+export function failedProblem(version: number, activeVersion: number | null): Problem {
+  const instead = activeVersion === null ? "no version is active" : `version ${activeVersion} is still active`;
+  return problem("rollout-failed", `Version ${version} was not rolled out; ${instead}.`);
 }
 
 /** A proposal of values, without the ids that it gets when it is kept. */
@@ -41,48 +46,24 @@ export function proposals({ resources }: JsonObject): readonly Proposal[] {
   });
 }
 
-/** The alerts of an application once its newest deployment has come to a status. */
-export function alertsAfter(
-  alerts: readonly Alert[],
-  status: DeploymentStatus,
-  application: Pick<Alert, "applicationId" | "clusterId" | "tenantName">,
-  newId: () => string,
-): readonly Alert[] {
-  const now = status.createdAt;
-  if (status.status === "DEPLOY_SUCCESS") return alerts.map((alert) => resolved(alert, now));
-  // Being cancelled was somebody's wish.
-  if (!failedStatuses.includes(status.status) || status.status === "CANCELLED") return alerts;
-  const alert: Alert = {
-    ...application,
-    id: newId(),
-    name: status.status === "BUILD_FAILED" ? "BuildFailed" : "RolloutFailed",
-    fingerprint: status.deploymentId,
-    applicationDebugInfoId: null,
-    timestamps: [now],
-    startTime: now,
-    resolvedTime: null,
-    createdAt: now,
-    updatedAt: now,
-  };
-  return [alert, ...alerts].slice(0, KEPT_ALERTS);
-}
-
-const KEPT_ALERTS = 20;
-
-/** How many alerts are open, by name. */
-export function summaryOf(alerts: readonly Alert[]): JsonObject {
-  const open = alerts.filter(({ resolvedTime }) => resolvedTime === null);
-  const byName = Map.groupBy(open, ({ name }) => name);
-  return { open: open.length, byName: Object.fromEntries(byName.entries().map(([name, all]) => [name, all.length])) };
-}
-
-function resolved(alert: Alert, now: string): Alert {
-  return alert.resolvedTime === null ? { ...alert, resolvedTime: now, updatedAt: now } : alert;
+/** Whether a manifest has come to the value that a recommendation proposed. */
+export function isApplied(
+  { recommendationData }: Pick<Recommendation, "recommendationData">,
+  manifest: JsonObject,
+): boolean {
+  const { path, proposed } = recommendationData;
+  const value = typeof path === "string" ? valueAt(manifest, path) : undefined;
+  return typeof value === "number" && typeof proposed === "number" && value >= proposed;
 }
 
 function hasProbe(manifest: JsonObject, name: string): boolean {
   // Jobs and the like are not asked whether they live.
   return manifest.type !== "service" || isObject(manifest[name]);
+}
+
+function valueAt(manifest: JsonObject, path: string): Json | undefined {
+  const names = path.split("/").slice(1);
+  return names.reduce<Json | undefined>((value, name) => (isObject(value) ? value[name] : undefined), manifest);
 }
 
 function isFarOver(limit: Json | undefined, request: Json | undefined): boolean {

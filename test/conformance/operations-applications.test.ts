@@ -216,6 +216,54 @@ test("a failed rollout leaves the one before it active, raises an alert, and is 
   expect(mended.application).toMatchObject({ activeVersion: 3, alerts: [{ resolvedTime: expect.any(String) }] });
 });
 
+test("a failed rollout says what is known of it, and is a problem until the next success", async () => {
+  const failures: RolloutFailure[] = ["deploy"];
+  const rollouts = createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null });
+  const { admin } = await planted({ rollouts });
+  const names = ({ potentialProblems }: { potentialProblems: { name: string }[] }) =>
+    potentialProblems.map(({ name }) => name);
+  const bad = (await admin.put(apps, { manifest: service })).body.data;
+  const [info] = bad.application.applicationDebugInfos;
+  expect(info).toEqual({
+    id: bad.application.alerts[0].applicationDebugInfoId,
+    applicationId: bad.applicationId,
+    application: expect.objectContaining({ fqn: "c1x:ws1:api", activeVersion: null }),
+    debugInfo: {
+      deploymentId: bad.id,
+      version: 1,
+      status: "DEPLOY_FAILED",
+      message: "the rollout failed",
+      statuses: ["INITIALIZED", "ROLLOUT_STARTED", "DEPLOY_FAILED"].map((status) => ({ status, at: bad.createdAt })),
+      image: service.image,
+    },
+    createdAt: bad.createdAt,
+    updatedAt: bad.createdAt,
+  });
+  expect(names(bad.application)).toContain("rollout-failed");
+  const again = (await admin.put(apps, { manifest: service })).body.data.application;
+  expect(again.applicationDebugInfos).toHaveLength(2);
+  expect(again.alerts).toMatchObject([{ applicationDebugInfoId: again.applicationDebugInfos[0].id }]);
+  expect(again.alerts[0].timestamps).toHaveLength(2);
+  failures.pop();
+  expect(names((await admin.put(apps, { manifest: service })).body.data.application)).not.toContain("rollout-failed");
+});
+
+test("a version that takes a recommendation up says so", async () => {
+  const { admin } = await planted();
+  const put = async (cpu_request: number, more = {}) =>
+    (await admin.put(apps, { manifest: { ...service, resources: { cpu_request, cpu_limit: 4 } }, ...more })).body.data;
+  const first = await put(0.1);
+  const [recommendation] = first.application.recommendations;
+  expect(first.appliedRecommendations).toEqual([]);
+  expect((await put(0.2)).appliedRecommendations).toEqual([]);
+  expect((await put(1, { dryRun: true })).appliedRecommendations).toMatchObject([{ appliedDeploymentId: null }]);
+  const third = await put(1);
+  expect(third.appliedRecommendations).toMatchObject([
+    { recommendationType: recommendation.recommendationType, appliedDeploymentId: third.id, applicationVersion: 2 },
+  ]);
+  expect(third.application.recommendations).toEqual([]);
+});
+
 test("what a manifest gives to think about is said", async () => {
   const { admin } = await planted();
   const { application } = (

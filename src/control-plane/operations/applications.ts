@@ -13,6 +13,7 @@ import { recordSecretUses } from "../data/secret-uses.ts";
 import type { KeptApplication, KeptDeployment, Tables } from "../data/tables.ts";
 import {
   cancelled,
+  madeDeployment,
   newApplication,
   type Planned,
   plannedDeployment,
@@ -104,6 +105,7 @@ function plan({ subject }: Principal, manifest: JsonObject, { workspace, found }
     manifest,
     subject,
     now: timestamp(context),
+    recommended: found?.application.recommendations ?? [],
   });
 }
 
@@ -119,12 +121,8 @@ async function deploy(
   const now = planned.createdAt;
   const before = place.found?.application ?? createApplication(principal, manifest, place, now, newId);
   await cancelUnderWay(transaction, place, now, newId);
-  const begun = withProgress(
-    { ...planned, applicationId: before.id, id: newId() },
-    [rollouts.begin(manifest)],
-    now,
-    newId,
-  );
+  const made = madeDeployment(planned, before.id, newId());
+  const begun = withProgress(made, [rollouts.begin(manifest)], now, newId);
   const { progress, lookAt } = await rollouts.observe(rolloutOf(begun), context.now());
   const deployment = withProgress(begun, progress, now, newId);
   const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);

@@ -1,0 +1,35 @@
+import type { DebugInfo, DeploymentStatus } from "../contract/resources.ts";
+import { failedStatuses } from "../contract/rollout.ts";
+import type { Deployed } from "./data/applications.ts";
+import type { KeptApplication } from "./data/tables.ts";
+
+const KEPT_INFOS = 20;
+
+/** Whether a status says that something went wrong; being cancelled was somebody's wish. */
+export function isFailure({ status }: Pick<DeploymentStatus, "status">): boolean {
+  return failedStatuses.includes(status) && status !== "CANCELLED";
+}
+
+/** What is known of how a deployment failed; null when it did not. */
+export function debugInfoOf(
+  { id: applicationId, fqn, name, type, workspaceFqn, activeVersion }: KeptApplication,
+  { id: deploymentId, version, manifest, currentStatus, deploymentStatuses }: Deployed,
+  newId: () => string,
+): DebugInfo | null {
+  if (currentStatus === null || !isFailure(currentStatus)) return null;
+  const { status, message, createdAt } = currentStatus;
+  const statuses = deploymentStatuses.map((step) => ({ status: step.status, at: step.createdAt }));
+  return {
+    id: newId(),
+    applicationId,
+    application: { id: applicationId, fqn, name, type, workspaceFqn, activeVersion },
+    debugInfo: { deploymentId, version, status, message, statuses, image: manifest.image ?? null },
+    createdAt,
+    updatedAt: createdAt,
+  };
+}
+
+/** The newest first, and no more than anybody reads. */
+export function withDebugInfo(infos: readonly DebugInfo[], info: DebugInfo | null): readonly DebugInfo[] {
+  return info === null ? infos : [info, ...infos].slice(0, KEPT_INFOS);
+}
