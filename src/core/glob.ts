@@ -60,7 +60,7 @@ const compiled = new Map<Glob, readonly Part[]>();
 function compile(glob: Glob): readonly Part[] {
   const known = compiled.get(glob);
   if (known !== undefined) return known;
-  const parts = (glob.match(/\*\*\/?|[^]/g) ?? []).flatMap(partsOf);
+  const parts = (glob.match(/\*\*\/?|./gs) ?? []).flatMap(partsOf);
   compiled.set(glob, parts);
   return parts;
 }

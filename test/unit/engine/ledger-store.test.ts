@@ -1,0 +1,134 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Recorded } from "../../../src/core/recorded.ts";
+import type { Intent } from "../../../src/engine/ledger.ts";
+import { openLedger } from "../../../src/engine/ledger-store.ts";
+import { keyFrom } from "../../../src/seal/key.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+
+const key = keyFrom("11".repeat(32));
+const CANARY = "CANARY-3f9c1d";
+
+const receipt = (name = "api"): Recorded => ({
+  identity: `service/c1:ws1/${name}`,
+  kind: "service",
+  id: "id-1",
+  written: { type: "service", name, env: { DB_PASSWORD: CANARY } },
+  echo: { type: "service", name, env: { DB_PASSWORD: CANARY }, replicas: 1 },
+  version: 3,
+  at: 1_700_000_000_000,
+});
+
+const intent = (id = "intent-1"): Intent => ({
+  id,
+  identity: "virtual-account/ci",
+  kind: "virtual-account",
+  operation: "putVirtualAccount",
+  written: { type: "virtual-account", name: "ci", secret: CANARY },
+  versionBefore: null,
+  creates: true,
+  deadline: 1_700_000_000_000,
+});
+
+async function place() {
+  const folder = await temporaryFolder();
+  const path = join(folder, "ledger.db");
+  return { folder, path, open: (server = "http://server") => openLedger(path, { server, key }) };
+}
+
+describe("the ledger", () => {
+  test("remembers receipts, facts and open intents when it is opened again", async () => {
+    const { open } = await place();
+    {
+      await using ledger = await open();
+      await ledger.record([receipt(), receipt("web")]);
+      await ledger.open(intent());
+      await ledger.rememberFacts({ routes: { listApps: "no" }, dryRun: "proven", registers: true });
+    }
+    await using ledger = await open();
+    expect([...(await ledger.recorded()).values()]).toEqual([receipt(), receipt("web")]);
+    expect(await ledger.pending()).toEqual([{ ...intent(), reply: null }]);
+    expect(await ledger.facts()).toEqual({ routes: { listApps: "no" }, dryRun: "proven", registers: true });
+  });
+
+  test("ends an intent together with the receipt of its effect", async () => {
+    const { open } = await place();
+    await using ledger = await open();
+    await ledger.open(intent());
+    await ledger.close("intent-1", receipt());
+    expect(await ledger.pending()).toEqual([]);
+    expect((await ledger.recorded()).size).toBe(1);
+  });
+
+  test("keeps the newest receipt of a resource, and forgets what it is told to", async () => {
+    const { open } = await place();
+    await using ledger = await open();
+    await ledger.record([receipt()]);
+    await ledger.record([{ ...receipt(), version: 4, echo: null }]);
+    expect([...(await ledger.recorded()).values()]).toEqual([{ ...receipt(), version: 4, echo: null }]);
+    await ledger.forget([receipt().identity, "team/none"]);
+    expect((await ledger.recorded()).size).toBe(0);
+  });
+
+  test("keeps servers apart", async () => {
+    const { open } = await place();
+    await using one = await open("http://one");
+    await one.record([receipt()]);
+    await one.rememberFacts({ routes: {}, dryRun: "ignored", registers: false });
+    await using other = await open("http://other");
+    expect((await other.recorded()).size).toBe(0);
+    expect(await other.facts()).toEqual({ routes: {}, dryRun: "unproven", registers: null });
+  });
+
+  test("gives a reply back byte by byte, whatever it is made of", async () => {
+    const { open } = await place();
+    const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+    await using ledger = await open();
+    await ledger.open(intent());
+    await ledger.keepReply("intent-1", bytes);
+    const [pending] = await ledger.pending();
+    expect(Uint8Array.from(pending?.reply ?? [])).toEqual(bytes);
+  });
+
+  test("has no secret in any of its files, while open and after", async () => {
+    const { folder, open } = await place();
+    const bytes = async () =>
+      Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), "latin1")));
+    {
+      await using ledger = await open();
+      await ledger.record([receipt()]);
+      await ledger.open(intent());
+      await ledger.keepReply("intent-1", Buffer.from(`{"token":"${CANARY}"}`));
+      const files = await readdir(folder);
+      expect(files).toContain("ledger.db-wal");
+      expect((await bytes()).join()).not.toContain(CANARY);
+      expect((await bytes()).join()).not.toContain(Buffer.from(CANARY).toString("base64").slice(0, 12));
+    }
+    expect((await bytes()).join()).not.toContain(CANARY);
+  });
+
+  test("refuses another key at once, and says what to do", async () => {
+    const { path, open } = await place();
+    {
+      await using ledger = await open();
+      await ledger.record([receipt()]);
+    }
+    const other = openLedger(path, { server: "http://server", key: keyFrom("22".repeat(32)) });
+    await expect(other).rejects.toMatchObject({
+      message: "the ledger was sealed with another key",
+      hint: expect.stringContaining("HOLDFAST_STATE_KEY"),
+    });
+    await using again = await open();
+    expect((await again.recorded()).size).toBe(1);
+  });
+
+  test("refuses another key also where only an intent is left", async () => {
+    const { path, open } = await place();
+    {
+      await using ledger = await open();
+      await ledger.open(intent());
+    }
+    await expect(openLedger(path, { server: "x", key: keyFrom("22".repeat(32)) })).rejects.toThrow("another key");
+  });
+});

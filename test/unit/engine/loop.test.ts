@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { createTrigger, loop } from "../../../src/engine/loop.ts";
+
+const HOUR = 3_600_000;
+
+/** A loop whose passes can be waited for one by one. */
+function looping(intervalMs: number) {
+  const stop = new AbortController();
+  const trigger = createTrigger();
+  let passes = 0;
+  let waiting: { readonly count: number; readonly resolve: () => void } | null = null;
+  const gate = { hold: Promise.resolve() };
+  const done = loop(
+    async () => {
+      passes += 1;
+      if (waiting !== null && passes >= waiting.count) waiting.resolve();
+      await gate.hold;
+    },
+    { trigger, intervalMs, signal: stop.signal },
+  );
+  const reached = (count: number) =>
+    new Promise<void>((resolve) => {
+      if (passes >= count) resolve();
+      else waiting = { count, resolve };
+    });
+  return { stop, trigger, gate, done, reached, passes: () => passes };
+}
+
+describe("a loop", () => {
+  test("passes once at once, and again when it is rung", async () => {
+    const one = looping(HOUR);
+    await one.reached(1);
+    one.trigger.ring();
+    await one.reached(2);
+    one.stop.abort();
+    await one.done;
+    expect(one.passes()).toBe(2);
+  });
+
+  test("passes again after the interval without being rung", async () => {
+    const one = looping(1);
+    await one.reached(3);
+    one.stop.abort();
+    await one.done;
+  });
+
+  test("collapses every ring during a pass into one further pass", async () => {
+    const one = looping(HOUR);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await one.reached(1);
+    one.gate.hold = promise;
+    one.trigger.ring();
+    await one.reached(2);
+    for (let count = 0; count < 100; count += 1) one.trigger.ring();
+    one.gate.hold = Promise.resolve();
+    resolve();
+    await one.reached(3);
+    one.stop.abort();
+    await one.done;
+    expect(one.passes()).toBe(3);
+  });
+
+  test("misses no ring after intervals that went by in silence", async () => {
+    const one = looping(1);
+    await one.reached(20);
+    for (let count = 0; count < 20; count += 1) {
+      const before = one.passes();
+      one.trigger.ring();
+      await one.reached(before + 1);
+    }
+    one.stop.abort();
+    await one.done;
+  });
+
+  test("ends while it rests, and after a pass that was under way", async () => {
+    const resting = looping(HOUR);
+    await resting.reached(1);
+    resting.stop.abort();
+    await resting.done;
+    const busy = looping(HOUR);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await busy.reached(1);
+    busy.gate.hold = promise;
+    busy.trigger.ring();
+    await busy.reached(2);
+    busy.stop.abort();
+    resolve();
+    await busy.done;
+    expect([resting.passes(), busy.passes()]).toEqual([1, 2]);
+  });
+
+  test("does not begin when it is stopped already", async () => {
+    let passes = 0;
+    const pass = async () => void (passes += 1);
+    await loop(pass, { trigger: createTrigger(), intervalMs: HOUR, signal: AbortSignal.abort() });
+    expect(passes).toBe(0);
+  });
+
+  test("ends with the error of a pass that breaks", async () => {
+    const pass = () => Promise.reject(new Error("broken"));
+    const signal = new AbortController().signal;
+    await expect(loop(pass, { trigger: createTrigger(), intervalMs: HOUR, signal })).rejects.toThrow("broken");
+  });
+});
