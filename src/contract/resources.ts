@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 
 /** ISO 8601 UTC date-time. */
 export type Timestamp = string;
@@ -259,8 +259,66 @@ export type Artifact = SnakeOwner & {
   readonly run_steps: readonly number[];
 };
 
-/** Addon component of a cluster (operation 11); its inner values come from the catalogue. */
-export type Addon = JsonObject & { readonly name: string };
+/** A Helm release, as an addon's manifests are answered. */
+export type HelmManifest = {
+  readonly type: "helm";
+  readonly name: string;
+  readonly labels: JsonObject;
+  readonly source: {
+    readonly type: string;
+    readonly repo_url: string;
+    readonly integration_fqn: string | null;
+    readonly chart: string;
+    readonly version: string;
+  };
+  readonly values: JsonObject;
+  readonly kustomize: { readonly patch: JsonObject; readonly additions: readonly JsonObject[] } | null;
+  readonly ignoreDifferences: readonly JsonObject[];
+  readonly workspace_fqn: string | null;
+};
+
+/**
+ * One difference between two Helm manifests. Where both sides are objects it is told by its own `changes`, and the
+ * values are null.
+ */
+export type AddonDifference = {
+  readonly type: "ADD" | "REMOVE" | "CHANGE";
+  readonly key: string;
+  readonly value: Json;
+  readonly oldValue: Json;
+  readonly changes: readonly AddonDifference[];
+};
+
+/** Addon component of a cluster (operation 11). */
+export type Addon = {
+  readonly name: string;
+  readonly appName: string;
+  readonly namespace: string;
+  readonly applicationId: string | null;
+  readonly description: string;
+  readonly path: string;
+  readonly addonFolder: string;
+  readonly version: string;
+  readonly installationSource: string | null;
+  readonly workspaceId: string | null;
+  readonly installed: boolean;
+  readonly required: boolean;
+  readonly status: { readonly healthStatus: string; readonly syncStatus: string; readonly installed: boolean };
+  readonly manifest: JsonObject;
+  readonly unsupportedClusterTypes: readonly string[];
+  readonly knownCRDs: readonly string[];
+  readonly labels: readonly string[];
+  readonly source: { readonly repo_url: string; readonly chart: string };
+  readonly upgrades: {
+    readonly diff: readonly AddonDifference[];
+    readonly currentManifest: HelmManifest | null;
+    readonly desiredManifest: HelmManifest;
+    readonly upgradePossible: boolean;
+    readonly conflictFields: readonly string[];
+    readonly hasConflict: boolean;
+  };
+  readonly recommendations: readonly Recommendation[];
+};
 
 /** Job run (operations 9 and E9); `createdAt` and `endTime` in epoch milliseconds, `duration` in seconds. */
 export type JobRun = {
