@@ -91,7 +91,9 @@ describe("a loop", () => {
 
   test("does not begin when it is stopped already", async () => {
     let passes = 0;
-    const pass = async () => void (passes += 1);
+    const pass = async () => {
+      passes += 1;
+    };
     await loop(pass, { trigger: createTrigger(), intervalMs: HOUR, signal: AbortSignal.abort() });
     expect(passes).toBe(0);
   });
