@@ -32,7 +32,7 @@ export function declare(file: SourceFile, options: DeclareOptions, found: Findin
     found.add(tooLarge(file, options.limits));
     return { declarations: [], unmanaged: 1 };
   }
-  const parsed = parseFile(file.bytes, formatOf(file.path) ?? "yaml", options.limits);
+  const parsed = parseFile(file.bytes, formatOf(file.path) ?? "yaml", options.limits, claimsType);
   if (parsed.faults.length > 0) return unread(file, parsed, found);
   if (parsed.documents.length === 0) {
     found.add(fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing"));

@@ -43,8 +43,16 @@ export function formatOf(path: string): Format | null {
   return ending === "json" ? "json" : "yaml";
 }
 
+/** Whether a text is worth the exact parser's time: most of what fails to parse in a repository is not ours. */
+export type Matters = (text: string) => boolean;
+
 /** Parses the bytes of one file: pure, bounded by the limits, and never throws. */
-export function parseFile(bytes: Uint8Array, format: Format, limits: Limits): ParsedFile {
+export function parseFile(
+  bytes: Uint8Array,
+  format: Format,
+  limits: Limits,
+  matters: Matters = () => true,
+): ParsedFile {
   const decoded = decode(bytes);
   if ("fault" in decoded) return { text: decoded.text, faults: [decoded.fault], documents: [] };
   const { text, isSimple } = decoded;
@@ -58,19 +66,42 @@ export function parseFile(bytes: Uint8Array, format: Format, limits: Limits): Pa
   if (directive !== null) return { text, faults: [directive], documents: [] };
   const chunks = splitDocuments(text);
   if (chunks.length > limits.documents) return { text, faults: [tooMany(chunks, limits)], documents: [] };
-  const documents = chunks.flatMap((chunk) => finish(chunk, () => readYaml(chunk.text, limits), limits, isOdd) ?? []);
+  const permit = permits(matters);
+  const documents = chunks.flatMap((chunk) => {
+    const mayLook = permit(chunk.text);
+    return finish(chunk, () => readYaml(chunk.text, limits, mayLook), limits, isOdd) ?? [];
+  });
   return { text, faults: [], documents };
 }
 
+// Characters of broken text that get an exact look in one file: there can be a fault in each.
+const MOST_BROKEN = 64 * 1024;
+
+type MayLook = (isBroken: boolean) => boolean;
+
+// Decided once per document, so that reading it again gives the same.
+function permits(matters: Matters): (text: string) => MayLook {
+  let left = MOST_BROKEN;
+  return (text) => {
+    let decided: boolean | null = null;
+    return (isBroken) => {
+      decided ??= matters(text) && (!isBroken || text.length <= left);
+      if (isBroken && decided) left -= text.length;
+      return decided;
+    };
+  };
+}
+
 /** Reads YAML fast where that is safe; where the fast parser fails or the two could differ, the exact one decides. */
-export function readYaml(text: string, limits: Limits): Parsed {
+export function readYaml(text: string, limits: Limits, mayLook: MayLook = () => true): Parsed {
   const fast = parseFast(text, limits.depth);
-  if ("stream" in fast) {
-    if (fast.stream === null || !isDelicate(text, fast.stream)) return fast;
-    return parseExact(text) ?? fast;
+  if ("faults" in fast) {
+    if (fast.faults[0]?.code === "too-deep")
+      return { faults: fast.faults.map(({ offset }) => tooDeep(limits, offset)) };
+    return mayLook(true) ? (parseExact(text) ?? fast) : fast;
   }
-  if (fast.faults[0]?.code === "too-deep") return { faults: fast.faults.map(({ offset }) => tooDeep(limits, offset)) };
-  return parseExact(text) ?? fast;
+  if (fast.stream === null || !isDelicate(text, fast.stream)) return fast;
+  return mayLook(false) ? (parseExact(text) ?? fast) : fast;
 }
 
 function finish(chunk: Chunk, read: () => Parsed, limits: Limits, isOdd: boolean): ParsedDocument | null {

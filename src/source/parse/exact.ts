@@ -17,7 +17,7 @@ import { type Fault, fault } from "./fault.ts";
 import { bracketDepth } from "./nesting.ts";
 import type { Parsed, Stream } from "./stream.ts";
 
-/** Texts beyond this many characters, or brackets inside each other, get no second look: it would take too long. */
+/** Texts beyond this many characters, or with brackets this deep inside each other, would take too long. */
 const LONGEST = 256 * 1024;
 const DEEPEST = 1000;
 
@@ -27,19 +27,27 @@ const DEEPEST = 1000;
  */
 export function parseExact(text: string): Parsed | null {
   if (text.length > LONGEST || bracketDepth(text) > DEEPEST) return null;
+  const { stackTraceLimit } = Error;
+  // The parser makes an error object for every fault; their stack traces would cost more than the parsing.
+  Error.stackTraceLimit = 0;
   try {
-    const document = parseDocument(text, {
-      schema: "failsafe",
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: "silent",
-    });
-    if (document.errors.length > 0) return { faults: document.errors.slice(0, 10).map(syntaxFault) };
-    return { stream: document.contents === null ? null : streamOf(document) };
+    return parsed(parseDocument(text, OPTIONS));
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
+}
+
+const OPTIONS = { schema: "failsafe", uniqueKeys: false, prettyErrors: false, logLevel: "silent" } as const;
+
+/** Faults beyond the first few follow from them. */
+const MOST_FAULTS = 10;
+
+function parsed(document: Document): Parsed {
+  if (document.errors.length > 0) return { faults: document.errors.slice(0, MOST_FAULTS).map(syntaxFault) };
+  return { stream: document.contents === null ? null : streamOf(document) };
 }
 
 type Properties = { readonly text: string; readonly tag: string; readonly anchor: string };

@@ -108,7 +108,7 @@ function isMapping(found: Verdict): boolean {
 }
 
 describe(`texts of every sort (SEED=${SEED})`, () => {
-  test("the fast parser is trusted only where the exact one reads the same", { timeout: 60_000 }, () => {
+  test("the fast parser is trusted only where the exact one reads the same", { timeout: 60_000 + MILLISECONDS }, () => {
     fc.assert(
       fc.property(fc.oneof(soup, mutant), (text) => {
         const decoded = decode(Buffer.from(text));
@@ -128,7 +128,7 @@ describe(`texts of every sort (SEED=${SEED})`, () => {
     );
   });
 
-  test("nothing throws, and every fault lies within the text", { timeout: 60_000 }, () => {
+  test("nothing throws, and every fault lies within the text", { timeout: 60_000 + MILLISECONDS }, () => {
     fc.assert(
       fc.property(
         fc.oneof(soup, mutant, fc.string({ unit: "binary", maxLength: 60 })),
@@ -145,7 +145,7 @@ describe(`texts of every sort (SEED=${SEED})`, () => {
     );
   });
 
-  test("bytes of every sort are read or refused, never thrown at", { timeout: 60_000 }, () => {
+  test("bytes of every sort are read or refused, never thrown at", { timeout: 60_000 + MILLISECONDS }, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         parseFile(bytes, "yaml", defaultLimits);
@@ -155,7 +155,7 @@ describe(`texts of every sort (SEED=${SEED})`, () => {
     );
   });
 
-  test("JSON reads as JSON.parse reads it, in both kinds of files", { timeout: 60_000 }, () => {
+  test("JSON reads as JSON.parse reads it, in both kinds of files", { timeout: 60_000 + MILLISECONDS }, () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom("", "  ", "\t"), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
