@@ -21,6 +21,9 @@ import { createEmbeddedDriver } from "./rollout/embedded.ts";
 import { Wheel } from "./rollout/wheel.ts";
 import { rotateTokens } from "./rotate.ts";
 import { addOperations } from "./routes.ts";
+import { advanceRuns } from "./runs/advance.ts";
+import type { RunDriver } from "./runs/driver.ts";
+import { createEmbeddedRuns } from "./runs/embedded.ts";
 import { seed } from "./seed/seed.ts";
 import { openSigningKeys } from "./signing-keys.ts";
 
@@ -36,10 +39,12 @@ export type ControlPlaneOptions = {
   readonly documentedOnly?: boolean;
   /** @default "refuse" */
   readonly unknownFields?: "refuse" | "allow";
-  /** How long a simulated rollout takes. @default 2 */
+  /** How long a simulated rollout takes, or a run of a job. @default 2 */
   readonly rolloutSeconds?: number;
   /** Carries rollouts out in the place of the embedded driver. */
   readonly rollouts?: RolloutDriver;
+  /** Carries the runs of jobs out in the place of the embedded driver. */
+  readonly runs?: RunDriver;
   /** Folder of manifests to create before the first request is served. */
   readonly seed?: string;
   /** The administrator's token; else the one in `admin-token` of the data folder. */
@@ -92,7 +97,7 @@ function lockFolder(folder: string): AsyncDisposable {
 }
 
 async function createContext(
-  { rollouts, rolloutSeconds = 2, unknownFields = "refuse", log }: ControlPlaneOptions,
+  { rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log }: ControlPlaneOptions,
   folder: string,
   stack: AsyncDisposableStack,
 ): Promise<Context> {
@@ -101,7 +106,7 @@ async function createContext(
   const store = stack.use(await openStore<Tables>(path, migrations));
   const now = () => Date.now();
   const wheel = new Wheel(
-    () => advanceRollouts(context),
+    () => advance(context),
     now,
     (error) => log.error({ err: error }, "rollouts failed"),
   );
@@ -120,12 +125,19 @@ async function createContext(
     signingKeys: await openSigningKeys(store, sealKey, now),
     unknownFields,
     rollouts: rollouts ?? createEmbeddedDriver({ seconds: rolloutSeconds }),
+    runs: runs ?? createEmbeddedRuns({ seconds: rolloutSeconds }),
     lookAt: (moment) => wheel.at(moment),
     folder,
     log,
   };
   rotation.at(now());
   return context;
+}
+
+/** Moves on whatever goes on by itself, and answers when to do so again. */
+async function advance(context: Context): Promise<number | null> {
+  const moments = [await advanceRollouts(context), await advanceRuns(context)].filter((moment) => moment !== null);
+  return moments.length === 0 ? null : Math.min(...moments);
 }
 
 async function serveHttp(

@@ -3,6 +3,7 @@ import type { SealKey } from "../seal/key.ts";
 import type { Store } from "../store/store.ts";
 import type { Tables } from "./data/tables.ts";
 import type { RolloutDriver } from "./rollout/driver.ts";
+import type { RunDriver } from "./runs/driver.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /** All that an operation may reach besides its call. */
@@ -19,7 +20,8 @@ export type Context = {
   /** Whether manifests may carry fields that the schemas do not know. */
   readonly unknownFields: "refuse" | "allow";
   readonly rollouts: RolloutDriver;
-  /** Says that a rollout is to be looked at at that time (epoch milliseconds). */
+  readonly runs: RunDriver;
+  /** Says that a rollout or a run is to be looked at at that time (epoch milliseconds). */
   readonly lookAt: (time: number) => void;
   /** The data folder, for files that are not rows. */
   readonly folder: string;

@@ -6,7 +6,7 @@ import type { Tables } from "./tables.ts";
 
 /** An effect: who did what to which resource (`kind/key`, as `service/c1:ws1/api`). */
 export type Effect = {
-  readonly principal: Principal;
+  readonly principal: Pick<Principal, "name">;
   readonly operation: OperationName;
   readonly resource: string;
 };

@@ -3,11 +3,13 @@ import type {
   Artifact,
   Cluster,
   Deployment,
+  JobRun,
   MlRepo,
   ModelVersion,
   PromptVersion,
   SecretGroup,
   SecretResource,
+  Subject,
   Team,
   VirtualAccount,
   Workspace,
@@ -74,6 +76,19 @@ export type Tables = {
     readonly is_over: number;
     /** When the rollout is to be looked at again, in epoch milliseconds; null when nothing is expected. */
     readonly look_at: number | null;
+  };
+  readonly job_runs: Resource<JobRun> & {
+    readonly job_id: string;
+    readonly deployment_id: string;
+    readonly name: string;
+    /** When the run is to be looked at again, in epoch milliseconds; null when nothing is expected. */
+    readonly look_at: number | null;
+  };
+  /** Who wanted a run to start once a deployment has come about; the row goes when it is over. */
+  readonly job_triggers: {
+    readonly deployment_id: string;
+    readonly principal: string;
+    readonly subject: JsonText<Subject>;
   };
   readonly teams: Resource<Team> & { readonly name: string };
   /** `member` is an e-mail; `position` is `member` or `manager`. */

@@ -8,6 +8,7 @@ import type { Handler } from "../call.ts";
 import { type Context, timestamp } from "../context.ts";
 import { findApplicationById, saveApplication, saveDeployment } from "../data/applications.ts";
 import { recordEffect } from "../data/audit.ts";
+import type { Trigger } from "../data/job-runs.ts";
 import { page, pageOfRows } from "../data/page.ts";
 import { recordSecretUses } from "../data/secret-uses.ts";
 import type { KeptApplication, KeptDeployment, Tables } from "../data/tables.ts";
@@ -27,6 +28,7 @@ import { type JsonText, toText } from "../json-text.ts";
 import { nameOf, requiredText } from "../name.ts";
 import type { Principal } from "../principal.ts";
 import { rolloutOf } from "../rollout/advance.ts";
+import { settleTrigger, triggerOnceDeployed } from "../runs/trigger.ts";
 import { type Served, serve } from "../serve.ts";
 
 const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
@@ -42,7 +44,8 @@ const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
     if (underWay !== null && body.forceDeploy !== true) {
       throw conflict("deployment-in-progress", `the deployment ${underWay.fqn} is still in progress`);
     }
-    const data = await deploy(transaction, principal, manifest, place, context);
+    const trigger = body.triggerOnDeploy === true ? principal : null;
+    const data = await deploy(transaction, { principal, manifest, place, trigger }, context);
     const resource = `${requiredText(manifest, "type")}/${place.workspace.fqn}/${nameOf(manifest)}`;
     await recordEffect(transaction, context, { principal, operation: "putApp", resource });
     return { data };
@@ -109,18 +112,24 @@ function plan({ subject }: Principal, manifest: JsonObject, { workspace, found }
   });
 }
 
+type NewVersion = {
+  readonly principal: Principal;
+  readonly manifest: JsonObject;
+  readonly place: Place;
+  /** Who wants a job to run once it is deployed. */
+  readonly trigger: Trigger | null;
+};
+
 async function deploy(
   transaction: Transaction<Tables>,
-  principal: Principal,
-  manifest: JsonObject,
-  place: Place,
+  { principal, manifest, place, trigger }: NewVersion,
   context: Context,
 ): Promise<JsonText<Deployment>> {
   const { newId, rollouts } = context;
   const planned = plan(principal, manifest, place, context);
   const now = planned.createdAt;
   const before = place.found?.application ?? createApplication(principal, manifest, place, now, newId);
-  await cancelUnderWay(transaction, place, now, newId);
+  await cancelUnderWay(transaction, place, now, context);
   const made = madeDeployment(planned, before.id, newId());
   const begun = withProgress(made, [rollouts.begin(manifest)], now, newId);
   const { progress, lookAt } = await rollouts.observe(rolloutOf(begun), context.now());
@@ -129,6 +138,8 @@ async function deploy(
   await saveDeployment(transaction, deployment, lookAt);
   await recordSecretUses(transaction, deployment);
   await saveApplication(transaction, application);
+  if (trigger !== null) await triggerOnceDeployed(transaction, deployment, trigger);
+  await settleTrigger(transaction, deployment, context);
   if (lookAt !== null) context.lookAt(lookAt);
   return deploymentText(toText<KeptDeployment>(deployment), toText(application));
 }
@@ -137,10 +148,13 @@ async function cancelUnderWay(
   transaction: Transaction<Tables>,
   { found }: Place,
   now: string,
-  newId: () => string,
+  context: Context,
 ): Promise<void> {
   const underWay = found?.underWay ?? null;
-  if (underWay !== null) await saveDeployment(transaction, withProgress(underWay, [cancelled], now, newId), null);
+  if (underWay === null) return;
+  const deployment = withProgress(underWay, [cancelled], now, context.newId);
+  await saveDeployment(transaction, deployment, null);
+  await settleTrigger(transaction, deployment, context);
 }
 
 function createApplication(

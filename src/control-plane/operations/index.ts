@@ -5,6 +5,7 @@ import type { Served } from "../serve.ts";
 import { applications } from "./applications.ts";
 import { artifacts } from "./artifacts.ts";
 import { clusters } from "./clusters.ts";
+import { jobs } from "./jobs.ts";
 import { mlRepos } from "./ml-repos.ts";
 import { modelVersions } from "./model-versions.ts";
 import { promptVersions } from "./prompt-versions.ts";
@@ -18,6 +19,7 @@ import { workspaces } from "./workspaces.ts";
 export const served: readonly Served[] = [
   ...workspaces,
   ...applications,
+  ...jobs,
   ...clusters,
   ...teams,
   ...mlRepos,

@@ -4,6 +4,7 @@ import { type Deployed, findApplicationById, saveApplication, saveDeployment } f
 import type { Tables } from "../data/tables.ts";
 import { withOutcome, withProgress } from "../deployment.ts";
 import { fromText } from "../json-text.ts";
+import { settleTrigger } from "../runs/trigger.ts";
 import type { Observation, Rollout } from "./driver.ts";
 
 // Enough to keep the disk busy, and few enough to let requests in between.
@@ -43,7 +44,7 @@ export function rolloutOf({ id, fqn, manifest, currentStatus, createdAt }: Deplo
 
 async function keep(
   transaction: Transaction<Tables>,
-  { now, newId }: Context,
+  context: Context,
   seen: Deployed,
   { progress, lookAt }: Observation,
 ): Promise<void> {
@@ -54,9 +55,11 @@ async function keep(
     .executeTakeFirstOrThrow();
   // Someone cancelled it since it was looked at.
   if (isOver === 1) return;
+  const { now, newId } = context;
   const moment = new Date(now()).toISOString();
   const deployment = progress.length === 0 ? seen : withProgress(seen, progress, moment, newId);
   await saveDeployment(transaction, deployment, lookAt);
+  await settleTrigger(transaction, deployment, context);
   const application = seen.applicationId === null ? null : await findApplicationById(transaction, seen.applicationId);
   if (application === null) return;
   const changed = withOutcome(application, deployment, newId);
