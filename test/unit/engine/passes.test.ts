@@ -1,0 +1,363 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../src/contract/json.ts";
+import { declare, prompt, service } from "../core/given.ts";
+import { extensions, passes, results } from "./passes.ts";
+import { controlPlane } from "./plane.ts";
+
+const cluster = declare({ type: "cluster", name: "c1", cluster_type: "generic" });
+const workspace = declare({ type: "workspace", name: "ws1", cluster_fqn: "c1" });
+const team = declare({ type: "team", name: "ml", members: ["a@x.io"] });
+const account = declare({
+  type: "virtual-account",
+  name: "ci",
+  permissions: [{ resource_fqn: "t", resource_type: "tenant", role_id: "tenant-member" }],
+});
+const repo = declare({ type: "ml-repo", name: "r" });
+const model = (fields: JsonObject = {}) =>
+  declare({ type: "model-version", name: "m", ml_repo: "r", source: { type: "local" }, ...fields });
+const everything = [cluster, workspace, team, account, repo, declare(prompt()), model(), declare(service())];
+
+/** A control plane where the workspace and the repo are there already. */
+async function prepared() {
+  const plane = await controlPlane();
+  const first = await passes(plane.url);
+  await first.apply([cluster, workspace, repo]);
+  plane.effects.length = 0;
+  return { plane, run: await passes(plane.url) };
+}
+
+describe("an apply", () => {
+  test("writes everything once, in dependency order, and nothing the second time", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    const first = await run.apply(everything);
+    expect(first.summary).toMatchObject({ created: 8, failed: 0 });
+    const order = plane.effects.map(({ operation }) => operation);
+    expect(order.indexOf("putCluster")).toBeLessThan(order.indexOf("putWorkspace"));
+    expect(order.indexOf("putWorkspace")).toBeLessThan(order.indexOf("putApp"));
+    const second = await run.apply(everything);
+    expect(second.summary).toMatchObject({ unchanged: 8, created: 0, updated: 0 });
+    expect(plane.effects).toHaveLength(8);
+  });
+
+  test("plans without a single write, and without operation 7", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    await run.plan(everything);
+    expect(plane.effects).toEqual([]);
+    expect(
+      plane.asked.filter(({ operation, dryRun }) => !dryRun && !/^(list|get(?!Personal))/.test(operation)),
+    ).toEqual([]);
+  });
+
+  test("keeps the one-time token in its file and out of the report", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    const { tokens, ...report } = await run.apply([account]);
+    expect(tokens).toHaveLength(1);
+    expect(await readFile(tokens[0]?.location ?? "", "utf8")).toBe("CANARY-token-of-ci\n");
+    expect(JSON.stringify({ tokens, report, progress: run.progress })).not.toContain("CANARY");
+  });
+
+  test("fails one resource and what depends on it, and goes on with the rest", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    plane.manners.refused.set("putTeam", { status: 422, message: "no such member" });
+    const bound = declare({ ...workspace.value, collaborators: [{ subject: "team:ml", role_id: "workspace-viewer" }] });
+    const report = await run.apply([cluster, team, bound, declare(service()), repo]);
+    expect(results(report)).toEqual({
+      "cluster/c1": "created",
+      "team/ml": "failed",
+      "workspace/c1:ws1": "blocked",
+      "service/c1:ws1/api": "blocked",
+      "ml-repo/r": "created",
+    });
+    expect(report.outcomes.find(({ identity }) => identity === "team/ml")?.error).toMatchObject({
+      status: 422,
+      message: "no such member",
+    });
+  });
+
+  test("carries no secret of a manifest out in the server's words", async () => {
+    const { plane, run } = await prepared();
+    plane.manners.refused.set("putApp", { status: 422, message: "env.DB_PASSWORD: CANARY-1 is too weak" });
+    const report = await run.apply([cluster, workspace, declare(service({ env: { DB_PASSWORD: "CANARY-1" } }))]);
+    expect(results(report)["service/c1:ws1/api"]).toBe("failed");
+    expect(JSON.stringify(report)).not.toContain("CANARY");
+    expect(JSON.stringify(report)).toContain("(sensitive) is too weak");
+  });
+
+  test("stops writing at the first failure where it is asked to", async () => {
+    const plane = await controlPlane();
+    plane.manners.refused.set("putCluster", { status: 422, message: "no" });
+    const run = await passes(plane.url);
+    const report = await run.apply([cluster, team, repo], { failFast: true, concurrency: 1 });
+    expect(report.summary).toMatchObject({ failed: 1, skipped: 2 });
+    expect(plane.effects).toEqual([]);
+  });
+
+  test("starts nothing once it is asked to end, and says what it skipped", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    const report = await run.apply(everything, { stopping: AbortSignal.abort() });
+    expect(report.summary.skipped).toBe(8);
+    expect(plane.effects).toEqual([]);
+  });
+
+  test("sends nothing for an account whose token could not be kept, and goes on", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    await writeFile(join(run.state.folder, "tokens"), "in the way");
+    const report = await run.apply([account, team]);
+    expect(results(report)).toEqual({ "virtual-account/ci": "failed", "team/ml": "created" });
+    expect(report.outcomes.find(({ identity }) => identity === account.identity)?.error?.code).toBe("token-sink");
+    expect(plane.effects).toHaveLength(1);
+  });
+
+  test("forgets what left both git and live", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    await run.apply([team, repo]);
+    plane.rows("teams").length = 0;
+    expect((await run.plan([repo])).plan.steps.map(({ action }) => action)).toEqual(["keep"]);
+    await run.apply([repo]);
+    await using session = await run.session({});
+    expect([...(await session.recorded()).keys()]).toEqual(["ml-repo/r"]);
+  });
+
+  test("brings drift back, field by field", async () => {
+    const { plane, run } = await prepared();
+    const desired = [cluster, workspace, repo, declare(service({ replicas: 2 }))];
+    await run.apply(desired);
+    const elsewhere = await passes(plane.url);
+    await elsewhere.apply([cluster, workspace, declare(service({ replicas: 5 }))]);
+    const { plan } = await run.plan(desired);
+    expect(plan.summary).toMatchObject({ update: 1, drift: 1 });
+    expect(plan.steps.flatMap(({ changes }) => changes)).toEqual([
+      { path: "/replicas", before: 5, after: 2, cause: "drift" },
+    ]);
+    expect(results(await run.apply(desired))["service/c1:ws1/api"]).toBe("updated");
+    expect((await run.plan(desired)).plan.summary).toMatchObject({ keep: 4, update: 0 });
+  });
+});
+
+describe("a reply that is swallowed after its effect", () => {
+  test.each([
+    ["operation 16", "putApp", declare(service())],
+    ["operation 3", "putPromptVersion", declare(prompt())],
+    ["operation 17", "putCluster", declare({ type: "cluster", name: "c2", cluster_type: "generic" })],
+    ["operation 19", "putTeam", team],
+  ] as const)("of %s leaves one effect and one receipt", async (_, operation, manifest) => {
+    const { plane, run } = await prepared();
+    plane.manners.swallowed.set(operation, 1);
+    const report = await run.apply([cluster, workspace, repo, manifest]);
+    expect(results(report)[manifest.identity]).toBe("created");
+    expect(report.pending).toEqual([]);
+    const same = new Set(plane.effects.filter((one) => one.operation === operation).map(({ key }) => key));
+    expect(same.size).toBe(1);
+    if (operation === "putApp" || operation === "putPromptVersion") expect(plane.effects).toHaveLength(1);
+    expect((await run.apply([cluster, workspace, repo, manifest])).summary).toMatchObject({ created: 0, updated: 0 });
+  });
+
+  test("of operation 5 leaves one version, and teaches that this server registers", async () => {
+    const { plane, run } = await prepared();
+    plane.manners.missing.add("putModelVersion");
+    plane.manners.swallowed.set("postModelVersion", 1);
+    const report = await run.apply([repo, model()]);
+    expect(results(report)).toMatchObject({ "model-version/r/m": "created" });
+    expect(plane.effects).toEqual([{ operation: "postModelVersion", key: "r/m" }]);
+    expect(report.facts.registers).toBe(true);
+  });
+
+  test("of operation 16 leaves one version of an application that lists ports without their protocol", async () => {
+    const { plane, run } = await prepared();
+    plane.manners.swallowed.set("putApp", 1);
+    await run.apply([cluster, workspace, declare(service({ ports: [{ port: 80 }], env: { A: 1 } }))]);
+    expect(plane.effects).toHaveLength(1);
+  });
+
+  test("of operation 16 leaves one version on a documented-only control plane too", async () => {
+    const { plane, run } = await prepared();
+    for (const name of extensions) plane.manners.missing.add(name);
+    plane.manners.swallowed.set("putApp", 1);
+    const report = await run.apply([cluster, workspace, declare(service())]);
+    expect(results(report)["service/c1:ws1/api"]).toBe("created");
+    expect(plane.effects.filter(({ operation }) => operation === "putApp")).toHaveLength(1);
+  });
+
+  test("of operation 18 names the account whose token was lost", async () => {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    plane.manners.swallowed.set("putVirtualAccount", 1);
+    const report = await run.apply([account]);
+    expect(report.outcomes[0]).toMatchObject({ result: "unknown", error: { code: "token-unrecovered" } });
+    expect(plane.effects).toHaveLength(1);
+  });
+});
+
+describe("a request that is lost before its effect", () => {
+  test.each([
+    ["operation 16", "putApp", declare(service())],
+    ["operation 3", "putPromptVersion", declare(prompt())],
+    ["operation 18", "putVirtualAccount", account],
+  ] as const)("of %s is sent again once it cannot arrive any more", async (_, operation, manifest) => {
+    const { plane, run } = await prepared();
+    plane.manners.lost.set(operation, 1);
+    const report = await run.apply([cluster, workspace, repo, manifest]);
+    expect(results(report)[manifest.identity]).toBe("created");
+    expect(report.outcomes.find(({ identity }) => identity === manifest.identity)?.attempts).toBe(2);
+    expect(plane.effects).toHaveLength(1);
+  });
+
+  test("again and again is unknown in the end, and stays in the journal for nothing", async () => {
+    const { plane, run } = await prepared();
+    plane.manners.lost.set("putApp", 9);
+    const report = await run.apply([cluster, workspace, declare(service())]);
+    expect(report.outcomes.at(-1)).toMatchObject({
+      result: "unknown",
+      attempts: 3,
+      error: { code: "outcome-unknown" },
+    });
+    expect(plane.effects).toEqual([]);
+  });
+});
+
+describe("operation 5", () => {
+  test("that discards what it is given is found out and not tried again", async () => {
+    const { plane, run } = await prepared();
+    plane.manners.missing.add("putModelVersion");
+    plane.manners.discardsModels = true;
+    const report = await run.apply([repo, model()]);
+    expect(report.outcomes.at(-1)).toMatchObject({ result: "failed", error: { code: "not-registered" } });
+    expect(report.facts.registers).toBe(false);
+    expect(plane.asked.filter(({ operation }) => operation === "postModelVersion")).toHaveLength(1);
+  });
+
+  test("is never sent for a name that has versions, unless the operator says so", async () => {
+    const { plane, run } = await prepared();
+    await run.apply([repo, model()]);
+    plane.manners.missing.add("putModelVersion");
+    const other = await passes(plane.url);
+    const changed = [repo, model({ step: 3 })];
+    expect(results(await other.apply(changed))["model-version/r/m"]).toBe("blocked");
+    expect(plane.asked.filter(({ operation }) => operation === "postModelVersion")).toHaveLength(0);
+    expect(results(await other.apply(changed, { registersModels: true }))["model-version/r/m"]).toBe("updated");
+  });
+});
+
+describe("a deployment in progress", () => {
+  test("is waited for and then followed by ours", async () => {
+    const { plane, run } = await prepared();
+    await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
+    plane.effects.length = 0;
+    plane.manners.rollingOut = 3;
+    const report = await run.apply([cluster, workspace, declare(service({ replicas: 2 }))]);
+    expect(results(report)["service/c1:ws1/api"]).toBe("updated");
+    expect(plane.effects).toHaveLength(1);
+  });
+});
+
+describe("a control plane that ignores dryRun", () => {
+  test("is found out at the first rehearsal and never asked for another", async () => {
+    const { plane, run } = await prepared();
+    await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
+    const other = await passes(plane.url);
+    plane.effects.length = 0;
+    plane.asked.length = 0;
+    plane.manners.ignoresDryRun = true;
+    const desired = [cluster, workspace, declare(service({ replicas: 2 }))];
+    await expect(other.plan(desired)).rejects.toThrow("ignores dryRun");
+    expect(plane.effects).toHaveLength(1);
+    await expect(other.plan([...desired, declare(service({ name: "web" })), team]))
+      .rejects.toThrow("ignores dryRun")
+      .catch(() => undefined);
+    expect(plane.asked.filter(({ dryRun }) => dryRun)).toHaveLength(1);
+  });
+});
+
+describe("a documented-only control plane", () => {
+  async function documented() {
+    const { plane, run } = await prepared();
+    for (const name of extensions) plane.manners.missing.add(name);
+    return { plane, run };
+  }
+
+  test("is planned and applied whole, and the second apply writes nothing", async () => {
+    const { plane, run } = await documented();
+    const first = await run.apply(everything);
+    expect(results(first)).toMatchObject({
+      "cluster/c1": "unchanged",
+      "workspace/c1:ws1": "unchanged",
+      "service/c1:ws1/api": "created",
+      "team/ml": "created",
+      "virtual-account/ci": "created",
+    });
+    plane.effects.length = 0;
+    const second = await run.apply(everything);
+    expect(second.summary).toMatchObject({ unchanged: 8 });
+    expect(plane.effects).toEqual([]);
+  });
+
+  test("gives ids through rehearsals, for a runner without a ledger", async () => {
+    const { plane, run } = await documented();
+    await run.apply(everything);
+    plane.effects.length = 0;
+    const other = await passes(plane.url);
+    const { plan } = await other.plan(everything);
+    const action = (identity: string) => plan.steps.find((step) => step.identity === identity)?.action;
+    expect(["service/c1:ws1/api", "cluster/c1"].map(action)).toEqual(["keep", "keep"]);
+    expect(["team/ml", "virtual-account/ci"].map(action)).toEqual(["ensure", "ensure"]);
+    expect(plane.effects).toEqual([]);
+  });
+
+  test("verifies workspaces without writing them, and blocks what stands in an absent one", async () => {
+    const { run } = await documented();
+    const absent = declare({ type: "workspace", name: "ws2", cluster_fqn: "c1" });
+    const report = await run.apply([cluster, absent, declare(service({ workspace_fqn: "c1:ws2" }))]);
+    expect(report.outcomes.map(({ result, error }) => [result, error?.code])).toEqual([
+      ["unchanged", undefined],
+      ["blocked", "read-only"],
+      ["blocked", "dependency"],
+    ]);
+  });
+
+  test("is told apart once and for all: what is missing is not asked for again", async () => {
+    const { plane, run } = await documented();
+    await run.apply(everything);
+    plane.seen.length = 0;
+    await run.plan(everything);
+    expect(plane.seen.filter(({ path, method }) => method === "GET" && path === "/api/svc/v1/teams")).toEqual([]);
+  });
+});
+
+describe("live that cannot be read in full", () => {
+  test("leaves the plan incomplete and its resources blocked, others planned", async () => {
+    const { plane, run } = await prepared();
+    plane.manners.refused.set("listPromptVersions", { status: 400, message: "bad query" });
+    const { plan } = await run.plan([repo, declare(prompt()), team]);
+    expect(plan.complete).toBe(false);
+    expect(plan.steps.map(({ action, reason }) => [action, reason])).toEqual([
+      ["keep", null],
+      ["create", null],
+      ["block", "unreadable"],
+    ]);
+    expect(plan.diagnostics.map(({ code }) => code)).toContain("unreadable");
+  });
+
+  test("ends the whole pass where the token is not taken", async () => {
+    const { plane, run } = await prepared();
+    plane.manners.refused.set("listMlRepos", { status: 401, message: "who are you" });
+    await expect(run.plan([repo])).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
+  test("does not hang on a rehearsal that fails", async () => {
+    const { plane, run } = await prepared();
+    await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
+    const other = await passes(plane.url);
+    plane.manners.refused.set("putApp", { status: 418, message: "no rehearsals here" });
+    const { plan } = await other.plan([cluster, workspace, declare(service({ replicas: 2 }))]);
+    expect(plan.steps.at(-1)).toMatchObject({ changes: [{ path: "/replicas", before: 1, after: 2 }] });
+  });
+});

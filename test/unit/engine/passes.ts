@@ -1,0 +1,114 @@
+import { shapes } from "../../../src/contract/generated/shapes.ts";
+import type { OperationName } from "../../../src/contract/operations.ts";
+import { isDocumented, operation, operations } from "../../../src/contract/operations.ts";
+import { Secret } from "../../../src/contract/secret.ts";
+import type { Manifest } from "../../../src/core/manifest.ts";
+import type { Progress } from "../../../src/engine/apply.ts";
+import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
+import { type Looking, look } from "../../../src/engine/look.ts";
+import { openSession } from "../../../src/engine/session.ts";
+import { openState } from "../../../src/engine/state.ts";
+import { kindOf } from "../../../src/kinds/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+
+/** Every extension: what a documented-only control plane lacks. */
+export const extensions = (Object.keys(operations) as OperationName[]).filter((name) => !isDocumented(operation(name)));
+
+/** How the passes of a test are made. */
+export type PassOptions = {
+  readonly sink?: "file" | null;
+  readonly registersModels?: boolean;
+  readonly stopping?: AbortSignal;
+  readonly concurrency?: number;
+  readonly failFast?: boolean;
+  readonly wait?: boolean;
+  readonly now?: () => number;
+  /** Milliseconds after which a lost request is taken for lost. */
+  readonly deadline?: number;
+};
+
+/** Passes over one server with one state folder, each with a session of its own as separate commands would have it. */
+export async function passes(url: string, folder?: string) {
+  const state = await openState(folder ?? (await temporaryFolder()), { keyText: null });
+  const session = (options: PassOptions) =>
+    openSession({
+      server: { name: "test", url },
+      state,
+      sink: options.sink === undefined ? "file" : options.sink,
+      registersModels: options.registersModels ?? false,
+      token: () => new Secret("test-token"),
+      concurrency: 8,
+      requestTimeout: 2_000,
+      connectTimeout: 500,
+      env: {},
+      userAgent: "holdfast/test",
+      random: () => 0,
+      signal: new AbortController().signal,
+    });
+  const common = ({ concurrency = 8, now = Date.now }: PassOptions) => ({
+    kindOf,
+    shapeOf: (type: string) => shapes[type] ?? ({ is: "free" } as const),
+    concurrency,
+    now,
+    signal: new AbortController().signal,
+  });
+  const desired = (manifests: readonly Manifest[]) => ({
+    revision: null,
+    manifests,
+    declared: new Set(manifests.map(({ identity }) => identity)),
+    invalid: new Set<string>(),
+    isWhole: true,
+    base: null,
+    diagnostics: [],
+  });
+  const progress: Progress[] = [];
+  const followOptions = (options: PassOptions): FollowOptions => ({
+    ...common(options),
+    wait: options.wait ?? true,
+    failFast: options.failFast ?? false,
+    onProgress: (one) => progress.push(one),
+    requestTimeoutMs: options.deadline ?? 50,
+    rolloutTimeoutMs: 5_000,
+    stopping: options.stopping ?? new AbortController().signal,
+  });
+  return {
+    state,
+    progress,
+    session,
+    plan: async (manifests: readonly Manifest[], options: PassOptions = {}) => {
+      await using one = await session(options);
+      const looking: Looking = {
+        ...one,
+        ...common(options),
+        recorded: await one.recorded(),
+        ignore: [],
+        hasSink: one.sink !== null,
+      };
+      return await look(desired(manifests), looking);
+    },
+    apply: async (manifests: readonly Manifest[], options: PassOptions = {}) => {
+      await using one = await session(options);
+      const recovered = await recoverPending(one, followOptions(options));
+      const recorded = await one.recorded();
+      const looking: Looking = { ...one, ...common(options), recorded, ignore: [], hasSink: one.sink !== null };
+      const looked = await look(desired(manifests), looking);
+      const applied = await follow(looked, recorded, one, followOptions(options));
+      return {
+        ...applied,
+        recovered,
+        plan: looked.plan,
+        pending: await one.ledger.pending(),
+        facts: one.memory.facts(),
+      };
+    },
+  };
+}
+
+/** The results of an apply, by identity. */
+export function results({
+  outcomes,
+}: {
+  readonly outcomes: readonly { readonly identity: string; readonly result: string }[];
+}) {
+  return Object.fromEntries(outcomes.map(({ identity, result }) => [identity, result]));
+}
