@@ -5,32 +5,47 @@ import type { Context } from "./context.ts";
 import { rolesOf } from "./data/grants.ts";
 import type { KeptAccount, Tables } from "./data/tables.ts";
 import { isExpired } from "./expiry.ts";
+import type { Principal } from "./principal.ts";
 import { signToken, verifiedTokenId } from "./tokens.ts";
 
 /** How virtual accounts are named as subjects. */
 export const accountSubjectType = "virtualaccount";
 
 /** Knows the tokens of virtual accounts: the database says on every request whether one still counts. */
-export const accountToken: Authenticator = async (token, { store, signingKeys, now }) => {
+export const accountToken: Authenticator = async (token, context) => {
+  const { store, signingKeys, now } = context;
   const jwtId = await verifiedTokenId(signingKeys.all, token);
   if (jwtId === null) return null;
+  const jwt = await store.read
+    .selectFrom("jwts")
+    .select(["account_id", "valid_until"])
+    .where("id", "=", jwtId)
+    .executeTakeFirst();
+  if (jwt === undefined || (jwt.valid_until !== null && jwt.valid_until <= now())) return null;
+  return accountPrincipal(jwt.account_id, context);
+};
+
+/** The virtual account of that id, with its roles; null when there is none, or when its last day is over. */
+export async function accountPrincipal(
+  accountId: string,
+  { store, now }: Pick<Context, "store" | "now">,
+): Promise<Principal | null> {
   const account = await store.read
-    .selectFrom("jwts as j")
-    .innerJoin("virtual_accounts as a", "a.id", "j.account_id")
-    .select(["a.id", "a.name", "a.expires_on", "j.valid_until"])
-    .where("j.id", "=", jwtId)
+    .selectFrom("virtual_accounts")
+    .select(["id", "name", "expires_on"])
+    .where("id", "=", accountId)
     .executeTakeFirst();
   if (account === undefined || isExpired(account.expires_on, now())) return null;
-  if (account.valid_until !== null && account.valid_until <= now()) return null;
-  const name = `${accountSubjectType}:${account.name}`;
+  const { id: subjectId, name: slug } = account;
+  const name = `${accountSubjectType}:${slug}`;
   const subject = {
-    subjectId: account.id,
+    subjectId,
     subjectType: accountSubjectType,
-    subjectSlug: account.name,
-    subjectDisplayName: account.name,
+    subjectSlug: slug,
+    subjectDisplayName: slug,
   };
-  return { name, subject, roles: await rolesOf(store.read, name, account.name) };
-};
+  return { name, subject, roles: await rolesOf(store.read, name, slug) };
+}
 
 /** Makes a token for an account, and keeps its id alone. */
 export async function issueToken(

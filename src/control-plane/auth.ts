@@ -34,19 +34,24 @@ export async function authenticate(
 }
 
 /** Knows the opaque tokens of users. */
-export const userToken: Authenticator = async (token, { store }) => {
-  const user = await store.read
+export const userToken: Authenticator = async (token, context) => {
+  const row = await context.store.read
     .selectFrom("tokens")
-    .innerJoin("users", "users.id", "tokens.user_id")
-    .select(["users.id", "users.slug", "users.display_name"])
-    .where("tokens.hash", "=", tokenHash(token))
+    .select("user_id")
+    .where("hash", "=", tokenHash(token))
     .executeTakeFirst();
+  return row === undefined ? null : userPrincipal(row.user_id, context);
+};
+
+/** The user of that id, with its roles; null when there is none. */
+export async function userPrincipal(userId: string, { store }: Pick<Context, "store">): Promise<Principal | null> {
+  const user = await store.read.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
   if (user === undefined) return null;
   const { id, slug, display_name: subjectDisplayName } = user;
   const name = `user:${slug}`;
   const subject = { subjectId: id, subjectType: "user", subjectSlug: slug, subjectDisplayName };
   return { name, subject, roles: await rolesOf(store.read, name, slug) };
-};
+}
 
 /** What is kept of a token: enough to know it again, of no use to whoever reads it. */
 export function tokenHash(token: Secret): string {

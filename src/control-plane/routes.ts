@@ -1,13 +1,16 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
-import { isObject } from "../contract/json.ts";
+import { isObject, type Json } from "../contract/json.ts";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../contract/operations.ts";
 import { badRequest, Refusal } from "../http/refusal.ts";
 import { queryText } from "../http/server.ts";
 import { type Authenticator, bearerToken } from "./auth.ts";
 import { createCallers } from "./callers.ts";
 import type { Context } from "./context.ts";
+import { createWriteOnce, type Reply } from "./exactly-once.ts";
 import type { Principal } from "./principal.ts";
-import type { Served } from "./serve.ts";
+import type { Request, Served } from "./serve.ts";
+import { readWriteHeaders } from "./write-headers.ts";
 
 /** What the routes are made of. */
 export type Routing = {
@@ -22,8 +25,9 @@ export type Routing = {
 export function addOperations(app: FastifyInstance, routing: Routing): void {
   const handlers = new Map(routing.served.map((served) => [served.name, served]));
   const callerOf = createCallers(routing.context, routing.authenticators);
+  const answer = createAnswer(routing.context);
   const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
-  for (const name of offered) addOperation(app, name, handlers.get(name), routing.context, callerOf);
+  for (const name of offered) addOperation(app, name, handlers.get(name), { callerOf, answer });
   const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
   for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
 }
@@ -33,12 +37,16 @@ function operationNames(): readonly OperationName[] {
   return Object.keys(operations).filter((name): name is OperationName => Object.hasOwn(operations, name));
 }
 
+/** Answers a request of a known caller. */
+type AnswerRequest = (served: Served, request: Request, headers: IncomingHttpHeaders) => Promise<Reply>;
+
+type Answering = { readonly callerOf: ReturnType<typeof createCallers>; readonly answer: AnswerRequest };
+
 function addOperation(
   app: FastifyInstance,
   name: OperationName,
   served: Served | undefined,
-  context: Context,
-  callerOf: ReturnType<typeof createCallers>,
+  { callerOf, answer }: Answering,
 ): void {
   const { method, path, number } = operation(name);
   const callers = new WeakMap<FastifyRequest, Principal>();
@@ -46,18 +54,39 @@ function addOperation(
     method,
     url: fastifyPath(path),
     // Before the body is read: strangers are not listened to.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       callers.set(request, await callerOf(bearerToken(request.raw.rawHeaders)));
+      if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
     },
     handler: async (request, reply) => {
       const principal = callers.get(request);
       if (served === undefined || principal === undefined) throw notImplemented(number);
       const query = queryText(request);
-      const body = request.body;
-      const text = await served.answer({ principal, path: pathValues(request), query, body }, context);
-      return reply.type("application/json; charset=utf-8").send(text);
+      // The one reader of bodies gives JSON.
+      const body = request.body as Json | undefined;
+      const asked = { principal, path: pathValues(request), query, body };
+      const { status, text, isReplay } = await answer(served, asked, request.headers);
+      if (isReplay) reply.header("idempotency-replayed", "true");
+      return reply.code(status).type("application/json; charset=utf-8").send(text);
     },
   });
+}
+
+function createAnswer(context: Context): AnswerRequest {
+  const writeOnce = createWriteOnce(context);
+  return async (served, request, headers) => {
+    if (isWrite(served.name)) {
+      const given = readWriteHeaders(headers);
+      // A rehearsal has no effect that could be doubled or late.
+      const isRehearsal = isObject(request.body) && request.body.dryRun === true;
+      if (!isRehearsal && (given.key !== null || given.fence !== null)) return writeOnce(served, request, given);
+    }
+    return { status: 200, text: await served.answer(request, context), isReplay: false };
+  };
+}
+
+function isWrite(name: OperationName): boolean {
+  return operation(name).retry !== "read";
 }
 
 function refuseOtherMethods(app: FastifyInstance, path: string, sharing: readonly Operation[]): void {

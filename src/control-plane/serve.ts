@@ -1,3 +1,4 @@
+import type { Json } from "../contract/json.ts";
 import { type OperationName, operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { QueryText } from "../http/query-text.ts";
@@ -8,11 +9,11 @@ import type { JsonText } from "./json-text.ts";
 import type { Principal } from "./principal.ts";
 
 /** A request as it arrived, its caller known. */
-type Request = {
+export type Request = {
   readonly principal: Principal;
   readonly path: { readonly [name: string]: string };
   readonly query: QueryText;
-  readonly body: unknown;
+  readonly body: Json | undefined;
 };
 
 /** An operation that is served: it reads the request's form, and answers the whole reply as JSON text. */

@@ -1,13 +1,16 @@
 import { accountToken } from "../account-token.ts";
 import type { Authenticator } from "../auth.ts";
 import { userToken } from "../auth.ts";
+import { personalToken } from "../personal-token.ts";
 import type { Served } from "../serve.ts";
 import { applications } from "./applications.ts";
 import { artifacts } from "./artifacts.ts";
 import { clusters } from "./clusters.ts";
 import { jobs } from "./jobs.ts";
+import { leases } from "./leases.ts";
 import { mlRepos } from "./ml-repos.ts";
 import { modelVersions } from "./model-versions.ts";
+import { personalTokens } from "./personal-tokens.ts";
 import { promptVersions } from "./prompt-versions.ts";
 import { secrets } from "./secrets.ts";
 import { stages } from "./stages.ts";
@@ -29,7 +32,9 @@ export const served: readonly Served[] = [
   ...artifacts,
   ...secrets,
   ...virtualAccounts,
+  ...personalTokens,
+  ...leases,
 ];
 
 /** Every way to know a caller. */
-export const authenticators: readonly Authenticator[] = [userToken, accountToken];
+export const authenticators: readonly Authenticator[] = [userToken, personalToken, accountToken];
