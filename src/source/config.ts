@@ -20,7 +20,7 @@ import { CONFIG_NAME, isInside } from "./root.ts";
 type Given<Keys extends keyof HoldfastConfig> = { readonly [Key in Keys]?: NonNullable<HoldfastConfig[Key]> };
 
 /** Keys that a pull request may change, and that the source's own file therefore sets. */
-export type RepositoryConfig = Given<
+type RepositoryConfig = Given<
   | "paths"
   | "ignore"
   | "external"
@@ -33,7 +33,7 @@ export type RepositoryConfig = Given<
 >;
 
 /** Keys that say where credentials and writes go: honoured from the source's own file only for a person at a terminal. */
-export type OperatorConfig = Given<
+type OperatorConfig = Given<
   "server" | "tokenFile" | "state" | "sinks" | "notifications" | "sources" | "targets" | "modelVersionWrite"
 >;
 
