@@ -1,19 +1,16 @@
 import { HoldfastError } from "../core/errors.ts";
 import { shrinkGuard } from "../core/guard.ts";
-import type { Applied } from "../engine/apply.ts";
 import { follow, recoverPending } from "../engine/follow.ts";
 import { look } from "../engine/look.ts";
 import { createTrigger, loop } from "../engine/loop.ts";
 import { lockState } from "../engine/state.ts";
-import { applyLine, outcomeText } from "../render/apply.ts";
-import { diagnosticsText } from "../render/diagnostics.ts";
-import { printable } from "../render/escape.ts";
 import { watchSource } from "../source/watch.ts";
 import type { Invocation } from "./command.ts";
 import { type Connected, openConnection } from "./connection.ts";
-import { followOptions, placesIn } from "./following.ts";
+import { followOptions } from "./following.ts";
 import { desiredOf, lookingAt } from "./looking.ts";
-import { type Prepared, prepare } from "./prepare.ts";
+import { prepare } from "./prepare.ts";
+import { createTeller, type Teller } from "./teller.ts";
 
 const INTERVAL_S = 60;
 
@@ -35,28 +32,32 @@ export async function run(invocation: Invocation): Promise<number> {
   };
   await watchSource(watched, { signal: terminal.stopping });
   const intervalMs = (flags.interval ?? INTERVAL_S) * 1000;
-  await loop(() => pass(invocation, connected, told), { trigger, intervalMs, signal: terminal.stopping });
+  await loop(passes(invocation, connected, told), { trigger, intervalMs, signal: terminal.stopping });
   if (terminal.stopping.reason instanceof HoldfastError && terminal.stopping.reason.code === "terminated") return 0;
   throw terminal.stopping.reason;
 }
 
-// A pass that fails leaves everything as it was; the next one looks again.
-async function pass(invocation: Invocation, connected: Connected, told: Teller): Promise<void> {
-  try {
-    await reconcile(invocation, connected, told);
-  } catch (error) {
-    if (invocation.terminal.stopping.aborted) return;
-    if (error instanceof HoldfastError && error.code === "unauthorized") throw error;
-    told.failure(error);
-  }
+// A pass that fails leaves everything as it was; the next one looks again. Only a token that was never taken ends it.
+function passes(invocation: Invocation, connected: Connected, told: Teller): () => Promise<void> {
+  let hasWorked = false;
+  return async () => {
+    try {
+      await reconcile(invocation, connected, told);
+      hasWorked = true;
+    } catch (error) {
+      if (invocation.terminal.stopping.aborted) return;
+      if (!hasWorked && error instanceof HoldfastError && error.code === "unauthorized") throw error;
+      told.failure(error);
+    }
+  };
 }
 
 async function reconcile(invocation: Invocation, { session }: Connected, told: Teller): Promise<void> {
   const { terminal, flags } = invocation;
   const prepared = await prepare(invocation);
-  told.diagnostics(prepared);
   const options = followOptions(invocation, prepared);
-  await recoverPending(session, options);
+  const interrupted = await recoverPending(session, options);
+  told.diagnostics([...prepared.loaded.diagnostics, ...interrupted], prepared);
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
   const shrunk = flags.allowShrink ? null : shrinkGuard(recorded.keys(), desired.declared, prepared.settings.guards);
@@ -67,38 +68,5 @@ async function reconcile(invocation: Invocation, { session }: Connected, told: T
   }
   const looked = await look(desired, lookingAt(session, recorded, prepared, terminal.stopping));
   const applied = await follow(looked, recorded, session, options);
-  told.applied(applied, prepared);
-}
-
-/** Says what changed from one pass to the next, and is silent while nothing does. */
-type Teller = {
-  readonly diagnostics: (prepared: Prepared) => void;
-  readonly applied: (applied: Applied, prepared: Prepared) => void;
-  readonly failure: (error: unknown) => void;
-};
-
-function createTeller({ terminal }: Invocation): Teller {
-  const last = { diagnostics: "", applied: "", failure: "" };
-  const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream): void => {
-    if (text !== last[what]) stream.write(text);
-    last[what] = text;
-  };
-  return {
-    diagnostics: ({ loaded, settings }) =>
-      once("diagnostics", diagnosticsText(loaded.diagnostics, settings.paint), terminal.stderr),
-    applied: (applied, prepared) => {
-      const { paint } = prepared.settings;
-      for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
-      const lines = applied.outcomes
-        .filter(({ result }) => result !== "unchanged")
-        .map((outcome) => `  ${outcomeText(outcome, paint, placesIn(prepared))}\n`);
-      once("applied", `${lines.join("")}${applyLine(applied)}\n`, terminal.stdout);
-      last.failure = "";
-    },
-    failure: (error) => {
-      const hint = error instanceof HoldfastError && error.hint !== null ? `\n  → ${printable(error.hint)}` : "";
-      const message = error instanceof Error ? error.message : String(error);
-      once("failure", `error: ${printable(message)}${hint}\n`, terminal.stderr);
-    },
-  };
+  told.applied(applied, looked, prepared);
 }

@@ -85,7 +85,8 @@ function stepText(step: Step, { paint, detailOf }: PlanView): string {
   return [head, ...because, ...step.changes.map((change) => changeText(change, paint))].join("\n");
 }
 
-function changeText({ path, before, after, cause }: Change, paint: Paint): string {
+/** One field that differs: its values and the cause. */
+export function changeText({ path, before, after, cause }: Change, paint: Paint): string {
   const values = `${showValue(before)} → ${showValue(after)}`;
   return `      ${printable(path)}: ${values}  ${paint("dim", cause)}`;
 }

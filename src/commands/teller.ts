@@ -1,0 +1,57 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Plan } from "../core/plan.ts";
+import type { Outcome } from "../core/report.ts";
+import type { Applied } from "../engine/apply.ts";
+import type { Look } from "../engine/look.ts";
+import { applyLine, outcomeText } from "../render/apply.ts";
+import { diagnosticsText } from "../render/diagnostics.ts";
+import { printable } from "../render/escape.ts";
+import type { Paint } from "../render/paint.ts";
+import { changeText } from "../render/plan.ts";
+import type { Invocation } from "./command.ts";
+import { placesIn } from "./following.ts";
+import type { Prepared } from "./prepare.ts";
+
+/** Says what changed from one pass to the next, and is silent while nothing does. */
+export type Teller = {
+  readonly diagnostics: (diagnostics: readonly Diagnostic[], prepared: Prepared) => void;
+  readonly applied: (applied: Applied, looked: Look, prepared: Prepared) => void;
+  readonly failure: (error: unknown) => void;
+};
+
+/** A teller on the streams of a terminal. */
+export function createTeller({ terminal }: Invocation): Teller {
+  const last = { diagnostics: "", applied: "", failure: "" };
+  const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream): void => {
+    if (text !== last[what]) stream.write(text);
+    last[what] = text;
+  };
+  return {
+    diagnostics: (diagnostics, { settings }) =>
+      once("diagnostics", diagnosticsText(diagnostics, settings.paint), terminal.stderr),
+    applied: (applied, { plan }, prepared) => {
+      const { paint } = prepared.settings;
+      for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
+      const lines = applied.outcomes
+        .filter(({ result }) => result !== "unchanged")
+        .flatMap((outcome) => [
+          `  ${outcomeText(outcome, paint, placesIn(prepared))}`,
+          ...changesOf(outcome, plan, paint),
+        ])
+        .map((line) => `${line}\n`);
+      once("applied", `${lines.join("")}${applyLine(applied)}\n`, terminal.stdout);
+      last.failure = "";
+    },
+    failure: (error) => {
+      const hint = error instanceof HoldfastError && error.hint !== null ? `\n  → ${printable(error.hint)}` : "";
+      const message = error instanceof Error ? error.message : String(error);
+      once("failure", `error: ${printable(message)}${hint}\n`, terminal.stderr);
+    },
+  };
+}
+
+function changesOf({ identity }: Outcome, { steps }: Plan, paint: Paint): readonly string[] {
+  const step = steps.find((one) => one.identity === identity);
+  return (step?.changes ?? []).map((change) => changeText(change, paint));
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { createProgram } from "../../src/commands/program.ts";
+import type { Terminal } from "../../src/commands/terminal.ts";
+import { exitCodes } from "../../src/core/errors.ts";
+import { kinds } from "../../src/kinds/index.ts";
+
+const readme = readFileSync("README.md", "utf8");
+
+const terminal: Terminal = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: {},
+  cwd: process.cwd(),
+  now: () => 0,
+  stopping: new AbortController().signal,
+  signal: new AbortController().signal,
+  stop: () => undefined,
+};
+
+const program: Command = createProgram(terminal, "0.0.0", () => undefined);
+
+/** The first cells of the rows of the table under a heading, without their code marks. */
+function firstCells(heading: string): readonly string[] {
+  const [, section = ""] = readme.split(`\n## ${heading}\n`);
+  const [text = ""] = section.split("\n## ");
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("|---"))
+    .map((line) => line.split(" | ")[0]?.replace(/^\| |`/g, "") ?? "");
+}
+
+describe("the README", () => {
+  it("names every kind, and none that is not there", () => {
+    const named = firstCells("Kinds")
+      .slice(1)
+      .map((cell) => cell.split(" ")[0]);
+    expect(named.toSorted()).toEqual(kinds.map(({ type }) => type).toSorted());
+  });
+
+  it("names every exit code, and none that is not there", () => {
+    const named = firstCells("Exit codes").slice(1).map(Number);
+    expect(named).toEqual([0, 2, ...Object.values(exitCodes)].toSorted((a, b) => a - b));
+  });
+
+  it.each(program.commands.map((command) => [command.name(), command] as const))("names the command %s", (name) => {
+    expect(firstCells("Commands").some((cell) => cell.split(" ")[0] === name)).toBe(true);
+  });
+
+  it("names every flag, and none that is not there", () => {
+    const [, section = ""] = readme.split("\n## Commands\n");
+    const [text = ""] = section.split("\n## ");
+    const named = new Set(text.match(/--[a-z][a-z-]*/g));
+    const flags = new Set(program.commands.flatMap(({ options }) => options.map(({ long }) => long ?? "")));
+    expect({ missing: flags.difference(named), unknown: named.difference(flags) }).toEqual({
+      missing: new Set(),
+      unknown: new Set(),
+    });
+  });
+});
