@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { dirname, join } from "node:path";
 import { type SimpleGit, simpleGit } from "simple-git";
 import { HoldfastError } from "../core/errors.ts";
 import { checkoutTop } from "./outer.ts";
@@ -149,7 +148,7 @@ export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
   return createHash(format).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
 }
 
-/** Hands over the content of each blob in turn; `heads` asks for no more than the first bytes of each. */
+/** The content of each blob, in the order asked for. */
 export async function readBlobs(
   folder: string,
   blobs: readonly string[],
@@ -248,7 +247,7 @@ function noCommit(ref: string, hint: string): HoldfastError {
 function failure(folder: string, cause: unknown): HoldfastError {
   const said = messageOf(cause);
   if (saysDubious(cause)) {
-    const top = checkoutTop(folder) ?? dirname(join(folder, "."));
+    const top = checkoutTop(folder) ?? folder;
     return new HoldfastError("invalid", "git refuses a repository that belongs to another user", {
       hint: `git config --global --add safe.directory ${top}`,
       cause,
