@@ -12,7 +12,7 @@ writeFileSync(`${state}/.gitignore`, "*\n");
 
 const server = spawn(process.execPath, ["bin/holdfast.js", "serve", "--port", "0", "--data", data], {
   stdio: ["ignore", "pipe", "inherit"],
-  // Ctrl-C reaches the daemon first; the control plane is ended when that is done.
+  // Ctrl-C ends the daemon first; the control plane is ended when that is done.
   detached: true,
 });
 process.on("exit", () => server.kill("SIGTERM"));
@@ -20,8 +20,13 @@ const url = await listening();
 console.log(`control plane at ${url}, data in ${data}`);
 await makeSecretGroup(url);
 
-const watch = spawn(process.execPath, ["bin/holdfast.js", "watch", "--embedded", "--yes"], { stdio: "inherit" });
+const watch = spawn(process.execPath, ["bin/holdfast.js", "watch", "--embedded", "--yes"], {
+  stdio: "inherit",
+  // A Ctrl-C that came from the terminal and from here would be two, and the second does not wait for anything.
+  detached: true,
+});
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => watch.kill(signal));
+process.on("SIGHUP", () => watch.kill("SIGTERM"));
 server.once("exit", () => watch.kill("SIGTERM"));
 const [code, signal] = await once(watch, "exit");
 if (server.exitCode === null) {
