@@ -18,6 +18,8 @@ export type Running = {
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly kill: (signal: NodeJS.Signals) => void;
+  /** Signals it and all that it started, as a terminal does on Ctrl-C. */
+  readonly killGroup: (signal: NodeJS.Signals) => void;
   /** Stops reading its output, as `| head` does. */
   readonly closeOutput: () => void;
   readonly ended: Promise<Ended>;
@@ -31,15 +33,22 @@ export type Surroundings = {
 
 const alive = new Set<ChildProcess>();
 process.once("exit", () => {
-  for (const child of alive) child.kill("SIGKILL");
+  for (const child of alive) signalGroup(child, "SIGKILL");
 });
 
 /** Starts the built `holdfast`; it is killed when the test is over. */
-export function start(args: readonly string[], { cwd, env = {} }: Surroundings): Running {
-  const child = spawn(process.execPath, [inject("holdfast"), ...args], {
+export function start(args: readonly string[], surroundings: Surroundings): Running {
+  return startNode([inject("holdfast"), ...args], surroundings);
+}
+
+/** Starts a script with Node; it and what it started are killed when the test is over. */
+export function startNode(args: readonly string[], { cwd, env = {} }: Surroundings): Running {
+  const child = spawn(process.execPath, args, {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: cwd, ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    // A process group of its own, so that nothing it started can outlive the test.
+    detached: true,
   });
   alive.add(child);
   const seen = { stdout: "", stderr: "" };
@@ -53,12 +62,12 @@ export function start(args: readonly string[], { cwd, env = {} }: Surroundings):
     return { code, signal, ...seen };
   });
   onTestFinished(async () => {
-    child.kill("SIGKILL");
+    signalGroup(child, "SIGKILL");
     await ended;
   });
   return {
     shows: (stream, pattern) =>
-      eventually(`${args[0]} shows ${pattern}`, () => {
+      eventually("the output", () => {
         const found = pattern.exec(seen[stream]);
         if (found !== null || child.exitCode === null) return found;
         throw new Error(`it ended with ${child.exitCode}`);
@@ -68,9 +77,18 @@ export function start(args: readonly string[], { cwd, env = {} }: Surroundings):
     stdout: () => seen.stdout,
     stderr: () => seen.stderr,
     kill: (signal) => void child.kill(signal),
+    killGroup: (signal) => signalGroup(child, signal),
     closeOutput: () => void child.stdout.destroy(),
     ended,
   };
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // The group has ended.
+  }
 }
 
 /** Runs the built `holdfast` to its end. */
