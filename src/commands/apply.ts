@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isObject } from "../contract/json.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
-import { shrinkGuard } from "../core/guard.ts";
 import { type Plan, writes } from "../core/plan.ts";
 import type { Applied } from "../engine/apply.ts";
 import { follow, recoverPending } from "../engine/follow.ts";
@@ -17,6 +16,7 @@ import { openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
 import { desiredOf, detailIn, groupOf, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
+import { guardShrinking } from "./shrinking.ts";
 import { confirm, isInteractive, writeResult } from "./terminal.ts";
 
 /** Makes live follow the manifests. */
@@ -34,10 +34,7 @@ export async function run(invocation: Invocation): Promise<number> {
   terminal.stderr.write(diagnosticsText(await recoverPending(session, options), settings.paint));
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
-  const shrunk = flags.allowShrink ? null : shrinkGuard(recorded.keys(), desired.declared, settings.guards);
-  if (shrunk !== null) {
-    throw new HoldfastError("refused", shrunk, { hint: "if that is meant, run again with --allow-shrink" });
-  }
+  guardShrinking(session, recorded, prepared, flags);
   const looked = await look(desired, lookingAt(session, recorded, prepared, terminal.stopping));
   if (sealed !== null) mustBeCurrent(sealed, looked.plan);
   if (!(await isAgreed(looked, invocation, prepared))) {

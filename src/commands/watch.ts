@@ -1,5 +1,4 @@
 import { HoldfastError } from "../core/errors.ts";
-import { shrinkGuard } from "../core/guard.ts";
 import { follow, recoverPending } from "../engine/follow.ts";
 import { look } from "../engine/look.ts";
 import { createTrigger, loop } from "../engine/loop.ts";
@@ -10,6 +9,7 @@ import { type Connected, openConnection } from "./connection.ts";
 import { followOptions } from "./following.ts";
 import { desiredOf, lookingAt } from "./looking.ts";
 import { prepare } from "./prepare.ts";
+import { guardShrinking } from "./shrinking.ts";
 import { createTeller, type Teller } from "./teller.ts";
 
 const INTERVAL_S = 60;
@@ -60,12 +60,7 @@ async function reconcile(invocation: Invocation, { session }: Connected, told: T
   told.diagnostics([...prepared.loaded.diagnostics, ...interrupted], prepared);
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
-  const shrunk = flags.allowShrink ? null : shrinkGuard(recorded.keys(), desired.declared, prepared.settings.guards);
-  if (shrunk !== null) {
-    throw new HoldfastError("refused", shrunk, {
-      hint: "nothing is written until it is whole again, or with --allow-shrink",
-    });
-  }
+  guardShrinking(session, recorded, prepared, flags);
   const looked = await look(desired, lookingAt(session, recorded, prepared, terminal.stopping));
   const applied = await follow(looked, recorded, session, options);
   told.applied(applied, looked, prepared);

@@ -1,5 +1,6 @@
 import type { CapabilityMemory } from "../client/capabilities.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
+import type { Identity } from "../core/manifest.ts";
 import type { ServerFacts } from "../core/server.ts";
 
 /** Whether a dryRun of this server was shown to change nothing (`design.md` promise 1). */
@@ -11,6 +12,8 @@ export type RememberedFacts = {
   readonly dryRun: DryRunProof;
   /** Whether operation 5 registered a version here; null while nobody knows. */
   readonly registers: boolean | null;
+  /** Orphans that the operator let go of with `--allow-shrink`: they no longer count as missing. */
+  readonly released?: readonly Identity[];
 };
 
 /** A control plane of which nothing is known yet. */
@@ -23,6 +26,7 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
   dryRun: DryRunProof;
   /** Whether operation 5 was seen to register a version; null while nobody knows. */
   seenRegistering: boolean | null;
+  released: ReadonlySet<Identity>;
 
   /** `told`: the operator's word that operation 5 registers versions (`modelVersionWrite: post`). */
   constructor(facts: RememberedFacts, { told = false } = {}) {
@@ -30,6 +34,7 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
     this.#told = told;
     this.dryRun = facts.dryRun;
     this.seenRegistering = facts.registers;
+    this.released = new Set(facts.released);
   }
 
   get(name: OperationName): "yes" | "no" | undefined {
@@ -55,6 +60,7 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
 
   /** The facts to remember for the next run. */
   facts(): RememberedFacts {
-    return { routes: Object.fromEntries(this.#routes), dryRun: this.dryRun, registers: this.seenRegistering };
+    const { dryRun, seenRegistering: registers } = this;
+    return { routes: Object.fromEntries(this.#routes), dryRun, registers, released: [...this.released] };
   }
 }

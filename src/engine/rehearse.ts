@@ -69,7 +69,8 @@ async function rehearseOne(
   const writing = kind.write.find(({ operation, rehearsal }) => rehearsal !== undefined && memory.has(operation));
   if (writing?.rehearsal === undefined) return { state: "impossible" };
   try {
-    const reply = await reader.rehearse(writing.rehearsal, { manifest: value }, { signal });
+    const proven = memory.dryRun === "proven";
+    const reply = await reader.rehearse(writing.rehearsal, { manifest: value }, { signal, proven });
     return { state: "answered", row: rowOf(writing, reply), reply };
   } catch (error) {
     return judge(error);

@@ -1,0 +1,26 @@
+import { HoldfastError } from "../core/errors.ts";
+import { shrinkGuard } from "../core/guard.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { Session } from "../engine/session.ts";
+import type { Flags } from "./command.ts";
+import type { Prepared } from "./prepare.ts";
+
+/** Refuses to act on a source that has lost too much, unless the operator says that it is meant. */
+export function guardShrinking(
+  { memory }: Session,
+  recorded: ReadonlyMap<Identity, unknown>,
+  { loaded, settings }: Prepared,
+  { allowShrink = false }: Flags,
+): void {
+  const { declared } = loaded;
+  if (allowShrink) {
+    memory.released = new Set([...recorded.keys()].filter((identity) => !declared.has(identity)));
+    return;
+  }
+  const counted = [...recorded.keys()].filter((identity) => declared.has(identity) || !memory.released.has(identity));
+  const shrunk = shrinkGuard(counted, declared, settings.guards);
+  if (shrunk === null) return;
+  throw new HoldfastError("refused", shrunk, {
+    hint: "nothing is written until it is whole again; --allow-shrink says that it is meant",
+  });
+}
