@@ -135,15 +135,6 @@ function changeOf({ tokens, before, after, sensitive, cause }: Difference): Chan
   return { path: pointerOf(tokens), before: redact(before, sensitive), after: redact(after, sensitive), cause };
 }
 
-/** The plan with what only the server adds or rewrites among the changes: to be looked at, never acted on. */
-export function withServerChanges({ plan, decisions }: Planned): Plan {
-  const steps = plan.steps.map((step) => {
-    const decision = decisions.get(step.identity);
-    return decision === undefined ? step : { ...step, changes: decision.differences.map(changeOf) };
-  });
-  return { ...plan, steps };
-}
-
 function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
   return [...recorded.values()]
     .filter(({ identity }) => !declared.has(identity) && live.get(identity)?.state !== "absent")

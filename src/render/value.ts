@@ -8,6 +8,7 @@ const LONGEST = 120;
 export function showValue(value: Json): string {
   if (value === null) return "(none)";
   if (value === MASK) return MASK;
-  const text = printable(JSON.stringify(value));
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}… (${text.length - LONGEST} more characters)`;
+  const characters = [...printable(JSON.stringify(value))];
+  const rest = characters.length - LONGEST;
+  return rest <= 0 ? characters.join("") : `${characters.slice(0, LONGEST).join("")}… (${rest} more characters)`;
 }

@@ -3,8 +3,9 @@ import type { JsonObject } from "../../../src/contract/json.ts";
 import type { OperationName } from "../../../src/contract/operations.ts";
 import type { Rehearsal } from "../../../src/core/decide.ts";
 import type { Live } from "../../../src/core/live.ts";
-import { makePlan, withServerChanges } from "../../../src/core/planner.ts";
-import { against, declare, NOON, only, plan, planInput, present, prompt, recorded, service } from "./given.ts";
+import { makePlan } from "../../../src/core/planner.ts";
+import { withServerSide } from "../../../src/core/server-side.ts";
+import { against, causes, declare, NOON, only, plan, planInput, present, prompt, recorded, service } from "./given.ts";
 
 const absent: Live = { state: "absent" };
 const unread: Live = { state: "unknown", reason: "no-read" };
@@ -417,14 +418,14 @@ describe("a plan", () => {
     expect(JSON.stringify(plan(manifests.toReversed(), around))).toBe(JSON.stringify(plan(manifests, around)));
   });
 
-  test("shows what only the server adds on request, with the same checksum", () => {
-    const planned = plan([declare(service({ env: { A: "1" } }))], {
-      live: { "service/c1:ws1/api": present(service()) },
-    });
-    const shown = withServerChanges(planned);
-    expect(planned.plan.steps[0]?.changes.map(({ path }) => path)).toEqual(["/env/A"]);
-    expect(shown.steps[0]?.changes.map(({ path }) => path)).toContain("/replicas");
-    expect(shown.checksum).toBe(planned.plan.checksum);
+  test("shows what only the server adds on request, beside the rest and with the same checksum", () => {
+    const live = { "service/c1:ws1/api": present(service({ allow_interception: false })) };
+    const input = planInput([declare(service({ env: { A: "1" } }))], { live });
+    const { plan: made } = makePlan(input);
+    const shown = withServerSide(made, input);
+    expect(made.steps.map(causes)).toEqual([{ "/env/A": "unrecorded" }]);
+    expect(shown.steps.map(causes)).toEqual([{ "/env/A": "unrecorded", "/allow_interception": "default" }]);
+    expect(shown.checksum).toBe(made.checksum);
   });
 });
 

@@ -1,0 +1,374 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Diagnostic } from "../../../src/core/diagnostic.ts";
+import { splitIdentity } from "../../../src/core/manifest.ts";
+import { type Plan, type Step, summarise } from "../../../src/core/plan.ts";
+import type { ApplyReport, DriftReport, Outcome } from "../../../src/core/report.ts";
+import { summariseOutcomes } from "../../../src/core/report.ts";
+import { kindOf } from "../../../src/kinds/index.ts";
+import { applyText } from "../../../src/render/apply.ts";
+import { diagnosticsText, validationLine } from "../../../src/render/diagnostics.ts";
+import { driftText } from "../../../src/render/drift.ts";
+import { printable } from "../../../src/render/escape.ts";
+import { jsonText } from "../../../src/render/json.ts";
+import { choosePaint, coloured, plain } from "../../../src/render/paint.ts";
+import { planText } from "../../../src/render/plan.ts";
+import { showValue } from "../../../src/render/value.ts";
+
+const step = (identity: string, fields: Partial<Step> = {}): Step => ({
+  action: "create",
+  kind: splitIdentity(identity).kind,
+  identity,
+  file: `${splitIdentity(identity).kind}.yaml`,
+  line: 1,
+  wave: 0,
+  changes: [],
+  patch: [],
+  reason: null,
+  ...fields,
+});
+
+const planOf = (steps: readonly Step[], fields: Partial<Plan> = {}): Plan => ({
+  format_version: "1.0",
+  revision: null,
+  server: "http://server",
+  complete: true,
+  summary: summarise(steps, new Set()),
+  steps,
+  diagnostics: [],
+  checksum: "sha256:0",
+  ...fields,
+});
+
+const groupOf = ({ kind, identity }: Step) => kindOf(kind)?.group(splitIdentity(identity).key) ?? null;
+const shown = (plan: Plan, showUnchanged = false) =>
+  planText(plan, { paint: plain, groupOf, showUnchanged, detailOf: () => null });
+
+const outcome = (identity: string, fields: Partial<Outcome> = {}): Outcome => ({
+  identity,
+  kind: splitIdentity(identity).kind,
+  result: "created",
+  file: "a.yaml",
+  rollout: null,
+  error: null,
+  attempts: 1,
+  ...fields,
+});
+
+const reportOf = (outcomes: readonly Outcome[]): ApplyReport => ({
+  format_version: "1.0",
+  revision: null,
+  server: "http://server",
+  summary: summariseOutcomes(outcomes),
+  outcomes,
+});
+
+const placeOf = ({ error }: Outcome) => (error?.pointer === undefined ? null : "team.yaml:3:5");
+
+describe("a plan for people", () => {
+  test("says everything between two summaries, grouped in dependency order", () => {
+    const steps = [
+      step("team/ml", { action: "ensure" }),
+      step("workspace/c1:ws1", { action: "keep", wave: 1 }),
+      step("workspace/c1:ws2", { action: "block", wave: 1, reason: "read-only" }),
+      step("service/c1:ws1/api", {
+        action: "update",
+        wave: 2,
+        line: 3,
+        changes: [
+          { path: "/env/DB_PASSWORD", before: "(sensitive)", after: "(sensitive)", cause: "manifest" },
+          { path: "/replicas", before: 5, after: 2, cause: "drift" },
+          { path: "/service_account", before: null, after: "runner", cause: "manifest" },
+        ],
+      }),
+      step("service/c1:ws1/web", { wave: 2 }),
+      step("service/c1:ws1/old", { action: "orphan", file: null, line: null }),
+    ];
+    expect(shown(planOf(steps, { summary: summarise(steps, new Set(["service/c1:ws1/api"])) }))).toBe(
+      `Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted, 1 orphan
+
+(tenant)
+  ? team/ml  team.yaml:1
+
+c1:ws2
+  ! workspace/c1:ws2  workspace.yaml:1
+      read-only: this control plane has no operation that writes this kind: change it there by hand
+
+c1:ws1
+  ~ service/c1:ws1/api  service.yaml:3
+      /env/DB_PASSWORD: (sensitive) → (sensitive)  manifest
+      /replicas: 5 → 2  drift
+      /service_account: (none) → "runner"  manifest
+  + service/c1:ws1/web  service.yaml:1
+
+Orphans: recorded, no longer declared; reported, never deleted
+  ○ service/c1:ws1/old
+
+Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted, 1 orphan
+`,
+    );
+  });
+
+  test("is one line where nothing changes", () => {
+    const steps = [step("team/ml", { action: "keep", reason: "by-ledger" }), step("cluster/c1", { action: "keep" })];
+    expect(shown(planOf(steps))).toBe("Plan: nothing to do, 2 unchanged\n");
+    expect(shown(planOf(steps, { complete: false }))).toBe(
+      "Plan: nothing to do, 2 unchanged (incomplete: live could not be read in full)\n",
+    );
+  });
+
+  test("shows what is unchanged on request", () => {
+    expect(shown(planOf([step("cluster/c1", { action: "keep" })]), true)).toContain("  = cluster/c1  cluster.yaml:1\n");
+  });
+});
+
+describe("an apply's report for people", () => {
+  test("lists every outcome but the unchanged ones, with the reason where it did not go well", () => {
+    const outcomes = [
+      outcome("service/c1:ws1/api", { rollout: "succeeded" }),
+      outcome("service/c1:ws1/web", { result: "updated", rollout: "failed" }),
+      outcome("cluster/c1", { result: "unchanged" }),
+      outcome("team/ml", {
+        result: "failed",
+        error: { code: "refused", message: "no such member", status: 422, pointer: "/members/0" },
+      }),
+      outcome("workspace/c1:ws1", {
+        result: "blocked",
+        error: { code: "dependency", message: "something it refers to was not written" },
+      }),
+    ];
+    expect(applyText(reportOf(outcomes), plain, placeOf)).toBe(
+      `Applied: 1 created, 1 updated, 1 failed, 1 blocked, 1 unchanged
+
+  created   service/c1:ws1/api  rollout succeeded
+  updated   service/c1:ws1/web  rollout failed
+  failed    team/ml
+            no such member [refused]
+            at team.yaml:3:5
+  blocked   workspace/c1:ws1
+            something it refers to was not written [dependency]
+
+Applied: 1 created, 1 updated, 1 failed, 1 blocked, 1 unchanged
+`,
+    );
+  });
+
+  test("is one line where all is well", () => {
+    expect(applyText(reportOf([outcome("cluster/c1", { result: "unchanged" })]), plain, placeOf)).toBe(
+      "Applied: 1 unchanged\n",
+    );
+    expect(applyText(reportOf([]), plain, placeOf)).toBe("Applied: nothing is declared\n");
+  });
+});
+
+describe("a drift report for people", () => {
+  const report = (drift: DriftReport["drift"], summary: Partial<DriftReport["summary"]> = {}): DriftReport => ({
+    format_version: "1.0",
+    server: "http://server",
+    complete: true,
+    summary: { drifted: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, ...summary },
+    drift,
+    diagnostics: [],
+  });
+
+  test("shows what was recorded and what live says", () => {
+    const entry = {
+      identity: "service/c1:ws1/api",
+      kind: "service",
+      file: "a.yaml",
+      line: 3,
+      state: "drifted",
+      changes: [{ path: "/replicas", before: 2, after: 5, cause: "drift" }],
+    } as const;
+    const gone = { ...entry, identity: "service/c1:ws1/web", state: "absent", changes: [] } as const;
+    const unknown = { ...entry, identity: "team/ml", state: "unknown", changes: [] } as const;
+    expect(
+      driftText(
+        report([entry, gone, unknown], { drifted: 1, absent: 1, unknown: 1, unchanged: 3 }),
+        plain,
+        "the manifests stand in",
+      ),
+    ).toBe(
+      `Drift: 1 drifted, 1 absent, 1 unknown, 3 unchanged
+the manifests stand in
+
+  drifted  service/c1:ws1/api  a.yaml:3
+      /replicas: 2 → 5  drift
+  absent   service/c1:ws1/web  a.yaml:3
+
+Drift: 1 drifted, 1 absent, 1 unknown, 3 unchanged
+`,
+    );
+  });
+
+  test("is one line where nothing moved", () => {
+    expect(driftText(report([], { unchanged: 3 }), plain, null)).toBe("Drift: none; 3 unchanged\n");
+  });
+});
+
+describe("diagnostics for people", () => {
+  const fault = (fields: Partial<Diagnostic> = {}): Diagnostic => ({
+    severity: "error",
+    code: "unknown-field",
+    summary: "there is no field replica",
+    detail: null,
+    file: "b.yaml",
+    line: 3,
+    column: 5,
+    ...fields,
+  });
+
+  test("name place, severity, sentence and code, in file order", () => {
+    const text = diagnosticsText(
+      [
+        fault({ detail: "did you mean replicas?" }),
+        fault({ file: "a.yaml", severity: "warning" }),
+        fault({ file: null, line: null, column: null }),
+      ],
+      plain,
+    );
+    expect(text).toBe(
+      `error: there is no field replica [unknown-field]
+a.yaml:3:5: warning: there is no field replica [unknown-field]
+b.yaml:3:5: error: there is no field replica [unknown-field]
+    did you mean replicas?
+`,
+    );
+  });
+
+  test("are a hundred at most, and the rest is counted", () => {
+    const text = diagnosticsText(
+      Array.from({ length: 105 }, (_, index) => fault({ line: index + 1 })),
+      plain,
+    );
+    expect(text.split("\n")).toHaveLength(102);
+    expect(text).toMatch(/… and 5 more\n$/);
+  });
+
+  test("are summed up in one line", () => {
+    expect(validationLine({ files: 1, manifests: 2, errors: 0, warnings: 0 })).toBe("2 manifests in 1 file: valid\n");
+    expect(validationLine({ files: 2, manifests: 1, errors: 1, warnings: 2 })).toBe(
+      "1 manifest in 2 files: 1 error, 2 warnings\n",
+    );
+  });
+});
+
+describe("what could steer a terminal", () => {
+  test.each([
+    ["\u001b]0;title\u0007", "\\u001b]0;title\\u0007"],
+    ["\u001b[2K", "\\u001b[2K"],
+    ["\u001b]8;;http://x\u001b\\link", "\\u001b]8;;http://x\\u001b\\link"],
+    ["a\rb\bc\n", "a\\u000db\\u0008c\\u000a"],
+    ["\u009b31m", "\\u009b31m"],
+    ["\u202eevil\u2066", "\\u202eevil\\u2066"],
+    ["zero\u200bwidth\ufeff", "zero\\u200bwidth\\ufeff"],
+    ["\u2028\u2029", "\\u2028\\u2029"],
+    ["\u{e0041}", "\\u{e0041}"],
+    ["\ud800", "\\ud800"],
+    ["ünïcödé 漢字 🚀", "ünïcödé 漢字 🚀"],
+  ])("%j is shown as %s", (text, safe) => expect(printable(text)).toBe(safe));
+
+  test("is nowhere in any report, whatever the names and values are", () => {
+    const nasty = fc.string({
+      unit: fc.oneof(
+        fc.constantFrom("\u001b", "\r", "\b", "\u0007", "\u202e", "\u200b", "\u009b", "\u2028", "\ud800"),
+        fc.string({ minLength: 1, maxLength: 1 }),
+      ),
+    });
+    const unsafe = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/u;
+    fc.assert(
+      fc.property(nasty, (text) => {
+        const changes = [{ path: `/${text}`, before: text, after: [text, { [text]: text }], cause: "drift" } as const];
+        const one = step(`service/${text}`, { action: "update", file: text, changes });
+        const error = { code: text, message: text, pointer: text };
+        const drift: DriftReport = {
+          format_version: "1.0",
+          server: text,
+          complete: true,
+          summary: { drifted: 1, absent: 0, unchanged: 0, unknown: 0, orphan: 0 },
+          drift: [{ identity: text, kind: text, file: text, line: 1, state: "drifted", changes }],
+          diagnostics: [],
+        };
+        const texts = [
+          planText(planOf([one]), { paint: plain, groupOf: () => text, showUnchanged: false, detailOf: () => text }),
+          applyText(reportOf([outcome(text, { result: "failed", error })]), plain, placeOf),
+          driftText(drift, plain, null),
+          diagnosticsText(
+            [{ severity: "error", code: "c", summary: text, detail: text, file: text, line: 1, column: 1 }],
+            plain,
+          ),
+        ];
+        for (const shownText of texts) expect(shownText).not.toMatch(unsafe);
+      }),
+    );
+  });
+});
+
+describe("a value", () => {
+  test("is shown in one line, quoted where it is text, and cut where it is long", () => {
+    expect([null, "(sensitive)", "a\nb", 1.5, true, [1, "x"], { a: 1 }].map(showValue)).toEqual([
+      "(none)",
+      "(sensitive)",
+      '"a\\nb"',
+      "1.5",
+      "true",
+      '[1,"x"]',
+      '{"a":1}',
+    ]);
+    expect(showValue("x".repeat(500))).toMatch(/^"x{119}… \(382 more characters\)$/);
+    expect(showValue("🚀".repeat(200))).not.toMatch(/\p{Cs}/u);
+  });
+});
+
+describe("colours", () => {
+  const decide = (env: Record<string, string>, isTTY: boolean, noColor = false) =>
+    choosePaint({ isTTY }, env, { noColor }) === coloured;
+
+  test("follow the flag, then NO_COLOR, then FORCE_COLOR, then the terminal", () => {
+    expect([decide({}, true), decide({}, false)]).toEqual([true, false]);
+    expect([decide({ NO_COLOR: "1" }, true), decide({ NO_COLOR: "" }, true)]).toEqual([false, true]);
+    expect([decide({ FORCE_COLOR: "1" }, false), decide({ FORCE_COLOR: "0" }, false)]).toEqual([true, false]);
+    expect(decide({ FORCE_COLOR: "1" }, true, true)).toBe(false);
+  });
+
+  test("add nothing but colour", () => {
+    const plan = planOf([step("cluster/c1"), step("team/ml", { action: "block", reason: "read-only" })]);
+    const painted = planText(plan, { paint: coloured, groupOf, showUnchanged: false, detailOf: () => null });
+    expect(painted).not.toBe(shown(plan));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the colours
+    expect(painted.replace(/\u001b\[\d+m/g, "")).toBe(shown(plan));
+  });
+});
+
+describe("JSON", () => {
+  test("carries the report and nothing else, with a newline at its end", () => {
+    const report = reportOf([
+      outcome("cluster/c1", {
+        error: { code: "refused", message: "no", status: 422, pointer: "/name" },
+        result: "failed",
+      }),
+    ]);
+    const text = jsonText(report);
+    expect(JSON.parse(text)).toEqual(report);
+    expect(text.endsWith("}\n")).toBe(true);
+    expect(Object.keys(report)).toEqual(["format_version", "revision", "server", "summary", "outcomes"]);
+    expect(Object.keys(report.summary)).toEqual([
+      "created",
+      "updated",
+      "unchanged",
+      "skipped",
+      "blocked",
+      "failed",
+      "unknown",
+    ]);
+    expect(Object.keys(report.outcomes[0] ?? {})).toEqual([
+      "identity",
+      "kind",
+      "result",
+      "file",
+      "rollout",
+      "error",
+      "attempts",
+    ]);
+  });
+});
