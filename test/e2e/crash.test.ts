@@ -5,7 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { gateTo } from "../support/gate.ts";
 import { account, everyKind, type Files, foundations, model, prompt, service, team } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
-import type { Server } from "../support/server.ts";
+import { type Server, serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 const names = (kind: string, count: number) => Array.from({ length: count }, (_, index) => `${kind}-${index + 1}`);
@@ -40,6 +40,27 @@ describe.each(planes)("an apply that is killed, on a $name control plane", (plan
     const token = join(source.folder, ".holdfast/tokens", new URL(server.url).host.replace(":", "_"));
     if (existsSync(join(token, "virtual-account/ci"))) expect(rerun).toMatchObject({ code: 0 });
     else expect(rerun.stderr).toContain("[token-unrecovered]");
+    expect(await source.run(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
+  });
+});
+
+describe.each(planes)("an apply during which the control plane is killed and comes back, on a $name one", (plane) => {
+  test.each([2, 8])("after %i effects, finishes, and makes one version of each", async (point) => {
+    const { "account.yaml": _, ...files } = many;
+    const server = await plane.serve();
+    const before = server.effects().length;
+    const source = await sourceOf(files, server);
+    const apply = source.start(flags);
+    await eventually(`${point} effects`, () => server.effects().length >= before + point, { everyMs: 1 });
+    server.process.kill("SIGKILL");
+    await server.process.ended;
+    const again = ["--port", new URL(server.url).port, ...(plane.name === "full" ? [] : ["--documented-only"])];
+    const restarted = await serve(again, { data: server.data });
+
+    const ended = await apply.ended;
+    expect(ended).toMatchObject({ code: 0 });
+    await expectOneOfEach(restarted);
+    const total = Object.keys(files).length;
     expect(await source.run(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
   });
 });

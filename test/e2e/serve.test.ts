@@ -1,0 +1,77 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { everyKind, team } from "../support/manifests.ts";
+import { start } from "../support/process.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+describe("serve", () => {
+  test("says where it listens in one line, keeps its admin token private, and ends well on SIGTERM", async () => {
+    const server = await serve();
+    expect((await stat(join(server.data, "admin-token"))).mode & 0o777).toBe(0o600);
+    expect((await stat(server.data)).mode & 0o777).toBe(0o700);
+    server.process.kill("SIGTERM");
+    expect(await server.process.ended).toMatchObject({
+      code: 0,
+      stdout: `listening on ${server.url}\n`,
+      stderr: expect.not.stringContaining(server.token),
+    });
+    const restarted = await serve([], { data: server.data });
+    expect(restarted.token).toBe(server.token);
+    restarted.process.kill("SIGINT");
+    expect(await restarted.process.ended).toMatchObject({ code: 130 });
+  });
+
+  test("takes the admin token that the environment sets, and writes it nowhere", async () => {
+    const token = "an-administrators-own-token-of-some-length";
+    const cwd = await temporaryFolder();
+    const serving = start(["serve", "--port", "0", "--data", "data"], { cwd, env: { HOLDFAST_ADMIN_TOKEN: token } });
+    const [, url = ""] = await serving.shows("stdout", /^listening on (\S+)\n/);
+    const answer = await fetch(`${url}/api/svc/v1/workspaces`, { headers: { authorization: `Bearer ${token}` } });
+    expect(answer.status).toBe(200);
+    expect(await stat(join(cwd, "data/admin-token")).catch(() => null)).toBeNull();
+  });
+
+  test("seeds what is absent, says so in the audit log, and keeps its tokens", async () => {
+    const { folder } = await sourceOf(everyKind);
+    const server = await serve(["--seed", folder]);
+    expect(server.effects().map(({ principal }) => principal)).toEqual(Array.from({ length: 8 }, () => "seed"));
+    const token = (await readFile(join(server.data, "tokens/ci"), "utf8")).trim();
+    expect((await stat(join(server.data, "tokens/ci"))).mode & 0o777).toBe(0o600);
+    expect(server.process.stdout() + server.process.stderr()).not.toContain(token);
+    await server.call("PUT", "/api/svc/v1/teams", {
+      manifest: { type: "team", name: "ml", members: ["grace@example.com"] },
+    });
+    server.process.kill("SIGTERM");
+    await server.process.ended;
+
+    const again = await serve(["--seed", folder], { data: server.data });
+    expect(again.effects()).toHaveLength(9);
+    const { data } = await again.call("GET", "/api/svc/v1/teams");
+    expect(data[0].members).toEqual(["grace@example.com"]);
+  });
+
+  test("does not start with a seed that is wrong, and says where", async () => {
+    const source = await sourceOf({ "seed/team.yaml": `${team("ml")}colour: red\n` });
+    const ended = await source.run(["serve", "--port", "0", "--data", "data", "--seed", "seed"]);
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    expect(ended.stderr).toMatch(/^error: .*team\.yaml.*colour/);
+    expect(ended.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test("ends its rollouts although it was killed in between", async () => {
+    const server = await serve([], { rolloutSeconds: 1 });
+    const source = await sourceOf(everyKind, server);
+    expect(await source.run(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+    server.process.kill("SIGKILL");
+    await server.process.ended;
+    const restarted = await serve([], { data: server.data, rolloutSeconds: 1 });
+    await eventually("the rollout ends", async () => {
+      const { data } = await restarted.call("GET", "/api/svc/v1/apps");
+      return data[0].deployment.currentStatus.status === "DEPLOY_SUCCESS";
+    });
+  });
+});
