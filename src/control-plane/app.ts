@@ -15,6 +15,7 @@ import type { Tables } from "./data/tables.ts";
 import { announceEndpoint } from "./endpoint.ts";
 import { createIds } from "./identity.ts";
 import { authenticators, served } from "./operations/index.ts";
+import { addReference } from "./reference/routes.ts";
 import { advanceRollouts } from "./rollout/advance.ts";
 import type { RolloutDriver } from "./rollout/driver.ts";
 import { createEmbeddedDriver } from "./rollout/embedded.ts";
@@ -148,6 +149,7 @@ async function serveHttp(
   const app = createHttpServer({ log, ready: () => isReady(context), explain: storageRefusal });
   stack.defer(() => app.close());
   addOperations(app, { context, authenticators, served, documentedOnly });
+  addReference(app, { documentedOnly, unknownFields: context.unknownFields });
   return listen(app, host, port);
 }
 

@@ -1,0 +1,57 @@
+import type { Operation, OperationName } from "../../contract/operations.ts";
+import type { MediaObject, ResponseObject } from "./openapi.ts";
+import { answered } from "./resources.ts";
+import { sample } from "./sample.ts";
+import { refTo, type Schema, type Schemas } from "./schema.ts";
+
+// The interface marks what is always there in the other replies only.
+const withoutMarker: readonly string[] = ["3", "4", "6", "7", "8", "9"];
+
+const token: Schema = {
+  description: "The token, in this one reply only",
+  type: "string",
+  examples: ["hf_pat_…"],
+};
+
+/** What an operation answers when all is well. */
+export function replyOf(name: OperationName, row: Operation, schemas: Schemas): ResponseObject {
+  const schema = replySchema(name, row);
+  const media: MediaObject = { schema, example: sample(schemas, schema) };
+  return { description: says[row.reply], content: { "application/json": media } };
+}
+
+const says: { readonly [reply in Operation["reply"]]: string } = {
+  one: "The resource",
+  list: "One page of the list",
+  empty: "Done",
+  bare: "What was made, without an envelope",
+};
+
+function replySchema(name: OperationName, { reply, number }: Operation): Schema {
+  const resource = answered[name];
+  const row: Schema = resource === null ? { type: "object" } : { $ref: refTo(resource) };
+  switch (reply) {
+    case "empty":
+      return { type: "object", additionalProperties: false, examples: [{}] };
+    case "bare":
+      return row;
+    case "list":
+      return {
+        type: "object",
+        required: ["data", "pagination"],
+        properties: { data: { type: "array", items: row }, pagination: { $ref: refTo("Pagination") } },
+      };
+    case "one":
+      return {
+        type: "object",
+        ...(!withoutMarker.includes(number) && { required: ["data"] }),
+        properties: { data: row, ...beside(number) },
+      };
+  }
+}
+
+function beside(number: string): { readonly [member: string]: Schema } {
+  if (number === "18") return { token };
+  if (number !== "7") return {};
+  return { token, created: { description: "Whether this call made it", type: "boolean", examples: [true] } };
+}

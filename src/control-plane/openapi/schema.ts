@@ -1,0 +1,66 @@
+import type { Json } from "../../contract/json.ts";
+
+/** A JSON Schema in the words that our document uses; `x-` words are those of `schemas/`. */
+export type Schema = {
+  readonly $ref?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly const?: Json;
+  readonly enum?: readonly Json[];
+  readonly properties?: { readonly [name: string]: Schema };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly propertyNames?: Schema;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly if?: Schema;
+  readonly then?: Schema;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly pattern?: string;
+  readonly default?: Json;
+  readonly examples?: readonly Json[];
+  /** Values known of an open enumeration. */
+  readonly "x-known"?: readonly string[];
+  readonly "x-unit"?: string;
+  /** The expected form of a text, in words. */
+  readonly "x-form"?: string;
+  /** The inside belongs to the user. */
+  readonly "x-free"?: true;
+};
+
+/** Named schemas, as a document keeps them. */
+export type Schemas = { readonly [name: string]: Schema };
+
+const PREFIX = "#/components/schemas/";
+
+/** The reference to a named schema. */
+export function refTo(name: string): string {
+  return `${PREFIX}${name}`;
+}
+
+/** The name behind a reference. */
+export function refName(ref: string): string {
+  return ref.slice(PREFIX.length);
+}
+
+/** A schema with what its reference names; what stands beside the reference goes first. */
+export function resolved(schemas: Schemas, schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema;
+  const { $ref, ...beside } = schema;
+  return { ...schemas[refName($ref)], ...beside };
+}
+
+/** The types that a schema allows. */
+export function typesOf({ type }: Schema): readonly string[] {
+  return typeof type === "string" ? [type] : (type ?? []);
+}

@@ -1,0 +1,50 @@
+import type { Schema } from "./schema.ts";
+
+/** Name of a secret group. */
+export const groupName: Schema = {
+  title: "Name",
+  description: "Name of the group, unique in the tenant",
+  type: "string",
+  pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+  "x-form": "1 to 64 letters, digits, '-', '_' or '.', first a letter or digit",
+  examples: ["platform"],
+};
+
+/** Store of a secret group. */
+export const integrationId: Schema = {
+  title: "Integration",
+  description: "Store that keeps the values; `builtin` is the control plane's own",
+  type: "string",
+  minLength: 1,
+  examples: ["builtin"],
+};
+
+/** Secrets with their values. */
+export const secretList: Schema = {
+  title: "Secrets",
+  description: "The secrets of the group, each key once; may be empty",
+  type: "array",
+  items: {
+    type: "object",
+    required: ["key", "value"],
+    properties: {
+      key: {
+        title: "Key",
+        description: "Name of the secret, unique in the group",
+        type: "string",
+        pattern: "^[A-Za-z0-9_.-]{1,128}$",
+        "x-form": "1 to 128 letters, digits, '-', '_' or '.'",
+        examples: ["db-password"],
+      },
+      value: {
+        title: "Value",
+        description: "The secret value; sealed at rest, and answered by the read of a single secret alone",
+        type: "string",
+        minLength: 1,
+        examples: ["s3cret-Value"],
+      },
+    },
+    additionalProperties: false,
+  },
+  examples: [[{ key: "db-password", value: "s3cret-Value" }]],
+};

@@ -1,0 +1,26 @@
+import { refName, resolved, type Schema, type Schemas, typesOf } from "../openapi/schema.ts";
+import { schemaAnchor } from "./anchor.ts";
+import { type Html, html } from "./html.ts";
+import { hasSection } from "./sections.ts";
+
+/** What a value may be, in words, with a link where there is more to read. */
+export function typeWords(schemas: Schemas, schema: Schema): Html {
+  if (schema.$ref !== undefined) {
+    const name = refName(schema.$ref);
+    if (hasSection(name)) return html`<a href="#${schemaAnchor(name)}">${name}</a>`;
+    return typeWords(schemas, resolved(schemas, schema));
+  }
+  if (schema.anyOf !== undefined) return alternatives(schema.anyOf.map((one) => typeWords(schemas, one)));
+  if (schema.const !== undefined) return html`${JSON.stringify(schema.const)}`;
+  const types = typesOf(schema).map((type) => singleType(schemas, schema, type));
+  return types.length === 0 ? html`any` : alternatives(types);
+}
+
+function singleType(schemas: Schemas, { items, format }: Schema, type: string): Html {
+  if (type === "array") return items === undefined ? html`array` : html`array of ${typeWords(schemas, items)}`;
+  return format === "date-time" && type === "string" ? html`timestamp` : html`${type}`;
+}
+
+function alternatives(words: readonly Html[]): Html {
+  return html`${words.map((word, at) => (at === 0 ? word : html` <span class="or">or</span> ${word}`))}`;
+}
