@@ -21,6 +21,6 @@ export function guardShrinking(
   const shrunk = shrinkGuard(counted, declared, settings.guards);
   if (shrunk === null) return;
   throw new HoldfastError("refused", shrunk, {
-    hint: "nothing is written until it is whole again; --allow-shrink says that it is meant",
+    hint: "nothing is written until it is whole again; if that is meant, run with --allow-shrink",
   });
 }
