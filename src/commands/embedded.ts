@@ -1,4 +1,5 @@
 import { createControlPlane } from "../control-plane/app.ts";
+import { SeedError } from "../control-plane/seed/documents.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Log } from "../log/log.ts";
 import { StoreError } from "../store/store-error.ts";
@@ -30,6 +31,12 @@ export function startFailure(error: unknown, folder: string): unknown {
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
     return new HoldfastError("error", "the port is in use", {
       hint: "choose another with --port; 0 picks a free one",
+      cause: error,
+    });
+  }
+  if (error instanceof SeedError) {
+    return new HoldfastError("invalid", `the seed is refused: ${error.message}`, {
+      hint: "correct it and start again; what was created before it stays",
       cause: error,
     });
   }

@@ -57,9 +57,12 @@ describe("serve", () => {
   test("does not start with a seed that is wrong, and says where", async () => {
     const source = await sourceOf({ "seed/team.yaml": `${team("ml")}colour: red\n` });
     const ended = await source.run(["serve", "--port", "0", "--data", "data", "--seed", "seed"]);
-    expect(ended).toMatchObject({ code: 1, stdout: "" });
-    expect(ended.stderr).toMatch(/^error: .*team\.yaml.*colour/);
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    expect(ended.stderr).toMatch(/^error: the seed is refused: team\.yaml: .*colour.*\n {2}→ /);
     expect(ended.stderr).not.toMatch(/^\s+at /m);
+    const missing = await source.run(["serve", "--port", "0", "--data", "data", "--seed", "nowhere"]);
+    expect(missing).toMatchObject({ code: 3, stdout: "" });
+    expect(missing.stderr).toMatch(/^error: the seed is refused: the folder .*nowhere cannot be read\n {2}→ /);
   });
 
   test("ends its rollouts although it was killed in between", async () => {

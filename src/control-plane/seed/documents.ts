@@ -14,7 +14,9 @@ export class SeedError extends Error {
 /** Reads every manifest of a folder; documents without a `type` are not manifests, and are passed over. */
 export async function readDocuments(folder: string): Promise<readonly SeedDocument[]> {
   // A glob finds nothing in a folder that is absent, and does not say so.
-  await readdir(folder);
+  await readdir(folder).catch((cause: unknown) => {
+    throw new SeedError(`the folder ${folder} cannot be read`, { cause });
+  });
   const files: string[] = [];
   for await (const file of glob("**/*.{yaml,yml,json}", { cwd: folder })) files.push(file);
   const documents = await Promise.all(files.toSorted().map((file) => readFileDocuments(folder, file)));
