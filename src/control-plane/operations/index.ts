@@ -3,6 +3,7 @@ import type { Authenticator } from "../auth.ts";
 import { userToken } from "../auth.ts";
 import { personalToken } from "../personal-token.ts";
 import type { Served } from "../serve.ts";
+import { addons } from "./addons.ts";
 import { applications } from "./applications.ts";
 import { artifacts } from "./artifacts.ts";
 import { clusters } from "./clusters.ts";
@@ -24,6 +25,7 @@ export const served: readonly Served[] = [
   ...applications,
   ...jobs,
   ...clusters,
+  ...addons,
   ...teams,
   ...mlRepos,
   ...promptVersions,
