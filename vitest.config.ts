@@ -9,6 +9,15 @@ export default defineConfig({
     coverage: { provider: "v8", include: ["src/**"], exclude: ["src/**/generated/**"] },
     projects: [
       { test: { name: "parts", include: ["test/{unit,conformance}/**/*.test.ts"] } },
+      // The same control plane, with its data in PostgreSQL.
+      {
+        test: {
+          name: "postgres",
+          include: ["test/conformance/**/*.test.ts"],
+          globalSetup: ["test/support/one-postgres.ts"],
+          setupFiles: ["test/support/needs-postgres.ts"],
+        },
+      },
       // These drive the command as users have it: built, packed, started as a process.
       { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], globalSetup: ["test/support/package.ts"] } },
     ],

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { onTestFinished } from "vitest";
 import { Secret } from "../src/contract/secret.ts";
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/control-plane/app.ts";
 import { tokenHash } from "../src/control-plane/auth.ts";
 import { createLog } from "../src/log/log.ts";
+import { databaseOf, statement } from "./support/databases.ts";
 
 /** A reply as a test looks at it. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
@@ -26,14 +26,19 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** Starts a control plane in a folder of its own, or in the given one; it is closed when the test is over. */
+/**
+ * Starts a control plane in a folder of its own, or in the given one, with the data in the database that the tests run
+ * on; it is closed when the test is over.
+ */
 export async function startControlPlane(
   options: Partial<ControlPlaneOptions> = {},
 ): Promise<ControlPlane & { readonly admin: Caller; readonly data: string }> {
   const data = options.data ?? (await temporaryFolder());
+  const database = await databaseOf(data);
   const plane = await createControlPlane({
     rolloutSeconds: 0,
     log: createLog({ level: "silent" }),
+    ...(database === null ? {} : { database: new Secret(database) }),
     ...options,
     data,
   });
@@ -63,28 +68,24 @@ export function caller(url: string, token: Secret): Caller {
 }
 
 /** Makes a user, who has no role yet but those that manifests give to `user:<slug>`. */
-export function addUser({ url, data }: { readonly url: string; readonly data: string }, slug: string): Caller {
+export async function addUser(
+  { url, data }: { readonly url: string; readonly data: string },
+  slug: string,
+): Promise<Caller> {
   const token = new Secret(`token-of-${slug.replaceAll("@", "-at-")}`);
-  withDatabase(data, (database) => {
-    database.prepare("INSERT INTO users (id, slug, display_name) VALUES (?, ?, ?)").run(slug, slug, slug);
-    database
-      .prepare("INSERT INTO tokens (hash, user_id, name, created_at) VALUES (?, ?, 'test', '')")
-      .run(tokenHash(token), slug);
-  });
+  await statement(data, "INSERT INTO users (id, slug, display_name) VALUES (?, ?, ?)", [slug, slug, slug]);
+  await statement(data, "INSERT INTO tokens (hash, user_id, name, created_at) VALUES (?, ?, 'test', '')", [
+    tokenHash(token),
+    slug,
+  ]);
   return caller(url, token);
 }
 
 /** The effects that were recorded so far: principal, operation and resource of each. */
-export function effects(data: string): readonly string[] {
-  return withDatabase(data, (database) =>
-    database
-      .prepare("SELECT principal || ' ' || operation || ' ' || resource AS effect FROM audit ORDER BY id")
-      .all()
-      .map(({ effect }) => String(effect)),
+export async function effects(data: string): Promise<readonly string[]> {
+  const rows = await statement(
+    data,
+    "SELECT principal || ' ' || operation || ' ' || resource AS effect FROM audit ORDER BY id",
   );
-}
-
-function withDatabase<Result>(data: string, use: (database: DatabaseSync) => Result): Result {
-  using database = new DatabaseSync(join(data, "control-plane.db"), { timeout: 5000 });
-  return use(database);
+  return rows.map(({ effect }) => String(effect));
 }

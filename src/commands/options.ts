@@ -62,6 +62,8 @@ const flags = {
   port: () =>
     new Option("--port <port>", "port to listen on; 0 picks a free one").argParser(whole(0, 65_535)).default(7071),
   data: () => new Option("--data <dir>", "data folder (default: control-plane in the state folder)"),
+  database: () =>
+    new Option("--database <url>", "PostgreSQL for the data, postgres://user@host/name (default: SQLite in --data)"),
   seed: () => new Option("--seed <folder>", "create what the manifests of a folder declare and is absent"),
   documentedOnly: () => new Option("--documented-only", "serve the 20 documented operations and the secret read alone"),
   unknownFields: () =>

@@ -48,7 +48,7 @@ const entries: readonly CommandEntry[] = [
     name: "serve",
     arguments: "",
     summary: "run the control plane itself",
-    flags: ["host", "port", "data", "seed", "documentedOnly", "unknownFields", "rolloutSeconds"],
+    flags: ["host", "port", "data", "database", "seed", "documentedOnly", "unknownFields", "rolloutSeconds"],
     examples: ["holdfast serve --port 0 --data /var/lib/holdfast", "holdfast serve --documented-only --seed manifests"],
     load: () => import("./serve.ts"),
   },

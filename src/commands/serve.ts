@@ -27,11 +27,12 @@ async function start(
   { flags, terminal }: Invocation,
   folder: string,
 ): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
-  const { host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
+  const { database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
   const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
   try {
     return await createControlPlane({
       data: folder,
+      ...(database ? { database: new Secret(database) } : {}),
       ...(host === undefined ? {} : { host }),
       ...(port === undefined ? {} : { port }),
       ...(documentedOnly === undefined ? {} : { documentedOnly }),

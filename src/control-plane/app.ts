@@ -1,12 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Secret } from "../contract/secret.ts";
-import { Refusal } from "../http/refusal.ts";
+import { badRequest, Refusal } from "../http/refusal.ts";
 import { createHttpServer, listen } from "../http/server.ts";
 import type { Log } from "../log/log.ts";
 import { loadKey } from "../seal/key.ts";
 import { holdExclusiveLock } from "../store/lock.ts";
 import { openStore } from "../store/open.ts";
+import type { Store } from "../store/store.ts";
 import { StoreError, storeFault } from "../store/store-error.ts";
 import { establishAdmin } from "./admin-token.ts";
 import type { Context } from "./context.ts";
@@ -32,6 +33,8 @@ import { openSigningKeys } from "./signing-keys.ts";
 export type ControlPlaneOptions = {
   /** Folder of its data; made (0700) when absent. */
   readonly data: string;
+  /** Address of a PostgreSQL, which several servers may share, instead of SQLite in the folder. */
+  readonly database?: Secret;
   /** @default "127.0.0.1" */
   readonly host?: string;
   /** 0 picks a free one. @default 0 */
@@ -97,14 +100,20 @@ function lockFolder(folder: string): AsyncDisposable {
   return lock;
 }
 
+async function openData(database: Secret | undefined, folder: string): Promise<Store<Tables>> {
+  if (database === undefined) return openStore<Tables>(join(folder, "control-plane.db"), migrations);
+  // Who keeps its data in a file starts without the driver.
+  const { openPostgresStore } = await import("../store/postgres/open.ts");
+  return openPostgresStore<Tables>(database, migrations);
+}
+
 async function createContext(
-  { rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log }: ControlPlaneOptions,
+  { database, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log }: ControlPlaneOptions,
   folder: string,
   stack: AsyncDisposableStack,
 ): Promise<Context> {
   const sealKey = await loadKey(join(folder, "server-key"));
-  const path = join(folder, "control-plane.db");
-  const store = stack.use(await openStore<Tables>(path, migrations));
+  const store = stack.use(await openData(database, folder));
   const now = () => Date.now();
   const wheel = new Wheel(
     () => advance(context),
@@ -160,9 +169,24 @@ async function isReady({ store }: Context): Promise<boolean> {
 
 function storageRefusal(error: unknown): Refusal | null {
   const fault = storeFault(error);
-  if (fault !== "locked" && fault !== "inaccessible") return null;
-  return new Refusal(503, "storage-unavailable", "the storage cannot be used at the moment", {
-    headers: { "retry-after": "1" },
-    cause: error,
-  });
+  switch (fault) {
+    case "locked":
+    case "inaccessible":
+    case "unreachable":
+    case "denied":
+    case "absent":
+      return new Refusal(503, "storage-unavailable", "the storage cannot be used at the moment", {
+        headers: { "retry-after": "1" },
+        cause: error,
+      });
+    case "unstorable":
+      return badRequest("text with the character U+0000 cannot be kept");
+    case "in-doubt":
+      // No 503: that would say that nothing was done.
+      return new Refusal(500, "outcome-unknown", "whether this was done is not known: look before you ask again", {
+        cause: error,
+      });
+    default:
+      return null;
+  }
 }

@@ -29,11 +29,18 @@ export async function rotateTokens(context: Context): Promise<number> {
 }
 
 async function rotate(transaction: Transaction<Tables>, name: string, context: Context): Promise<void> {
+  const now = context.now();
+  const due = await transaction
+    .selectFrom("virtual_accounts")
+    .select("id")
+    .where("name", "=", name)
+    .where("rotate_at", "<=", now)
+    .executeTakeFirst();
   const account = await findAccount(transaction, name);
   const store = account && secretStore(account.manifest);
-  if (account === null || store === null) return;
+  // Another server may have been here since.
+  if (due === undefined || account === null || store === null) return;
   const principal = innerPrincipal("rotation");
-  const now = context.now();
   const graceEnd = endOfGrace(graceDays(account.manifest), now);
   const { jwtId, token } = await issueToken(transaction, account, now, context);
   await retire(transaction, account, now, graceEnd);

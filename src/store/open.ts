@@ -40,20 +40,20 @@ async function open<Tables>(path: string, migrations: Migrations): Promise<Store
     read,
     write: (change) => changes.add(change),
     commits: () => changes.commits,
+    isShared: false,
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-const reasons: { readonly [fault in StoreFault]: string } = {
+const reasons: { readonly [fault in StoreFault]?: string } = {
   locked: "another process is using it",
   corrupt: "it is damaged, or not a database",
   "newer-schema": "a newer release made it",
   inaccessible: "it cannot be read or written",
-  failed: "it could not be opened",
 };
 
 function explained(path: string, error: unknown): StoreError {
   const code = storeFault(error) ?? "failed";
-  return new StoreError(code, `${path}: ${reasons[code]}`, { cause: error });
+  return new StoreError(code, `${path}: ${reasons[code] ?? "it could not be opened"}`, { cause: error });
 }

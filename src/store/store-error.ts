@@ -8,6 +8,18 @@ export type StoreFault =
   | "newer-schema"
   /** The file or its folder cannot be read or written, or the disk is full. */
   | "inaccessible"
+  /** The database server does not answer, or is too busy. */
+  | "unreachable"
+  /** The database server refuses the user, its password, or what it asks for. */
+  | "denied"
+  /** The database server has no such database. */
+  | "absent"
+  /** The database server is too old. */
+  | "older-server"
+  /** The text has a character that this database cannot hold (U+0000). */
+  | "unstorable"
+  /** The answer to a commit was lost, and could not be asked for again. */
+  | "in-doubt"
   /** Anything else, a fault of ours included. */
   | "failed";
 
@@ -46,7 +58,10 @@ export function storeFault(error: unknown): StoreFault | null {
 
 /** Whether the error is a broken UNIQUE or PRIMARY KEY constraint. */
 export function isDuplicate(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && (error.errcode === 2067 || error.errcode === 1555);
+  if (!(error instanceof Error)) return false;
+  // SQLite tells by number, PostgreSQL by SQLSTATE.
+  if ("errcode" in error) return error.errcode === 2067 || error.errcode === 1555;
+  return "code" in error && error.code === "23505";
 }
 
 function resultCode(error: unknown): number | null {

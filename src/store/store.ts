@@ -8,12 +8,15 @@ export type Store<Tables> = AsyncDisposable & {
   /** Sees what was committed, and never waits for a writer. */
   readonly read: Kysely<Tables>;
   /**
-   * Runs the change alone, in a transaction: it sees all that was written before, and when it throws nothing of it
-   * stays. It should wait for nothing but its queries, since other writers wait for it.
+   * Runs the change in a transaction: it sees all that was written before, and when it throws nothing of it stays. It
+   * should wait for nothing but its queries, since other writers wait for it. Where others write too it may run again:
+   * only what it changes is sure to be still as it was read, and only its last run counts.
    */
   write<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result>;
   /** A number that differs after every commit; what was read at one number is still so while it stays. */
   commits(): number;
-  /** Waits for the writes under way and lets go of the file. */
+  /** Whether other processes may write it, whose commits are not counted here. */
+  readonly isShared: boolean;
+  /** Waits for the writes under way and lets go of the database. */
   close(): Promise<void>;
 };

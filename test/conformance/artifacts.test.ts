@@ -64,6 +64,6 @@ test("who may not see its repo finds none", async () => {
   const { prompt_id: id } = (await plane.admin.put("/api/ml/v1/prompt-versions", prompt)).body.data;
   const absent = await artifact(plane.admin, "absent");
   expect(absent.status).toBe(404);
-  expect((await artifact(addUser(plane, "ann@example.com"), id)).status).toBe(200);
-  expect((await artifact(addUser(plane, "eve@example.com"), id)).body).toEqual(absent.body);
+  expect((await artifact(await addUser(plane, "ann@example.com"), id)).status).toBe(200);
+  expect((await artifact(await addUser(plane, "eve@example.com"), id)).body).toEqual(absent.body);
 });

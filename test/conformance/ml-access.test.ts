@@ -41,7 +41,7 @@ describe("access to an ml repo", () => {
     "%s: repo %i, versions %i, stage %i, failure %i",
     async (role, onRepo, onVersion, onStage, onFail) => {
       const plane = await start();
-      const caller = addUser(plane, who(role));
+      const caller = await addUser(plane, who(role));
       const staged = (await plane.admin.post(STAGE, model("own", "staged"))).body.id;
       const foreign = (await plane.admin.post(STAGE, model("foreign", "staged"))).body.id;
       expect((await caller.put(REPOS, repo({ description: "d" }))).status).toBe(onRepo);
@@ -74,14 +74,14 @@ describe("access to an ml repo", () => {
 
   test("is nothing at all for one who holds no role", async () => {
     const plane = await start();
-    const stranger = addUser(plane, "eve@example.com");
+    const stranger = await addUser(plane, "eve@example.com");
     for (const path of ["/api/ml/v1/ml-repos", MODELS, PROMPTS]) expect(await total(stranger, path)).toBe(0);
     expect((await stranger.put(MODELS, model("own"))).status).toBe(422);
   });
 
   test("is granted by its administrator, up to what that one holds", async () => {
     const plane = await start();
-    const admin = addUser(plane, who("ml-repo-admin"));
+    const admin = await addUser(plane, who("ml-repo-admin"));
     const grant = (role_id: string) =>
       admin.put(REPOS, repo({ collaborators: [...collaborators, { subject: "user:eve@example.com", role_id }] }));
     expect((await grant("custom")).status).toBe(403);

@@ -30,7 +30,7 @@ async function planted() {
   const app = (await admin.put("/api/svc/v1/apps", { manifest: service })).body.data;
   const foreignApp = (await admin.put("/api/svc/v1/apps", { manifest: { ...service, workspace_fqn: "foreign:ws1" } }))
     .body.data;
-  const callers = everyone.map((role) => [role, addUser(plane, emailOf(role))] as const);
+  const callers = await Promise.all(everyone.map(async (role) => [role, await addUser(plane, emailOf(role))] as const));
   return { admin, callers, workspaceRow, foreign, app, foreignApp };
 }
 
@@ -205,7 +205,7 @@ test("everyone's roles are everyone's, and a team's are its members' and manager
     ["dev@example.com", 200],
     ["other@example.com", 403],
   ] as const) {
-    const user = addUser(plane, slug);
+    const user = await addUser(plane, slug);
     expect((await user.get("/api/svc/v1/clusters/c1x")).status).toBe(200);
     expect((await write(user)).status).toBe(status);
   }

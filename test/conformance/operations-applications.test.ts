@@ -61,7 +61,7 @@ test("every write is a new version, an identical one too", async () => {
   expect(first.currentStatusId).toBe(first.deploymentStatuses.at(-1).id);
   const second = (await admin.put(apps, { manifest: first.manifest })).body.data;
   expect(second).toMatchObject({ applicationId: first.applicationId, version: 2, manifest: first.manifest });
-  expect(effects(data).filter((effect) => effect.includes(" 16 "))).toEqual(
+  expect((await effects(data)).filter((effect) => effect.includes(" 16 "))).toEqual(
     Array(2).fill("user:admin 16 service/c1x:ws1/api"),
   );
 });
@@ -136,7 +136,7 @@ test("a rehearsal answers the version to come and the application that is, and w
     application: made.application,
   });
   expect((await admin.get(`${apps}/${made.applicationId}/deployments`)).body.pagination.total).toBe(1);
-  expect(effects(data).filter((effect) => effect.includes(" 16 "))).toHaveLength(1);
+  expect((await effects(data)).filter((effect) => effect.includes(" 16 "))).toHaveLength(1);
 });
 
 test("while a deployment is in progress another is refused, unless it is forced; a rehearsal is not", async () => {
@@ -160,7 +160,7 @@ test("while a deployment is in progress another is refused, unless it is forced;
     "ROLLOUT_STARTED",
     "CANCELLED",
   ]);
-  expect(effects(data).filter((effect) => effect.includes(" 16 "))).toHaveLength(2);
+  expect((await effects(data)).filter((effect) => effect.includes(" 16 "))).toHaveLength(2);
 });
 
 test("forced though nothing is in progress, it is a write like any other", async () => {

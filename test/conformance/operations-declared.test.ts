@@ -38,7 +38,7 @@ test("an identical write changes nothing and is no effect, in whatever order its
   }
   expect((await admin.put(clusters, first.body.data)).status).toBe(400);
   expect((await admin.put(clusters, { manifest: first.body.data.manifest })).body).toEqual(first.body);
-  expect(effects(data)).toEqual(["user:admin 17 cluster/c1x"]);
+  expect(await effects(data)).toEqual(["user:admin 17 cluster/c1x"]);
 });
 
 test("a write replaces: what it leaves out is gone", async () => {
@@ -52,7 +52,7 @@ test("a write replaces: what it leaves out is gone", async () => {
   expect(changed).toMatchObject({ id: made.id, createdAt: made.createdAt, manifest: { annotations: { b: "2" } } });
   expect(changed.manifest).not.toHaveProperty("labels");
   expect(changed.updatedAt >= made.updatedAt).toBe(true);
-  expect(effects(data)).toEqual([
+  expect(await effects(data)).toEqual([
     "user:admin 17 cluster/c1x",
     "user:admin E1 workspace/c1x:ws1",
     "user:admin E1 workspace/c1x:ws1",
@@ -74,7 +74,7 @@ test("a rehearsal answers what the write would, without an id for what is new, a
   const same = await admin.put(workspaces, { manifest: workspace, dryRun: true });
   expect(same.body.data).toEqual({ id, createdAt, updatedAt, ...written });
   expect((await admin.get(workspaces)).body.data).toEqual([same.body.data]);
-  expect(effects(data)).toHaveLength(2);
+  expect(await effects(data)).toHaveLength(2);
   expect((await admin.put(workspaces, { manifest: workspace, dryRun: false })).body.data.id).toBe(id);
 });
 

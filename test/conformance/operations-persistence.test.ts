@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
+import { databaseOf } from "../support/databases.ts";
 import { cluster, plantWorkspace, service } from "./platform.ts";
 
 const apps = "/api/svc/v1/apps";
@@ -16,7 +17,9 @@ async function serveApart(
   rolloutSeconds = 0,
 ): Promise<{ readonly child: ChildProcess; readonly admin: Caller }> {
   const script = new URL("serve-child.ts", import.meta.url).pathname;
-  const child = spawn(process.execPath, [script, data, String(rolloutSeconds)], {
+  const database = await databaseOf(data);
+  const args = [script, data, String(rolloutSeconds), ...(database === null ? [] : [database])];
+  const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => {
@@ -71,7 +74,7 @@ test("after kill -9 in the middle of writes, every answered one is there, whole,
 
   const again = await startControlPlane({ data });
   const { body } = await again.admin.get(apps);
-  const written = effects(data).filter((effect) => effect.includes(" 16 "));
+  const written = (await effects(data)).filter((effect) => effect.includes(" 16 "));
   let versions = 0;
   for (const app of body.data) {
     // One more than was answered may have been committed: the answer was on its way.
@@ -114,14 +117,8 @@ test("the folder says where it listens while it does, and holds nothing that oth
   await plantWorkspace(admin);
   expect(await readFile(join(data, "endpoint"), "utf8")).toBe(`${url}\n`);
   expect(await readFile(join(data, "admin-token"), "utf8")).toBe(`${adminToken.open()}\n`);
-  for (const file of [
-    "endpoint",
-    "admin-token",
-    "server-key",
-    "control-plane.db",
-    "control-plane.db-wal",
-    "control-plane.db-shm",
-  ]) {
+  const files = ["control-plane.db", "control-plane.db-wal", "control-plane.db-shm"];
+  for (const file of ["endpoint", "admin-token", "server-key", ...((await databaseOf(data)) === null ? files : [])]) {
     expect([file, (await stat(join(data, file))).mode & 0o077]).toEqual([file, 0]);
   }
   await close();

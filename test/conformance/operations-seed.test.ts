@@ -58,14 +58,14 @@ name: r1
 test("a seed folder becomes live in an order that follows from its references, once", async () => {
   const seed = await folderOf(platform);
   const first = await startControlPlane({ seed });
-  const made = effects(first.data);
+  const made = await effects(first.data);
   expect(made.every((effect) => effect.startsWith("seed "))).toBe(true);
   expect(made.filter((effect) => effect.includes("service/c1x:ws1/api"))).toHaveLength(1);
   expect((await first.admin.get("/api/svc/v1/workspaces")).body.data[0].createdBySubject.subjectSlug).toBe("seed");
   expect((await first.admin.get("/api/ml/v1/prompt-versions")).body.pagination.total).toBe(2);
   await first.close();
   const second = await startControlPlane({ seed, data: first.data, documentedOnly: true });
-  expect(effects(second.data)).toEqual(made);
+  expect(await effects(second.data)).toEqual(made);
 });
 
 test("what exists is left as it is, whatever the folder says", async () => {

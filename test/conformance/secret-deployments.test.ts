@@ -63,6 +63,6 @@ test("who may not see the secret finds none", async () => {
   await deploy(plane.admin, { env });
   const absent = await plane.admin.get(pathOf("absent"));
   expect(absent.status).toBe(404);
-  const stranger = addUser(plane, "eve@example.com");
+  const stranger = await addUser(plane, "eve@example.com");
   expect((await stranger.get(plane.path)).body).toEqual(absent.body);
 });

@@ -63,7 +63,7 @@ describe("a secret group", () => {
     expect((await admin.post(GROUPS, group([]))).body.data.associatedSecrets).toEqual([]);
     const again = await admin.post(GROUPS, group());
     expect(again.body).toMatchObject({ statusCode: 409, code: "name-taken" });
-    expect(effects(data)).toEqual(["user:admin 4 secret-group/platform"]);
+    expect(await effects(data)).toEqual(["user:admin 4 secret-group/platform"]);
   });
 
   test("is refused for every fault at once, without a word of the values", async () => {
@@ -81,7 +81,7 @@ describe("a secret group", () => {
     expect(pointers((await admin.post(GROUPS, group([], { integrationId: "vault" }))).body)).toEqual([
       "/integrationId",
     ]);
-    expect(effects(data)).toEqual([]);
+    expect(await effects(data)).toEqual([]);
   });
 
   test("is a request of the wrong form when a member is missing or of another kind", async () => {
@@ -130,14 +130,14 @@ describe("a secret's value", () => {
     expect(status).toBe(200);
     expect(body.data).toMatchObject({ id, value: VALUE, secretVersions: [{ version: 1, value: VALUE }] });
     expect((await admin.get("/api/svc/v1/secrets/absent")).status).toBe(404);
-    expect(effects(data).slice(1)).toEqual(["user:admin S1 secret/holdfast:platform:db"]);
+    expect((await effects(data)).slice(1)).toEqual(["user:admin S1 secret/holdfast:platform:db"]);
   });
 
   test("is the tenant administrator's to see, and to write", async () => {
     const plane = await startControlPlane();
     await plane.admin.post(GROUPS, group());
     const [id] = await secretIds(plane.admin);
-    const stranger = addUser(plane, "eve@example.com");
+    const stranger = await addUser(plane, "eve@example.com");
     expect((await stranger.get(`/api/svc/v1/secrets/${id}`)).body).toEqual(
       (await plane.admin.get("/api/svc/v1/secrets/absent")).body,
     );

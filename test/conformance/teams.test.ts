@@ -39,7 +39,7 @@ describe("a team", () => {
     const changed = (await admin.put(TEAMS, team({ members: ["bob@example.com"] }))).body.data;
     expect(changed).toMatchObject({ id: created.body.data.id, createdAt: created.body.data.createdAt });
     expect((await admin.get(TEAMS)).body.data).toEqual([changed]);
-    expect(effects(data)).toEqual(Array(2).fill("user:admin 19 team/ml"));
+    expect(await effects(data)).toEqual(Array(2).fill("user:admin 19 team/ml"));
   });
 
   test("is rehearsed without an id and without a trace", async () => {
@@ -72,8 +72,8 @@ describe("a team", () => {
     const plane = await startControlPlane();
     await plane.admin.put(TEAMS, team());
     await plane.admin.put(TEAMS, team({ name: "ops", managers: [], members: ["eve@example.com"] }));
-    const [ada, bob, eve] = ["ada@example.com", "bob@example.com", "eve@example.com"].map((slug) =>
-      addUser(plane, slug),
+    const [ada, bob, eve] = await Promise.all(
+      ["ada@example.com", "bob@example.com", "eve@example.com"].map((slug) => addUser(plane, slug)),
     );
     if (!ada || !bob || !eve) throw new TypeError("three users");
     expect((await ada.put(TEAMS, team({ members: ["bob@example.com"] }))).status).toBe(200);
@@ -92,8 +92,8 @@ describe("a team", () => {
     await plane.admin.put(TEAMS, team());
     const collaborators = [{ subject: "team:ml", role_id: "workspace-editor" }];
     await plane.admin.put(WORKSPACES, { manifest: { ...workspace, collaborators } });
-    const [ada, bob, eve] = ["ada@example.com", "bob@example.com", "eve@example.com"].map((slug) =>
-      addUser(plane, slug),
+    const [ada, bob, eve] = await Promise.all(
+      ["ada@example.com", "bob@example.com", "eve@example.com"].map((slug) => addUser(plane, slug)),
     );
     const total = async (one: Caller | undefined) => (await one?.get(WORKSPACES))?.body.pagination.total;
     expect([await total(ada), await total(bob), await total(eve)]).toEqual([1, 1, 0]);

@@ -1,10 +1,10 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { describe, expect, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, type Caller, caller, effects, startControlPlane } from "../control-plane.ts";
+import { everything, statement } from "../support/databases.ts";
 import { cluster, plantWorkspace, workspace } from "./platform.ts";
 
 const ACCOUNTS = "/api/svc/v1/virtual-accounts";
@@ -18,11 +18,6 @@ async function withWorkspace() {
   const plane = await startControlPlane();
   await plantWorkspace(plane.admin);
   return plane;
-}
-
-function change(data: string, statement: string): void {
-  using database = new DatabaseSync(join(data, "control-plane.db"), { timeout: 5000 });
-  database.exec(statement);
 }
 
 const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
@@ -56,7 +51,7 @@ describe("a virtual account", () => {
     const listed = await admin.get(ACCOUNTS);
     expect(listed.body.data).toEqual([changed.body.data]);
     expect(listed.text).not.toContain(body.token);
-    expect(effects(data).slice(2)).toEqual(Array(2).fill("user:admin 18 virtual-account/ci"));
+    expect((await effects(data)).slice(2)).toEqual(Array(2).fill("user:admin 18 virtual-account/ci"));
   });
 
   test("is rehearsed without id, token or trace", async () => {
@@ -69,7 +64,7 @@ describe("a virtual account", () => {
     const rehearsed = await admin.put(ACCOUNTS, { ...account({ expiration_date: day(9) }), dryRun: true });
     expect(rehearsed.body.data).toMatchObject({ id: created.body.data.id, createdAt: created.body.data.createdAt });
     expect((await admin.get(ACCOUNTS)).body.data).toEqual([created.body.data]);
-    expect(effects(data)).toHaveLength(3);
+    expect(await effects(data)).toHaveLength(3);
   });
 
   test("acts with the roles that it holds, from the next request on", async () => {
@@ -96,7 +91,7 @@ describe("a virtual account", () => {
     expect(written.status).toBe(200);
     const total = async (one: ReturnType<typeof caller>) => (await one.get(WORKSPACES)).body.pagination.total;
     expect(await total(caller(plane.url, new Secret(token)))).toBe(2);
-    expect(await total(addUser(plane, "ci"))).toBe(0);
+    expect(await total(await addUser(plane, "ci"))).toBe(0);
   });
 
   test("administers the tenant when it holds that role", async () => {
@@ -134,7 +129,7 @@ describe("a virtual account", () => {
     const plane = await withWorkspace();
     const { token } = (await plane.admin.put(ACCOUNTS, account())).body;
     await plane.close();
-    const database = await readFile(join(plane.data, "control-plane.db"));
+    const database = await everything(plane.data);
     for (const part of [token, ...token.split(".").slice(2)]) expect(database.includes(part)).toBe(false);
     const again = await startControlPlane({ data: plane.data });
     expect((await caller(again.url, new Secret(token)).get(WORKSPACES)).status).toBe(200);
@@ -206,7 +201,7 @@ describe("a token that is kept as a secret besides", () => {
         code: "secret-store-failed",
       });
     expect((await admin.put(ACCOUNTS, account({ secret_store_config: {} }))).status).toBe(422);
-    expect(effects(data)).toHaveLength(2);
+    expect(await effects(data)).toHaveLength(2);
   });
 });
 
@@ -241,7 +236,7 @@ describe("a rotation whose time has come", () => {
     expect(data.metadata).toEqual({});
     await plane.close();
     // As if the interval had passed.
-    change(plane.data, "UPDATE virtual_accounts SET rotate_at = 1");
+    await statement(plane.data, "UPDATE virtual_accounts SET rotate_at = 1");
     const { admin, url } = await startControlPlane({ data: plane.data });
     const rotated = await vi.waitUntil(async () => {
       const value = await secretValue(admin);
@@ -254,8 +249,8 @@ describe("a rotation whose time has come", () => {
     const [now, former] = after.jwts;
     expect(Date.parse(former.expiry) - Date.parse(now.createdAt)).toBe(2 * 86_400_000);
     expect(Date.parse(after.nextScheduledRotation) - Date.parse(now.createdAt)).toBe(30 * 86_400_000);
-    expect(effects(plane.data)).toContain("rotation 18 virtual-account/ci");
-    change(plane.data, "UPDATE jwts SET valid_until = 1 WHERE valid_until IS NOT NULL");
+    expect(await effects(plane.data)).toContain("rotation 18 virtual-account/ci");
+    await statement(plane.data, "UPDATE jwts SET valid_until = 1 WHERE valid_until IS NOT NULL");
     await vi.waitUntil(async () => (await status(token)) === 401, { timeout: 5000 });
     expect(await status(rotated)).toBe(200);
   });
@@ -266,7 +261,7 @@ describe("granting", () => {
     const plane = await withWorkspace();
     const collaborators = [{ subject: "user:ada@example.com", role_id: "workspace-admin" }];
     await plane.admin.put(WORKSPACES, { manifest: { ...workspace, collaborators } });
-    const ada = addUser(plane, "ada@example.com");
+    const ada = await addUser(plane, "ada@example.com");
     const grant = (subject: string, role_id: string) =>
       ada.put(WORKSPACES, { manifest: { ...workspace, collaborators: [...collaborators, { subject, role_id }] } });
     expect((await grant("user:bob@example.com", "workspace-editor")).status).toBe(200);

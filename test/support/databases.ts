@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Client } from "pg";
@@ -38,6 +39,14 @@ export async function statement(
   }
   using database = new DatabaseSync(join(data, "control-plane.db"), { timeout: 5000 });
   return database.prepare(text).all(...parameters);
+}
+
+/** All that is kept of a data folder, as text. */
+export async function everything(data: string): Promise<string> {
+  if (serverUrl() === null) return readFile(join(data, "control-plane.db"), "latin1");
+  const tables = await statement(data, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  const rows = await Promise.all(tables.map(({ tablename }) => statement(data, `SELECT * FROM "${tablename}"`)));
+  return JSON.stringify(rows);
 }
 
 async function query(url: string, text: string, parameters: readonly unknown[] = []): Promise<readonly Row[]> {

@@ -51,7 +51,8 @@ export async function saveDeployment(
 ): Promise<void> {
   const { id, createdAt, applicationId, version, currentStatus } = deployment;
   const isOver = currentStatus?.state.isTerminalState ?? false;
-  const changing = { json: toText(deployment), is_over: isOver ? 1 : 0, look_at: isOver ? null : lookAt };
+  const look = isOver || lookAt === null ? null : Math.ceil(lookAt);
+  const changing = { json: toText(deployment), is_over: isOver ? 1 : 0, look_at: look };
   await transaction
     .insertInto("deployments")
     .values({ id, created_at: createdAt, application_id: applicationId ?? "", version, ...changing })

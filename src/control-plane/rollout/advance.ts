@@ -1,14 +1,16 @@
 import type { Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import { type Deployed, findApplicationById, saveApplication, saveDeployment } from "../data/applications.ts";
-import type { Tables } from "../data/tables.ts";
+import type { KeptDeployment, Tables } from "../data/tables.ts";
 import { withOutcome, withProgress } from "../deployment.ts";
-import { fromText } from "../json-text.ts";
+import { fromText, type JsonText } from "../json-text.ts";
 import { settleTrigger } from "../runs/trigger.ts";
 import type { Observation, Rollout } from "./driver.ts";
 
 // Enough to keep the disk busy, and few enough to let requests in between.
 const AT_ONCE = 100;
+// Servers that share a database do not tell each other of new rollouts, or that they end.
+const LOOK_MS = 5000;
 
 /**
  * Asks the driver what has become of every rollout whose time has come, and keeps it. Answers when to come again, in
@@ -25,16 +27,16 @@ export async function advanceRollouts(context: Context): Promise<number | null> 
     .execute();
   await Promise.all(
     due.map(async ({ id, json }) => {
-      const seen = { ...fromText(json), id };
-      const observation = await rollouts.observe(rolloutOf(seen), now());
-      await store.write((transaction) => keep(transaction, context, seen, observation));
+      const observation = await rollouts.observe(rolloutOf({ ...fromText(json), id }), now());
+      await store.write((transaction) => keep(transaction, context, { id, json }, observation));
     }),
   );
   const { next } = await store.read
     .selectFrom("deployments")
     .select(({ fn }) => fn.min("look_at").as("next"))
     .executeTakeFirstOrThrow();
-  return next === null ? null : Number(next);
+  const moment = next === null ? null : Number(next);
+  return store.isShared ? Math.min(moment ?? Number.POSITIVE_INFINITY, now() + LOOK_MS) : moment;
 }
 
 /** A deployment as the driver sees it. */
@@ -45,16 +47,17 @@ export function rolloutOf({ id, fqn, manifest, currentStatus, createdAt }: Deplo
 async function keep(
   transaction: Transaction<Tables>,
   context: Context,
-  seen: Deployed,
+  { id, json }: { readonly id: string; readonly json: JsonText<KeptDeployment> },
   { progress, lookAt }: Observation,
 ): Promise<void> {
-  const { is_over: isOver } = await transaction
+  const current = await transaction
     .selectFrom("deployments")
-    .select("is_over")
-    .where("id", "=", seen.id)
+    .select("json")
+    .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  // Someone cancelled it since it was looked at.
-  if (isOver === 1) return;
+  // Someone cancelled it since it was looked at, or another server was faster.
+  if (current.json !== json) return;
+  const seen = { ...fromText(json), id };
   const { now, newId } = context;
   const moment = new Date(now()).toISOString();
   const deployment = progress.length === 0 ? seen : withProgress(seen, progress, moment, newId);

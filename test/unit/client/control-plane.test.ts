@@ -20,10 +20,10 @@ async function start(options: Parameters<typeof startControlPlane>[0] = {}) {
 
 test("what is written can be rehearsed, read and listed, and a rehearsal has no effect", async () => {
   const { reader, writer, data } = await start();
-  const before = effects(data).length;
+  const before = (await effects(data)).length;
   const rehearsed = await reader.rehearse("putCluster", { manifest: manifests.cluster }, calm);
   expect(rehearsed.manifest).toMatchObject(manifests.cluster);
-  expect(effects(data)).toHaveLength(before);
+  expect(await effects(data)).toHaveLength(before);
 
   expect(await writer.send("putCluster", { body: { manifest: manifests.cluster } }, calm)).toMatchObject({
     state: "applied",
@@ -34,7 +34,7 @@ test("what is written can be rehearsed, read and listed, and a rehearsal has no 
   expect(await writer.send("putTeam", { body: { manifest: manifests.team } }, calm)).toMatchObject({
     state: "applied",
   });
-  expect(effects(data)).toHaveLength(before + 3);
+  expect(await effects(data)).toHaveLength(before + 3);
 
   expect(await reader.get("getCluster", { path: { id: "dev-eu" } }, calm)).toMatchObject({ name: "dev-eu" });
   expect(await reader.list("listClusters", {}, calm)).toHaveLength(1);
@@ -80,5 +80,5 @@ test("extension writes are refused as missing routes there, and nothing happens"
     const sent = await writer.send(name, { body: { manifest: manifests.workspace } }, calm);
     expect(sent).toMatchObject({ state: "refused", reason: "route-missing" });
   }
-  expect(effects(data).filter((effect) => /E\d/.test(effect))).toEqual([]);
+  expect((await effects(data)).filter((effect) => /E\d/.test(effect))).toEqual([]);
 });

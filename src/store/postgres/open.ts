@@ -1,0 +1,64 @@
+import { Kysely, sql } from "kysely";
+import type { Secret } from "../../contract/secret.ts";
+import { type Migrations, migrate } from "../migrate.ts";
+import type { Store } from "../store.ts";
+import { StoreError, type StoreFault, storeFault } from "../store-error.ts";
+import { withoutCredentials } from "./address.ts";
+import { postgresDialect } from "./dialect.ts";
+import { openPool } from "./pool.ts";
+import { Writer } from "./writer.ts";
+
+// Few, since many servers may share the connections that a database has.
+const READERS = 4;
+const WRITERS = 6;
+
+/** Opens a PostgreSQL database, which others may use at the same time, and brings its schema up to date. */
+export async function openPostgresStore<Tables>(address: Secret, migrations: Migrations): Promise<Store<Tables>> {
+  const place = withoutCredentials(address);
+  try {
+    await prepare(address, migrations);
+  } catch (error) {
+    const code = storeFault(error) ?? "failed";
+    throw new StoreError(code, `${place}: ${reasons[code] ?? "it could not be opened"}`, { cause: error });
+  }
+  const read = new Kysely<Tables>({ dialect: postgresDialect(openPool(address, { connections: READERS })) });
+  const writer = new Writer<Tables>(
+    new Kysely<Tables>({ dialect: postgresDialect(openPool(address, { connections: WRITERS })) }),
+  );
+  const close = async () => {
+    await writer.close();
+    await read.destroy();
+  };
+  return {
+    read,
+    write: (change) => writer.write(change),
+    commits: () => writer.commits,
+    isShared: true,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function prepare(address: Secret, migrations: Migrations): Promise<void> {
+  const pool = openPool(address, { connections: 1, patient: true });
+  await using database = new Kysely<unknown>({ dialect: postgresDialect(pool) });
+  const { rows } = await sql<{
+    version: number;
+  }>`SELECT current_setting('server_version_num')::bigint AS version`.execute(database);
+  if ((rows[0]?.version ?? 0) < OLDEST) throw new StoreError("older-server", "the server is too old");
+  await migrate(database, migrations);
+}
+
+// The first one that tells what became of a transaction by its 64-bit number.
+const OLDEST = 130_000;
+
+const reasons: { readonly [fault in StoreFault]?: string } = {
+  locked: "another one holds it",
+  corrupt: "it is damaged",
+  "newer-schema": "a newer release made it",
+  "older-server": "PostgreSQL 13 is the oldest that will do",
+  inaccessible: "it cannot be written",
+  unreachable: "it cannot be reached",
+  denied: "it refuses this user or password",
+  absent: "there is no such database",
+};

@@ -1,0 +1,120 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Kysely, sql, type Transaction } from "kysely";
+import { StoreError, storeFault } from "../store-error.ts";
+import { isCollision } from "./fault.ts";
+import { CommitInDoubt } from "./session.ts";
+
+// Nobody waits for an answer any longer than that.
+const DEADLINE_MS = 20_000;
+// A database that restarts is back soon, or not for a while.
+const AWAY_MS = 5000;
+const DUPLICATES = 3;
+const LONGEST_PAUSE_MS = 200;
+
+type Change<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>;
+
+/**
+ * Runs changes in transactions of their own, many at a time, against those of other servers too. Each sees one moment
+ * of the database; when anything that it changed was changed by another one since then, it runs anew (REPEATABLE READ:
+ * the first to change a row wins).
+ */
+export class Writer<Tables> {
+  readonly #database: Kysely<Tables>;
+  readonly #running = new Set<Promise<unknown>>();
+  #closed = false;
+  #commits = 0;
+
+  constructor(database: Kysely<Tables>) {
+    this.#database = database;
+  }
+
+  /** How many transactions may have been committed from here. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  /** Resolves when the change is durable; rejects when it threw or could not be committed. */
+  write<Result>(change: Change<Tables, Result>): Promise<Result> {
+    if (this.#closed) return Promise.reject(new Error("the database is closed"));
+    const running = this.#tryAgain(change);
+    this.#running.add(running);
+    const done = () => this.#running.delete(running);
+    running.then(done, done);
+    return running;
+  }
+
+  /** Refuses further changes and waits for those under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#running);
+    await this.#database.destroy();
+  }
+
+  async #tryAgain<Result>(change: Change<Tables, Result>): Promise<Result> {
+    const started = performance.now();
+    let duplicates = 0;
+    for (let nth = 0; ; nth += 1) {
+      try {
+        return await this.#once(change);
+      } catch (error) {
+        const collision = isCollision(error);
+        if (collision === "duplicate") duplicates += 1;
+        const isAway = storeFault(error) === "unreachable";
+        const waited = performance.now() - started;
+        const isHopeless = collision === null ? !isAway || waited > AWAY_MS : waited > DEADLINE_MS;
+        if (isHopeless || duplicates > DUPLICATES) throw error;
+        // Chance keeps those that collided from meeting again.
+        await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** nth));
+      }
+    }
+  }
+
+  async #once<Result>(change: Change<Tables, Result>): Promise<Result> {
+    let result: { readonly value: Result } | null = null;
+    try {
+      await this.#database
+        .transaction()
+        .setIsolationLevel("repeatable read")
+        .execute(async (transaction) => {
+          result = { value: await change(transaction) };
+        });
+    } catch (error) {
+      if (!(error instanceof CommitInDoubt)) throw error;
+      await this.#settle(error);
+    } finally {
+      this.#commits += 1;
+    }
+    return resultOf(result);
+  }
+
+  // A lost answer to a commit is asked for again: making the change a second time could make it twice.
+  async #settle(doubt: CommitInDoubt): Promise<void> {
+    const started = performance.now();
+    for (;;) {
+      const outcome = await this.#outcome(doubt.transactionId);
+      if (outcome === "committed") return;
+      if (outcome === "aborted") throw new StoreError("unreachable", "the commit failed", { cause: doubt });
+      if (performance.now() - started > DEADLINE_MS) {
+        throw new StoreError("in-doubt", "whether the change was committed is not known", { cause: doubt });
+      }
+      await pause(LONGEST_PAUSE_MS);
+    }
+  }
+
+  async #outcome(transactionId: string): Promise<string | null> {
+    try {
+      const { rows } = await sql<{
+        readonly outcome: string | null;
+      }>`SELECT pg_xact_status(${transactionId}::xid8) AS outcome`.execute(this.#database);
+      return rows[0]?.outcome ?? null;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return null;
+    }
+  }
+}
+
+function resultOf<Result>(result: { readonly value: Result } | null): Result {
+  if (result === null) throw new TypeError("a change was committed without having run");
+  return result.value;
+}
