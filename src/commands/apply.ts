@@ -31,7 +31,7 @@ export async function run(invocation: Invocation): Promise<number> {
   await using _lock = lockState(state);
   const options = followOptions(invocation, prepared);
   const { settings } = prepared;
-  terminal.stderr.write(diagnosticsText(await recoverPending(session, options), settings.paint));
+  terminal.stderr.write(diagnosticsText(await recoverPending(session, options), settings.diagnosticView));
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
   guardShrinking(session, recorded, prepared, flags);
@@ -98,7 +98,7 @@ async function report(
   const { settings } = prepared;
   for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  terminal.stderr.write(diagnosticsText(errors, settings.paint));
+  terminal.stderr.write(diagnosticsText(errors, settings.diagnosticView));
   const { tokens, ...contract } = applied;
   const json = tokens.length === 0 ? contract : applied;
   const text = (): string => applyText(applied, settings.paint, placesIn(prepared));

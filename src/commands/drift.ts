@@ -24,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
     terminal.stderr.write(
       diagnosticsText(
         report.diagnostics.filter(({ severity }) => severity === "error"),
-        settings.paint,
+        settings.diagnosticView,
       ),
     );
   }

@@ -40,7 +40,7 @@ function show(looked: Look, looking: Looking, { settings }: Prepared, { flags, t
   terminal.stderr.write(
     diagnosticsText(
       plan.diagnostics.filter(({ severity }) => severity === "error"),
-      settings.paint,
+      settings.diagnosticView,
     ),
   );
   const text = planText(plan, { paint: settings.paint, groupOf, detailOf: detailIn(looked), showUnchanged });

@@ -85,7 +85,7 @@ export async function prepare(
 
 /** Says what is wrong with the source, and whether that forbids to go on. */
 export function refuseInvalid({ loaded, settings, diagnostics }: Prepared, { terminal }: Invocation): boolean {
-  terminal.stderr.write(diagnosticsText(diagnostics, settings.paint));
+  terminal.stderr.write(diagnosticsText(diagnostics, settings.diagnosticView));
   if (loaded.files === 0) terminal.stderr.write("warning: no manifest files were found\n");
   if (!hasErrors(loaded.diagnostics, settings) || settings.partial) return false;
   const { files, manifests } = loaded;

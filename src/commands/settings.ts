@@ -2,7 +2,9 @@ import { resolve } from "node:path";
 import type { HoldfastConfig } from "../contract/generated/config.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
 import { createLog, type Log } from "../log/log.ts";
-import { choosePaint, type Paint } from "../render/paint.ts";
+import type { DiagnosticView } from "../render/diagnostics.ts";
+import { choosePaint, type Paint, plain } from "../render/paint.ts";
+import { excerptReader } from "../source/excerpt.ts";
 import type { Flags, Invocation } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -23,6 +25,7 @@ export type Settings = {
   readonly ignore: readonly IgnoreRule[];
   readonly guards: { readonly shrinkFrom?: number; readonly shrinkShare?: number };
   readonly paint: Paint;
+  readonly diagnosticView: DiagnosticView;
   readonly log: Log;
 };
 
@@ -30,6 +33,7 @@ const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** Resolves the settings; `config` holds the repository's keys and those of the operator's that count here. */
 export function resolveSettings({ flags, terminal }: Invocation, config: HoldfastConfig, root: string): Settings {
+  const paint = choosePaint(terminal.stdout, terminal.env, { noColor: flags.color === false });
   return {
     output: flags.output ?? "text",
     strict: flags.strict ?? false,
@@ -45,7 +49,9 @@ export function resolveSettings({ flags, terminal }: Invocation, config: Holdfas
     registersModels: config.modelVersionWrite === "post",
     ignore: (config.ignore ?? []).map(ignoreRule),
     guards: guardsOf(config),
-    paint: choosePaint(terminal.stdout, terminal.env, { noColor: flags.color === false }),
+    paint,
+    // Lines of the files are for a person to look at; logs and machines get the place alone.
+    diagnosticView: { paint, excerptOf: paint === plain ? () => null : excerptReader(terminal.cwd) },
     log: createLog({
       level: flags.logLevel ?? "warn",
       format: flags.logFormat ?? (terminal.stderr.isTTY ? "pretty" : "json"),

@@ -29,7 +29,7 @@ export function createTeller({ terminal }: Invocation): Teller {
   };
   return {
     diagnostics: (diagnostics, { settings }) =>
-      once("diagnostics", diagnosticsText(diagnostics, settings.paint), terminal.stderr),
+      once("diagnostics", diagnosticsText(diagnostics, settings.diagnosticView), terminal.stderr),
     applied: (applied, { plan }, prepared) => {
       const { paint } = prepared.settings;
       for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);

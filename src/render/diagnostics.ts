@@ -1,24 +1,54 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
-import { count } from "./count.ts";
+import type { Excerpt } from "../core/excerpt.ts";
+import { count, counted } from "./count.ts";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
 
 /** How many diagnostics are shown; the rest is counted. */
 export const MOST_SHOWN = 100;
 
-/** Diagnostics for people, one place and one sentence each, errors and warnings in file order. */
-export function diagnosticsText(diagnostics: readonly Diagnostic[], paint: Paint): string {
+/** How diagnostics are shown: in which colours, and with which lines of the files. */
+export type DiagnosticView = {
+  readonly paint: Paint;
+  /** The line that a diagnostic is about; null where none is shown. */
+  readonly excerptOf: (diagnostic: Diagnostic) => Excerpt | null;
+};
+
+/** Diagnostics for people, errors and warnings in file order, one place and one sentence each. */
+export function diagnosticsText(diagnostics: readonly Diagnostic[], view: DiagnosticView): string {
   const sorted = sortDiagnostics(diagnostics);
-  const lines = sorted.slice(0, MOST_SHOWN).map((diagnostic) => diagnosticText(diagnostic, paint));
-  const rest = sorted.length - MOST_SHOWN;
-  return [...lines, ...(rest > 0 ? [paint("dim", `… and ${rest} more`)] : [])].map((line) => `${line}\n`).join("");
+  const shown = sorted.slice(0, MOST_SHOWN).map((diagnostic) => `${diagnosticText(diagnostic, view)}\n`);
+  const { errors, warnings } = severityCounts(sorted.slice(MOST_SHOWN));
+  const rest = counted([
+    [errors, errors === 1 ? "error" : "errors"],
+    [warnings, warnings === 1 ? "warning" : "warnings"],
+  ]);
+  return [...shown, ...(rest === "" ? [] : [`${view.paint("dim", `… and ${rest} more`)}\n`])].join("");
 }
 
-function diagnosticText({ severity, code, summary, detail, file, line, column }: Diagnostic, paint: Paint): string {
+function diagnosticText(diagnostic: Diagnostic, { paint, excerptOf }: DiagnosticView): string {
+  const { severity, code, summary, detail, file, line, column } = diagnostic;
   const place = file === null ? "" : `${printable(file)}:${line ?? 1}:${column ?? 1}: `;
   const word = paint(severity === "error" ? "red" : "yellow", severity);
   const head = `${paint("bold", place)}${word}: ${printable(summary)} ${paint("dim", `[${code}]`)}`;
-  return detail === null ? head : `${head}\n    ${printable(detail)}`;
+  const excerpt = excerptOf(diagnostic);
+  const lines = excerpt === null ? [] : excerptLines(excerpt, line ?? 1, severity, paint);
+  return [head, ...lines, ...(detail === null ? [] : [`    ${printable(detail)}`])].join("\n");
+}
+
+function excerptLines(
+  excerpt: Excerpt,
+  line: number,
+  severity: Diagnostic["severity"],
+  paint: Paint,
+): readonly string[] {
+  const number = String(line).padStart(5);
+  const before = printable(excerpt.line.slice(0, excerpt.column - 1));
+  const caret = paint(severity === "error" ? "red" : "yellow", "^");
+  return [
+    `${paint("dim", `${number} │`)} ${printable(excerpt.line)}`,
+    `${paint("dim", "      │")} ${" ".repeat(before.length)}${caret}`,
+  ];
 }
 
 /** `2 errors, 1 warning`. */

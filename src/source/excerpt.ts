@@ -1,0 +1,23 @@
+import { resolve } from "node:path";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { type Excerpt, excerptOf } from "../core/excerpt.ts";
+import { defaultLimits } from "./limits.ts";
+import { openFile } from "./open.ts";
+
+/** Reads the line that a diagnostic is about, masked; null where there is none to show. */
+export function excerptReader(cwd: string): (diagnostic: Diagnostic) => Excerpt | null {
+  const lines = new Map<string, readonly string[]>();
+  return ({ file, line, column }) => {
+    if (file === null || line === null) return null;
+    const known = lines.get(file) ?? readLines(resolve(cwd, file));
+    lines.set(file, known);
+    const text = known[line - 1];
+    return text === undefined ? null : excerptOf(text, column ?? 1);
+  };
+}
+
+function readLines(path: string): readonly string[] {
+  const opened = openFile(path, defaultLimits.fileBytes);
+  if (opened.is !== "read" || opened.size > opened.bytes.length) return [];
+  return new TextDecoder().decode(opened.bytes).split(/\r?\n/);
+}
