@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { ErrorDetail } from "../contract/resources.ts";
 import { Secret } from "../contract/secret.ts";
 import { badRequest, unprocessable } from "../http/refusal.ts";
@@ -18,6 +18,39 @@ export function readSecrets(name: string, items: readonly Json[]): readonly NewS
   return secrets;
 }
 
+/** What a manifest of a secret group declares. */
+export type GroupManifest = {
+  readonly name: string;
+  /** The secret store that it is kept in; null when that is left open. */
+  readonly integrationId: string | null;
+  readonly secrets: readonly NewSecret[];
+};
+
+const members: readonly string[] = ["type", "name", "integrationId", "secrets"];
+
+/** Reads a manifest of type `secret-group`, or refuses it with every fault; no fault tells a value. */
+export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" | "allow"): GroupManifest {
+  const { type, name, integrationId, secrets } = manifest;
+  if (type !== "secret-group") throw unprocessable([fault("/type", "must be `secret-group`", "type")]);
+  const given = Array.isArray(secrets) ? secrets.map(manifestSecret) : [];
+  const known = given.filter((secret) => secret !== null);
+  const faults = [
+    ...(typeof name === "string" ? groupFaults(name) : [fault("/name", "is required, as text", "required")]),
+    ...(isText(integrationId ?? "") ? [] : [fault("/integrationId", "must be text", "type")]),
+    ...(Array.isArray(secrets) ? [] : [fault("/secrets", "is required, as a list", "required")]),
+    ...given.flatMap((secret, at) => (secret === null ? [wrongSecret(`/secrets/${at}`)] : [])),
+    // Of some in the wrong form the places of the others would not be right.
+    ...(known.length === given.length ? secretFaults(known) : []),
+    ...(unknownFields === "allow" ? [] : unknownMembers(manifest)),
+  ];
+  if (faults.length > 0) throw unprocessable(faults.slice(0, MOST_FAULTS));
+  return {
+    name: String(name),
+    integrationId: typeof integrationId === "string" ? integrationId : null,
+    secrets: known,
+  };
+}
+
 /** Splits `group/key`, the path of a secret in the builtin store; null when it is none. */
 export function readSecretPath(path: string): { readonly group: string; readonly key: string } | null {
   const [group = "", key = "", ...rest] = path.split("/");
@@ -26,13 +59,35 @@ export function readSecretPath(path: string): { readonly group: string; readonly
 
 // The form of the request itself, so 400; what is wrong in it is told without the value.
 function readSecret(item: Json, at: number): NewSecret {
-  const pointer = `/secrets/${at}`;
+  const secret = manifestSecret(item);
+  if (secret !== null) return secret;
+  const wrong = wrongSecret(`/secrets/${at}`);
+  throw badRequest(`${wrong.pointer}: ${wrong.message}`, [wrong]);
+}
+
+function manifestSecret(item: Json): NewSecret | null {
   const { key, value, ...others } = isObject(item) ? item : {};
-  if (typeof key === "string" && typeof value === "string" && Object.keys(others).length === 0) {
-    return { key, value: new Secret(value) };
-  }
-  const message = "must be an object of the texts `key` and `value`";
-  throw badRequest(`${pointer}: ${message}`, [{ pointer, message, code: "type" }]);
+  const isRight = typeof key === "string" && typeof value === "string" && Object.keys(others).length === 0;
+  return isRight ? { key, value: new Secret(value) } : null;
+}
+
+function wrongSecret(pointer: string): ErrorDetail {
+  return fault(pointer, "must be an object of the texts `key` and `value`", "type");
+}
+
+function unknownMembers(manifest: JsonObject): readonly ErrorDetail[] {
+  const unknown = Object.keys(manifest).filter((name) => !members.includes(name));
+  return unknown.map((name) =>
+    fault(`/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, "is not known", "unknown"),
+  );
+}
+
+function isText(value: Json): boolean {
+  return typeof value === "string";
+}
+
+function fault(pointer: string, message: string, code: string): ErrorDetail {
+  return { pointer, message, code };
 }
 
 function groupFaults(name: string): readonly ErrorDetail[] {

@@ -33,7 +33,7 @@ export async function addGroup(
     tenantName: tenant,
     integrationId: builtinStore,
     ...stampsOf(subject, now),
-    manifest: { type: "secret-group", name, integration_fqn: builtinStore },
+    manifest: { type: "secret-group", name, integrationId: builtinStore },
   };
   const { id, fqn } = group;
   await transaction
@@ -69,6 +69,39 @@ export async function putValue(
     .insertInto("secret_versions")
     .values({ id: version.id, secret_id: secret.id, version: version.version, sealed, created_at: now })
     .execute();
+}
+
+/** Whether a value is the newest that its key has. */
+export async function isCurrent(
+  transaction: Transaction<Tables>,
+  { group, key, value }: NewValue,
+  context: Pick<Context, "sealKey">,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("secrets as s")
+    .innerJoin("secret_versions as v", "v.secret_id", "s.id")
+    .select(["s.id as id", "v.version as version", "v.sealed as sealed"])
+    .where("s.group_id", "=", group.id)
+    .where("s.name", "=", key)
+    .orderBy("v.version", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined && openValue(context, row.id, Number(row.version), row.sealed) === value.open();
+}
+
+/** Says that something in a group was changed. */
+export async function touchGroup(
+  transaction: Transaction<Tables>,
+  group: KeptSecretGroup,
+  context: Context,
+): Promise<KeptSecretGroup> {
+  const touched = { ...group, updatedAt: timestamp(context) };
+  await transaction
+    .updateTable("secret_groups")
+    .set({ json: toText(touched) })
+    .where("id", "=", group.id)
+    .execute();
+  return touched;
 }
 
 /** Keeps a value at `group/key`; a group that is absent is made. */
@@ -115,7 +148,7 @@ export async function secretFqn(database: Kysely<Tables>, id: string): Promise<s
 export async function openSecret(
   database: Kysely<Tables>,
   id: string,
-  { sealKey }: Pick<Context, "sealKey">,
+  context: Pick<Context, "sealKey">,
 ): Promise<SecretResource | null> {
   const row = await database.selectFrom("secrets").select("json").where("id", "=", id).executeTakeFirst();
   if (row === undefined) return null;
@@ -125,12 +158,7 @@ export async function openSecret(
     .select(["version", "sealed"])
     .where("secret_id", "=", id)
     .execute();
-  const values = new Map(
-    sealed.map(({ version, sealed: text }) => [
-      version,
-      open(sealKey, Buffer.from(text, "base64"), associated(id, version)).toString("utf8"),
-    ]),
-  );
+  const values = new Map(sealed.map(({ version, sealed: text }) => [version, openValue(context, id, version, text)]));
   const secretVersions = kept.secretVersions.map((version) => ({
     ...version,
     ...valueMember(values, version.version),
@@ -189,6 +217,10 @@ function stampsOf(subject: Subject, now: string) {
 function valueMember(values: ReadonlyMap<number, string>, version: number): { readonly value?: string } {
   const value = values.get(version);
   return value === undefined ? {} : { value };
+}
+
+function openValue({ sealKey }: Pick<Context, "sealKey">, secretId: string, version: number, sealed: string): string {
+  return open(sealKey, Buffer.from(sealed, "base64"), associated(secretId, version)).toString("utf8");
 }
 
 // A sealed value opens in its own row alone.

@@ -1,12 +1,25 @@
+import type { Transaction } from "kysely";
+import type { SecretGroup } from "../../contract/resources.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../http/refusal.ts";
 import { isTenantAdmin } from "../access.ts";
 import type { Handler } from "../call.ts";
 import { recordEffect } from "../data/audit.ts";
 import { page, pageOfRows } from "../data/page.ts";
-import { addGroup, builtinStore, findGroup, groupTexts, openSecret, putValue, secretFqn } from "../data/secrets.ts";
+import {
+  addGroup,
+  builtinStore,
+  findGroup,
+  groupTexts,
+  isCurrent,
+  openSecret,
+  putValue,
+  secretFqn,
+  touchGroup,
+} from "../data/secrets.ts";
+import type { KeptSecretGroup, Tables } from "../data/tables.ts";
 import { deploymentText } from "../deployment-text.ts";
-import { toText } from "../json-text.ts";
-import { readSecrets } from "../secret-form.ts";
+import { type JsonText, toText } from "../json-text.ts";
+import { readGroupManifest, readSecrets } from "../secret-form.ts";
 import { type Served, serve } from "../serve.ts";
 
 const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body }, context) => {
@@ -20,8 +33,29 @@ const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body
     for (const secret of secrets) await putValue(transaction, principal, { group, ...secret }, context);
     const effect = { principal, operation: "createSecretGroup", resource: `secret-group/${name}` } as const;
     await recordEffect(transaction, context, effect);
-    const [data = toText({ ...group, associatedSecrets: [] })] = await groupTexts(transaction, [toText(group)]);
-    return { data };
+    return { data: await groupText(transaction, group) };
+  });
+};
+
+const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, context) => {
+  const { name, integrationId, secrets } = readGroupManifest(body.manifest, context.unknownFields);
+  if (!isTenantAdmin(principal)) throw forbidden("you may not write secret groups");
+  if (integrationId !== null && integrationId !== builtinStore) throw unknownIntegration();
+  return context.store.write(async (transaction) => {
+    const existing = await findGroup(transaction, name);
+    const group = existing ?? (await addGroup(transaction, principal, name, context));
+    // A key that the manifest leaves out stays: nothing here is ever deleted.
+    let isChanged = existing === null;
+    for (const secret of secrets) {
+      const value = { group, ...secret };
+      if (await isCurrent(transaction, value, context)) continue;
+      await putValue(transaction, principal, value, context);
+      isChanged = true;
+    }
+    const kept = isChanged && existing !== null ? await touchGroup(transaction, group, context) : group;
+    const effect = { principal, operation: "putSecretGroup", resource: `secret-group/${name}` } as const;
+    if (isChanged) await recordEffect(transaction, context, effect);
+    return { data: await groupText(transaction, kept) };
   });
 };
 
@@ -61,13 +95,19 @@ const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { s
   };
 };
 
-/** The operations on secrets: 2, 4, the read of one value, and E8. */
+/** The operations on secrets: 2, 4, the read of one value, E8 and E11. */
 export const secrets: readonly Served[] = [
   serve("listSecretDeployments", listSecretDeployments),
   serve("createSecretGroup", createSecretGroup),
+  serve("putSecretGroup", putSecretGroup),
   serve("getSecret", getSecret),
   serve("listSecretGroups", listSecretGroups),
 ];
+
+async function groupText(transaction: Transaction<Tables>, group: KeptSecretGroup): Promise<JsonText<SecretGroup>> {
+  const [text = toText({ ...group, associatedSecrets: [] })] = await groupTexts(transaction, [toText(group)]);
+  return text;
+}
 
 function unknownIntegration(): Error {
   const message = `is not known here; the embedded store is \`${builtinStore}\``;
