@@ -3,24 +3,27 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import { StoreError, storeFault } from "../store-error.ts";
 import { isCollision } from "./fault.ts";
 import { CommitInDoubt } from "./session.ts";
+import { Turns } from "./turns.ts";
 
 // Nobody waits for an answer any longer than that.
 const DEADLINE_MS = 20_000;
 // A database that restarts is back soon, or not for a while.
 const AWAY_MS = 5000;
-const DUPLICATES = 3;
+// A change that is alone can lose against other servers only; more losses than that are a mistake of ours.
+const DUPLICATES = 10;
 const LONGEST_PAUSE_MS = 200;
 
 type Change<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>;
 
 /**
  * Runs changes in transactions of their own, many at a time, against those of other servers too. Each sees one moment
- * of the database; when anything that it changed was changed by another one since then, it runs anew (REPEATABLE READ:
- * the first to change a row wins).
+ * of the database; when anything that it changed was changed by another one since then (REPEATABLE READ: the first to
+ * change a row wins), it runs anew, and none beside it from here.
  */
 export class Writer<Tables> {
   readonly #database: Kysely<Tables>;
   readonly #running = new Set<Promise<unknown>>();
+  readonly #turns = new Turns();
   #closed = false;
   #commits = 0;
 
@@ -52,19 +55,21 @@ export class Writer<Tables> {
 
   async #tryAgain<Result>(change: Change<Tables, Result>): Promise<Result> {
     const started = performance.now();
+    let collisions = 0;
     let duplicates = 0;
     for (let nth = 0; ; nth += 1) {
       try {
-        return await this.#once(change);
+        return await this.#turns.take(() => this.#once(change), { alone: collisions > 0 });
       } catch (error) {
         const collision = isCollision(error);
+        if (collision !== null) collisions += 1;
         if (collision === "duplicate") duplicates += 1;
         const isAway = storeFault(error) === "unreachable";
         const waited = performance.now() - started;
         const isHopeless = collision === null ? !isAway || waited > AWAY_MS : waited > DEADLINE_MS;
         if (isHopeless || duplicates > DUPLICATES) throw error;
         // Chance keeps those that collided from meeting again.
-        await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** nth));
+        if (nth > 0 || isAway) await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** nth));
       }
     }
   }
