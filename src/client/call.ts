@@ -71,6 +71,8 @@ export function createCaller(line: Line): Caller {
   };
 }
 
+const KEYS = "idempotency-key-accepted";
+
 function stopped({ signal }: CallPolicy): Answer {
   return { state: "not-sent", reason: "aborted", cause: signal.reason };
 }
@@ -127,7 +129,10 @@ function learn(
   name: OperationName,
   { answer, renew }: { readonly answer: Answer; readonly renew: () => void },
 ): void {
-  if (answer.state === "answered") capabilities.learn(name, "yes");
+  if (answer.state === "answered") {
+    capabilities.learn(name, "yes");
+    if (operation(name).retry !== "read") capabilities.learnKeys(answer.headers[KEYS] === "true");
+  }
   if (answer.state !== "refused") return;
   if (answer.refusal.reason === "route-missing") capabilities.learn(name, "no");
   if (answer.refusal.status === 401) renew();

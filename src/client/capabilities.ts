@@ -7,12 +7,17 @@ type Support = "unknown" | "yes" | "no";
 export type CapabilityMemory = {
   readonly get: (name: OperationName) => "yes" | "no" | undefined;
   readonly set: (name: OperationName, support: "yes" | "no") => void;
+  /** Whether it has said that it makes a write with an Idempotency-Key once. */
+  honoursKeys?: boolean;
 };
 
 /** What a server is known to have; learned from its answers, never asked for. */
 export type Capabilities = {
   readonly has: (name: OperationName) => Support;
   readonly learn: (name: OperationName, support: "yes" | "no") => void;
+  /** Whether a write under a key may be sent again, since it is made once. */
+  readonly honoursKeys: () => boolean;
+  readonly learnKeys: (honours: boolean) => void;
 };
 
 /** Keeps what is learned in the memory given, or for this run alone. */
@@ -23,6 +28,10 @@ export function createCapabilities(memory: CapabilityMemory = runMemory()): Capa
       // A documented operation that is missing is a wrong address, not a property of the server.
       if (isDocumented(operation(name)) || memory.get(name) === support) return;
       memory.set(name, support);
+    },
+    honoursKeys: () => memory.honoursKeys ?? false,
+    learnKeys: (honours) => {
+      memory.honoursKeys = honours;
     },
   };
 }

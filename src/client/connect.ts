@@ -71,7 +71,7 @@ export function connect(options: ConnectOptions): Connection {
   return {
     origin: address.origin,
     reader: createReader(call, address.origin),
-    writer: createWriter(call),
+    writer: createWriter(call, capabilities),
     capabilities,
     [Symbol.asyncDispose]: dispatchers.close,
   };

@@ -3,6 +3,7 @@ import { backoff } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import type { Gate } from "./gate.ts";
 import { isLasting, type Reach } from "./reach.ts";
+import type { Refusal } from "./refusal.ts";
 
 /** Milliseconds to wait before the next try; null when this answer stands. */
 export type Course = (tried: Tried, attempts: number) => number | null;
@@ -28,12 +29,14 @@ export function startCourse(
     faultsSince ??= clock.now();
     return until(reach.deadline(started, faultsSince), attempts);
   };
-  const afterRefusal = (status: number, asked: number | null, attempts: number) => {
+  const afterRefusal = ({ status, code }: Refusal, asked: number | null, attempts: number) => {
     if (status === 401 && !renewed) {
       renewed = true;
       return 0;
     }
-    if (status !== 429 && status !== 503) return null;
+    // The first request under the key is still being answered: soon its reply is there for this one too.
+    const isUnderWay = status === 409 && code === "idempotency-key-in-flight";
+    if (status !== 429 && status !== 503 && !isUnderWay) return null;
     const wait = asked ?? (backoff(attempts, 1) + backoff(attempts, random())) / 2;
     // A server that says "at once" again and again must not be asked in a tight loop.
     paused += Math.max(wait, backoff(attempts, 1));
@@ -56,7 +59,7 @@ export function startCourse(
       case "ambiguous":
         return repeats() && mayPass(answer.doubt, attempts) ? afterFault(attempts) : null;
       case "refused":
-        return afterRefusal(answer.refusal.status, retryAfter, attempts);
+        return afterRefusal(answer.refusal, retryAfter, attempts);
     }
   };
 }

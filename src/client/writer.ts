@@ -3,6 +3,7 @@ import { type OperationName, operation, type Replies, type WriteOperation } from
 import type { Secret } from "../contract/secret.ts";
 import type { Doubt } from "./answer.ts";
 import type { Called, Caller } from "./call.ts";
+import type { Capabilities } from "./capabilities.ts";
 import type { CallContent } from "./compose.ts";
 import { readParcel } from "./envelope.ts";
 import type { Refusal } from "./refusal.ts";
@@ -49,20 +50,18 @@ export type Writer = {
 };
 
 /** A writer over the caller; it repeats only what the retry class of the operation allows. */
-export function createWriter(call: Caller): Writer {
-  let honoursKeys = false;
+export function createWriter(call: Caller, { honoursKeys }: Pick<Capabilities, "honoursKeys">): Writer {
   return {
     send: async (name, { onSent, onReply, ...content }, { signal }) => {
       const { retry } = operation(name);
       const guarded = retry === "once" || retry === "token";
       const called = await call(name, content, {
-        repeats: () => retry === "repeat" || (guarded && honoursKeys && content.idempotencyKey !== undefined),
+        repeats: () => retry === "repeat" || (guarded && honoursKeys() && content.idempotencyKey !== undefined),
         fresh: guarded,
         signal,
         ...(onSent === undefined ? {} : { onSent }),
         ...(onReply === undefined ? {} : { onReply }),
       });
-      if (called.state === "answered") honoursKeys ||= called.headers["idempotency-key-accepted"] === "true";
       return readSent(name, content, called);
     },
   };

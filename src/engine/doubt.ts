@@ -4,6 +4,7 @@ import type { Secret } from "../contract/secret.ts";
 import type { LiveRow } from "../core/kind.ts";
 import { type Again, type Attempt, ended, readAgain, receiptOf, type WritingContext, type Written } from "./job.ts";
 import { judge } from "./judge.ts";
+import { askAgain, mayAskAgain } from "./send.ts";
 
 /** What is not known of a write, and what reached us all the same. */
 export type InDoubt = {
@@ -64,9 +65,11 @@ async function rest(ms: number, { stopping }: WritingContext): Promise<void> {
   });
 }
 
-async function found(attempt: Attempt, row: LiveRow, { token }: InDoubt): Promise<Written> {
+async function found(attempt: Attempt, row: LiveRow, doubt: InDoubt): Promise<Written> {
   const { job, intent, context, attempts } = attempt;
   if (intent.operation === "postModelVersion") context.memory.seenRegistering = true;
+  const isMissing = doubt.token === null && intent.creates && mayAskAgain(intent, job.kind, context);
+  const token = isMissing ? await askAgain(intent, context) : doubt.token;
   if (token !== null) return settle(attempt, row, token);
   await context.ledger.close(intent.id, receiptOf(job, row, context));
   if (!job.kind.issuesToken?.(job.body) || !intent.creates) return { state: "done", row, delivered: null, attempts };

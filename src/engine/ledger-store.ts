@@ -37,6 +37,8 @@ type Tables = {
     sealed: Uint8Array;
     /** Sealed bytes of a reply that may carry a one-time token. */
     reply: Uint8Array | null;
+    /** The sealed Idempotency-Key. */
+    key: Uint8Array | null;
   };
 };
 
@@ -72,6 +74,11 @@ const migrations: Migrations = {
         .addColumn("sealed", "blob", (column) => column.notNull())
         .addColumn("reply", "blob")
         .execute();
+    },
+  },
+  "002-intent-key": {
+    up: async (db) => {
+      await db.schema.alterTable("intent").addColumn("key", "blob").execute();
     },
   },
 };
@@ -170,7 +177,7 @@ function recordedFrom(key: SealKey, row: Tables["receipt"]): Recorded {
 }
 
 function intentRow(server: string, key: SealKey, intent: Intent): Insertable<Tables["intent"]> {
-  const { id, identity, kind, operation, versionBefore, creates, deadline, written } = intent;
+  const { id, identity, kind, operation, versionBefore, creates, deadline, written, key: sent } = intent;
   return {
     id,
     server,
@@ -182,6 +189,7 @@ function intentRow(server: string, key: SealKey, intent: Intent): Insertable<Tab
     deadline,
     sealed: seal(key, JSON.stringify(written), `intent ${id}`),
     reply: null,
+    key: sent === null ? null : seal(key, sent, `key ${id}`),
   };
 }
 
@@ -196,6 +204,7 @@ function intentFrom(key: SealKey, row: Tables["intent"]): PendingIntent {
     deadline: row.deadline,
     written: openObject(key, row.sealed, `intent ${row.id}`),
     reply: row.reply === null ? null : open(key, row.reply, `reply ${row.id}`),
+    key: row.key === null ? null : open(key, row.key, `key ${row.id}`).toString(),
   };
 }
 

@@ -18,6 +18,8 @@ export type Intent = {
   readonly creates: boolean;
   /** Epoch milliseconds after which a request that has not arrived will not arrive any more. */
   readonly deadline: number;
+  /** What the request carries as its Idempotency-Key; null in a journal of an earlier release. */
+  readonly key: string | null;
 };
 
 /** An intent found open: by a run that was killed, or with an outcome that could not be told. */

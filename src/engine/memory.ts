@@ -14,6 +14,8 @@ export type RememberedFacts = {
   readonly registers: boolean | null;
   /** Orphans that the operator let go of with `--allow-shrink`: they no longer count as missing. */
   readonly released?: readonly Identity[];
+  /** Whether a write with an Idempotency-Key is made once here. */
+  readonly honoursKeys?: boolean;
 };
 
 /** A control plane of which nothing is known yet. */
@@ -27,6 +29,8 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
   /** Whether operation 5 was seen to register a version; null while nobody knows. */
   seenRegistering: boolean | null;
   released: ReadonlySet<Identity>;
+  honoursKeys: boolean;
+  #rememberedKeys: boolean;
 
   /** `told`: the operator's word that operation 5 registers versions (`modelVersionWrite: post`). */
   constructor(facts: RememberedFacts, { told = false } = {}) {
@@ -35,6 +39,8 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
     this.dryRun = facts.dryRun;
     this.seenRegistering = facts.registers;
     this.released = new Set(facts.released);
+    this.honoursKeys = facts.honoursKeys ?? false;
+    this.#rememberedKeys = this.honoursKeys;
   }
 
   get(name: OperationName): "yes" | "no" | undefined {
@@ -58,9 +64,16 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
     return this.#told || this.seenRegistering === true;
   }
 
+  /** Whether it has changed, since this was last asked, that the server honours keys. */
+  learnedKeys(): boolean {
+    const isNew = this.honoursKeys !== this.#rememberedKeys;
+    this.#rememberedKeys = this.honoursKeys;
+    return isNew;
+  }
+
   /** The facts to remember for the next run. */
   facts(): RememberedFacts {
-    const { dryRun, seenRegistering: registers } = this;
-    return { routes: Object.fromEntries(this.#routes), dryRun, registers, released: [...this.released] };
+    const { dryRun, seenRegistering: registers, honoursKeys } = this;
+    return { routes: Object.fromEntries(this.#routes), dryRun, registers, released: [...this.released], honoursKeys };
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { operations } from "../contract/operations.ts";
+import type { Secret } from "../contract/secret.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
@@ -7,19 +8,18 @@ import type { Live } from "../core/live.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Recorded } from "../core/recorded.ts";
 import { judge } from "./judge.ts";
-import type { Ledger, PendingIntent } from "./ledger.ts";
+import type { PendingIntent } from "./ledger.ts";
+import { askAgain, mayAskAgain, type Sending } from "./send.ts";
 import type { Sink } from "./sink.ts";
 import { tokenIn } from "./token.ts";
 
 /** What recovery needs of its surroundings. */
-export type Recovery = {
-  readonly ledger: Ledger;
+export type Recovery = Sending & {
   readonly sink: Sink | null;
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly readLive: (intent: PendingIntent, kind: Kind) => Promise<Live>;
   readonly now: () => number;
-  readonly signal: AbortSignal;
 };
 
 /**
@@ -39,8 +39,13 @@ async function recoverOne(intent: PendingIntent, on: Recovery): Promise<readonly
     // Until its deadline a request may still arrive, so an absence counts only afterwards.
     if (isLast) await wait(Math.max(0, intent.deadline - on.now()), undefined, { signal: on.signal });
     const verdict = judge(kind, on.shapeOf(intent.kind), intent, await on.readLive(intent, kind));
-    if (verdict.effect === "there") return settled(intent, verdict.row, { token, issuer: kind }, on);
-    if (verdict.effect === "unreadable") return unreadable(intent, { token, issuer: kind }, on);
+    if (verdict.effect === "there") {
+      const known = intent.creates ? await regained(intent, kind, token, on) : token;
+      return settled(intent, verdict.row, { token: known, issuer: kind }, on);
+    }
+    if (verdict.effect === "unreadable") {
+      return unreadable(intent, { token: await regained(intent, kind, token, on), issuer: kind }, on);
+    }
   }
   if (token === "waiting") return [tokenWaits(intent.identity)];
   await on.ledger.close(intent.id, null);
@@ -122,8 +127,17 @@ async function unreadable(
   ];
 }
 
-async function deliverToken(intent: PendingIntent, { sink }: Recovery): Promise<TokenState> {
-  const token = intent.reply === null ? null : tokenIn(intent.reply, intent.written);
+/** A token that did not reach us is asked for again where the server makes a write with a key once. */
+async function regained(intent: PendingIntent, kind: Kind, token: TokenState, on: Recovery): Promise<TokenState> {
+  if (token !== "none" || !mayAskAgain(intent, kind, on)) return token;
+  return deliver(intent, await askAgain(intent, on), on);
+}
+
+async function deliverToken(intent: PendingIntent, on: Recovery): Promise<TokenState> {
+  return deliver(intent, intent.reply === null ? null : tokenIn(intent.reply, intent.written), on);
+}
+
+async function deliver(intent: PendingIntent, token: Secret | null, { sink }: Recovery): Promise<TokenState> {
   if (token === null) return "none";
   if (sink === null) return "waiting";
   return sink.deliver(intent.identity, token).then(

@@ -3,7 +3,6 @@ import { ClientError } from "../client/failure.ts";
 import { causeText } from "../client/reach.ts";
 import type { Sent } from "../client/writer.ts";
 import { isObject } from "../contract/json.ts";
-import { operations } from "../contract/operations.ts";
 import { type LiveRow, readRow, type Writing } from "../core/kind.ts";
 import type { Reason } from "../core/plan.ts";
 import { chooseWriting } from "../core/server.ts";
@@ -11,6 +10,7 @@ import { inDoubt, resolveDoubt, settle } from "./doubt.ts";
 import { type Again, type Attempt, ended, type Job, readAgain, type WritingContext, type Written } from "./job.ts";
 import type { Intent } from "./ledger.ts";
 import { deploymentInProgress, followRollout } from "./rollout.ts";
+import { sendIntent } from "./send.ts";
 import { tokenIn } from "./token.ts";
 
 /** How often a write is sent again: after a deployment in progress, or a read-back that found nothing. */
@@ -37,31 +37,17 @@ async function attempt(
   context: WritingContext,
   attempts: number,
 ): Promise<Written | Again> {
-  const { ledger, writer, signal } = context;
+  const { ledger } = context;
   const one: Attempt = { job, intent: intentOf(job, writing, context), context, attempts };
-  const { id } = one.intent;
-  let reply: Uint8Array | null = null;
-  const onReply = async (bytes: Uint8Array): Promise<void> => {
-    await ledger.keepReply(id, bytes);
-    reply = bytes;
-  };
   await ledger.open(one.intent);
-  const sent = await writer.send(
-    writing.operation,
-    {
-      body: { manifest: job.body },
-      idempotencyKey: id,
-      ...(operations[writing.operation].retry === "token" ? { onReply } : {}),
-    },
-    { signal },
-  );
+  const { sent, reply } = await sendIntent(one.intent, context);
   switch (sent.state) {
     case "applied":
       return applied(one, writing, sent);
     case "refused":
       return refused(one, sent);
     case "not-sent":
-      await ledger.close(id, null);
+      await ledger.close(one.intent.id, null);
       return ended("failed", { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` }, one);
     case "ambiguous":
       return resolveDoubt(one, inDoubt(sent.reason, reply === null ? null : tokenIn(reply, job.body)));
@@ -80,6 +66,7 @@ function intentOf({ kind, manifest, body, live }: Job, writing: Writing, context
     versionBefore: present ?? newest,
     creates: live.state === "absent",
     deadline: context.now() + context.requestTimeoutMs,
+    key: randomUUID(),
   };
 }
 

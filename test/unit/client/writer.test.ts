@@ -267,6 +267,27 @@ test("a token write is sent again with its key only to a server that said it hon
   expect(await unknown.send("putVirtualAccount", content, calm)).toMatchObject({ state: "ambiguous", attempts: 1 });
 });
 
+test("F69 while the first request under a key is being answered, its reply is waited for", async () => {
+  const inFlight = { statusCode: 409, message: "under way", code: "idempotency-key-in-flight" };
+  const content = { body: { manifest: account }, idempotencyKey: "key-0123456789abcdef" };
+  const clock = fakeClock();
+  const server = await serve((response, _, nth) =>
+    nth === 1 ? json(response, inFlight, { status: 409, headers: { "retry-after": "1" } }) : json(response, issued),
+  );
+  const sent = await dial(server.url, { clock }).writer.send("putVirtualAccount", content, calm);
+  expect(sent).toMatchObject({ state: "applied", attempts: 2 });
+  expect(clock.waits).toEqual([1000]);
+});
+
+test("a rehearsal's reply too tells whether keys are honoured", async () => {
+  const accepted = { headers: { "idempotency-key-accepted": "true" } };
+  const server = await serve((response, _, nth) => (nth === 2 ? response.destroy() : json(response, issued, accepted)));
+  const { reader, writer } = dial(server.url);
+  await reader.rehearse("putVirtualAccount", { manifest: account }, calm);
+  const content = { body: { manifest: account }, idempotencyKey: "key-0123456789abcdef" };
+  expect(await writer.send("putVirtualAccount", content, calm)).toMatchObject({ state: "applied", attempts: 2 });
+});
+
 test("a fencing number and its scope go along", async () => {
   const server = await serve((response) => json(response, { message: "old" }, { status: 412 }));
   const sent = await dial(server.url).writer.send(

@@ -29,6 +29,7 @@ const intent = (id = "intent-1"): Intent => ({
   versionBefore: null,
   creates: true,
   deadline: 1_700_000_000_000,
+  key: `key-${CANARY}`,
 });
 
 async function place() {

@@ -1,0 +1,64 @@
+import type { Sent, Writer } from "../client/writer.ts";
+import { operations } from "../contract/operations.ts";
+import type { Secret } from "../contract/secret.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Intent, Ledger } from "./ledger.ts";
+import type { ServerMemory } from "./memory.ts";
+import { tokenIn } from "./token.ts";
+
+// The control plane forgets a key after a day; the rest is for clocks that differ.
+const KEPT_MS = 23 * 60 * 60 * 1000;
+
+/** What sending needs of its surroundings. */
+export type Sending = {
+  readonly ledger: Ledger;
+  readonly memory: Pick<ServerMemory, "honoursKeys" | "learnedKeys" | "facts">;
+  readonly writer: Writer;
+  readonly signal: AbortSignal;
+};
+
+/** Sends a journaled write under its key; a reply that may carry a one-time token is put away before it is read. */
+export async function sendIntent(
+  { id, operation, written, key }: Intent,
+  sending: Sending,
+): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
+  const { ledger, writer, signal } = sending;
+  await rememberKeys(sending);
+  let reply: Uint8Array | null = null;
+  const onReply = async (bytes: Uint8Array): Promise<void> => {
+    await ledger.keepReply(id, bytes);
+    reply = bytes;
+  };
+  const sent = await writer.send(
+    operation,
+    {
+      body: { manifest: written },
+      ...(key === null ? {} : { idempotencyKey: key }),
+      ...(operations[operation].retry === "token" ? { onReply } : {}),
+    },
+    { signal },
+  );
+  await rememberKeys(sending);
+  return { sent, reply };
+}
+
+// After a crash it decides whether a reply that was lost can be had again.
+async function rememberKeys({ ledger, memory }: Sending): Promise<void> {
+  if (memory.learnedKeys()) await ledger.rememberFacts(memory.facts());
+}
+
+/** Whether the one-time token of an intent can be asked for again: under its key the write is made once. */
+export function mayAskAgain(
+  { key, deadline, written }: Intent,
+  { issuesToken }: Kind,
+  { memory, now }: { readonly memory: Pick<ServerMemory, "honoursKeys">; readonly now: () => number },
+): boolean {
+  return key !== null && memory.honoursKeys && now() < deadline + KEPT_MS && issuesToken?.(written) === true;
+}
+
+/** Asks for the reply of an intent again, for the one-time token in it; null when none comes. */
+export async function askAgain(intent: Intent, sending: Sending): Promise<Secret | null> {
+  const { sent, reply } = await sendIntent(intent, sending);
+  if (sent.state === "applied") return sent.token;
+  return reply === null ? null : tokenIn(reply, intent.written);
+}

@@ -1,0 +1,333 @@
+import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Secret } from "../../src/contract/secret.ts";
+import { addUser, caller, effects, startControlPlane } from "../control-plane.ts";
+import { statement } from "../support/databases.ts";
+import { cluster, plantWorkspace, service, workspace } from "./platform.ts";
+
+type Plane = Awaited<ReturnType<typeof startControlPlane>>;
+type Sending = { readonly method?: string; readonly headers?: Record<string, string>; readonly token?: Secret };
+
+/** Sends a write with headers of its own. */
+async function send({ url, adminToken }: Plane, path: string, body: unknown, sending: Sending = {}) {
+  const { method = "PUT", headers = {}, token = adminToken } = sending;
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${token.open()}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+}
+
+const accounts = "/api/svc/v1/virtual-accounts";
+const groups = "/api/svc/v1/secret-groups";
+const apps = "/api/svc/v1/apps";
+const account = {
+  type: "virtual-account",
+  name: "ci",
+  permissions: [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-member" }],
+};
+const withKey = (key: string) => ({ headers: { "idempotency-key": key } });
+const fenced = (number: number | string, scope = "main") => ({
+  headers: { "x-fencing-token": String(number), "x-fencing-scope": scope },
+});
+
+test("a write with a key is made once, and every repetition gets its first reply, token included", async () => {
+  const plane = await startControlPlane();
+  await plantWorkspace(plane.admin);
+  const before = (await effects(plane.data)).length;
+  const writes = [
+    [accounts, { manifest: account }, "PUT"],
+    [groups, { name: "g", integrationId: "builtin", secrets: [{ key: "k", value: "CANARY-value" }] }, "POST"],
+    [apps, { manifest: service }, "PUT"],
+    ["/api/svc/v1/personal-access-tokens/mine", undefined, "GET"],
+  ] as const;
+  for (const [path, body, method] of writes) {
+    const sending = { ...withKey(randomUUID()), method };
+    const first = await send(plane, path, body, sending);
+    const again = await send(plane, path, body, sending);
+    expect([path, first.status, again.status]).toEqual([path, 200, 200]);
+    expect(again.text).toBe(first.text);
+    expect(first.headers.get("idempotency-key-accepted")).toBe("true");
+    expect(first.headers.get("idempotency-replayed")).toBeNull();
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+  }
+  expect(await effects(plane.data)).toHaveLength(before + writes.length);
+});
+
+test("a reply survives a restart, and the token in it still counts", async () => {
+  const first = await startControlPlane();
+  const sending = withKey(randomUUID());
+  const { text, body } = await send(first, accounts, { manifest: account }, sending);
+  await first.close();
+  const second = await startControlPlane({ data: first.data });
+  expect((await send(second, accounts, { manifest: account }, sending)).text).toBe(text);
+  expect((await caller(second.url, new Secret(body.token)).get("/api/svc/v1/workspaces")).status).toBe(200);
+});
+
+test("a lasting refusal is replayed, a passing one is not", async () => {
+  const plane = await startControlPlane();
+  await plantWorkspace(plane.admin);
+  const orphan = { manifest: { ...service, workspace_fqn: "c1x:later" } };
+  const lasting = withKey(randomUUID());
+  expect((await send(plane, apps, orphan, lasting)).status).toBe(422);
+  await plane.admin.put("/api/svc/v1/workspaces", { manifest: { ...workspace, name: "later" } });
+  const replayed = await send(plane, apps, orphan, lasting);
+  expect(replayed).toMatchObject({ status: 422, body: { code: "unprocessable" } });
+  expect(replayed.headers.get("idempotency-replayed")).toBe("true");
+  expect((await send(plane, apps, orphan, withKey(randomUUID()))).status).toBe(200);
+
+  const passing = withKey(randomUUID());
+  const group = { name: "g", integrationId: "builtin", secrets: [] };
+  await plane.admin.post(groups, group);
+  const conflicting = { ...passing, method: "POST" };
+  expect((await send(plane, groups, group, conflicting)).status).toBe(409);
+  await statement(plane.data, "DELETE FROM secret_groups", []);
+  expect((await send(plane, groups, group, conflicting)).status).toBe(200);
+});
+
+test("F70 the same key with another body is 422, of another caller or to another path its own affair", async () => {
+  const plane = await startControlPlane();
+  const key = randomUUID();
+  expect((await send(plane, accounts, { manifest: account }, withKey(key))).body.token).toBeDefined();
+  const other = await send(plane, accounts, { manifest: { ...account, name: "other" } }, withKey(key));
+  expect(other).toMatchObject({ status: 422, body: { code: "idempotency-key-reused" } });
+  // Neither the order of keys nor the white space makes another body.
+  const reordered = { manifest: Object.fromEntries(Object.entries(account).toReversed()) };
+  expect((await send(plane, accounts, reordered, withKey(key))).status).toBe(200);
+  expect((await send(plane, "/api/svc/v1/clusters", { manifest: cluster }, withKey(key))).status).toBe(200);
+  const path = "/api/svc/v1/personal-access-tokens/";
+  const mine = await send(plane, `${path}a`, undefined, { method: "GET", ...withKey(key) });
+  expect((await send(plane, `${path}b`, undefined, { method: "GET", ...withKey(key) })).body.data.name).toBe("b");
+  const { body } = await send(plane, accounts, { manifest: account }, withKey(key));
+  const hers = await send(plane, `${path}a`, undefined, {
+    method: "GET",
+    token: new Secret(body.token),
+    ...withKey(key),
+  });
+  expect(hers.body).toMatchObject({ created: true });
+  expect(hers.body.token).not.toBe(mine.body.token);
+});
+
+test("of many requests with one key at once, one has its effect, the others are refused or get its reply", async () => {
+  const plane = await startControlPlane();
+  const sending = withKey(randomUUID());
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, () => send(plane, accounts, { manifest: account }, sending)),
+  );
+  const tokens = new Set(replies.flatMap(({ body }) => (body.token === undefined ? [] : [body.token])));
+  expect(tokens.size).toBe(1);
+  for (const { status, body, headers } of replies) {
+    if (status === 200) continue;
+    expect({ status, code: body.code }).toEqual({ status: 409, code: "idempotency-key-in-flight" });
+    expect(headers.get("retry-after")).toBe("1");
+  }
+  expect((await effects(plane.data)).filter((effect) => effect.includes("virtual-account"))).toHaveLength(1);
+});
+
+test("a malformed key or number is 400, whatever the operation would say", async () => {
+  const plane = await startControlPlane();
+  for (const headers of [
+    { "idempotency-key": "short" },
+    { "idempotency-key": "x".repeat(256) },
+    { "idempotency-key": "with a space in it." },
+    { "x-fencing-token": "-1" },
+    { "x-fencing-token": "1.5" },
+    { "x-fencing-token": "9007199254740992" },
+    { "x-fencing-token": "" },
+    { "x-fencing-scope": "main" },
+    { "x-fencing-token": "1", "x-fencing-scope": "a b" },
+  ] as const) {
+    const reply = await send(plane, "/api/svc/v1/clusters", { manifest: cluster }, { headers });
+    expect([headers, reply.status]).toEqual([headers, 400]);
+  }
+  // Reads know nothing of them.
+  const read = { method: "GET", headers: { "idempotency-key": "short" } };
+  expect((await send(plane, "/api/svc/v1/clusters", undefined, read)).status).toBe(200);
+  expect(await effects(plane.data)).toEqual([]);
+});
+
+test("a rehearsal keeps nothing and raises nothing", async () => {
+  const plane = await startControlPlane();
+  const key = randomUUID();
+  const headers = { ...withKey(key).headers, ...fenced(9).headers };
+  const rehearsal = await send(plane, accounts, { manifest: account, dryRun: true }, { headers });
+  expect(rehearsal).toMatchObject({ status: 200, body: { data: { id: null } } });
+  expect((await send(plane, accounts, { manifest: account }, withKey(key))).body.token).toBeDefined();
+  expect((await send(plane, "/api/svc/v1/clusters", { manifest: cluster }, fenced(1))).status).toBe(200);
+});
+
+test("who has lost the right gets no replay", async () => {
+  const plane = await startControlPlane();
+  await plane.admin.put("/api/svc/v1/clusters", { manifest: cluster });
+  const collaborators = [{ subject: "user:dev@example.com", role_id: "workspace-editor" }];
+  await plane.admin.put("/api/svc/v1/workspaces", { manifest: { ...workspace, collaborators } });
+  await addUser(plane, "dev@example.com");
+  const sending = { ...withKey(randomUUID()), token: new Secret("token-of-dev-at-example.com") };
+  expect((await send(plane, apps, { manifest: service }, sending)).status).toBe(200);
+  const viewing = [{ subject: "user:dev@example.com", role_id: "workspace-viewer" }];
+  await plane.admin.put("/api/svc/v1/workspaces", { manifest: { ...workspace, collaborators: viewing } });
+  expect((await send(plane, apps, { manifest: service }, sending)).status).toBe(403);
+  await plane.admin.put("/api/svc/v1/workspaces", { manifest: workspace });
+  expect((await send(plane, apps, { manifest: service }, sending)).status).toBe(422);
+  await plane.admin.put("/api/svc/v1/workspaces", { manifest: { ...workspace, collaborators } });
+  expect((await send(plane, apps, { manifest: service }, sending)).body.data.version).toBe(1);
+});
+
+test("a replay of a staged version leaves no second folder behind", async () => {
+  const plane = await startControlPlane();
+  await plane.admin.put("/api/svc/v1/ml-repos", { manifest: { type: "ml-repo", name: "repo" } });
+  const path = "/api/ml/v1/artifact-versions/stage";
+  const body = { manifest: { type: "model-version", name: "m", ml_repo: "repo" } };
+  const sending = { method: "POST", ...withKey(randomUUID()) };
+  const first = await send(plane, path, body, sending);
+  expect((await send(plane, path, body, sending)).text).toBe(first.text);
+  expect(await readdir(join(plane.data, "artifacts"))).toEqual([first.body.id]);
+});
+
+test("F62 a lower number than the highest seen in its scope is 412, and has no effect", async () => {
+  const plane = await startControlPlane();
+  const put = (number: number, scope?: string, name = "c1x") =>
+    send(plane, "/api/svc/v1/clusters", { manifest: { ...cluster, name } }, fenced(number, scope));
+  expect((await put(7)).status).toBe(200);
+  expect((await put(7)).status).toBe(200);
+  expect(await put(6, "main", "late")).toMatchObject({ status: 412, body: { code: "stale-fencing-token" } });
+  expect((await put(6, "other")).status).toBe(200);
+  expect((await put(1, "")).status).toBe(200);
+  expect((await plane.admin.get("/api/svc/v1/clusters/late")).status).toBe(404);
+  // A write that was refused for itself has been seen too.
+  const bad = await send(plane, "/api/svc/v1/clusters", { manifest: { type: "cluster" } }, fenced(9));
+  expect(bad.status).toBe(422);
+  expect((await put(8)).status).toBe(412);
+});
+
+test("numbers of one caller do not fence another, and who may not write learns nothing of them", async () => {
+  const plane = await startControlPlane();
+  await addUser(plane, "dev@example.com");
+  const token = new Secret("token-of-dev-at-example.com");
+  await plane.admin.put("/api/svc/v1/clusters", {
+    manifest: { ...cluster, collaborators: [{ subject: "user:dev@example.com", role_id: "cluster-admin" }] },
+  });
+  const { data } = (await plane.admin.get("/api/svc/v1/clusters/c1x")).body;
+  const put = (number: number, sending: Sending) =>
+    send(plane, "/api/svc/v1/clusters", { manifest: data.manifest }, { ...fenced(number), ...sending });
+  expect((await put(50, {})).status).toBe(200);
+  expect((await put(3, { token })).status).toBe(200);
+  const foreign = { manifest: { ...cluster, name: "foreign" } };
+  const refused = await send(plane, "/api/svc/v1/clusters", foreign, { ...fenced(1), token });
+  expect(refused.status).toBe(403);
+});
+
+const lease = "/api/svc/v1/leases/main";
+const take = (holder: string, ttlSeconds = 60) => ({ holder, ttlSeconds });
+
+test("a lease has one holder; its number stays with it, and grows with every other one", async () => {
+  const plane = await startControlPlane();
+  const { admin, data } = plane;
+  const first = (await admin.put(lease, take("a"))).body.data;
+  expect(first).toEqual({ scope: "main", holder: "a", fencingToken: 1, expiresAt: expect.any(String) });
+  const held = await admin.put(lease, take("b"));
+  expect(held).toMatchObject({ status: 409, body: { code: "lease-held" } });
+  expect((await admin.put(lease, { ...take("b"), release: true })).status).toBe(409);
+  const renewed = (await admin.put(lease, take("a", 120))).body.data;
+  expect(renewed.fencingToken).toBe(1);
+  expect(renewed.expiresAt > first.expiresAt).toBe(true);
+  const released = (await admin.put(lease, { ...take("a"), release: true })).body.data;
+  expect(Date.parse(released.expiresAt)).toBeLessThanOrEqual(Date.now());
+  expect((await admin.put(lease, { ...take("a"), release: true })).status).toBe(200);
+  expect((await admin.put(lease, take("b"))).body.data).toMatchObject({ holder: "b", fencingToken: 2 });
+  expect(await effects(data)).toEqual(Array.from({ length: 3 }, () => "user:admin E10 lease/main"));
+});
+
+test("a lease that is over is free, and the next number fences its former holder, whoever that is", async () => {
+  const plane = await startControlPlane();
+  const { admin, data } = plane;
+  expect((await admin.put(lease, take("a", 3600))).body.data.fencingToken).toBe(1);
+  await statement(data, "UPDATE leases SET expires_at = 0", []);
+  await addUser(plane, "dev@example.com");
+  const token = new Secret("token-of-dev-at-example.com");
+  await admin.put("/api/svc/v1/clusters", {
+    manifest: {
+      ...cluster,
+      name: "main",
+      collaborators: [{ subject: "user:dev@example.com", role_id: "cluster-admin" }],
+    },
+  });
+  const taken = await send(plane, lease, take("a"), { token });
+  expect(taken.body.data).toMatchObject({ holder: "a", fencingToken: 2 });
+  expect((await admin.put(lease, take("a"))).status).toBe(409);
+  const write = (number: number) => send(plane, "/api/svc/v1/clusters", { manifest: cluster }, fenced(number));
+  expect((await write(1)).status).toBe(412);
+  expect((await write(2)).status).toBe(200);
+});
+
+test("a number that is issued is above those that its caller made up", async () => {
+  const plane = await startControlPlane();
+  await send(plane, "/api/svc/v1/clusters", { manifest: cluster }, fenced(41));
+  expect((await plane.admin.put(lease, take("a"))).body.data.fencingToken).toBe(42);
+});
+
+test("a lease needs the right to write what its scope names, and a form", async () => {
+  const plane = await startControlPlane();
+  await plane.admin.put("/api/svc/v1/clusters", { manifest: cluster });
+  const collaborators = [{ subject: "user:dev@example.com", role_id: "workspace-editor" }];
+  await plane.admin.put("/api/svc/v1/workspaces", { manifest: { ...workspace, collaborators } });
+  const dev = await addUser(plane, "dev@example.com");
+  for (const [scope, status] of [
+    ["c1x:ws1", 200],
+    ["workspace/c1x:ws1", 200],
+    ["service/c1x:ws1/api", 403],
+    ["c1x:ws1:api", 200],
+    ["c1x:other", 403],
+    ["c1x", 403],
+    ["holdfast", 403],
+    ["ml-repo:holdfast/r", 403],
+    ["any/thing", 403],
+  ] as const) {
+    const reply = await dev.put(`/api/svc/v1/leases/${encodeURIComponent(scope)}`, take("a"));
+    expect([scope, reply.status]).toEqual([scope, status]);
+    expect((await plane.admin.put(`/api/svc/v1/leases/${encodeURIComponent(`${scope}x`)}`, take("a"))).status).toBe(
+      200,
+    );
+  }
+  for (const body of [take(""), take("a\n"), take("x".repeat(257)), take("a", 0), take("a", 86_401), { holder: "a" }]) {
+    expect([body, (await plane.admin.put(lease, body)).status]).toEqual([body, 400]);
+  }
+  expect((await plane.admin.put("/api/svc/v1/leases/a%20b", take("a"))).status).toBe(400);
+});
+
+test("S34 the database gives neither key nor token, and the audit tells under which key and number", async () => {
+  const plane = await startControlPlane();
+  const key = `CANARY-${randomUUID()}`;
+  const headers = { ...withKey(key).headers, ...fenced(5).headers };
+  const { body } = await send(plane, accounts, { manifest: account }, { headers });
+  const tables = ["kept_replies", "audit", "fences", "virtual_accounts", "jwts"];
+  const rows = await Promise.all(tables.map((table) => statement(plane.data, `SELECT * FROM ${table}`, [])));
+  const dump = JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? String(value) : value));
+  expect(dump).not.toContain(key);
+  expect(dump).not.toContain(body.token);
+  const sealed = (await statement(plane.data, "SELECT sealed FROM kept_replies", [])).map((row) => String(row.sealed));
+  expect(Buffer.from(sealed[0] ?? "", "base64").toString("latin1")).not.toContain(body.token);
+  const audit = await statement(plane.data, "SELECT key_hash, fencing_number FROM audit", []);
+  expect(audit).toHaveLength(1);
+  expect(audit[0]?.key_hash).toMatch(/^[0-9a-f]{64}$/);
+  expect(Number(audit[0]?.fencing_number)).toBe(5);
+});
+
+test("after a day a key is new again", async () => {
+  const plane = await startControlPlane();
+  const sending = withKey(randomUUID());
+  expect((await send(plane, accounts, { manifest: account }, sending)).body.token).toBeDefined();
+  await statement(plane.data, "UPDATE kept_replies SET kept_until = 0", []);
+  const late = await send(plane, accounts, { manifest: { ...account, ownedBy: { account: "x" } } }, sending);
+  expect(late.status).toBe(200);
+  expect(late.headers.get("idempotency-replayed")).toBeNull();
+  expect(late.body.token).toBeUndefined();
+});
