@@ -45,6 +45,7 @@ export type Flags = {
   readonly port?: number;
   readonly data?: string;
   readonly seed?: string;
+  readonly artifactRoot?: string;
   readonly database?: string;
   readonly documentedOnly?: boolean;
   readonly unknownFields?: "refuse" | "allow";

@@ -22,6 +22,11 @@ function seconds({ zero = false } = {}): (text: string) => number {
   };
 }
 
+function artifactUri(text: string): string {
+  if (/^(?:s3:\/\/[a-z0-9]|file:\/\/\/)/.test(text)) return text;
+  throw new InvalidArgumentError("It must be file:///folder or s3://bucket/prefix.");
+}
+
 /** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its twin in the environment. */
 const flags = {
   source: () => new Option("--source <dir>", "the source folder; by default the one that holds holdfast.yaml"),
@@ -65,6 +70,10 @@ const flags = {
   database: () =>
     new Option("--database <url>", "PostgreSQL for the data, postgres://user@host/name (default: SQLite in --data)"),
   seed: () => new Option("--seed <folder>", "create what the manifests of a folder declare and is absent"),
+  artifactRoot: () =>
+    new Option("--artifact-root <uri>", "where staged versions go, file:///folder or s3://bucket/prefix").argParser(
+      artifactUri,
+    ),
   documentedOnly: () => new Option("--documented-only", "serve the 20 documented operations and the secret read alone"),
   unknownFields: () =>
     new Option("--unknown-fields <mode>", "fields that the schemas do not know").choices(["refuse", "allow"]),

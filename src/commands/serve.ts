@@ -27,7 +27,7 @@ async function start(
   { flags, terminal }: Invocation,
   folder: string,
 ): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
-  const { database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
+  const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
   const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
   try {
     return await createControlPlane({
@@ -39,6 +39,7 @@ async function start(
       ...(unknownFields === undefined ? {} : { unknownFields }),
       ...(rolloutSeconds === undefined ? {} : { rolloutSeconds }),
       ...(seed === undefined ? {} : { seed: resolve(terminal.cwd, seed) }),
+      ...(artifactRoot === undefined ? {} : { artifactRoot }),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
       log: createLog({
         level: flags.logLevel ?? "warn",

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Secret } from "../contract/secret.ts";
 import { badRequest, Refusal } from "../http/refusal.ts";
 import { createHttpServer, listen } from "../http/server.ts";
@@ -10,6 +11,7 @@ import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { StoreError, storeFault } from "../store/store-error.ts";
 import { establishAdmin } from "./admin-token.ts";
+import { openArtifactRoot } from "./artifact-root.ts";
 import type { Context } from "./context.ts";
 import { migrations } from "./data/migrations.ts";
 import type { Tables } from "./data/tables.ts";
@@ -49,6 +51,8 @@ export type ControlPlaneOptions = {
   readonly rollouts?: RolloutDriver;
   /** Carries the runs of jobs out in the place of the embedded driver. */
   readonly runs?: RunDriver;
+  /** Where the files of staged versions go, a `file://` or `s3://` URI; else a folder beside the data. */
+  readonly artifactRoot?: string;
   /** Folder of manifests to create before the first request is served. */
   readonly seed?: string;
   /** The administrator's token; else the one in `admin-token` of the data folder. */
@@ -108,7 +112,7 @@ async function openData(database: Secret | undefined, folder: string): Promise<S
 }
 
 async function createContext(
-  { database, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log }: ControlPlaneOptions,
+  { artifactRoot, database, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log }: ControlPlaneOptions,
   folder: string,
   stack: AsyncDisposableStack,
 ): Promise<Context> {
@@ -137,6 +141,7 @@ async function createContext(
     rollouts: rollouts ?? createEmbeddedDriver({ seconds: rolloutSeconds }),
     runs: runs ?? createEmbeddedRuns({ seconds: rolloutSeconds }),
     lookAt: (moment) => wheel.at(moment),
+    artifacts: openArtifactRoot(artifactRoot ?? pathToFileURL(join(folder, "artifacts")).href),
     folder,
     log,
   };

@@ -1,6 +1,7 @@
 import type { Log } from "../log/log.ts";
 import type { SealKey } from "../seal/key.ts";
 import type { Store } from "../store/store.ts";
+import type { ArtifactRoot } from "./artifact-root.ts";
 import type { Tables } from "./data/tables.ts";
 import type { RolloutDriver } from "./rollout/driver.ts";
 import type { RunDriver } from "./runs/driver.ts";
@@ -23,6 +24,8 @@ export type Context = {
   readonly runs: RunDriver;
   /** Says that a rollout or a run is to be looked at at that time (epoch milliseconds). */
   readonly lookAt: (time: number) => void;
+  /** Where the files of staged versions go. */
+  readonly artifacts: ArtifactRoot;
   /** The data folder, for files that are not rows. */
   readonly folder: string;
   readonly log: Log;

@@ -1,6 +1,3 @@
-import { mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Transaction } from "kysely";
 import type { JsonObject } from "../../contract/json.ts";
 import { conflict, forbidden, notFound } from "../../http/refusal.ts";
@@ -26,15 +23,14 @@ const stageArtifactVersion: Handler<"stageArtifactVersion"> = async ({ principal
       ? wellFormedArtifact(body.manifest)
       : wellFormed(context, ["model-version", "artifact-version"], body.manifest);
   const id = context.newId();
-  const folder = join(context.folder, "artifacts", id);
-  // The folder comes first: a stage that is answered has room for its files.
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // The room comes first: a stage that is answered can take its files.
+  const storageRoot = await context.artifacts.prepare(id);
   try {
-    const wanted = { id, storageRoot: pathToFileURL(folder).href, principal, manifest };
+    const wanted = { id, storageRoot, principal, manifest };
     const artifactId = await context.store.write((transaction) => stage(transaction, wanted, context));
-    return toText({ id, storage_root: wanted.storageRoot, artifact_id: artifactId });
+    return toText({ id, storage_root: storageRoot, artifact_id: artifactId });
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    await context.artifacts.discard(id);
     throw error;
   }
 };
