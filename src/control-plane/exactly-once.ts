@@ -2,7 +2,7 @@ import { sql, type Transaction } from "kysely";
 import { fillPath, operation } from "../contract/operations.ts";
 import { errorBody, Refusal } from "../http/refusal.ts";
 import type { Context } from "./context.ts";
-import { isStale, raiseFence } from "./data/fences.ts";
+import { passFence, raiseFence } from "./data/fences.ts";
 import { findReply, keepReply, type Slot, slotOf } from "./data/kept-replies.ts";
 import type { Tables } from "./data/tables.ts";
 import type { Request, Served } from "./serve.ts";
@@ -91,8 +91,8 @@ async function pass(
   write: Write,
   within: Context,
 ): Promise<void> {
-  const { name } = write.request.principal;
-  if (!(await isStale(transaction, name, fence))) return raiseFence(transaction, name, fence);
+  const { name: principal } = write.request.principal;
+  if (await passFence(transaction, fence, { principal, isShared: within.store.isShared })) return;
   const refusal = await rehearsed(transaction, write, within);
   if (refusal !== null && refusal.status !== 409) throw refusal;
   throw new Refusal(412, "stale-fencing-token", "a later writer was here: this fencing token is stale");
@@ -144,7 +144,7 @@ async function remember(refusal: Refusal, { slot, fence, request }: Write, conte
     await context.store.write((transaction) => keepReply(transaction, slot, reply, context));
   }
   if (fence !== null && (isLasting || refusal.status === 409)) {
-    await context.store.write(async (transaction) => raiseFence(transaction, request.principal.name, fence));
+    await context.store.write(async (transaction) => raiseFence(transaction, fence, request.principal.name));
   }
 }
 

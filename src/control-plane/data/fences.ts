@@ -2,33 +2,41 @@ import type { Transaction } from "kysely";
 import type { Fence } from "../write-headers.ts";
 import type { Tables } from "./tables.ts";
 
-/** Whether a later writer was here: the same principal with a higher number, or the holder of a newer lease. */
-export async function isStale(
+/** A scope as it looks to one principal. */
+type FencedScope = Pick<Fence, "scope"> & { readonly principal: string };
+
+/**
+ * Lets a write pass, and remembers its number; false when a later writer was here: the same principal with a higher
+ * number, or the holder of a newer lease. Where others write the database too, no later one comes in between.
+ */
+export async function passFence(
   transaction: Transaction<Tables>,
-  principal: string,
   { number, scope }: Fence,
+  { principal, isShared }: { readonly principal: string; readonly isShared: boolean },
 ): Promise<boolean> {
-  const lease = await transaction.selectFrom("leases").select("number").where("scope", "=", scope).executeTakeFirst();
-  if (lease !== undefined && number < Number(lease.number)) return true;
-  return number < (await highestSeen(transaction, principal, scope));
+  const issued = transaction.selectFrom("leases").select("number").where("scope", "=", scope);
+  const seen = seenFrom(transaction, { principal, scope });
+  const [lease, fence] = [
+    await (isShared ? issued.forShare() : issued).executeTakeFirst(),
+    await (isShared ? seen.forShare() : seen).executeTakeFirst(),
+  ];
+  const highest = Number(fence?.number ?? 0);
+  if (number < Math.max(highest, Number(lease?.number ?? 0))) return false;
+  if (fence === undefined || number > highest) await raiseFence(transaction, { number, scope }, principal);
+  return true;
 }
 
 /** The highest number that a principal was seen with in a scope; 0 when there was none. */
-export async function highestSeen(transaction: Transaction<Tables>, principal: string, scope: string): Promise<number> {
-  const row = await transaction
-    .selectFrom("fences")
-    .select("number")
-    .where("principal", "=", principal)
-    .where("scope", "=", scope)
-    .executeTakeFirst();
+export async function highestSeen(transaction: Transaction<Tables>, scope: FencedScope): Promise<number> {
+  const row = await seenFrom(transaction, scope).executeTakeFirst();
   return Number(row?.number ?? 0);
 }
 
 /** Remembers a number when it is the highest so far. */
 export async function raiseFence(
   transaction: Transaction<Tables>,
-  principal: string,
   { number, scope }: Fence,
+  principal: string,
 ): Promise<void> {
   await transaction
     .insertInto("fences")
@@ -37,4 +45,12 @@ export async function raiseFence(
       conflict.columns(["principal", "scope"]).doUpdateSet({ number }).where("fences.number", "<", number),
     )
     .execute();
+}
+
+function seenFrom(transaction: Transaction<Tables>, { principal, scope }: FencedScope) {
+  return transaction
+    .selectFrom("fences")
+    .select("number")
+    .where("principal", "=", principal)
+    .where("scope", "=", scope);
 }

@@ -70,7 +70,7 @@ async function nextNumber(
   former: KeptLease | null,
   { scope, principal }: Holder,
 ): Promise<number> {
-  const number = Math.max(former?.number ?? 0, await highestSeen(transaction, principal, scope)) + 1;
+  const number = Math.max(former?.number ?? 0, await highestSeen(transaction, { principal, scope })) + 1;
   if (!Number.isSafeInteger(number)) throw conflict("numbers-exhausted", "this scope has no fencing number left");
   return number;
 }
