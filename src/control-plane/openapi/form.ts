@@ -97,3 +97,8 @@ export function named<Value>(name: string, description: string): Form<Value> {
 export function either<One, Other>(description: string, one: Form<One>, other: Form<Other>): Form<One | Other> {
   return { schema: { description, anyOf: [one.schema, other.schema] } };
 }
+
+/** An object of which every field is always there. */
+export function always<Value>({ schema }: Form<Value>): Form<Value> {
+  return { schema: { ...schema, required: Object.keys(schema.properties ?? {}) } };
+}

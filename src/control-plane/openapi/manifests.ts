@@ -15,7 +15,7 @@ export function manifestSchemas(unknownFields: "refuse" | "allow"): Schemas {
     return schema === undefined || isAlias ? [] : [[type, schema as Json] as const];
   });
   const schemas = Object.fromEntries(files.flatMap(([type, schema]) => hoisted(type, schema, unknownFields)));
-  return { ...schemas, ...serviceManifests(schemas), ...unfiledManifests(schemas) };
+  return { ...schemas, ...serviceManifests(schemas), ...unfiledManifests(schemas, unknownFields) };
 }
 
 // What a file names inside stands beside it in the document, under a longer name: few tools follow `$id`.

@@ -10,6 +10,7 @@ import type {
 } from "../../contract/resources.ts";
 import { accountId, tenantName } from "./common-resources.ts";
 import {
+  always,
   boolean,
   either,
   type Fields,
@@ -115,8 +116,10 @@ export const artifact = object<Artifact>("A model, prompt or plain artifact: wha
 });
 
 /** A staged artifact version. */
-export const stagedArtifact = object<StagedArtifact>("Room for the files of a version that is not registered yet", {
-  id: id("version to be"),
-  storage_root: text("URI under which its files belong", "file:///var/lib/holdfast/artifacts/019aa2c4"),
-  artifact_id: id("artifact"),
-});
+export const stagedArtifact = always(
+  object<StagedArtifact>("Room for the files of a version that is not registered yet", {
+    id: id("version to be"),
+    storage_root: text("URI under which its files belong", "file:///var/lib/holdfast/artifacts/019aa2c4"),
+    artifact_id: id("artifact"),
+  }),
+);

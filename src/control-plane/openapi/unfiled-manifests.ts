@@ -41,7 +41,8 @@ export function serviceManifests(schemas: Schemas): Schemas {
 }
 
 /** Manifests of operations that take a type without a file in `schemas/`. */
-export function unfiledManifests(schemas: Schemas): Schemas {
+export function unfiledManifests(schemas: Schemas, unknownFields: "refuse" | "allow"): Schemas {
+  const account: Schema = schemas[manifestName("virtual-account")] ?? {};
   const model = schemas[manifestName("model-version")]?.properties ?? {};
   return {
     ArtifactVersionManifest: {
@@ -59,19 +60,23 @@ export function unfiledManifests(schemas: Schemas): Schemas {
       title: "Secret group",
       description: "A group of secrets with their values",
       type: "object",
-      required: ["type", "name"],
+      required: ["type", "name", "secrets"],
       properties: {
         type: { title: "Type", description: "Kind of manifest: `secret-group`", const: "secret-group" },
         name: groupName,
         integrationId: { ...integrationId, type: ["string", "null"] },
-        secrets: { ...secretList, type: ["array", "null"] },
+        secrets: secretList,
       },
+      additionalProperties: unknownFields === "allow",
       examples: [{ type: "secret-group", name: "platform", secrets: [{ key: "db-password", value: "s3cret-Value" }] }],
     },
     AccountManifest: {
       title: "Account",
-      description: "The manifest of a virtual account, or what stands for one of a personal access token",
-      anyOf: [{ $ref: refTo(manifestName("virtual-account")) }, { type: "object", "x-free": true }],
+      description: "The manifest of a virtual account; what stands for one of a personal access token has fewer fields",
+      type: "object",
+      properties: { ...account.properties, type: { description: "Kind of manifest", type: "string" } },
+      additionalProperties: true,
+      examples: account.examples ?? [],
     },
   };
 }

@@ -18,7 +18,7 @@ export const stylesheet = `:root {
   }
 }
 * { box-sizing: border-box; }
-html { scroll-behavior: smooth; scroll-padding-top: 4.5rem; -webkit-text-size-adjust: 100%; }
+html { scroll-padding-top: 4.5rem; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 var(--sans); }
 a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: .18em; }
 code, pre { font-family: var(--mono); font-size: .875em; }
@@ -116,6 +116,5 @@ th, td { text-align: left; vertical-align: baseline; padding: .4rem .9rem .4rem 
   main { padding: .5rem 1.1rem 4rem; }
   h1 { font-size: 1.7rem; }
 }
-@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 @media print { aside, .bar, .menu { display: none; } .layout, .operation { display: block; } pre { max-height: none; white-space: pre-wrap; } }
 `;

@@ -1,0 +1,121 @@
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { describe, expect, test } from "vitest";
+import { isDocumented, type OperationName, operation, operations } from "../../src/contract/operations.ts";
+import { openApiDocument } from "../../src/control-plane/openapi/document.ts";
+import type { Schema } from "../../src/control-plane/openapi/schema.ts";
+import { startControlPlane } from "../control-plane.ts";
+import { createCheck, documentOf, type Route, routesOf } from "../support/openapi.ts";
+import { interfaceResources } from "./interface-resources.ts";
+
+const names = Object.keys(operations) as OperationName[];
+const whole = openApiDocument({ documentedOnly: false, unknownFields: "refuse" });
+
+const requiredIn = ({ operation: { responses } }: Route): readonly string[] => {
+  const reply = responses["200"];
+  const schema = reply === undefined || "$ref" in reply ? undefined : reply.content?.["application/json"].schema;
+  return schema?.required ?? [];
+};
+
+describe.each([false, true])("the document, of the documented operations alone: %s", (documentedOnly) => {
+  const document = openApiDocument({ documentedOnly, unknownFields: "refuse" });
+
+  test("passes the recommended rules of a public linter without a warning", async () => {
+    const config = await createConfig({ extends: ["recommended"] });
+    const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: "openapi.json", config });
+    expect(problems.map(({ ruleId, message, location: [at] }) => [ruleId, message, at?.pointer])).toEqual([]);
+  }, 60_000);
+
+  test("has every operation of the table, where the table has it", () => {
+    const expected = names.filter((name) => !documentedOnly || isDocumented(operation(name)));
+    const found = routesOf(document).map(({ method, path, operation: { operationId } }) => [operationId, method, path]);
+    expect(found.toSorted()).toEqual(
+      expected.map((name) => [name, operation(name).method.toLowerCase(), operation(name).path]).toSorted(),
+    );
+  });
+
+  test("has examples that its own schemas accept", () => {
+    const check = createCheck(document);
+    for (const { operation: row } of routesOf(document)) {
+      const bodies = [row.requestBody, row.responses["200"]].flatMap((one) =>
+        one === undefined || "$ref" in one || one.content === undefined ? [] : [one.content["application/json"]],
+      );
+      for (const { schema, example } of bodies) {
+        expect([row.operationId, check(schema, example)]).toEqual([row.operationId, []]);
+      }
+    }
+  });
+});
+
+test("the document marks as required what the interface marks, and lists always", () => {
+  const marked = routesOf(whole).map((route) => [route.operation["x-number"], requiredIn(route)] as const);
+  for (const [number, required] of marked) {
+    const row = names.map(operation).find((one) => one.number === number);
+    if (row?.reply === "list") expect([number, required]).toEqual([number, ["data", "pagination"]]);
+    if (["16", "17", "18", "19"].includes(number)) expect([number, required]).toEqual([number, ["data"]]);
+    if (["3", "4", "5", "6", "7", "8", "9", "15"].includes(number)) expect([number, required]).toEqual([number, []]);
+  }
+  expect(schemaOf("StagedArtifact").required).toEqual(["id", "storage_root", "artifact_id"]);
+  for (const number of ["16", "17", "18", "19", "20"]) {
+    const route = routesOf(whole).find(({ operation: row }) => row["x-number"] === number);
+    expect(route?.operation.requestBody?.content["application/json"].schema.required).toEqual(["manifest"]);
+  }
+});
+
+test.each(Object.entries(interfaceResources))(
+  "the document has every field of the interface's table of %s",
+  (name, fields) => {
+    for (const [path, type] of Object.entries(fields)) {
+      const found = fieldAt(schemaOf(name), path.split("."));
+      expect([path, found === undefined ? "absent" : typeAt(found)]).toEqual([path, type]);
+    }
+    const known = new Set(Object.keys(fields).map((path) => path.replace(/[.[].*/, "")));
+    expect(Object.keys(schemaOf(name).properties ?? {}).toSorted()).toEqual([...known].toSorted());
+  },
+);
+
+test("the document tells the limits and defaults of lists", () => {
+  expect(whole.components.parameters).toMatchObject({
+    limit: { schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 } },
+    offset: { schema: { type: "integer", minimum: 0, default: 0 } },
+  });
+});
+
+test("a server that carries unknown fields says so in its document", () => {
+  const open = openApiDocument({ documentedOnly: false, unknownFields: "allow" });
+  expect(open.components.schemas.ClusterManifest).not.toHaveProperty("additionalProperties", false);
+  expect(whole.components.schemas.ClusterManifest).toHaveProperty("additionalProperties", false);
+});
+
+test("the running server answers its own document to anybody, and a write of it says nothing of data", async () => {
+  const { url } = await startControlPlane({ documentedOnly: true });
+  const reply = await fetch(`${url}/openapi.json`);
+  expect(reply.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(reply.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+  expect(await documentOf(url)).toEqual(
+    JSON.parse(JSON.stringify(openApiDocument({ documentedOnly: true, unknownFields: "refuse" }))),
+  );
+});
+
+function schemaOf(name: string): Schema {
+  const found = whole.components.schemas[name];
+  if (found === undefined) throw new TypeError(`the document has no ${name}`);
+  return found;
+}
+
+function resolve(schema: Schema): Schema {
+  const chosen = schema.anyOf?.[0] ?? schema;
+  return chosen.$ref === undefined ? chosen : schemaOf(chosen.$ref.split("/").at(-1) ?? "");
+}
+
+function fieldAt(schema: Schema, [step, ...rest]: readonly string[]): Schema | undefined {
+  if (step === undefined) return resolve(schema);
+  const field = resolve(schema).properties?.[step.replace("[]", "")];
+  if (field === undefined) return undefined;
+  const inner = step.endsWith("[]") ? (resolve(field).items ?? {}) : field;
+  return fieldAt(inner, rest);
+}
+
+function typeAt({ type, format }: Schema): string {
+  const [first = "any"] = typeof type === "string" ? [type] : (type ?? []);
+  return format === "date-time" ? "timestamp" : first;
+}
