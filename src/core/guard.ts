@@ -17,5 +17,5 @@ export function shrinkGuard(
     return `the source declares nothing, but the ledger knows ${known.length} resources`;
   }
   if (known.length < shrinkFrom || kept >= known.length * shrinkShare) return null;
-  return `the source declares ${kept} of the ${known.length} resources that the ledger knows (at least ${shrinkShare * 100} % expected)`;
+  return `the source declares ${kept} of the ${known.length} resources that the ledger knows (at least ${Math.round(shrinkShare * 100)} % expected)`;
 }
