@@ -43,6 +43,7 @@ export function serviceManifests(schemas: Schemas): Schemas {
 /** Manifests of operations that take a type without a file in `schemas/`. */
 export function unfiledManifests(schemas: Schemas, unknownFields: "refuse" | "allow"): Schemas {
   const account: Schema = schemas[manifestName("virtual-account")] ?? {};
+  const { minItems, ...permissions }: Schema = account.properties?.permissions ?? {};
   const model = schemas[manifestName("model-version")]?.properties ?? {};
   return {
     ArtifactVersionManifest: {
@@ -74,7 +75,12 @@ export function unfiledManifests(schemas: Schemas, unknownFields: "refuse" | "al
       title: "Account",
       description: "The manifest of a virtual account; what stands for one of a personal access token has fewer fields",
       type: "object",
-      properties: { ...account.properties, type: { description: "Kind of manifest", type: "string" } },
+      properties: {
+        ...account.properties,
+        type: { description: "Kind of manifest", type: "string" },
+        // A person's token has the person's own rights.
+        permissions,
+      },
       additionalProperties: true,
       examples: account.examples ?? [],
     },
