@@ -99,10 +99,9 @@ async function report(
   for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   terminal.stderr.write(diagnosticsText(errors, settings.diagnosticView));
-  const { tokens, ...contract } = applied;
-  const json = tokens.length === 0 ? contract : applied;
+  const { tokens: _, ...contract } = applied;
   const text = (): string => applyText(applied, settings.paint, placesIn(prepared));
-  await writeResult(terminal, settings.output === "json" ? jsonText(json) : text());
+  await writeResult(terminal, settings.output === "json" ? jsonText(contract) : text());
 }
 
 /** 0 when all went well; 1 when nothing did; 7 in between. */

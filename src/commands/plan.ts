@@ -33,7 +33,7 @@ function show(looked: Look, looking: Looking, { settings }: Prepared, { flags, t
   const showing = new Set(flags.show);
   const { observation, placed } = looked;
   const plan = showing.has("server")
-    ? withServerSide(looked.plan, { ...looking, desired: placed, live: observation.live })
+    ? withServerSide(looked, { ...looking, desired: placed, live: observation.live })
     : looked.plan;
   const showUnchanged = showing.has("unchanged");
   if (settings.output === "json") return jsonText(withoutKept(plan, showUnchanged));

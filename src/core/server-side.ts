@@ -1,11 +1,14 @@
 import { contentOf } from "./content.ts";
 import { differences, pointerOf } from "./diff.ts";
 import type { Change, Plan, Step } from "./plan.ts";
-import type { PlanInput } from "./planner.ts";
+import type { PlanInput, Planned } from "./planner.ts";
 import { redact } from "./sensitive.ts";
 
 /** The plan with what only the server added or rewrote beside each step's own changes; `after` is the manifest's word. */
-export function withServerSide(plan: Plan, input: Pick<PlanInput, "desired" | "live" | "kindOf" | "shapeOf">): Plan {
+export function withServerSide(
+  { plan, decisions }: Planned,
+  input: Pick<PlanInput, "desired" | "live" | "kindOf" | "shapeOf">,
+): Plan {
   const manifests = new Map(input.desired.map(({ manifest }) => [manifest.identity, manifest]));
   const steps = plan.steps.map((step): Step => {
     const [manifest, live, kind] = [
@@ -15,7 +18,8 @@ export function withServerSide(plan: Plan, input: Pick<PlanInput, "desired" | "l
     ];
     if (manifest === undefined || kind === undefined || live?.state !== "present") return step;
     const shape = input.shapeOf(step.kind);
-    const known = new Set(step.changes.map(({ path }) => path));
+    const ignored = decisions.get(step.identity)?.ignored ?? [];
+    const known = new Set([...step.changes.map(({ path }) => path), ...ignored.map(pointerOf)]);
     const [is, said] = [contentOf(kind, shape, live.row.manifest), contentOf(kind, shape, manifest.value)];
     const added = differences(shape, is, said).flatMap(({ tokens, before, after, sensitive }): readonly Change[] => {
       const path = pointerOf(tokens);
