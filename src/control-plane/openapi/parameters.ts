@@ -28,12 +28,26 @@ const filters: { readonly [Name in FilterNames]: Words } = {
   applicationType: { description: "Only those of this type", example: "service" },
 };
 
-const inPaths: { readonly [Name in PathNames]: Words } = {
+const printable = "^[\\x21-\\x7e]*$";
+
+const inPaths: { readonly [Name in PathNames]: Words & { readonly form?: Schema } } = {
   id: { description: "Id of the resource", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
-  name: { description: "Name of the token", example: "laptop" },
+  name: {
+    description: "Name of the token",
+    example: "laptop",
+    form: {
+      maxLength: 64,
+      pattern: "^[A-Za-z0-9._-]{1,64}$",
+      "x-form": "1 to 64 letters, digits, `-`, `_` or `.`",
+    },
+  },
   jobId: { description: "Id of the job's application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
   jobRunName: { description: "Name of the run", example: "nightly-3-1" },
-  scope: { description: "What the lease is for; percent-encoded", example: "prod-eu:ranking" },
+  scope: {
+    description: "What the lease is for; percent-encoded",
+    example: "prod-eu:ranking",
+    form: { maxLength: 256, pattern: printable, "x-form": "up to 256 printable characters without spaces" },
+  },
 };
 
 const page: { readonly [name: string]: ParameterObject } = {
@@ -57,7 +71,13 @@ const writing: { readonly [name: string]: ParameterObject } = {
     in: "header",
     description:
       "A random text, one for each intent: for 24 hours the same key answers the first reply again, one-time token included. The same key with another body is 422, one that is still in flight 409",
-    schema: { type: "string", minLength: 16, maxLength: 255 },
+    schema: {
+      type: "string",
+      minLength: 16,
+      maxLength: 255,
+      pattern: printable,
+      "x-form": "16 to 255 printable characters without spaces",
+    },
     example: "2f1c9c3e-6d0b-4c1e-8b7a-5a4f3e2d1c0b",
   },
   fencingToken: {
@@ -71,7 +91,7 @@ const writing: { readonly [name: string]: ParameterObject } = {
     name: "X-Fencing-Scope",
     in: "header",
     description: "What the fencing token is for",
-    schema: { type: "string", default: "" },
+    schema: { type: "string", maxLength: 256, pattern: printable, default: "" },
     example: "prod-eu:ranking",
   },
 };
@@ -90,14 +110,17 @@ export function parametersOf(row: Operation): readonly (ParameterObject | Refere
 }
 
 function pathParameters(path: string): readonly ParameterObject[] {
-  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => ({
-    name,
-    in: "path",
-    description: inPaths[name as PathNames].description,
-    required: true,
-    schema: { type: "string", minLength: 1, maxLength: 512 },
-    example: path.includes("/clusters/") ? "prod-eu" : inPaths[name as PathNames].example,
-  }));
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => {
+    const { description, example, form } = inPaths[name as PathNames];
+    return {
+      name,
+      in: "path",
+      description,
+      required: true,
+      schema: { type: "string", minLength: 1, maxLength: 512, ...form },
+      example: path.includes("/clusters/") ? "prod-eu" : example,
+    };
+  });
 }
 
 function filter(name: string, form: Parameter): ParameterObject {

@@ -78,6 +78,7 @@ export function unfiledManifests(schemas: Schemas, unknownFields: "refuse" | "al
       properties: {
         ...account.properties,
         type: { description: "Kind of manifest", type: "string" },
+        name: { description: "Name of the account or token", type: "string" },
         // A person's token has the person's own rights.
         permissions,
       },
