@@ -6,7 +6,7 @@ import { rolesOf } from "./data/grants.ts";
 import type { KeptAccount, Tables } from "./data/tables.ts";
 import { isExpired } from "./expiry.ts";
 import type { Principal } from "./principal.ts";
-import { signToken, verifiedTokenId } from "./tokens.ts";
+import { signToken, verifiedToken } from "./tokens.ts";
 
 /** How virtual accounts are named as subjects. */
 export const accountSubjectType = "virtualaccount";
@@ -14,14 +14,16 @@ export const accountSubjectType = "virtualaccount";
 /** Knows the tokens of virtual accounts: the database says on every request whether one still counts. */
 export const accountToken: Authenticator = async (token, context) => {
   const { store, signingKeys, now } = context;
-  const jwtId = await verifiedTokenId(signingKeys.all, token);
-  if (jwtId === null) return null;
+  const verified = await verifiedToken(signingKeys.find, token);
+  if (verified === null) return null;
   const jwt = await store.read
     .selectFrom("jwts")
-    .select(["account_id", "valid_until"])
-    .where("id", "=", jwtId)
+    .select(["account_id", "valid_until", "kid"])
+    .where("id", "=", verified.jwtId)
     .executeTakeFirst();
-  if (jwt === undefined || (jwt.valid_until !== null && jwt.valid_until <= now())) return null;
+  // Another key than the one it was made with can only vouch for a forgery.
+  if (jwt === undefined || (jwt.kid !== null && jwt.kid !== verified.kid)) return null;
+  if (jwt.valid_until !== null && jwt.valid_until <= now()) return null;
   return accountPrincipal(jwt.account_id, context);
 };
 
@@ -55,9 +57,10 @@ export async function issueToken(
   { newId, signingKeys }: Pick<Context, "newId" | "signingKeys">,
 ): Promise<{ readonly jwtId: string; readonly token: Secret }> {
   const jwtId = newId();
-  const token = await signToken(signingKeys.newest, { jwtId, accountId, name }, now);
+  const key = signingKeys.newest();
+  const token = await signToken(key, { jwtId, accountId, name }, now);
   const created_at = new Date(now).toISOString();
-  const row = { id: jwtId, account_id: accountId, created_at, valid_until: null, kid: signingKeys.newest.kid };
+  const row = { id: jwtId, account_id: accountId, created_at, valid_until: null, kid: key.kid };
   await transaction.insertInto("jwts").values(row).execute();
   return { jwtId, token };
 }

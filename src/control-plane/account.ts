@@ -55,6 +55,11 @@ export function withToken(account: Account, jwtId: string, now: number, graceEnd
   return withSchedule({ ...account, jwtId, jwts: [jwt, ...retired, ...former] });
 }
 
+/** The account without any token. */
+export function withoutTokens(account: Account): Account {
+  return withSchedule({ ...account, jwtId: null, jwts: [] });
+}
+
 /** The last day on which a manifest lets its account be used; null without end. */
 export function lastDay({ expiration_date: date }: JsonObject): string | null {
   return text(date) ?? null;

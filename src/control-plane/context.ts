@@ -1,5 +1,5 @@
 import type { Log } from "../log/log.ts";
-import type { SealKey } from "../seal/key.ts";
+import type { KeyRing } from "../seal/key.ts";
 import type { Store } from "../store/store.ts";
 import type { ArtifactRoot } from "./artifact-root.ts";
 import type { Tables } from "./data/tables.ts";
@@ -14,8 +14,8 @@ export type Context = {
   readonly now: () => number;
   /** A new id; ids grow in the order in which they are made. */
   readonly newId: () => string;
-  /** The key that seals secrets at rest. */
-  readonly sealKey: SealKey;
+  /** The keys that seal secrets at rest, as they are at the moment. */
+  readonly keys: () => KeyRing;
   /** The keys that sign the tokens of virtual accounts. */
   readonly signingKeys: SigningKeys;
   /** Whether manifests may carry fields that the schemas do not know. */

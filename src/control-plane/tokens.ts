@@ -44,23 +44,30 @@ export async function signToken(
   return new Secret(token);
 }
 
-/** The id of a token that one of our keys signed; null for any other text. */
-export async function verifiedTokenId(keys: ReadonlyMap<string, SigningKey>, token: Secret): Promise<string | null> {
+/** Finds the key of a `kid`; null when it is none of ours. */
+export type FindKey = (kid: string) => Promise<SigningKey | null>;
+
+/** The id of a token and the key that signed it, which is one of ours; null for any other text. */
+export async function verifiedToken(
+  find: FindKey,
+  token: Secret,
+): Promise<{ readonly jwtId: string; readonly kid: string } | null> {
   try {
-    const { payload } = await jwtVerify(token.open(), ({ kid }) => publicKeyOf(keys, kid), {
+    const { payload, protectedHeader } = await jwtVerify(token.open(), ({ kid }) => publicKeyOf(find, kid), {
       algorithms: [ALGORITHM],
       issuer: ISSUER,
       requiredClaims: ["jti", "sub"],
     });
-    return payload.jti ?? null;
+    const [jwtId, kid] = [payload.jti, protectedHeader.kid];
+    return jwtId === undefined || kid === undefined ? null : { jwtId, kid };
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }
 }
 
-function publicKeyOf(keys: ReadonlyMap<string, SigningKey>, kid: string | undefined): KeyObject {
-  const key = kid === undefined ? undefined : keys.get(kid);
-  if (key === undefined) throw new errors.JWKSNoMatchingKey();
+async function publicKeyOf(find: FindKey, kid: string | undefined): Promise<KeyObject> {
+  const key = kid === undefined ? null : await find(kid);
+  if (key === null) throw new errors.JWKSNoMatchingKey();
   return key.publicKey;
 }

@@ -20,33 +20,54 @@ export function keyFrom(text: string): SealKey {
   return keyOf(bytes);
 }
 
+/** Keys that live side by side: the newest seals, and all of them open. */
+export type KeyRing = { readonly newest: SealKey; readonly all: readonly SealKey[] };
+
+/** Reads one key or several, the newest first, with white space or commas between them. */
+export function keysFrom(text: string): KeyRing {
+  const all = text
+    .split(/[\s,]+/)
+    .filter((part) => part !== "")
+    .map(keyFrom);
+  const [newest] = all;
+  if (newest === undefined) throw new SealKeyError("there is no key");
+  return { newest, all };
+}
+
 /** Reads the key file, or makes one that only its owner can read. */
 export async function loadKey(path: string): Promise<SealKey> {
+  return (await makeKeyFile(path)) ?? (await readKeys(path)).newest;
+}
+
+/** Makes a key file that only its owner can read; null when the file is there. */
+export async function makeKeyFile(path: string): Promise<SealKey | null> {
   const fresh = randomBytes(KEY_BYTES).toString("base64");
   try {
     await writeFile(path, `${fresh}\n`, { flag: "wx", mode: 0o600, flush: true });
     return keyFrom(fresh);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    return null;
   }
-  return readKey(path);
+}
+
+/** Reads the keys of a file that only its owner can read, or its group where that is allowed. */
+export async function readKeys(path: string, { group = false } = {}): Promise<KeyRing> {
+  const { mode } = await stat(path);
+  const others = group ? 0o007 : 0o077;
+  if ((mode & others) !== 0) throw new SealKeyError(`${path}: others can read this key; run chmod 600 on it`);
+  try {
+    return keysFrom(await readFile(path, "utf8"));
+  } catch (cause) {
+    if (!(cause instanceof SealKeyError)) throw cause;
+    throw new SealKeyError(`${path}: ${cause.message}`, { cause });
+  }
 }
 
 /** A further key for one purpose (HKDF-SHA-256); `context` adds what else it must depend on. */
 export function deriveKey(key: SealKey, purpose: string, context: Buffer = Buffer.alloc(0)): SealKey {
   const master = Buffer.from(key.bytes.open(), "base64");
   return keyOf(Buffer.from(hkdfSync("sha256", master, context, purpose, KEY_BYTES)));
-}
-
-async function readKey(path: string): Promise<SealKey> {
-  const { mode } = await stat(path);
-  if ((mode & 0o077) !== 0) throw new SealKeyError(`${path}: others can read this key; run chmod 600 on it`);
-  try {
-    return keyFrom(await readFile(path, "utf8"));
-  } catch (cause) {
-    if (!(cause instanceof SealKeyError)) throw cause;
-    throw new SealKeyError(`${path}: ${cause.message}`, { cause });
-  }
 }
 
 function keyOf(bytes: Buffer): SealKey {

@@ -46,6 +46,14 @@ export function open(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
   }
 }
 
+/** Opens with whichever of the keys it was sealed. */
+export function openWith(keys: readonly SealKey[], sealed: Uint8Array, aad: string): Buffer {
+  const version = sealedVersion(sealed);
+  const key = keys.find((candidate) => candidate.version === version);
+  if (key === undefined) throw new SealError("other-key", `sealed with key ${version}, which is not at hand`);
+  return open(key, sealed, aad);
+}
+
 /** The version of the key that something was sealed with. */
 export function sealedVersion(sealed: Uint8Array): string {
   if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== FORMAT) {

@@ -139,7 +139,7 @@ describe("a virtual account", () => {
     const plane = await withWorkspace();
     await plane.close();
     await writeFile(join(plane.data, "server-key"), `${Buffer.alloc(32, 7).toString("base64")}\n`);
-    await expect(startControlPlane({ data: plane.data })).rejects.toThrow("sealed with key");
+    await expect(startControlPlane({ data: plane.data })).rejects.toThrow("sealed with another key");
   });
 
   test("needs at least one permission, on what exists, and an owner that exists", async () => {

@@ -33,7 +33,7 @@ export function slotOf(key: Secret, principal: string, request: string, body: Js
 export async function findReply(
   transaction: Transaction<Tables>,
   slot: Slot,
-  context: Pick<Context, "sealKey" | "now">,
+  context: Pick<Context, "keys" | "now">,
 ): Promise<KeptReply | null> {
   const row = await transaction
     .selectFrom("kept_replies")
@@ -43,7 +43,7 @@ export async function findReply(
     .where("request", "=", slot.request)
     .executeTakeFirst();
   if (row === undefined || Number(row.kept_until) <= context.now()) return null;
-  return openReply(slot, Buffer.from(row.sealed, "base64"), [context.sealKey]);
+  return openReply(slot, Buffer.from(row.sealed, "base64"), context.keys().all);
 }
 
 /** Keeps a reply in a slot for a day, in the place of one whose day is over. */
@@ -51,12 +51,12 @@ export async function keepReply(
   transaction: Transaction<Tables>,
   slot: Slot,
   { status, text }: Pick<KeptReply, "status" | "text">,
-  { sealKey, now }: Pick<Context, "sealKey" | "now">,
+  { keys, now }: Pick<Context, "keys" | "now">,
 ): Promise<void> {
   const { keyHash: key_hash, principal, request, digest } = slot;
   // The digest is inside: beside it, a body with a short secret in it could be guessed.
   const content = JSON.stringify({ status, digest, text });
-  const sealed = seal(replyKey(sealKey, slot), content, associated(slot)).toString("base64");
+  const sealed = seal(replyKey(keys().newest, slot), content, associated(slot)).toString("base64");
   const values = { sealed, kept_until: now() + KEPT_MS };
   await transaction
     .insertInto("kept_replies")

@@ -1,11 +1,11 @@
 import type { Kysely, Transaction } from "kysely";
 import type { SecretGroup, SecretResource, SecretVersion, Subject } from "../../contract/resources.ts";
 import type { Secret } from "../../contract/secret.ts";
-import { open, seal } from "../../seal/seal.ts";
 import { type Context, timestamp } from "../context.ts";
 import { fromText, type JsonText, toText, withMember } from "../json-text.ts";
 import { type Principal, tenant } from "../principal.ts";
 import { readSecretPath } from "../secret-form.ts";
+import { openValue, sealValue } from "./sealed-value.ts";
 import { countActiveUses } from "./secret-uses.ts";
 import type { KeptSecret, KeptSecretGroup, Tables } from "./tables.ts";
 
@@ -22,20 +22,20 @@ export async function findGroup(database: Kysely<Tables>, name: string): Promise
 export async function addGroup(
   transaction: Transaction<Tables>,
   { subject }: Principal,
-  name: string,
+  { name, fqn = `${tenant}:${name}` }: { readonly name: string; readonly fqn?: string },
   context: Context,
 ): Promise<KeptSecretGroup> {
   const now = timestamp(context);
   const group: KeptSecretGroup = {
     id: context.newId(),
-    fqn: `${tenant}:${name}`,
+    fqn,
     name,
     tenantName: tenant,
     integrationId: builtinStore,
     ...stampsOf(subject, now),
     manifest: { type: "secret-group", name, integrationId: builtinStore },
   };
-  const { id, fqn } = group;
+  const { id } = group;
   await transaction
     .insertInto("secret_groups")
     .values({ id, created_at: now, json: toText(group), name, fqn })
@@ -64,7 +64,7 @@ export async function putValue(
     .values({ ...row, json: toText(secret) })
     .onConflict((conflict) => conflict.column("id").doUpdateSet({ json: toText(secret) }))
     .execute();
-  const sealed = seal(context.sealKey, value.open(), associated(secret.id, version.version)).toString("base64");
+  const sealed = sealValue(context.keys(), { secretId: secret.id, version: version.version }, value);
   await transaction
     .insertInto("secret_versions")
     .values({ id: version.id, secret_id: secret.id, version: version.version, sealed, created_at: now })
@@ -75,7 +75,7 @@ export async function putValue(
 export async function isCurrent(
   transaction: Transaction<Tables>,
   { group, key, value }: NewValue,
-  context: Pick<Context, "sealKey">,
+  context: Pick<Context, "keys">,
 ): Promise<boolean> {
   const row = await transaction
     .selectFrom("secrets as s")
@@ -86,7 +86,9 @@ export async function isCurrent(
     .orderBy("v.version", "desc")
     .limit(1)
     .executeTakeFirst();
-  return row !== undefined && openValue(context, row.id, Number(row.version), row.sealed) === value.open();
+  if (row === undefined) return false;
+  const place = { secretId: row.id, version: Number(row.version) };
+  return openValue(context.keys(), place, row.sealed).open() === value.open();
 }
 
 /** Says that something in a group was changed. */
@@ -115,7 +117,8 @@ export async function putAtPath(
   const place = readSecretPath(path);
   if (place === null) throw new TypeError("the path was not validated");
   const group =
-    (await findGroup(transaction, place.group)) ?? (await addGroup(transaction, principal, place.group, context));
+    (await findGroup(transaction, place.group)) ??
+    (await addGroup(transaction, principal, { name: place.group }, context));
   await putValue(transaction, principal, { group, key: place.key, value }, context);
 }
 
@@ -144,11 +147,17 @@ export async function secretFqn(database: Kysely<Tables>, id: string): Promise<s
   return row?.fqn ?? null;
 }
 
+/** Whether there is a secret of that fqn. */
+export async function hasSecret(database: Kysely<Tables>, fqn: string): Promise<boolean> {
+  const row = await database.selectFrom("secrets").select("id").where("fqn", "=", fqn).executeTakeFirst();
+  return row !== undefined;
+}
+
 /** A secret with the values of all its versions; null when it is absent. */
 export async function openSecret(
   database: Kysely<Tables>,
   id: string,
-  context: Pick<Context, "sealKey">,
+  context: Pick<Context, "keys">,
 ): Promise<SecretResource | null> {
   const row = await database.selectFrom("secrets").select("json").where("id", "=", id).executeTakeFirst();
   if (row === undefined) return null;
@@ -158,7 +167,12 @@ export async function openSecret(
     .select(["version", "sealed"])
     .where("secret_id", "=", id)
     .execute();
-  const values = new Map(sealed.map(({ version, sealed: text }) => [version, openValue(context, id, version, text)]));
+  const values = new Map(
+    sealed.map(({ version, sealed: text }) => [
+      Number(version),
+      openValue(context.keys(), { secretId: id, version: Number(version) }, text).open(),
+    ]),
+  );
   const secretVersions = kept.secretVersions.map((version) => ({
     ...version,
     ...valueMember(values, version.version),
@@ -217,13 +231,4 @@ function stampsOf(subject: Subject, now: string) {
 function valueMember(values: ReadonlyMap<number, string>, version: number): { readonly value?: string } {
   const value = values.get(version);
   return value === undefined ? {} : { value };
-}
-
-function openValue({ sealKey }: Pick<Context, "sealKey">, secretId: string, version: number, sealed: string): string {
-  return open(sealKey, Buffer.from(sealed, "base64"), associated(secretId, version)).toString("utf8");
-}
-
-// A sealed value opens in its own row alone.
-function associated(secretId: string, version: number): string {
-  return `secret:${secretId}:${version}`;
 }

@@ -91,12 +91,14 @@ async function carryOut(
   { action, resource }: Decision<Account>,
   context: Context,
 ): Promise<{ readonly account: Account; readonly token: Secret | null }> {
-  if (action !== "create") return { account: resource, token: null };
-  const now = Date.parse(resource.createdAt);
-  const { jwtId, token } = await issueToken(transaction, resource, now, context);
   const store = secretStore(resource.manifest);
+  // One whose tokens were revoked gets a new one once there is a place for it.
+  const isRegained = store !== null && resource.jwtId === null;
+  if (action !== "create" && !isRegained) return { account: resource, token: null };
+  const now = Date.parse(resource.updatedAt);
+  const { jwtId, token } = await issueToken(transaction, resource, now, context);
   if (store !== null) await putAtPath(transaction, principal, store.path, token, context);
-  return { account: withToken(resource, jwtId, now, null), token };
+  return { account: withToken(resource, jwtId, now, null), token: action === "create" ? token : null };
 }
 
 function answer<Row extends KeptAccount>(account: Row, context: Context) {

@@ -1,7 +1,18 @@
 import { decodeJwt, decodeProtectedHeader, UnsecuredJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../../src/contract/secret.ts";
-import { createSigningKey, signingKey, signToken, verifiedTokenId } from "../../../src/control-plane/tokens.ts";
+import {
+  createSigningKey,
+  type SigningKey,
+  signingKey,
+  signToken,
+  verifiedToken,
+} from "../../../src/control-plane/tokens.ts";
+
+const among =
+  (...keys: readonly SigningKey[]) =>
+  async (kid: string) =>
+    keys.find((key) => key.kid === kid) ?? null;
 
 const claims = { jwtId: "jwt-1", accountId: "account-1", name: "ci" };
 
@@ -18,20 +29,20 @@ describe("a virtual account's token", () => {
     const token = await signToken(key, claims, 0);
     const again = await signingKey(pkcs8);
     expect(again.kid).toBe(key.kid);
-    expect(await verifiedTokenId(new Map([[again.kid, again]]), token)).toBe("jwt-1");
+    expect(await verifiedToken(among(again), token)).toEqual({ jwtId: "jwt-1", kid: key.kid });
   });
 
   test("is refused when another key signed it, when it was altered, and when it is unsigned", async () => {
     const { key } = await createSigningKey();
     const { key: other } = await createSigningKey();
-    const keys = new Map([[key.kid, key]]);
+    const keys = among(key);
     const token = (await signToken(key, claims, 0)).open();
     const forged = await signToken({ ...other, kid: key.kid }, claims, 0);
     const [header, , signature] = token.split(".");
     const altered = `${header}.${Buffer.from('{"jti":"jwt-2","sub":"a","iss":"holdfast"}').toString("base64url")}.${signature}`;
     const unsigned = new UnsecuredJWT({ jti: "jwt-1", sub: "a", iss: "holdfast" }).encode();
     const bad = [forged.open(), altered, unsigned, "", "a.b.c", "not a token", `${token}x`];
-    for (const text of bad) expect(await verifiedTokenId(keys, new Secret(text))).toBeNull();
-    expect(await verifiedTokenId(new Map(), new Secret(token))).toBeNull();
+    for (const text of bad) expect(await verifiedToken(keys, new Secret(text))).toBeNull();
+    expect(await verifiedToken(among(), new Secret(token))).toBeNull();
   });
 });

@@ -1,0 +1,21 @@
+import { Secret } from "../../contract/secret.ts";
+import type { KeyRing } from "../../seal/key.ts";
+import { openWith, seal } from "../../seal/seal.ts";
+
+/** The row that a value is kept in: it opens there alone. */
+export type ValuePlace = { readonly secretId: string; readonly version: number };
+
+/** The value of a secret as it is kept. */
+export function sealValue({ newest }: KeyRing, place: ValuePlace, value: Secret): string {
+  return seal(newest, value.open(), valueContext(place)).toString("base64");
+}
+
+/** The value that was sealed. */
+export function openValue({ all }: KeyRing, place: ValuePlace, sealed: string): Secret {
+  return new Secret(openWith(all, Buffer.from(sealed, "base64"), valueContext(place)).toString("utf8"));
+}
+
+/** What a value is sealed with besides the key. */
+export function valueContext({ secretId, version }: ValuePlace): string {
+  return `secret:${secretId}:${version}`;
+}

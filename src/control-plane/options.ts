@@ -1,0 +1,48 @@
+import type { Secret } from "../contract/secret.ts";
+import type { Log } from "../log/log.ts";
+import type { RolloutDriver } from "./rollout/driver.ts";
+import type { RunDriver } from "./runs/driver.ts";
+import type { Snapshot } from "./snapshot/seen.ts";
+
+/** What a control plane is started with. */
+export type ControlPlaneOptions = {
+  /** Folder of its data; made (0700) when absent. */
+  readonly data: string;
+  /** Address of a PostgreSQL, which several servers may share, instead of SQLite in the folder. */
+  readonly database?: Secret;
+  /** @default "127.0.0.1" */
+  readonly host?: string;
+  /** 0 picks a free one. @default 0 */
+  readonly port?: number;
+  /** Serve the documented operations alone. @default false */
+  readonly documentedOnly?: boolean;
+  /** @default "refuse" */
+  readonly unknownFields?: "refuse" | "allow";
+  /** How long a simulated rollout takes, or a run of a job. @default 2 */
+  readonly rolloutSeconds?: number;
+  /** Carries rollouts out in the place of the embedded driver. */
+  readonly rollouts?: RolloutDriver;
+  /** Carries the runs of jobs out in the place of the embedded driver. */
+  readonly runs?: RunDriver;
+  /** Where the files of staged versions go, a `file://` or `s3://` URI; else a folder beside the data. */
+  readonly artifactRoot?: string;
+  /** What was seen of another control plane: what is absent here is copied before the first request is served. */
+  readonly snapshot?: Snapshot;
+  /** Folder of manifests to create before the first request is served. */
+  readonly seed?: string;
+  /** The key that seals secrets, or several, the newest first. */
+  readonly serverKey?: Secret;
+  /** A file with such keys, which is looked at again while we run; else `server-key` in the data folder. */
+  readonly serverKeyFile?: string;
+  /** How often that file is looked at. @default 5 */
+  readonly keyCheckSeconds?: number;
+  /** Makes a new key for the tokens of virtual accounts at once, and not when the last one is old. */
+  readonly renewSigningKey?: boolean;
+  /** Whose tokens (`virtualaccount:ci`, `user:admin`) are void from now on. */
+  readonly revoke?: readonly string[];
+  /** The administrator's token; else the one in `admin-token` of the data folder. */
+  readonly adminToken?: Secret;
+  readonly log: Log;
+  /** Closes it. */
+  readonly signal?: AbortSignal;
+};

@@ -1,0 +1,123 @@
+import type { Kysely } from "kysely";
+import type { Secret } from "../contract/secret.ts";
+import type { Log } from "../log/log.ts";
+import { type KeyRing, keysFrom, makeKeyFile, readKeys, SealKeyError } from "../seal/key.ts";
+import { openWith, SealError, seal } from "../seal/seal.ts";
+import type { Store } from "../store/store.ts";
+import { reseal } from "./data/reseal.ts";
+import type { Tables } from "./data/tables.ts";
+
+/** Where the server's key is: in the environment, in a file of the operator's, or in one of our own. */
+export type KeySource =
+  | { readonly from: "text"; readonly text: Secret }
+  | { readonly from: "file" | "own"; readonly path: string };
+
+/** The keys that seal what is kept. */
+export type ServerKeys = {
+  readonly current: () => KeyRing;
+  /** Reads them again, and seals anew what another key than the newest has sealed. */
+  readonly refresh: () => Promise<void>;
+};
+
+type Parts = {
+  readonly source: KeySource;
+  readonly store: Store<Tables>;
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+type KnownKey = Pick<Tables["server_keys"], "version" | "sealed">;
+
+/** Opens the keys; fails when the data was sealed with one that is not among them, before anything is changed. */
+export async function openServerKeys({ source, store, now, log }: Parts): Promise<ServerKeys> {
+  const known = await knownKeys(store.read);
+  let ring = await readSource(source, known);
+  mustOpen(ring, known);
+  await announce(store, ring, now);
+  // Two servers that start on an empty database with keys of their own must not both go on.
+  mustOpen(ring, await knownKeys(store.read));
+  const refresh = async () => {
+    const before = await knownKeys(store.read);
+    const read = await readSource(source, before);
+    mustOpen(read, before);
+    if (read.newest.version !== ring.newest.version)
+      log.info({ key: read.newest.version }, "a new key seals from now on");
+    ring = read;
+    await announce(store, ring, now);
+    const [newest, ...others] = await knownKeys(store.read);
+    // While servers change over, the one that has the later key leads.
+    if (others.length === 0 || newest?.version !== ring.newest.version) return;
+    const count = await reseal(store, ring);
+    await forget(store, others);
+    const former = others.map(({ version }) => version);
+    log.info({ key: ring.newest.version, former, count }, "everything is sealed with the new key");
+  };
+  return { current: () => ring, refresh };
+}
+
+async function readSource(source: KeySource, known: readonly KnownKey[]): Promise<KeyRing> {
+  if (source.from === "text") return keysFrom(source.text.open());
+  try {
+    return await readKeys(source.path, { group: source.from === "file" });
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause;
+    // A new key opens nothing of what is there, and would stand in the way of the right one.
+    if (source.from === "file" || known.length > 0) {
+      throw new SealKeyError(`${source.path}: there is no key${neededText(known)}`, { cause });
+    }
+  }
+  const made = await makeKeyFile(source.path);
+  return made === null ? readKeys(source.path) : { newest: made, all: [made] };
+}
+
+/** The keys that something is sealed with, the latest first. */
+async function knownKeys(database: Kysely<Tables>): Promise<readonly KnownKey[]> {
+  return database
+    .selectFrom("server_keys")
+    .select(["version", "sealed"])
+    .orderBy("created_at", "desc")
+    .orderBy("version")
+    .execute();
+}
+
+function mustOpen({ all }: KeyRing, known: readonly KnownKey[]): void {
+  for (const { version, sealed } of known) {
+    try {
+      openWith(all, Buffer.from(sealed, "base64"), keyContext(version));
+    } catch (cause) {
+      if (!(cause instanceof SealError)) throw cause;
+      throw new SealKeyError(`the data was sealed with another key${neededText([{ version }])}`, { cause });
+    }
+  }
+}
+
+function neededText(known: readonly Pick<KnownKey, "version">[]): string {
+  if (known.length === 0) return "";
+  return `: give the one it was sealed with (${known.map(({ version }) => version).join(", ")}), after a new one if there is one`;
+}
+
+async function announce(store: Store<Tables>, { newest }: KeyRing, now: () => number): Promise<void> {
+  const { version } = newest;
+  const row = await store.read.selectFrom("server_keys").select("version").where("version", "=", version).execute();
+  if (row.length > 0) return;
+  const sealed = seal(newest, "holdfast", keyContext(version)).toString("base64");
+  const values = { version, sealed, created_at: new Date(now()).toISOString() };
+  await store.write(async (transaction) => {
+    await transaction
+      .insertInto("server_keys")
+      .values(values)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  });
+}
+
+async function forget(store: Store<Tables>, keys: readonly KnownKey[]): Promise<void> {
+  await store.write(async (transaction) => {
+    for (const { version } of keys)
+      await transaction.deleteFrom("server_keys").where("version", "=", version).execute();
+  });
+}
+
+function keyContext(version: string): string {
+  return `server-key:${version}`;
+}

@@ -1,0 +1,27 @@
+import { badRequest, Refusal } from "../http/refusal.ts";
+import { storeFault } from "../store/store-error.ts";
+
+/** The refusal that answers a fault of the storage; null when the error is another one. */
+export function storageRefusal(error: unknown): Refusal | null {
+  const fault = storeFault(error);
+  switch (fault) {
+    case "locked":
+    case "inaccessible":
+    case "unreachable":
+    case "denied":
+    case "absent":
+      return new Refusal(503, "storage-unavailable", "the storage cannot be used at the moment", {
+        headers: { "retry-after": "1" },
+        cause: error,
+      });
+    case "unstorable":
+      return badRequest("text with the character U+0000 cannot be kept");
+    case "in-doubt":
+      // No 503: that would say that nothing was done.
+      return new Refusal(500, "outcome-unknown", "whether this was done is not known: look before you ask again", {
+        cause: error,
+      });
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Context } from "./context.ts";
+import { forgetReplies } from "./data/kept-replies.ts";
+import { advanceRollouts } from "./rollout/advance.ts";
+import { Wheel } from "./rollout/wheel.ts";
+import { rotateTokens } from "./rotate.ts";
+import { advanceRuns } from "./runs/advance.ts";
+import type { ServerKeys } from "./server-keys.ts";
+
+const HOUR = 3_600_000;
+
+/** What goes on by itself while the control plane is up. */
+export type Wheels = AsyncDisposable & { readonly lookAt: (moment: number) => void };
+
+/** Sets everything going that needs no request; `keyCheckSeconds` is null where keys cannot change. */
+export function turnWheels(
+  context: Context,
+  { serverKeys, keyCheckSeconds }: { readonly serverKeys: ServerKeys; readonly keyCheckSeconds: number | null },
+): Wheels {
+  const { now, log } = context;
+  const wheel = (what: string, work: () => Promise<number | null>) =>
+    new Wheel(work, now, (error) => log.error({ err: error }, `${what} failed`));
+  const progress = wheel("rollouts and runs", () => advance(context));
+  const rotation = wheel("rotation", () => rotateTokens(context));
+  const upkeep = wheel("upkeep", () => keepUp(context));
+  const keys = wheel("reading the keys again", async () => {
+    await serverKeys.refresh();
+    return keyCheckSeconds === null ? null : now() + keyCheckSeconds * 1000;
+  });
+  for (const one of [rotation, upkeep, keys]) one.at(now());
+  const all = [progress, rotation, upkeep, keys];
+  return {
+    lookAt: (moment) => progress.at(moment),
+    [Symbol.asyncDispose]: async () => void (await Promise.all(all.map((one) => one.close()))),
+  };
+}
+
+async function advance(context: Context): Promise<number | null> {
+  const moments = [await advanceRollouts(context), await advanceRuns(context)].filter((moment) => moment !== null);
+  return moments.length === 0 ? null : Math.min(...moments);
+}
+
+async function keepUp(context: Context): Promise<number> {
+  await context.store.write((transaction) => forgetReplies(transaction, context.now()));
+  await context.signingKeys.renew("old");
+  return context.now() + HOUR;
+}
