@@ -46,6 +46,8 @@ export type Flags = {
   readonly data?: string;
   readonly seed?: string;
   readonly artifactRoot?: string;
+  readonly snapshot?: string;
+  readonly names?: string;
   readonly database?: string;
   readonly documentedOnly?: boolean;
   readonly unknownFields?: "refuse" | "allow";

@@ -70,6 +70,8 @@ const flags = {
   database: () =>
     new Option("--database <url>", "PostgreSQL for the data, postgres://user@host/name (default: SQLite in --data)"),
   seed: () => new Option("--seed <folder>", "create what the manifests of a folder declare and is absent"),
+  snapshot: () => new Option("--snapshot <url>", "copy what is absent here from a live control plane, by reads alone"),
+  names: () => new Option("--names <folder>", "manifests whose names --snapshot looks up where there is no list"),
   artifactRoot: () =>
     new Option("--artifact-root <uri>", "where staged versions go, file:///folder or s3://bucket/prefix").argParser(
       artifactUri,

@@ -5,6 +5,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { createLog } from "../log/log.ts";
 import type { Invocation } from "./command.ts";
 import { startFailure } from "./embedded.ts";
+import { sightText, takeSnapshot } from "./snapshot.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Runs the control plane until asked to end. */
@@ -23,13 +24,13 @@ export async function run(invocation: Invocation): Promise<number> {
   throw reason;
 }
 
-async function start(
-  { flags, terminal }: Invocation,
-  folder: string,
-): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
+async function start(invocation: Invocation, folder: string): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
+  const { flags, terminal } = invocation;
   const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
   const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
   try {
+    const sight = await takeSnapshot(invocation);
+    if (sight !== null) terminal.stderr.write(sightText(sight));
     return await createControlPlane({
       data: folder,
       ...(database ? { database: new Secret(database) } : {}),
@@ -39,6 +40,7 @@ async function start(
       ...(unknownFields === undefined ? {} : { unknownFields }),
       ...(rolloutSeconds === undefined ? {} : { rolloutSeconds }),
       ...(seed === undefined ? {} : { seed: resolve(terminal.cwd, seed) }),
+      ...(sight === null ? {} : { snapshot: sight.snapshot }),
       ...(artifactRoot === undefined ? {} : { artifactRoot }),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
       log: createLog({

@@ -123,11 +123,28 @@ async function create<Resource extends ModelVersion | PromptVersion>(
   };
   const resource = kind.make(base, artifact.id);
   await freeAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
-  const addition = await additionOf(transaction, artifact, manifest, place);
-  await addVersion(transaction, { artifactId: artifact.id, place, version, resource });
-  await touchArtifact(transaction, artifact, version, now);
-  await countInRepo(transaction, repo, addition);
+  await insertVersion(transaction, { place, repo, artifact, version, resource });
   return { resource, version, isEffect: true };
+}
+
+/** A version that is not there yet, and all that it changes besides. */
+export type Insertion = {
+  readonly place: RegistryPlace;
+  readonly repo: KeptRepo;
+  readonly artifact: FoundArtifact;
+  readonly version: number;
+  readonly resource: ModelVersion | PromptVersion;
+};
+
+/** Keeps a new version, and counts it where it belongs. */
+export async function insertVersion(
+  transaction: Transaction<Tables>,
+  { place, repo, artifact, version, resource }: Insertion,
+): Promise<void> {
+  const addition = await additionOf(transaction, artifact, resource.manifest, place);
+  await addVersion(transaction, { artifactId: artifact.id, place, version, resource });
+  await touchArtifact(transaction, artifact, version, resource.updated_at);
+  await countInRepo(transaction, repo, addition);
 }
 
 async function update<Resource extends ModelVersion | PromptVersion>(

@@ -16,7 +16,8 @@ import { tenant } from "../principal.ts";
 import { type Served, serve } from "../serve.ts";
 import { errorsOf } from "../well-formed.ts";
 
-const kind: DeclaredKind<Cluster> = {
+/** Clusters, as they are declared. */
+export const clusterKind: DeclaredKind<Cluster> = {
   operation: "putCluster",
   types: ["cluster"],
   identity: (manifest) => `cluster/${nameOf(manifest)}`,
@@ -32,7 +33,8 @@ const kind: DeclaredKind<Cluster> = {
   save: saveCluster,
 };
 
-const putCluster: Handler<"putCluster"> = ({ principal, body }, context) => putDeclared(kind, principal, body, context);
+const putCluster: Handler<"putCluster"> = ({ principal, body }, context) =>
+  putDeclared(clusterKind, principal, body, context);
 
 const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { store }) => {
   const isVisible = may(principal, "read", targetOf(id));

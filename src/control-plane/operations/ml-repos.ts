@@ -16,7 +16,8 @@ import { tenant } from "../principal.ts";
 import { type Served, serve } from "../serve.ts";
 import { errorsOf } from "../well-formed.ts";
 
-const kind: DeclaredKind<KeptRepo> = {
+/** Ml repos, as they are declared. */
+export const mlRepoKind: DeclaredKind<KeptRepo> = {
   operation: "putMlRepo",
   types: ["ml-repo"],
   identity: (manifest) => `ml-repo/${nameOf(manifest)}`,
@@ -33,7 +34,8 @@ const kind: DeclaredKind<KeptRepo> = {
   save: saveRepo,
 };
 
-const putMlRepo: Handler<"putMlRepo"> = ({ principal, body }, context) => putDeclared(kind, principal, body, context);
+const putMlRepo: Handler<"putMlRepo"> = ({ principal, body }, context) =>
+  putDeclared(mlRepoKind, principal, body, context);
 
 const listMlRepos: Handler<"listMlRepos"> = async ({ principal, query, page: wanted }, { store }) => {
   const visible = visibleRepos(principal);

@@ -7,20 +7,21 @@ import { register, type VersionedKind } from "../register.ts";
 import { type Served, serve } from "../serve.ts";
 import { modelSnippet } from "../snippet.ts";
 
-const kind: VersionedKind<ModelVersion> = { type: "model-version", make: makeModel };
+/** Models, version by version. */
+export const modelKind: VersionedKind<ModelVersion> = { type: "model-version", make: makeModel };
 
 const putModelVersion: Handler<"putModelVersion"> = async (call, context) => ({
-  data: await register(kind, "putModelVersion", call, context),
+  data: await register(modelKind, "putModelVersion", call, context),
 });
 
 const postModelVersion: Handler<"postModelVersion"> = async (call, context) => {
-  await register(kind, "postModelVersion", call, context);
+  await register(modelKind, "postModelVersion", call, context);
   return undefined;
 };
 
 // `include_internal_metadata` is taken and changes nothing: this control plane keeps no such metadata.
 const listModelVersions: Handler<"listModelVersions"> = ({ principal, query, page }, { store }) =>
-  listVersions<ModelVersion>(store.read, principal, kind.type, { ...query, artifact_id: query.model_id }, page);
+  listVersions<ModelVersion>(store.read, principal, modelKind.type, { ...query, artifact_id: query.model_id }, page);
 
 /** The operations on model versions: 5, 13 and E2. */
 export const modelVersions: readonly Served[] = [

@@ -6,14 +6,15 @@ import { register, type VersionedKind } from "../register.ts";
 import { type Served, serve } from "../serve.ts";
 import { promptSnippets } from "../snippet.ts";
 
-const kind: VersionedKind<PromptVersion> = { type: "chat_prompt", make: makePrompt };
+/** Prompts, version by version. */
+export const promptKind: VersionedKind<PromptVersion> = { type: "chat_prompt", make: makePrompt };
 
 const putPromptVersion: Handler<"putPromptVersion"> = async (call, context) => ({
-  data: await register(kind, "putPromptVersion", call, context),
+  data: await register(promptKind, "putPromptVersion", call, context),
 });
 
 const listPromptVersions: Handler<"listPromptVersions"> = ({ principal, query, page }, { store }) =>
-  listVersions<PromptVersion>(store.read, principal, kind.type, { ...query, artifact_id: query.prompt_id }, page);
+  listVersions<PromptVersion>(store.read, principal, promptKind.type, { ...query, artifact_id: query.prompt_id }, page);
 
 /** The operations on prompt versions: 3 and 12. */
 export const promptVersions: readonly Served[] = [

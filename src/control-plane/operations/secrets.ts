@@ -29,7 +29,7 @@ const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body
   if (integrationId !== builtinStore) throw unknownIntegration();
   return context.store.write(async (transaction) => {
     if ((await findGroup(transaction, name)) !== null) throw conflict("name-taken", `the group "${name}" exists`);
-    const group = await addGroup(transaction, principal, name, context);
+    const group = await addGroup(transaction, principal, { name }, context);
     for (const secret of secrets) await putValue(transaction, principal, { group, ...secret }, context);
     const effect = { principal, operation: "createSecretGroup", resource: `secret-group/${name}` } as const;
     await recordEffect(transaction, context, effect);
@@ -43,7 +43,7 @@ const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, co
   if (integrationId !== null && integrationId !== builtinStore) throw unknownIntegration();
   return context.store.write(async (transaction) => {
     const existing = await findGroup(transaction, name);
-    const group = existing ?? (await addGroup(transaction, principal, name, context));
+    const group = existing ?? (await addGroup(transaction, principal, { name }, context));
     // A key that the manifest leaves out stays: nothing here is ever deleted.
     let isChanged = existing === null;
     for (const secret of secrets) {

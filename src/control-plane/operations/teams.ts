@@ -14,7 +14,8 @@ import { tenant } from "../principal.ts";
 import { type Served, serve } from "../serve.ts";
 import { errorsOf } from "../well-formed.ts";
 
-const kind: DeclaredKind<KeptTeam> = {
+/** Teams, as they are declared. */
+export const teamKind: DeclaredKind<KeptTeam> = {
   operation: "putTeam",
   types: ["team", "sso-team"],
   identity: (manifest) => `team/${nameOf(manifest)}`,
@@ -33,7 +34,7 @@ const kind: DeclaredKind<KeptTeam> = {
   save: saveTeam,
 };
 
-const putTeam: Handler<"putTeam"> = ({ principal, body }, context) => putDeclared(kind, principal, body, context);
+const putTeam: Handler<"putTeam"> = ({ principal, body }, context) => putDeclared(teamKind, principal, body, context);
 
 const listTeams: Handler<"listTeams"> = async ({ principal, page: wanted }, { store }) => {
   const all = store.read.selectFrom("teams");

@@ -16,7 +16,8 @@ import { tenant } from "../principal.ts";
 import { type Served, serve } from "../serve.ts";
 import { errorsOf } from "../well-formed.ts";
 
-const kind: DeclaredKind<Workspace> = {
+/** Workspaces, as they are declared. */
+export const workspaceKind: DeclaredKind<Workspace> = {
   operation: "putWorkspace",
   types: ["workspace"],
   identity: (manifest) => `workspace/${fqnOf(manifest)}`,
@@ -33,7 +34,7 @@ const kind: DeclaredKind<Workspace> = {
 };
 
 const putWorkspace: Handler<"putWorkspace"> = ({ principal, body }, context) =>
-  putDeclared(kind, principal, body, context);
+  putDeclared(workspaceKind, principal, body, context);
 
 const listWorkspaces: Handler<"listWorkspaces"> = async ({ principal, query, page: wanted }, { store }) => {
   const visible = visibleWorkspaces(principal);

@@ -1,0 +1,53 @@
+import { resolve } from "node:path";
+import { connect } from "../client/connect.ts";
+import type { JsonObject } from "../contract/json.ts";
+import { readDocuments, SeedError } from "../control-plane/seed/documents.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { printable } from "../render/escape.ts";
+import type { Invocation } from "./command.ts";
+import { namedServer } from "./server-choice.ts";
+import { look, type Sight } from "./sight.ts";
+
+/** Reads the control plane that `--snapshot` names, by reads alone; null when none is named. */
+export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Sight | null> {
+  const { snapshot: server, tokenFile = null, names, caFile } = flags;
+  if (server === undefined) {
+    if (names === undefined) return null;
+    throw new HoldfastError("invalid", "--names is for --snapshot alone", { hint: "name a control plane to copy" });
+  }
+  const { url, token } = namedServer(server, { server, embedded: false, tokenFile, isTrusted: true }, terminal);
+  const named = names === undefined ? [] : await readNames(resolve(terminal.cwd, names));
+  await using connection = connect({
+    server: url,
+    token,
+    concurrency: 16,
+    requestTimeout: 30_000,
+    connectTimeout: 10_000,
+    ...(caFile === undefined ? {} : { caFile: resolve(terminal.cwd, caFile) }),
+    env: terminal.env,
+    userAgent: "holdfast",
+    signal: terminal.stopping,
+  });
+  return await look(connection.reader, named, { signal: terminal.stopping });
+}
+
+/** What a snapshot took in, and what it could not see, one line each. */
+export function sightText({ snapshot, unseen }: Sight): string {
+  const counts = Object.entries(snapshot).map(([what, rows]) => `${rows.length} ${words(what)}`);
+  const lines = [`snapshot: ${counts.join(", ")} seen; no token, secret value or job run is copied`];
+  return [...lines, ...unseen.map((what) => `not seen: ${printable(what)}`)].map((line) => `${line}\n`).join("");
+}
+
+// `mlRepos` is "ml repos" to people.
+function words(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+async function readNames(folder: string): Promise<readonly JsonObject[]> {
+  try {
+    return (await readDocuments(folder)).map(({ manifest }) => manifest);
+  } catch (error) {
+    if (!(error instanceof SeedError)) throw error;
+    throw new HoldfastError("invalid", `--names: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,23 @@
+import type { Transaction } from "kysely";
+import { type JsonObject, text } from "../../contract/json.ts";
+import { type Context, timestamp } from "../context.ts";
+import type { Tables } from "../data/tables.ts";
+import type { DeclaredKind } from "../declared.ts";
+import { toText } from "../json-text.ts";
+import { type Copied, refused } from "./copied.ts";
+import { readFacts } from "./reading.ts";
+
+/** Copies resources of a kind that is declared by one manifest. */
+export function copyDeclared<Resource extends { readonly manifest: JsonObject }>(kind: DeclaredKind<Resource>) {
+  return async (transaction: Transaction<Tables>, row: JsonObject, context: Context): Promise<Copied> => {
+    const { id, manifest, ...facts } = readFacts(row, timestamp(context));
+    const { type, name } = manifest;
+    if (typeof type !== "string" || !kind.types.includes(type)) return refused("it has no manifest of its kind");
+    if (!text(name) || (type === "workspace" && !text(manifest.cluster_fqn)))
+      return refused("its manifest lacks its name");
+    if ((await kind.find(transaction, manifest)) !== null) return { result: "exists" };
+    const resource = kind.make({ manifest, existing: null, ...facts }, () => id ?? context.newId());
+    await kind.save(transaction, resource, toText(resource), null);
+    return { result: "copied", resource: kind.identity(manifest) };
+  };
+}

@@ -1,0 +1,79 @@
+import type { Transaction } from "kysely";
+import { type JsonObject, text } from "../../contract/json.ts";
+import type { OperationName } from "../../contract/operations.ts";
+import type { Context } from "../context.ts";
+import { recordEffect } from "../data/audit.ts";
+import type { Tables } from "../data/tables.ts";
+import { clusterKind } from "../operations/clusters.ts";
+import { mlRepoKind } from "../operations/ml-repos.ts";
+import { modelKind } from "../operations/model-versions.ts";
+import { promptKind } from "../operations/prompt-versions.ts";
+import { teamKind } from "../operations/teams.ts";
+import { workspaceKind } from "../operations/workspaces.ts";
+import { copyAccount } from "./account.ts";
+import { copyApplication } from "./application.ts";
+import { type Copied, copier } from "./copied.ts";
+import { copyDeclared } from "./declared.ts";
+import { copyPlaceholder, secretFqns } from "./secret.ts";
+import type { Snapshot } from "./seen.ts";
+import { copyVersion } from "./version.ts";
+
+type Copy<Row> = (transaction: Transaction<Tables>, row: Row, context: Context) => Promise<Copied>;
+
+// As many as share a commit.
+const AT_ONCE = 100;
+
+/**
+ * Copies what is absent here: rows keep their ids, versions, moments and makers; no token and no secret value comes with
+ * them. Answers what could not be copied, and why.
+ */
+export async function copySnapshot(snapshot: Snapshot, context: Context): Promise<readonly string[]> {
+  const all = async <Row>(
+    operation: OperationName,
+    rows: readonly Row[],
+    nameOf: (row: Row) => string,
+    copy: Copy<Row>,
+  ) => {
+    const refused: string[] = [];
+    for (let at = 0; at < rows.length; at += AT_ONCE) {
+      const written = rows.slice(at, at + AT_ONCE).map(async (row) => {
+        const copied = await context.store.write((transaction) =>
+          copyRow(transaction, { operation, row, copy }, context),
+        );
+        if (copied.result === "refused") refused.push(`${nameOf(row)}: ${copied.why}`);
+      });
+      await Promise.all(written);
+    }
+    return refused;
+  };
+  const { applications } = snapshot;
+  return [
+    ...(await all("putCluster", snapshot.clusters, named("cluster"), copyDeclared(clusterKind))),
+    ...(await all("putWorkspace", snapshot.workspaces, named("workspace"), copyDeclared(workspaceKind))),
+    ...(await all("putTeam", snapshot.teams, named("team"), copyDeclared(teamKind))),
+    ...(await all("putVirtualAccount", snapshot.virtualAccounts, named("virtual-account"), copyAccount)),
+    ...(await all("putMlRepo", snapshot.mlRepos, named("ml-repo"), copyDeclared(mlRepoKind))),
+    ...(await all("putModelVersion", snapshot.modelVersions, named("model-version"), copyVersion(modelKind))),
+    ...(await all("putPromptVersion", snapshot.promptVersions, named("chat_prompt"), copyVersion(promptKind))),
+    ...(await all("putSecretGroup", secretFqns(snapshot), (fqn) => `secret/${fqn}`, copyPlaceholder)),
+    ...(await all("putApp", applications, ({ application }) => named("application")(application), copyApplication)),
+  ];
+}
+
+type Task<Row> = { readonly operation: OperationName; readonly row: Row; readonly copy: Copy<Row> };
+
+async function copyRow<Row>(
+  transaction: Transaction<Tables>,
+  { operation, row, copy }: Task<Row>,
+  context: Context,
+): Promise<Copied> {
+  const copied = await copy(transaction, row, context);
+  if (copied.result === "copied") {
+    await recordEffect(transaction, context, { principal: copier, operation, resource: copied.resource });
+  }
+  return copied;
+}
+
+function named(kind: string): (row: JsonObject) => string {
+  return (row) => `${kind}/${text(row.fqn) ?? text(row.name) ?? text(row.id) ?? "without a name"}`;
+}
