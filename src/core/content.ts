@@ -5,7 +5,12 @@ import { normalise } from "./normal.ts";
 
 /** What of a manifest is compared, in normal form: a version's number is part of its identity, not of its content. */
 export function contentOf(kind: Kind, shape: Shape, manifest: JsonObject | undefined): Json | undefined {
-  if (manifest === undefined || kind.versions === undefined) return normalise(shape, manifest);
+  return normalise(shape, manifest === undefined ? undefined : bare(kind, manifest));
+}
+
+/** What of a manifest is compared, as it stands. */
+export function bare({ versions }: Kind, manifest: JsonObject): JsonObject {
+  if (versions === undefined) return manifest;
   const { version: _, ...rest } = manifest;
-  return normalise(shape, rest);
+  return rest;
 }

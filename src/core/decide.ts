@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
+import { alike } from "./alike.ts";
 import { type Cause, causeOf, type FieldViews, isActedOn } from "./cause.ts";
-import { contentOf } from "./content.ts";
+import { bare, contentOf } from "./content.ts";
 import { differences, type FieldDifference } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";
 import { keepIgnored } from "./keep-ignored.ts";
@@ -113,6 +114,7 @@ function decideUnknown(one: Case, why: UnknownReason): Decision {
 
 function decidePresent(one: Case, row: LiveRow): Decision {
   const { shape, rehearsal, kind, manifest } = one;
+  if (isSurelyKept(one, row)) return { ...NOTHING, action: "keep" };
   const [desired, live] = [content(one, manifest.value), content(one, row.manifest)];
   if (equal(desired, live)) return { ...NOTHING, action: "keep" };
   const echo =
@@ -126,6 +128,15 @@ function decidePresent(one: Case, row: LiveRow): Decision {
     return block("immutable", found);
   }
   return follow(one, found);
+}
+
+// Most of live is as it should be: told without making normal forms, which is most of the work of a plan.
+function isSurelyKept({ kind, shape, manifest, recorded, rehearsal }: Case, row: LiveRow): boolean {
+  const [desired, live] = [bare(kind, manifest.value), bare(kind, row.manifest)];
+  if (equal(desired, live)) return true;
+  if (rehearsal !== null) return false;
+  if (recorded === null || recorded.echo === null) return alike(shape, desired, live);
+  return equal(recorded.written, manifest.value) && equal(recorded.echo, row.manifest);
 }
 
 function follow(one: Case, found: Found): Decision {

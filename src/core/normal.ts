@@ -52,7 +52,8 @@ function mapFields(value: JsonObject, map: (field: Json, key: string) => Json | 
 function normaliseList(shape: Shape, value: readonly Json[]): readonly Json[] | undefined {
   if (value.length === 0) return undefined;
   if (shape.is !== "list") return value;
-  const items = value.flatMap((item) => normalise(shape.items, item) ?? []);
+  const items = value.map((item) => normalise(shape.items, item)).filter((item) => item !== undefined);
+  if (items.length === 0) return undefined;
   return shape.key === undefined || items.length < 2 ? items : sortItems(shape, items);
 }
 

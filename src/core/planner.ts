@@ -174,7 +174,10 @@ function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Dec
 // secret away to guessing.
 function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps: readonly Step[]): string {
   const acting = steps.filter(({ action }) => action !== "keep");
-  const manifests = new Map(desired.map(({ manifest }) => [manifest.identity, manifest.value]));
+  const isActing = new Set(acting.map(({ identity }) => identity));
+  const manifests = new Map(
+    desired.flatMap(({ manifest: one }) => (isActing.has(one.identity) ? [[one.identity, one.value]] : [])),
+  );
   const stamps = acting.map(({ identity, kind }): Json => {
     const state = live.get(identity);
     const stamp = state?.state === "present" ? state.row.stamp : (state?.state ?? null);

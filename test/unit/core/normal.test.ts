@@ -18,6 +18,7 @@ describe("what is never a difference", () => {
     ["the order of keys", service({ replicas: 2 }), reversed(service({ replicas: 2 })) as JsonObject],
     ["null instead of absent", service({ env: null, ports: null }), service()],
     ["an empty list or object instead of absent", service({ ports: [], labels: {}, resources: {} }), service()],
+    ["a list with nothing but nulls", service({ ports: [null, { host: null }] }), service()],
     ["an object with nothing but nulls", service({ resources: { cpu_limit: null } }), service()],
     [
       "a number or boolean where values are text",
@@ -80,6 +81,11 @@ describe("what is a difference", () => {
           { role: "user", content: "a" },
         ],
       }),
+    ],
+    [
+      "lists inside lists that hold the same together",
+      service({ resources: { devices: [[1, 2], [3]] } }),
+      service({ resources: { devices: [1, 2, 3] } }),
     ],
     ["a number instead of a text", service({ service_account: "1" }), service({ service_account: 1 })],
     ["zero instead of absent", service({ replicas: 0 }), service()],

@@ -421,8 +421,9 @@ describe("a plan", () => {
   test("shows what only the server adds on request, beside the rest and with the same checksum", () => {
     const live = { "service/c1:ws1/api": present(service({ allow_interception: false })) };
     const input = planInput([declare(service({ env: { A: "1" } }))], { live });
-    const { plan: made } = makePlan(input);
-    const shown = withServerSide(made, input);
+    const planned = makePlan(input);
+    const { plan: made } = planned;
+    const shown = withServerSide(planned, input);
     expect(made.steps.map(causes)).toEqual([{ "/env/A": "unrecorded" }]);
     expect(shown.steps.map(causes)).toEqual([{ "/env/A": "unrecorded", "/allow_interception": "default" }]);
     expect(shown.checksum).toBe(made.checksum);

@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../../../src/contract/json.ts";
+import { fillDefaults, type Shape } from "../../../src/contract/shape.ts";
+import { alike } from "../../../src/core/alike.ts";
+import { equal, filled, normalise } from "../../../src/core/normal.ts";
+import { reversed, service, shapeOf } from "./given.ts";
+
+const serviceShape = shapeOf("service");
+const scalar = fc.oneof(fc.constantFrom<Json>(null, 0, 1, "", "1", "a", true, false), fc.constantFrom<Json>([], {}));
+
+describe("what one walk tells", () => {
+  test("a manifest and its echo with every default filled in", () => {
+    const desired = service({ env: { A: 1 }, ports: [{ port: 80 }], liveness_probe: { config: { type: "http" } } });
+    const live = fillDefaults(serviceShape, { ...desired, env: { A: "1" } });
+    expect(alike(serviceShape, desired, reversed(live))).toBe(true);
+  });
+
+  test("a changed default is a difference", () => {
+    const desired = service({ ports: [{ port: 80 }] });
+    const live = { ...(fillDefaults(serviceShape, desired) as JsonObject), allow_interception: true };
+    expect(alike(serviceShape, desired, live)).toBe(false);
+  });
+
+  test("a field that means nothing gets no defaults, and is left to the normal forms", () => {
+    const desired = service({ liveness_probe: { config: {} } });
+    const live = fillDefaults(serviceShape, service({ liveness_probe: { config: {} } }));
+    expect(alike(serviceShape, desired, live)).toBe(false);
+  });
+});
+
+const shape: fc.Arbitrary<Shape> = fc.letrec<{ shape: Shape }>((tie) => ({
+  shape: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.record<Shape>({ is: fc.constant("value"), default: scalar }, { requiredKeys: ["is"] }),
+    fc.record<Shape>({ is: fc.constant("free"), asText: fc.constant(true) }, { requiredKeys: ["is"] }),
+    fc.record<Shape>(
+      {
+        is: fc.constant("list"),
+        items: tie("shape"),
+        key: fc.constantFrom<readonly string[]>([], ["a"]),
+        default: fc.constant([]),
+      },
+      { requiredKeys: ["is", "items"] },
+    ),
+    fc.record<Shape>(
+      {
+        is: fc.constant("object"),
+        fields: fc.dictionary(fc.constantFrom("a", "b", "c"), tie("shape")),
+        default: fc.constantFrom<Json>({}, { a: 1 }, { b: { c: 1 } }),
+      },
+      { requiredKeys: ["is", "fields"] },
+    ),
+  ),
+})).shape;
+
+const value: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    scalar,
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom("a", "b", "c", "d"), tie("value")),
+  ),
+})).value;
+
+/** Live that is mostly what a control plane would make of the manifest. */
+const echo = (given: Shape, desired: Json): fc.Arbitrary<Json> =>
+  fc.oneof(
+    fc.constant(fillDefaults(given, desired)),
+    fc.constant(normalise(given, desired) ?? null),
+    fc.constant(filled(given, normalise(given, desired)) ?? null),
+    fc.constant(desired),
+    value,
+  );
+
+test("what is alike has the same normal form with its defaults filled in", () => {
+  const cases = fc
+    .tuple(shape, value)
+    .chain(([given, desired]) => fc.tuple(fc.constant(given), fc.constant(desired), echo(given, desired)));
+  let found = 0;
+  fc.assert(
+    fc.property(cases, ([given, desired, live]) => {
+      if (!alike(given, desired, live)) return;
+      found += 1;
+      expect(equal(filled(given, normalise(given, desired)), normalise(given, live))).toBe(true);
+    }),
+    { numRuns: 3000 },
+  );
+  expect(found).toBeGreaterThan(100);
+});
