@@ -29,32 +29,31 @@ describe("what one walk tells", () => {
   });
 });
 
-const shape: fc.Arbitrary<Shape> = fc.letrec<{ shape: Shape }>((tie) => ({
+/** A shape with or without a default. */
+const withDefault = (shape: fc.Arbitrary<Shape>, defaults: fc.Arbitrary<Json>): fc.Arbitrary<Shape> =>
+  fc.oneof(
+    shape,
+    fc.tuple(shape, defaults).map(([given, value]) => ({ ...given, default: value })),
+  );
+
+const shape = fc.letrec<{ shape: Shape }>((tie) => ({
   shape: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
-    fc.record<Shape>({ is: fc.constant("value"), default: scalar }, { requiredKeys: ["is"] }),
-    fc.record<Shape>({ is: fc.constant("free"), asText: fc.constant(true) }, { requiredKeys: ["is"] }),
-    fc.record<Shape>(
-      {
-        is: fc.constant("list"),
-        items: tie("shape"),
-        key: fc.constantFrom<readonly string[]>([], ["a"]),
-        default: fc.constant([]),
-      },
-      { requiredKeys: ["is", "items"] },
+    withDefault(fc.constantFrom<Shape>({ is: "value" }, { is: "free" }, { is: "free", asText: true }), scalar),
+    withDefault(
+      fc
+        .tuple(tie("shape"), fc.constantFrom(undefined, [], ["a"]))
+        .map(([items, key]): Shape => (key === undefined ? { is: "list", items } : { is: "list", items, key })),
+      fc.constant([]),
     ),
-    fc.record<Shape>(
-      {
-        is: fc.constant("object"),
-        fields: fc.dictionary(fc.constantFrom("a", "b", "c"), tie("shape")),
-        default: fc.constantFrom<Json>({}, { a: 1 }, { b: { c: 1 } }),
-      },
-      { requiredKeys: ["is", "fields"] },
+    withDefault(
+      fc.dictionary(fc.constantFrom("a", "b", "c"), tie("shape")).map((fields): Shape => ({ is: "object", fields })),
+      fc.constantFrom<Json>({}, { a: 1 }, { b: { c: 1 } }),
     ),
   ),
 })).shape;
 
-const value: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+const value = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
     scalar,
