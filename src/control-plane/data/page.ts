@@ -15,23 +15,34 @@ export async function page<Database, Table extends keyof Database & string, Valu
 export async function pageOfRows<Database, Table extends keyof Database & string, Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
   prefix: string,
-  { limit, offset }: Page,
+  wanted: Page,
 ): Promise<{ readonly rows: readonly Row[]; readonly total: number }> {
-  const rows = await query
+  const rows: readonly Row[] = await newestFirst(query, prefix, wanted).$castTo<Row>().execute();
+  return { rows, total: await totalOf(query, wanted, rows.length) };
+}
+
+/** The rows of one page, in the order of every list. */
+export function newestFirst<Database, Table extends keyof Database & string, Row>(
+  query: SelectQueryBuilder<Database, Table, Row>,
+  prefix: string,
+  { limit, offset }: Page,
+): SelectQueryBuilder<Database, Table, Row> {
+  return query
     .orderBy(sql.ref(`${prefix}created_at`), "desc")
     .orderBy(sql.ref(`${prefix}id`), "desc")
     .limit(limit)
-    .offset(offset)
-    .$castTo<Row>()
-    .execute();
-  // The last page knows the total by itself.
-  const isLast = rows.length < limit && (rows.length > 0 || offset === 0);
-  return { rows: rows as readonly Row[], total: isLast ? offset + rows.length : await count(query) };
+    .offset(offset);
 }
 
-async function count<Database, Table extends keyof Database & string, Row>(
+/** How many rows there are in all, when one page of them had `found`. */
+export async function totalOf<Database, Table extends keyof Database & string, Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
+  { limit, offset }: Page,
+  found: number,
 ): Promise<number> {
+  // The last page knows the total by itself.
+  const isLast = found < limit && (found > 0 || offset === 0);
+  if (isLast) return offset + found;
   const counted = query.clearSelect().select(({ fn }) => fn.countAll<number>().as("total"));
   const { total } = await counted.$castTo<{ readonly total: number }>().executeTakeFirstOrThrow();
   return Number(total);

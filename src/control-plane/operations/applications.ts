@@ -9,7 +9,7 @@ import { type Context, timestamp } from "../context.ts";
 import { findApplicationById, saveApplication, saveDeployment } from "../data/applications.ts";
 import { recordEffect } from "../data/audit.ts";
 import type { Trigger } from "../data/job-runs.ts";
-import { page, pageOfRows } from "../data/page.ts";
+import { newestFirst, page, totalOf } from "../data/page.ts";
 import { recordSecretUses } from "../data/secret-uses.ts";
 import type { KeptApplication, KeptDeployment, Tables } from "../data/tables.ts";
 import {
@@ -70,12 +70,9 @@ const listDeployments: Handler<"listDeployments"> = async (call, { store }) => {
 
 const listApps: Handler<"listApps"> = async ({ principal, query, page: wanted }, { store }) => {
   const visible = visibleWorkspaces(principal);
-  let rows = store.read
-    .selectFrom("applications as a")
-    .innerJoin("deployments as d", "d.id", "a.last_deployment_id")
-    .select(["a.json as application", "d.json as deployment"]);
+  let rows = store.read.selectFrom("applications");
   if (visible !== null || query.workspaceFqn !== undefined) {
-    rows = rows.where("a.workspace_id", "in", ({ selectFrom }) => {
+    rows = rows.where("workspace_id", "in", ({ selectFrom }) => {
       let workspaces = selectFrom("workspaces").select("id");
       if (query.workspaceFqn !== undefined) workspaces = workspaces.where("fqn", "=", query.workspaceFqn);
       if (visible === null) return workspaces;
@@ -84,12 +81,20 @@ const listApps: Handler<"listApps"> = async ({ principal, query, page: wanted },
       );
     });
   }
-  if (query.fqn !== undefined) rows = rows.where("a.fqn", "=", query.fqn);
-  if (query.applicationType !== undefined) rows = rows.where("a.type", "=", query.applicationType);
-  const listed = await pageOfRows(rows, "a.", wanted);
+  if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
+  if (query.applicationType !== undefined) rows = rows.where("type", "=", query.applicationType);
+  // The page comes first: only its applications are worth looking for their deployments.
+  const listed = newestFirst(rows.select(["id", "created_at", "json", "last_deployment_id"]), "", wanted);
+  const found = await store.read
+    .selectFrom(listed.as("a"))
+    .innerJoin("deployments as d", "d.id", "a.last_deployment_id")
+    .select(["a.json as application", "d.json as deployment"])
+    .orderBy("a.created_at", "desc")
+    .orderBy("a.id", "desc")
+    .execute();
   return {
-    total: listed.total,
-    rows: listed.rows.map(({ application, deployment }) => applicationText(application, deployment)),
+    total: await totalOf(rows, wanted, found.length),
+    rows: found.map(({ application, deployment }) => applicationText(application, deployment)),
   };
 };
 
