@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { exitCodes } from "../core/errors.ts";
+import { exitCodes, HoldfastError } from "../core/errors.ts";
 import type { Plan, Step } from "../core/plan.ts";
 import { withServerSide } from "../core/server-side.ts";
 import { type Look, type Looking, look, unmanaged } from "../engine/look.ts";
@@ -22,11 +22,21 @@ export async function run(invocation: Invocation): Promise<number> {
   const looking = lookingAt(connected.session, recorded, prepared, invocation.terminal.stopping);
   const looked = await look(desiredOf(prepared), looking);
   const { out } = invocation.flags;
-  if (out !== undefined) {
-    await writeFile(resolve(invocation.terminal.cwd, out), jsonText(withoutKept(looked.plan, false)), { mode: 0o600 });
-  }
+  if (out !== undefined) await writePlan(looked.plan, resolve(invocation.terminal.cwd, out));
   await writeResult(invocation.terminal, show(looked, looking, prepared, invocation));
   return exitCodeOf(looked.plan, invocation);
+}
+
+async function writePlan(plan: Plan, path: string): Promise<void> {
+  try {
+    await writeFile(path, jsonText(withoutKept(plan, false)), { mode: 0o600 });
+  } catch (cause) {
+    const why = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+    throw new HoldfastError("invalid", `the plan cannot be written to ${path}${why}`, {
+      hint: "name a file in a folder that exists with --out",
+      cause,
+    });
+  }
 }
 
 function show(looked: Look, looking: Looking, { settings }: Prepared, { flags, terminal }: Invocation): string {

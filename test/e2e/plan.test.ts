@@ -167,6 +167,13 @@ describe("a sealed plan", () => {
     expect(server.effects()).toEqual(before);
   });
 
+  test("that cannot be written is no plan", async () => {
+    const source = await sourceOf(everyKind, await serve());
+    const ended = await source.run(["plan", "--out", "no/such/folder/plan.json"]);
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    expect(ended.stderr).toMatch(/^error: the plan cannot be written to .*plan\.json \(ENOENT\)\n {2}→ /);
+  });
+
   test("is refused when it is no plan, or not there", async () => {
     const source = await sourceOf(
       { ...everyKind, "holdfast.yaml": "ignore: []\n", "not-a-plan.json": "{}" },
