@@ -1,44 +1,43 @@
 import { isUtf8 } from "node:buffer";
 import type { Json } from "../contract/json.ts";
+import { outline } from "./json-outline.ts";
 import { badRequest } from "./refusal.ts";
 
 // Deeper values could exhaust the stack of whatever walks them.
 const DEEPEST = 64;
 
-/** Reads a JSON body; refuses what is no UTF-8, no JSON, too deep, or names `__proto__`. */
+/** Reads a JSON body; refuses what is no UTF-8, no JSON, too deep, names `__proto__`, or has a key twice. */
 export function parseJsonBody(bytes: Buffer): Json {
   if (bytes.length === 0) throw badRequest("the body is empty, JSON is expected");
   if (!isUtf8(bytes)) throw badRequest("the body is not UTF-8 text");
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
-  if (isDeeperThan(DEEPEST, text)) throw badRequest(`the body is nested more than ${DEEPEST} levels deep`);
-  return parse(text);
+  const { depth, pairs } = outline(text);
+  if (depth > DEEPEST) throw badRequest(`the body is nested more than ${DEEPEST} levels deep`);
+  const value = parse(text);
+  // Of two equal keys the parser keeps the last, and others the first: whoever looked before us may have seen another.
+  if (countKeys(value) !== pairs) throw badRequest("an object has the same key twice");
+  return value;
 }
 
 function parse(text: string): Json {
-  let value: Json;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     // The parser's own message quotes the text, which may hold a secret.
     throw badRequest("the body is not valid JSON");
   }
-  if (text.includes("__proto__") || text.includes("\\u")) refuseProto(value);
-  return value;
 }
 
-function refuseProto(value: Json): void {
-  if (typeof value !== "object" || value === null) return;
-  if (!Array.isArray(value) && Object.hasOwn(value, "__proto__")) throw badRequest("a key is called `__proto__`");
-  for (const item of Object.values(value)) refuseProto(item);
-}
-
-/** Whether brackets outside of strings nest deeper; the text need not be valid JSON. */
-export function isDeeperThan(limit: number, text: string): boolean {
-  let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (token === "[" || token === "{") depth += 1;
-    else if (token === "]" || token === "}") depth -= 1;
-    if (depth > limit) return true;
+function countKeys(value: Json): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) count += countKeys(item);
+    return count;
   }
-  return false;
+  for (const [key, item] of Object.entries(value)) {
+    if (key === "__proto__") throw badRequest("a key is called `__proto__`");
+    count += 1 + countKeys(item);
+  }
+  return count;
 }

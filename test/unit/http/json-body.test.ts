@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isDeeperThan, parseJsonBody } from "../../../src/http/json-body.ts";
+import { parseJsonBody } from "../../../src/http/json-body.ts";
+import { outline } from "../../../src/http/json-outline.ts";
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
 
@@ -15,6 +17,10 @@ test.each([
   ["not a number", '{"a":NaN}'],
   ["a key __proto__", '{"a":{"__proto__":{"b":1}}}'],
   ["an escaped key __proto__", '{"a":[{"__\\u0070roto__":1}]}'],
+  ["a key twice", '{"a":1,"b":2,"a":1}'],
+  ["a key twice, deep down", '{"a":[{"b":{"c":":","d":1,"c":2}}]}'],
+  ["a key twice, once escaped", '{"abc":1,"\\u0061bc":2}'],
+  ["the empty key twice", '{"":1,"":2}'],
   ["depth", `${"[".repeat(65)}${"]".repeat(65)}`],
   ["great depth", "[".repeat(1_000_000)],
 ])("%s is refused", (_, text) => {
@@ -31,7 +37,18 @@ test("the message quotes nothing of the body", () => {
   );
 });
 
-test("brackets inside of strings are no depth", () => {
-  expect(isDeeperThan(1, '["[[[[", "\\"[[["]')).toBe(false);
-  expect(isDeeperThan(1, '[["a"]]')).toBe(true);
+test("brackets and colons inside of strings are none", () => {
+  expect(outline('["[[[[", "\\"[[[:"]')).toEqual({ depth: 1, pairs: 0 });
+  expect(outline('[["a"], {"a:\\\\": ":{"}]')).toEqual({ depth: 2, pairs: 1 });
+  expect(outline('["never closed [[')).toEqual({ depth: 1, pairs: 0 });
+});
+
+test("whatever JSON writes is read again as it was", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
+      const text = JSON.stringify(value);
+      fc.pre(!text.includes("__proto__"));
+      expect(parse(text)).toEqual(JSON.parse(text));
+    }),
+  );
 });
