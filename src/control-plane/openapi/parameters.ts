@@ -31,14 +31,14 @@ const filters: { readonly [Name in FilterNames]: Words } = {
 const printable = "^[\\x21-\\x7e]*$";
 
 const inPaths: { readonly [Name in PathNames]: Words & { readonly form?: Schema } } = {
-  id: { description: "Id of the resource", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+  id: { description: "Id of what is read", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
   name: {
     description: "Name of the token",
     example: "laptop",
     form: {
       maxLength: 64,
       pattern: "^[A-Za-z0-9._-]{1,64}$",
-      "x-form": "1 to 64 letters, digits, `-`, `_` or `.`",
+      "x-form": "1 to 64 letters, digits, '-', '_' or '.'",
     },
   },
   jobId: { description: "Id of the job's application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
@@ -48,6 +48,14 @@ const inPaths: { readonly [Name in PathNames]: Words & { readonly form?: Schema 
     example: "prod-eu:ranking",
     form: { maxLength: 256, pattern: printable, "x-form": "up to 256 printable characters without spaces" },
   },
+};
+
+/** What an id is the id of, by the path before it. */
+const ids: { readonly [before: string]: Partial<Words> } = {
+  "/api/svc/v1/apps": { description: "Id of the application" },
+  "/api/svc/v1/clusters": { description: "Id of the cluster, which is its name", example: "prod-eu" },
+  "/api/svc/v1/secrets": { description: "Id of the secret" },
+  "/api/ml/v1/artifacts": { description: "Id of the artifact" },
 };
 
 const page: { readonly [name: string]: ParameterObject } = {
@@ -111,15 +119,9 @@ export function parametersOf(row: Operation): readonly (ParameterObject | Refere
 
 function pathParameters(path: string): readonly ParameterObject[] {
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => {
-    const { description, example, form } = inPaths[name as PathNames];
-    return {
-      name,
-      in: "path",
-      description,
-      required: true,
-      schema: { type: "string", minLength: 1, maxLength: 512, ...form },
-      example: path.includes("/clusters/") ? "prod-eu" : example,
-    };
+    const { form, ...words } = inPaths[name as PathNames];
+    const schema: Schema = { type: "string", minLength: 1, maxLength: 512, ...form };
+    return { name, in: "path", ...words, ...ids[path.split(`/{${name}}`)[0] ?? ""], required: true, schema };
   });
 }
 

@@ -88,9 +88,10 @@ function isMet(status: number, { number, path, body, retry }: Operation): boolea
   const isWrite = retry !== "read";
   switch (status) {
     case 403:
-      return isWrite || number === "S1";
+      // Everyone may have tokens of their own.
+      return (isWrite && number !== "7") || number === "S1";
     case 404:
-      return path.includes("{") || isWrite;
+      return (path.includes("{") || isWrite) && number !== "7";
     case 409:
     case 412:
     case 422:

@@ -34,7 +34,7 @@ function folded(schemas: Schemas, field: Schema, above: readonly string[]): Html
   const inner = innerObject(schemas, field);
   if (inner === null || above.length > 8) return null;
   const list = fieldList(schemas, inner.schema, [...above, inner.name]);
-  return list === null ? null : html`<details><summary>Fields</summary>${list}</details>`;
+  return list === null ? null : html`<details><summary>Fields</summary><div class="inside">${list}</div></details>`;
 }
 
 /** The object in a field or in the items of its list; null when it has a section of its own, or no fields. */

@@ -1,6 +1,7 @@
+import type { Json } from "../../contract/json.ts";
 import type { OpenApiDocument } from "../openapi/openapi.ts";
 import { sample } from "../openapi/sample.ts";
-import type { Schema } from "../openapi/schema.ts";
+import type { Schema, Schemas } from "../openapi/schema.ts";
 import { schemaAnchor } from "./anchor.ts";
 import { fieldList } from "./field-list.ts";
 import { type Html, html } from "./html.ts";
@@ -12,11 +13,27 @@ import { typeWords } from "./type-words.ts";
 export function schemaSection({ components: { schemas } }: OpenApiDocument, name: string, schema: Schema): Html {
   const { anyOf, description = "" } = schema;
   const anchor = schemaAnchor(name);
+  const fields = anyOf === undefined ? fieldList(schemas, schema) : html`<p>${typeWords(schemas, schema)}</p>`;
   return html`<section class="operation schema" id="${anchor}">
-<div class="words"><h3><a href="#${anchor}">${name}</a></h3>${prose(withStop(description))}${
-    anyOf === undefined ? fieldList(schemas, schema) : html`<p>${typeWords(schemas, schema)}</p>`
-  }</div>
-<div class="code"><figure><figcaption>Example</figcaption><pre tabindex="0"><code>${jsonCode(sample(schemas, schema, [name]))}</code></pre></figure></div>
+<div class="words"><h3><a href="#${anchor}">${name}</a></h3>${prose(withStop(description))}${fields}</div>
+<div class="code">${examples(schemas, name, schema)}</div>
 </section>
 `;
+}
+
+function examples(schemas: Schemas, name: string, schema: Schema): readonly Html[] {
+  const { examples: given, ...described } = schema;
+  const whole = sample(schemas, described, [name]);
+  const [short] = given ?? [];
+  if (short === undefined) return [pane("Example", whole)];
+  if (size(whole) <= size(short)) return [pane("Example", short)];
+  return [pane("Shortest", short), pane("With more of its fields", whole)];
+}
+
+function pane(title: string, value: Json): Html {
+  return html`<figure><figcaption>${title}</figcaption><pre tabindex="0"><code>${jsonCode(value)}</code></pre></figure>`;
+}
+
+function size(value: Json): number {
+  return JSON.stringify(value).length;
 }

@@ -79,7 +79,7 @@ h4 { font-size: .84rem; margin: 1.5rem 0 .2rem; color: var(--soft); font-weight:
 .fields .limits { color: var(--soft); font-size: .8rem; line-height: 1.7; }
 .variant { font-size: .88rem; margin-top: .9rem; }
 details summary { cursor: pointer; color: var(--accent); font-size: .82rem; width: fit-content; padding: .15rem 0; }
-.fields details > .fields, .fields details > .variant { margin-left: .2rem; padding-left: 1rem; border-left: 2px solid var(--line); }
+.inside { margin-left: .2rem; padding-left: 1rem; border-left: 2px solid var(--line); }
 .aside { margin-top: 1.2rem; }
 .aside > summary { font-weight: 600; font-size: .84rem; }
 
