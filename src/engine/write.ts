@@ -104,14 +104,15 @@ async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>):
   return otherwise;
 }
 
-/** Waits until the application's rollout in progress has ended; false when there is none, or it does not end. */
+/** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
 async function waitForRollout({ live }: Job, context: WritingContext): Promise<boolean> {
   const { reader, rolloutTimeoutMs: timeoutMs, stopping: signal } = context;
   const applicationId = live.state === "present" ? live.row.id : null;
   if (applicationId === null) return false;
   try {
     const running = await deploymentInProgress(reader, applicationId, { signal });
-    if (!running?.id) return false;
+    // It has ended since the refusal; were the conflict another one, the next tries would tell.
+    if (!running?.id) return true;
     const rollout = { applicationId, deploymentId: running.id };
     return (await followRollout(reader, rollout, { timeoutMs, signal })) !== "timeout";
   } catch (error) {

@@ -39,9 +39,9 @@ describe.each(planes)("on a $name control plane with rollouts that take their ti
     expect(await source.run(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     const ended = await source.run(["apply", "--yes", "-o", "json"]);
-    expect(ended.code).toBe(0);
     const outcome = reportOf(ended).outcomes.find(({ identity }) => identity === SERVICE);
-    expect(outcome).toMatchObject({ result: "updated", rollout: "succeeded" });
+    expect(outcome).toMatchObject({ result: "updated", rollout: "succeeded", error: null });
+    expect(ended.code).toBe(0);
     const { data } = await deployments(server);
     expect(data.map((deployment: Deployment) => [deployment.version, deployment.currentStatus.status])).toEqual([
       [2, "DEPLOY_SUCCESS"],

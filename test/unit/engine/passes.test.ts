@@ -257,6 +257,27 @@ describe("a deployment in progress", () => {
     expect(results(report)["service/c1:ws1/api"]).toBe("updated");
     expect(plane.effects).toHaveLength(1);
   });
+
+  test("that ends before we look is followed by ours too", async () => {
+    const { plane, run } = await prepared();
+    await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
+    plane.effects.length = 0;
+    plane.manners.justEnded = 1;
+    const report = await run.apply([cluster, workspace, declare(service({ replicas: 2 }))]);
+    expect(results(report)["service/c1:ws1/api"]).toBe("updated");
+    expect(plane.effects).toHaveLength(1);
+  });
+
+  test("that is told of again and again is given up, not asked for ever", async () => {
+    const { plane, run } = await prepared();
+    await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
+    plane.effects.length = 0;
+    plane.manners.justEnded = 100;
+    const report = await run.apply([cluster, workspace, declare(service({ replicas: 2 }))]);
+    expect(results(report)["service/c1:ws1/api"]).toBe("failed");
+    expect(plane.manners.justEnded).toBeGreaterThan(90);
+    expect(plane.effects).toEqual([]);
+  });
 });
 
 describe("a control plane that ignores dryRun", () => {

@@ -18,6 +18,8 @@ export type Manners = {
   discardsModels: boolean;
   /** How many times an application is still found rolling out. */
   rollingOut: number;
+  /** How many times a deployment is refused for one that has ended when somebody looks. */
+  justEnded: number;
 };
 
 type Row = JsonObject & { readonly id: string; readonly key: string; readonly manifest: JsonObject };
@@ -54,6 +56,7 @@ export async function controlPlane() {
     ignoresDryRun: false,
     discardsModels: false,
     rollingOut: 0,
+    justEnded: 0,
   };
   const rows = new Map<string, Row[]>();
   const effects: { readonly operation: OperationName; readonly key: string }[] = [];
@@ -138,7 +141,9 @@ export async function controlPlane() {
 
   function deploy(manifest: JsonObject, isReal: boolean): { readonly status: number; readonly body: unknown } {
     const key = `${manifest.workspace_fqn}/${manifest.name}`;
-    if (isReal && manners.rollingOut > 0)
+    const isHeld = isReal && manners.justEnded > 0;
+    if (isHeld) manners.justEnded -= 1;
+    if (isHeld || (isReal && manners.rollingOut > 0))
       return { status: 409, body: { statusCode: 409, message: "a deployment is in progress" } };
     const app = collection("apps").find((one) => one.key === key);
     const version = collection("deployments").filter((one) => one.applicationId === app?.id).length + 1;
