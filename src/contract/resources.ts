@@ -277,10 +277,7 @@ export type HelmManifest = {
   readonly workspace_fqn: string | null;
 };
 
-/**
- * One difference between two Helm manifests. Where both sides are objects it is told by its own `changes`, and the
- * values are null.
- */
+/** One difference between two Helm manifests; where both sides are objects, `changes` tells it member by member. */
 export type AddonDifference = {
   readonly type: "ADD" | "REMOVE" | "CHANGE";
   readonly key: string;

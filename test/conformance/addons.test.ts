@@ -97,8 +97,8 @@ test("an installed addon is known by its application, and shows what an upgrade 
         {
           type: "CHANGE",
           key: "source",
-          value: null,
-          oldValue: null,
+          value: { chart: "keda", version: newest?.version },
+          oldValue: { chart: "keda", version: older?.version },
           changes: [{ type: "CHANGE", key: "version", value: newest?.version, oldValue: older?.version, changes: [] }],
         },
         { type: "CHANGE", key: "values", changes: [{ key: "operator" }, { key: "resources" }] },

@@ -20,9 +20,7 @@ export function memberOf(object: JsonObject, key: string): Json | undefined {
 
 function difference(key: string, old: Json | undefined, value: Json | undefined): readonly AddonDifference[] {
   if (isSame(old, value)) return [];
-  if (isObject(old) && isObject(value)) {
-    return [{ type: "CHANGE", key, value: null, oldValue: null, changes: differences(old, value) }];
-  }
   const type = old === undefined ? "ADD" : value === undefined ? "REMOVE" : "CHANGE";
-  return [{ type, key, value: value ?? null, oldValue: old ?? null, changes: [] }];
+  const changes = isObject(old) && isObject(value) ? differences(old, value) : [];
+  return [{ type, key, value: value ?? null, oldValue: old ?? null, changes }];
 }

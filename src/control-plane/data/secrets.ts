@@ -219,9 +219,17 @@ function newSecret(id: string, group: KeptSecretGroup, key: string, subject: Sub
   };
 }
 
-function newVersion(id: string, { id: secretId, fqn, secretVersions }: KeptSecret, now: string): SecretVersion {
+function newVersion(id: string, { id: secretId, fqn, name, secretVersions }: KeptSecret, now: string): SecretVersion {
   const version = (secretVersions[0]?.version ?? 0) + 1;
-  return { id, fqn: `${fqn}:${version}`, secretId, version, secret: null, createdAt: now, updatedAt: now };
+  return {
+    id,
+    fqn: `${fqn}:${version}`,
+    secretId,
+    version,
+    secret: { id: secretId, fqn, name },
+    createdAt: now,
+    updatedAt: now,
+  };
 }
 
 function stampsOf(subject: Subject, now: string) {

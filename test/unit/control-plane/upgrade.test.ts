@@ -32,8 +32,8 @@ test("differences are told by key, inside objects by their own changes, and list
     {
       type: "CHANGE",
       key: "b",
-      value: null,
-      oldValue: null,
+      value: newer.values.b,
+      oldValue: older.values.b,
       changes: [{ type: "CHANGE", key: "d", value: [1, 2], oldValue: [1], changes: [] }],
     },
     { type: "ADD", key: "fresh", value: {}, oldValue: null, changes: [] },

@@ -1,0 +1,269 @@
+import { expect, test } from "vitest";
+import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
+import { catalogue } from "../../src/control-plane/addons/catalogue.ts";
+import { createEmbeddedDriver, type RolloutFailure } from "../../src/control-plane/rollout/embedded.ts";
+import { createEmbeddedRuns, type RunFailure } from "../../src/control-plane/runs/embedded.ts";
+import { addUser, type Caller, startControlPlane } from "../control-plane.ts";
+import { plantWorkspace, service, workspace } from "./platform.ts";
+import { alwaysNull, type FieldType, type ResourceFields, resourceFields } from "./resource-fields.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
+type Body = any;
+
+/** Each operation with what it answers, and one call of it. */
+const calls: {
+  readonly [name in OperationName]: readonly [keyof typeof resourceFields, (world: World) => Promise<Body>];
+} = {
+  listWorkspaces: ["workspace", get("/api/svc/v1/workspaces")],
+  putWorkspace: ["workspace", put("/api/svc/v1/workspaces", { ...workspace, environment_name: "prod" })],
+  listSecretDeployments: [
+    "deployment",
+    ({ admin, secretId }) => read(admin, `/api/svc/v1/secrets/${secretId}/deployments`),
+  ],
+  createSecretGroup: ["secretGroup", async ({ group }) => group],
+  putSecretGroup: ["secretGroup", put("/api/svc/v1/secret-groups", { type: "secret-group", name: "db", secrets: [] })],
+  listSecretGroups: ["secretGroup", get("/api/svc/v1/secret-groups")],
+  getSecret: ["secret", ({ admin, secretId }) => read(admin, `/api/svc/v1/secrets/${secretId}`)],
+  getCluster: ["cluster", get("/api/svc/v1/clusters/c1x")],
+  putCluster: ["cluster", put("/api/svc/v1/clusters", { type: "cluster", name: "c2x", cluster_type: "generic" })],
+  listClusters: ["cluster", get("/api/svc/v1/clusters")],
+  listAddons: ["addon", get("/api/svc/v1/clusters/c1x/get-addons")],
+  putApp: ["deployment", async ({ deployments }) => deployments],
+  listDeployments: ["deployment", ({ admin, appId }) => read(admin, `/api/svc/v1/apps/${appId}/deployments`)],
+  listApps: ["application", get("/api/svc/v1/apps")],
+  getJobRun: ["jobRun", ({ admin, jobId }) => read(admin, `/api/svc/v1/jobs/${jobId}/runs/train-1-1`)],
+  listJobRuns: ["jobRun", ({ admin, jobId }) => read(admin, `/api/svc/v1/jobs/${jobId}/runs`)],
+  getPersonalAccessToken: ["virtualAccount", get("/api/svc/v1/personal-access-tokens/mine")],
+  putVirtualAccount: ["virtualAccount", async ({ account }) => account],
+  listVirtualAccounts: ["virtualAccount", get("/api/svc/v1/virtual-accounts")],
+  putTeam: ["team", put("/api/svc/v1/teams", team())],
+  listTeams: ["team", get("/api/svc/v1/teams")],
+  listOwnTeams: ["team", ({ member }) => read(member, "/api/svc/v1/teams/user")],
+  listMlRepos: ["mlRepo", get("/api/ml/v1/ml-repos")],
+  putMlRepo: ["mlRepo", put("/api/svc/v1/ml-repos", { type: "ml-repo", name: "support" })],
+  getArtifact: ["artifact", ({ admin, modelId }) => read(admin, `/api/ml/v1/artifacts/${modelId}`)],
+  listModelVersions: ["modelVersion", get("/api/ml/v1/model-versions")],
+  putModelVersion: ["modelVersion", put("/api/ml/v1/model-versions", model())],
+  postModelVersion: ["nothing", ({ admin }) => sent(admin.post("/api/ml/v1/model-versions", { manifest: model() }))],
+  listPromptVersions: ["promptVersion", get("/api/ml/v1/prompt-versions")],
+  putPromptVersion: ["promptVersion", put("/api/ml/v1/prompt-versions", prompt())],
+  stageArtifactVersion: ["stagedArtifact", ({ admin }) => stage(admin)],
+  markStageFailure: ["nothing", markFailure],
+  putLease: ["lease", ({ admin }) => sent(admin.put("/api/svc/v1/leases/c1x%3Aws1", { holder: "h", ttlSeconds: 60 }))],
+};
+
+type World = {
+  readonly admin: Caller;
+  readonly member: Caller;
+  readonly group: Body;
+  readonly secretId: string;
+  readonly appId: string;
+  readonly deployments: Body;
+  readonly jobId: string;
+  readonly modelId: string;
+  readonly account: Body;
+};
+
+const seen = new Map<string, Set<string>>();
+
+test("every operation's reply has every field of its resource, with a value of its form or null", async () => {
+  const world = await createWorld();
+  for (const [name, [resource, call]] of Object.entries(calls)) {
+    const body = await call(world);
+    const { reply } = operation(name as OperationName);
+    const rows = Array.isArray(body.data) ? body.data : [reply === "one" ? body.data : body];
+    expect([name, rows.length > 0]).toEqual([name, true]);
+    for (const row of rows) checkFields(`${name}: ${resource}`, resourceFields[resource], row);
+    if (reply === "list") expect(body.pagination).toEqual({ total: rows.length, offset: 0, limit: 100 });
+    noteValues(resource, rows);
+  }
+  expect(Object.keys(calls).toSorted()).toEqual(Object.keys(operations).toSorted());
+  for (const [resource, fields] of Object.entries(resourceFields)) {
+    const missing = Object.keys(fields).filter((path) => !seen.get(resource)?.has(path));
+    const unexplained = missing.filter((path) => !alwaysNull.some((pattern) => pattern.test(path)));
+    expect([resource, unexplained]).toEqual([resource, []]);
+  }
+});
+
+test("no reply but the read of a secret carries a value of one", async () => {
+  const world = await createWorld();
+  for (const [name, [, call]] of Object.entries(calls)) {
+    const text = JSON.stringify(await call(world));
+    expect([name, text.includes("canary-value")]).toEqual([name, name === "getSecret"]);
+  }
+});
+
+function checkFields(label: string, fields: ResourceFields, row: Body): void {
+  for (const [path, type] of Object.entries(fields)) {
+    for (const value of valuesAt(row, path)) {
+      if (value === undefined || !isOf(type, value)) {
+        throw new Error(`${label}: ${path} is ${JSON.stringify(value) ?? "absent"}, and not ${type}`);
+      }
+    }
+  }
+}
+
+/** Remembers which fields had a value in some reply. */
+function noteValues(resource: string, rows: readonly Body[]): void {
+  const had = seen.get(resource) ?? new Set();
+  seen.set(resource, had);
+  for (const path of Object.keys(resourceFields[resource as keyof typeof resourceFields])) {
+    if (rows.some((row) => valuesAt(row, path).some((value) => value !== null))) had.add(path);
+  }
+}
+
+/** All values at a path: none where an object on the way is null, undefined where the field is absent. */
+function valuesAt(row: Body, path: string): readonly unknown[] {
+  const steps = path.replaceAll("[]", ".[]").split(".");
+  return steps.reduce<readonly Body[]>(
+    (values, step) => {
+      const present = values.filter((value) => value !== null);
+      return present.flatMap((value) => (step === "[]" ? value : [value?.[step]]));
+    },
+    [row],
+  );
+}
+
+function isOf(type: FieldType, value: unknown): boolean {
+  if (value === null || type === "any") return true;
+  switch (type) {
+    case "integer":
+      return Number.isSafeInteger(value);
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return typeof value === "object" && !Array.isArray(value);
+    case "timestamp":
+      return typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function get(path: string) {
+  return ({ admin }: World) => read(admin, path);
+}
+
+function put(path: string, manifest: object) {
+  return ({ admin }: World) => sent(admin.put(path, { manifest }));
+}
+
+function read(admin: Caller, path: string): Promise<Body> {
+  return sent(admin.get(path));
+}
+
+async function sent(reply: ReturnType<Caller["get"]>): Promise<Body> {
+  const { status, body } = await reply;
+  if (status !== 200) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+function team() {
+  return { type: "team", name: "ml", members: ["ann@example.com"] };
+}
+
+function model() {
+  const framework = { type: "transformers", library_name: "transformers" };
+  const source = { type: "external", uri: "s3://models.example/ranker" };
+  return { type: "model-version", name: "ranker", ml_repo: "support", run_id: "r1", step: 7, framework, source };
+}
+
+function prompt() {
+  const messages = [{ role: "system", content: "Be kind." }];
+  return { type: "chat_prompt", name: "triage", ml_repo: "support", messages };
+}
+
+function stage(admin: Caller): Promise<Body> {
+  return sent(admin.post("/api/ml/v1/artifact-versions/stage", { manifest: { ...model(), name: "staged" } }));
+}
+
+async function markFailure({ admin }: World): Promise<Body> {
+  const { id } = await stage(admin);
+  return sent(admin.post("/api/ml/v1/artifact-versions/mark-stage-failure", { id }));
+}
+
+/** A control plane in which every field has something to say. */
+async function createWorld(): Promise<World> {
+  const failures: (RolloutFailure | null)[] = [];
+  const runFailures: (RunFailure | null)[] = [];
+  const plane = await startControlPlane({
+    rollouts: createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null }),
+    runs: createEmbeddedRuns({ seconds: 0, failures: () => runFailures[0] ?? null }),
+  });
+  const { admin } = plane;
+  await plantWorkspace(admin);
+  await sent(admin.put("/api/svc/v1/teams", { manifest: team() }));
+  const described = { type: "sso-team", name: "everyone-of-ml", description: "all of us" };
+  await sent(admin.put("/api/svc/v1/teams", { manifest: described }));
+  await sent(admin.put("/api/svc/v1/workspaces", { manifest: { ...workspace, environment_name: "prod" } }));
+  const secrets = [{ key: "password", value: "canary-value" }];
+  const group = await sent(admin.post("/api/svc/v1/secret-groups", { name: "db", integrationId: "builtin", secrets }));
+  const deploy = (manifest: object, more: object = {}) =>
+    sent(admin.put("/api/svc/v1/apps", { manifest: { ...service, ...manifest }, ...more }));
+  const app = {
+    env: { PASSWORD: "secret://holdfast:db:password" },
+    image: {
+      type: "build",
+      build_source: { type: "remote", remote_uri: "https://example.com/a.tgz" },
+      build_spec: { type: "dockerfile", dockerfile_path: "Dockerfile", build_context_path: ".", command: "serve" },
+    },
+  };
+  const resources = (cpu_request: number) => ({
+    resources: { cpu_request, cpu_limit: 8, memory_request: 1, memory_limit: 9 },
+  });
+  failures[0] = "deploy";
+  await deploy({ ...app, ...resources(0.1) });
+  failures[0] = null;
+  const fresh = await deploy({ ...app, ...resources(2) });
+  failures[0] = "build";
+  const failed = await deploy({ ...app, ...resources(2) });
+  failures[0] = null;
+  for (const request of [0.1, 2]) await deploy({ name: "eager", ...resources(request) });
+  failures[0] = "stuck";
+  const stuck = await deploy({ name: "web" });
+  const helm = catalogue.find(({ name }) => name === "KEDA");
+  const source = {
+    type: "helm-repo",
+    repo_url: helm?.repoUrl,
+    chart: helm?.chart,
+    version: helm?.releases[1]?.version,
+  };
+  failures[0] = null;
+  await deploy({
+    type: "helm",
+    name: "keda",
+    source: { ...source, integration_fqn: "acme:charts" },
+    values: {},
+    kustomize: { patch: {}, additions: [] },
+    image: undefined,
+    // What an addon recommends is what its application does.
+    ...resources(1),
+  });
+  runFailures[0] = { exitCode: 1, error: "it failed" };
+  const job = await deploy({ ...app, type: "job", name: "train" }, { triggerOnDeploy: true });
+  await sent(admin.put("/api/svc/v1/ml-repos", { manifest: { type: "ml-repo", name: "support" } }));
+  const version = await sent(admin.put("/api/ml/v1/model-versions", { manifest: model() }));
+  await sent(admin.put("/api/ml/v1/prompt-versions", { manifest: prompt() }));
+  const account = await sent(
+    admin.put("/api/svc/v1/virtual-accounts", {
+      manifest: {
+        type: "virtual-account",
+        name: "ci",
+        permissions: [{ resource_type: "workspace", resource_fqn: "c1x:ws1", role_id: "workspace-viewer" }],
+        expiration_date: "2999-12-31",
+        auto_rotate: { auto_rotate_interval: 30, grace_period: 1 },
+      },
+    }),
+  );
+  return {
+    admin,
+    member: await addUser(plane, "ann@example.com"),
+    group,
+    secretId: group.data.associatedSecrets[0].id,
+    appId: fresh.data.applicationId,
+    deployments: { data: [fresh.data, failed.data, stuck.data] },
+    jobId: job.data.applicationId,
+    modelId: version.data.model_id,
+    account,
+  };
+}
