@@ -1,7 +1,11 @@
-import { mkdir } from "node:fs/promises";
+import type { Server } from "node:http";
 import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Secret } from "../contract/secret.ts";
+import { createRateLimit } from "../http/rate-limit.ts";
 import { createHttpServer, listen } from "../http/server.ts";
+import { readTls, renewTls, type TlsFiles } from "../http/tls.ts";
+import { makeFolder } from "../store/folder.ts";
 import { holdExclusiveLock } from "../store/lock.ts";
 import { StoreError } from "../store/store-error.ts";
 import { establishAdmin } from "./admin-token.ts";
@@ -12,7 +16,8 @@ import { authenticators, served } from "./operations/index.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { addReference } from "./reference/routes.ts";
 import { revokeTokens } from "./revoke.ts";
-import { addOperations } from "./routes.ts";
+import { Wheel } from "./rollout/wheel.ts";
+import { addOperations, operationNames } from "./routes.ts";
 import { seed } from "./seed/seed.ts";
 import type { Snapshot } from "./snapshot/seen.ts";
 import { copySnapshot } from "./snapshot/snapshot.ts";
@@ -33,7 +38,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   // What was taken first is let go last, on a failure and on closing alike.
   await using stack = new AsyncDisposableStack();
   const folder = resolve(options.data);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   stack.use(lockFolder(folder));
   const context = await openContext(options, folder, stack);
   const adminToken = await establishAdmin(context, options.adminToken);
@@ -74,16 +79,43 @@ async function takeIn(snapshot: Snapshot, context: Context): Promise<void> {
   for (const what of await copySnapshot(snapshot, context)) context.log.warn({ what }, "not copied");
 }
 
-async function serveHttp(
-  { host = "127.0.0.1", port = 0, documentedOnly = false, log }: ControlPlaneOptions,
-  context: Context,
-  stack: AsyncDisposableStack,
-): Promise<string> {
-  const app = createHttpServer({ log, ready: () => isReady(context), explain: storageRefusal });
+async function serveHttp(options: ControlPlaneOptions, context: Context, stack: AsyncDisposableStack): Promise<string> {
+  const { host = "127.0.0.1", port = 0, documentedOnly = false, rateLimit = 0, drainSeconds = 0, tls, log } = options;
+  const draining = new AbortController();
+  const app = createHttpServer({
+    log,
+    ready: () => isReady(context),
+    explain: storageRefusal,
+    operations: operationNames(),
+    draining: draining.signal,
+    ...(tls === undefined ? {} : { tls: await readTls(tls) }),
+  });
   stack.defer(() => app.close());
-  addOperations(app, { context, authenticators, served, documentedOnly });
+  // Whoever balances load needs a moment to see that nothing more is to be sent here.
+  stack.defer(async () => {
+    draining.abort();
+    if (app.server.listening) await pause(drainSeconds * 1000);
+  });
+  if (tls !== undefined) stack.use(followCertificate(app.server, tls, options));
+  addOperations(app, {
+    context,
+    authenticators,
+    served,
+    documentedOnly,
+    rateLimit: rateLimit === 0 ? null : createRateLimit(rateLimit, () => performance.now()),
+  });
   addReference(app, { documentedOnly, unknownFields: context.unknownFields });
   return listen(app, host, port);
+}
+
+function followCertificate(server: Server, files: TlsFiles, options: ControlPlaneOptions): AsyncDisposable {
+  const { log, fileCheckSeconds = 5 } = options;
+  const now = () => Date.now();
+  const next = () => now() + fileCheckSeconds * 1000;
+  const failed = (error: unknown) => log.error({ err: error }, "reading the certificate again failed");
+  const wheel = new Wheel(() => renewTls(server, files).then(next), now, failed);
+  wheel.at(next());
+  return { [Symbol.asyncDispose]: () => wheel.close() };
 }
 
 async function isReady({ store }: Context): Promise<boolean> {

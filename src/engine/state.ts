@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { keyFrom, loadKey, type SealKey } from "../seal/key.ts";
+import { makeFolder } from "../store/folder.ts";
 import { holdExclusiveLock } from "../store/lock.ts";
 
 /** The folder with ledger, journal and tokens. */
@@ -13,7 +14,7 @@ export type State = {
 /** Opens the state folder, making it (mode 0700, ignored by git) when absent. */
 export async function openState(folder: string, { keyText }: { readonly keyText: string | null }): Promise<State> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx" }).catch((error: unknown) => {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     });
