@@ -1,32 +1,34 @@
 import type { FastifyInstance } from "fastify";
-import { type DocumentOptions, openApiDocument } from "../openapi/document.ts";
-import { referencePage } from "./page.ts";
-import { stylesheet } from "./stylesheet.ts";
+import type { DocumentOptions } from "../openapi/document.ts";
 
 // The page is text and its own stylesheet: nothing runs in it, and nothing frames it.
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Adds `/openapi.json` and `/docs`, which tell of the interface and of no data: they need no token. */
 export function addReference(app: FastifyInstance, options: DocumentOptions): void {
-  // Most servers are never asked.
-  const document = once(() => openApiDocument(options));
-  const json = once(() => JSON.stringify(document()));
-  const page = once(() => referencePage(document()));
+  // Most servers are never asked: what makes the documents is loaded when somebody does.
+  const document = once(async () => (await import("../openapi/document.ts")).openApiDocument(options));
+  const json = once(async () => JSON.stringify(await document()));
+  const page = once(async () => (await import("./page.ts")).referencePage(await document()));
+  const stylesheet = async () => (await import("./stylesheet.ts")).stylesheet;
   serveText(app, "/openapi.json", "application/json; charset=utf-8", json);
   serveText(app, "/docs", "text/html; charset=utf-8", page);
-  serveText(app, "/docs/style.css", "text/css; charset=utf-8", () => stylesheet);
+  serveText(app, "/docs/style.css", "text/css; charset=utf-8", stylesheet);
 }
 
-function serveText(app: FastifyInstance, url: string, type: string, text: () => string): void {
+function serveText(app: FastifyInstance, url: string, type: string, text: () => Promise<string>): void {
   app.get(url, { exposeHeadRoute: true }, async (_, reply) =>
-    reply.type(type).headers({ "content-security-policy": policy, "referrer-policy": "no-referrer" }).send(text()),
+    reply
+      .type(type)
+      .headers({ "content-security-policy": policy, "referrer-policy": "no-referrer" })
+      .send(await text()),
   );
 }
 
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null;
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | null = null;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    made ??= make();
+    return made;
   };
 }
