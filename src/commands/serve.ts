@@ -5,7 +5,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { createLog } from "../log/log.ts";
 import type { Invocation } from "./command.ts";
 import { startFailure } from "./embedded.ts";
-import { sightText, takeSnapshot } from "./snapshot.ts";
+import type { Sight } from "./sight.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Runs the control plane until asked to end. */
@@ -29,8 +29,7 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
   const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
   const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
   try {
-    const sight = await takeSnapshot(invocation);
-    if (sight !== null) terminal.stderr.write(sightText(sight));
+    const sight = await takeSight(invocation);
     return await createControlPlane({
       data: folder,
       ...(database ? { database: new Secret(database) } : {}),
@@ -52,4 +51,15 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
   } catch (error) {
     throw startFailure(error, folder);
   }
+}
+
+/** What `--snapshot` shows of another control plane, told as well; null without it. */
+async function takeSight(invocation: Invocation): Promise<Sight | null> {
+  const { flags, terminal } = invocation;
+  if (flags.snapshot === undefined && flags.names === undefined) return null;
+  // Only who copies pays for loading the client.
+  const { sightText, takeSnapshot } = await import("./snapshot.ts");
+  const sight = await takeSnapshot(invocation);
+  terminal.stderr.write(sightText(sight));
+  return sight;
 }

@@ -8,11 +8,10 @@ import type { Invocation } from "./command.ts";
 import { namedServer } from "./server-choice.ts";
 import { look, type Sight } from "./sight.ts";
 
-/** Reads the control plane that `--snapshot` names, by reads alone; null when none is named. */
-export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Sight | null> {
+/** Reads the control plane that `--snapshot` names, by reads alone. */
+export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Sight> {
   const { snapshot: server, tokenFile = null, names, caFile } = flags;
   if (server === undefined) {
-    if (names === undefined) return null;
     throw new HoldfastError("invalid", "--names is for --snapshot alone", { hint: "name a control plane to copy" });
   }
   const { url, token } = namedServer(server, { server, embedded: false, tokenFile, isTrusted: true }, terminal);
