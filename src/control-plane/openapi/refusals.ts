@@ -29,7 +29,8 @@ const all: readonly Refusing[] = [
   { status: 503, name: "Unavailable", description: "The server cannot answer at the moment", retry: true },
 ];
 
-const requestId = {
+/** The header that names a request. */
+export const requestId = {
   "x-request-id": { description: "Id of the request, as the server's log names it", schema: { type: "string" } },
 } as const;
 

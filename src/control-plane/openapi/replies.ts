@@ -1,5 +1,6 @@
 import type { Operation, OperationName } from "../../contract/operations.ts";
 import type { MediaObject, ResponseObject } from "./openapi.ts";
+import { requestId } from "./refusals.ts";
 import { answered } from "./resources.ts";
 import { sample } from "./sample.ts";
 import { refTo, type Schema, type Schemas } from "./schema.ts";
@@ -17,8 +18,16 @@ const token: Schema = {
 export function replyOf(name: OperationName, row: Operation, schemas: Schemas): ResponseObject {
   const schema = replySchema(name, row);
   const media: MediaObject = { schema, example: sample(schemas, schema) };
-  return { description: says[row.reply], content: { "application/json": media } };
+  const headers = { ...requestId, ...(row.retry !== "read" && keysHonoured) };
+  return { description: says[row.reply], headers, content: { "application/json": media } };
 }
+
+const keysHonoured = {
+  "idempotency-key-accepted": {
+    description: "That this server honours `Idempotency-Key`",
+    schema: { type: "string", const: "true" },
+  },
+} as const;
 
 const says: { readonly [reply in Operation["reply"]]: string } = {
   one: "The resource",
