@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Secret } from "../contract/secret.ts";
-import { tokenHash } from "./auth.ts";
+import { isBearerToken, tokenHash } from "./auth.ts";
 import type { Context } from "./context.ts";
 import { timestamp } from "./context.ts";
+import { OptionsError } from "./options-error.ts";
 import { tenant } from "./principal.ts";
 
 const SHORTEST = 16;
@@ -16,8 +17,13 @@ const ADMIN = "admin";
  */
 export async function establishAdmin(context: Context, given: Secret | undefined): Promise<Secret> {
   const token = given ?? (await tokenFile(join(context.folder, "admin-token")));
-  if (!/^[\x21-\x7e]+$/.test(token.open()) || token.open().length < SHORTEST) {
-    throw new Error(`the administrator's token must be at least ${SHORTEST} printable characters without spaces`);
+  if (token.open().length < SHORTEST) {
+    throw new OptionsError(`the administrator's token must be at least ${SHORTEST} characters`);
+  }
+  if (!isBearerToken(token.open())) {
+    throw new OptionsError(
+      "the administrator's token must be of letters, digits and - . _ ~ + / (with = at its end alone)",
+    );
   }
   const created = timestamp(context);
   await context.store.write(async (transaction) => {

@@ -15,9 +15,15 @@ export function bearerToken(rawHeaders: readonly string[]): Secret {
   const [value = ""] = values;
   if (values.length > 1) throw unauthorised("there are two Authorization headers");
   if (value === "") throw unauthorised("there is no Authorization header");
-  const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(value)?.[1];
-  if (token === undefined) throw unauthorised("the Authorization header is not of the form `Bearer <token>`");
+  const token = /^bearer +(\S+) *$/i.exec(value)?.[1];
+  if (token === undefined || !isBearerToken(token))
+    throw unauthorised("the Authorization header is not of the form `Bearer <token>`");
   return new Secret(token);
+}
+
+/** Whether a text can be sent as a bearer token (RFC 6750). */
+export function isBearerToken(text: string): boolean {
+  return /^[A-Za-z0-9._~+/-]+=*$/.test(text);
 }
 
 /** Asks each authenticator in turn; 401 when none knows the token. */

@@ -43,7 +43,7 @@ export async function openContext(
   };
   const isChanging = source.from !== "text" || store.isShared;
   const wheels = stack.use(
-    turnWheels(context, { serverKeys, keyCheckSeconds: isChanging ? (options.keyCheckSeconds ?? 5) : null }),
+    turnWheels(context, { serverKeys, keyCheckSeconds: isChanging ? (options.fileCheckSeconds ?? 5) : null }),
   );
   return context;
 }

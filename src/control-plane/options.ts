@@ -1,4 +1,5 @@
 import type { Secret } from "../contract/secret.ts";
+import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
 import type { RolloutDriver } from "./rollout/driver.ts";
 import type { RunDriver } from "./runs/driver.ts";
@@ -34,10 +35,16 @@ export type ControlPlaneOptions = {
   readonly serverKey?: Secret;
   /** A file with such keys, which is looked at again while we run; else `server-key` in the data folder. */
   readonly serverKeyFile?: string;
-  /** How often that file is looked at. @default 5 */
-  readonly keyCheckSeconds?: number;
+  /** How often the files of keys and certificates are looked at. @default 5 */
+  readonly fileCheckSeconds?: number;
   /** Makes a new key for the tokens of virtual accounts at once, and not when the last one is old. */
   readonly renewSigningKey?: boolean;
+  /** Certificate and key to speak TLS with, PEM files; they may be replaced while it runs. */
+  readonly tls?: TlsFiles;
+  /** Requests a second that one caller may make; 0 for as many as it likes. @default 0 */
+  readonly rateLimit?: number;
+  /** How long it goes on answering when asked to close, so that others notice that it is not ready. @default 0 */
+  readonly drainSeconds?: number;
   /** Whose tokens (`virtualaccount:ci`, `user:admin`) are void from now on. */
   readonly revoke?: readonly string[];
   /** The administrator's token; else the one in `admin-token` of the data folder. */

@@ -6,12 +6,8 @@ import { recordEffect } from "./data/audit.ts";
 import { putAtPath } from "./data/secrets.ts";
 import type { Tables } from "./data/tables.ts";
 import { findAccount, saveAccount } from "./data/virtual-accounts.ts";
+import { OptionsError } from "./options-error.ts";
 import { innerPrincipal } from "./principal.ts";
-
-/** Somebody whose tokens are to be revoked, and whom nobody knows. */
-export class UnknownSubjectError extends Error {
-  override readonly name = "UnknownSubjectError";
-}
 
 /**
  * Makes all tokens void that were given to these (`virtualaccount:ci`, `user:dev@example.com`), the ones that they made
@@ -29,13 +25,13 @@ async function revokeOf(transaction: Transaction<Tables>, subject: string, conte
   const name = rest.join(":");
   if (type === accountSubjectType) return revokeAccount(transaction, name, context);
   const user = type === "user" ? await findUser(transaction, name) : null;
-  if (user === null) throw new UnknownSubjectError(`there is nobody called ${subject}`);
+  if (user === null) throw new OptionsError(`there is nobody called ${subject}`);
   await forgetPersonal(transaction, "user", user);
 }
 
 async function revokeAccount(transaction: Transaction<Tables>, name: string, context: Context): Promise<void> {
   const account = await findAccount(transaction, name);
-  if (account === null) throw new UnknownSubjectError(`there is no virtual account called ${name}`);
+  if (account === null) throw new OptionsError(`there is no virtual account called ${name}`);
   await transaction.deleteFrom("jwts").where("account_id", "=", account.id).execute();
   await forgetPersonal(transaction, accountSubjectType, account.id);
   const bare = withoutTokens({ ...account, updatedAt: timestamp(context) });

@@ -1,7 +1,10 @@
+import { Readable } from "node:stream";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
 import { isObject, type Json } from "../contract/json.ts";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../contract/operations.ts";
+import { nameCaller } from "../http/access-log.ts";
+import type { RateLimit } from "../http/rate-limit.ts";
 import { badRequest, Refusal } from "../http/refusal.ts";
 import { queryText } from "../http/server.ts";
 import { type Authenticator, bearerToken } from "./auth.ts";
@@ -19,6 +22,8 @@ export type Routing = {
   readonly served: readonly Served[];
   /** Whether the extensions stay away. */
   readonly documentedOnly: boolean;
+  /** Refuses a caller that asks too often; null where everyone may ask as often as they like. */
+  readonly rateLimit: RateLimit | null;
 };
 
 /** Adds a route for every operation of the table; those without a handler answer 501. */
@@ -27,35 +32,44 @@ export function addOperations(app: FastifyInstance, routing: Routing): void {
   const callerOf = createCallers(routing.context, routing.authenticators);
   const answer = createAnswer(routing.context);
   const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
-  for (const name of offered) addOperation(app, name, handlers.get(name), { callerOf, answer });
+  const { rateLimit } = routing;
+  for (const name of offered) addOperation(app, name, handlers.get(name), { callerOf, answer, rateLimit });
   const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
   for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
 }
 
 /** The names of all operations, in the table's order. */
-function operationNames(): readonly OperationName[] {
+export function operationNames(): readonly OperationName[] {
   return Object.keys(operations).filter((name): name is OperationName => Object.hasOwn(operations, name));
 }
 
 /** Answers a request of a known caller. */
 type AnswerRequest = (served: Served, request: Request, headers: IncomingHttpHeaders) => Promise<Reply>;
 
-type Answering = { readonly callerOf: ReturnType<typeof createCallers>; readonly answer: AnswerRequest };
+type Answering = Pick<Routing, "rateLimit"> & {
+  readonly callerOf: ReturnType<typeof createCallers>;
+  readonly answer: AnswerRequest;
+};
 
 function addOperation(
   app: FastifyInstance,
   name: OperationName,
   served: Served | undefined,
-  { callerOf, answer }: Answering,
+  { callerOf, answer, rateLimit }: Answering,
 ): void {
   const { method, path, number } = operation(name);
   const callers = new WeakMap<FastifyRequest, Principal>();
   app.route({
     method,
     url: fastifyPath(path),
+    config: { operation: name },
     // Before the body is read: strangers are not listened to.
     onRequest: async (request, reply) => {
-      callers.set(request, await callerOf(bearerToken(request.raw.rawHeaders)));
+      const principal = await callerOf(bearerToken(request.raw.rawHeaders));
+      callers.set(request, principal);
+      nameCaller(request, principal.name);
+      const wait = rateLimit?.(principal.name) ?? 0;
+      if (wait > 0) throw tooMany(wait);
       if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
     },
     handler: async (request, reply) => {
@@ -67,7 +81,7 @@ function addOperation(
       const asked = { principal, path: pathValues(request), query, body };
       const { status, text, isReplay } = await answer(served, asked, request.headers);
       if (isReplay) reply.header("idempotency-replayed", "true");
-      return reply.code(status).type("application/json; charset=utf-8").send(text);
+      return reply.code(status).type("application/json; charset=utf-8").send(text.length > 262144 ? Readable.from(pieces(text), { objectMode: false, highWaterMark: 65536 }) : text);
     },
   });
 }
@@ -117,6 +131,12 @@ function fastifyPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
+function tooMany(seconds: number): Refusal {
+  const headers = { "retry-after": String(Math.ceil(seconds)) };
+  return new Refusal(429, "rate-limited", "you ask more often than this server allows", { headers });
+}
+
 function notImplemented(number: string): Refusal {
   return new Refusal(501, "not-implemented", `operation ${number} is not implemented`);
 }
+function* pieces(text: string) { for (let at = 0; at < text.length; at += 65536) yield Buffer.from(text.slice(at, at + 65536)); }

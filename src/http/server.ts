@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Socket } from "node:net";
+import type { IncomingMessage } from "node:http";
+import type { SecureContextOptions } from "node:tls";
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -8,13 +9,29 @@ import {
   fastify,
   LogController,
 } from "fastify";
+import { logReplies } from "./access-log.ts";
+import { answerBrokenRequest } from "./broken-request.ts";
+import { addHealth } from "./health.ts";
 import { parseJsonBody } from "./json-body.ts";
+import { addMetrics } from "./metrics.ts";
 import { parseQueryText } from "./query-text.ts";
 import { errorBody, Refusal } from "./refusal.ts";
 import { refusalOf } from "./refusal-of.ts";
 
 const MIB = 1024 * 1024;
 const CLOSING_MS = 10_000;
+
+/** How long a client may take, in milliseconds. */
+export type Patience = {
+  /** From the connection, or the reply before, to the last header. @default 10_000 */
+  readonly headers: number;
+  /** To the last byte of the body. @default 30_000 */
+  readonly request: number;
+  /** Without a byte either way, also when it does not read its reply. @default 120_000 */
+  readonly silence: number;
+  /** Between requests on one connection. @default 65_000 */
+  readonly idle: number;
+};
 
 /** What a server is made from. */
 export type HttpOptions = {
@@ -25,47 +42,78 @@ export type HttpOptions = {
   readonly explain: (error: unknown) => Refusal | null;
   /** @default 8 MiB */
   readonly bodyLimit?: number;
+  /** What metrics are told apart by. @default none */
+  readonly operations?: readonly string[];
+  /** Certificate and key; without them it speaks plain HTTP. */
+  readonly tls?: SecureContextOptions;
+  readonly patience?: Partial<Patience>;
+  /** Said when the server is about to end: it is not ready any more, and connections end with their next reply. */
+  readonly draining?: AbortSignal;
 };
 
 /**
- * The HTTP server that every part of ours which listens is built on: limits, time-outs, health routes, request ids,
- * and one form of error.
+ * The HTTP server that every part of ours which listens is built on: limits, time-outs, health and metrics, request
+ * ids, one line of log for each reply, and one form of error.
  */
-export function createHttpServer({ log, ready, explain, bodyLimit = 8 * MIB }: HttpOptions): FastifyInstance {
-  const app = fastify({
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 65_000,
-    connectionTimeout: 0,
-    forceCloseConnections: "idle",
-    exposeHeadRoutes: false,
-    requestIdHeader: false,
-    genReqId: () => randomUUID(),
-    http: { maxHeaderSize: 16_384, headersTimeout: 10_000, connectionsCheckingInterval: 2000 },
-    routerOptions: { querystringParser: () => ({}), maxParamLength: 512 },
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error, request, reply) => refuse(refusalOf(error), error, request, reply),
-  });
+export function createHttpServer(options: HttpOptions): FastifyInstance {
+  const { log, ready, explain, operations = [], draining } = options;
+  const app = createApp(options, log);
+  addMetrics(app, operations);
+  logReplies(app);
   acceptJsonOnly(app);
   app.setErrorHandler((error, request, reply) => refuse(explain(error) ?? refusalOf(error), error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     const refusal = new Refusal(404, "route-not-found", "there is no such route");
     return refuse(refusal, refusal, request, reply);
   });
+  let isClosing = false;
+  const isEnding = () => isClosing || draining?.aborted === true;
+  app.addHook("preClose", async () => {
+    isClosing = true;
+  });
   app.addHook("onSend", async (request, reply) => {
     reply.header("x-request-id", request.id);
     reply.header("x-content-type-options", "nosniff");
     reply.header("cache-control", "no-store");
+    if (isEnding()) reply.header("connection", "close");
   });
-  app.addHook("onResponse", async (request, reply) => {
-    const { method, routeOptions } = request;
-    request.log.debug({ method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime }, "answered");
-  });
-  addHealthRoutes(app, ready);
+  addHealth(app, async () => !isEnding() && (await ready()));
   endWithin(app, CLOSING_MS);
   return app;
+}
+
+function createApp({ bodyLimit = 8 * MIB, patience = {}, tls }: HttpOptions, log: FastifyBaseLogger): FastifyInstance {
+  const { headers = 10_000, request = 30_000, silence = 120_000, idle = 65_000 } = patience;
+  const http = {
+    maxHeaderSize: 16_384,
+    headersTimeout: headers,
+    connectionsCheckingInterval: Math.min(2000, headers, request),
+  };
+  const common = {
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit,
+    requestTimeout: request,
+    keepAliveTimeout: idle,
+    connectionTimeout: silence,
+    forceCloseConnections: "idle" as const,
+    // What has arrived is answered.
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    requestIdHeader: false as const,
+    genReqId: ({ headers: given }: IncomingMessage) => requestId(given["x-request-id"]),
+    routerOptions: { querystringParser: () => ({}), maxParamLength: 512 },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      refuse(refusalOf(error), error, request, reply),
+  };
+  if (tls === undefined) return fastify({ ...common, http });
+  return fastify({ ...common, https: { ...http, ...tls, handshakeTimeout: headers } });
+}
+
+// A client's own id is kept, so that one request can be followed through all logs that tell of it.
+function requestId(given: string | readonly string[] | undefined): string {
+  return typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
 /** Starts listening; resolves with the address as a URL. */
@@ -74,7 +122,8 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
   const address = app.server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no address");
   const name = address.family === "IPv6" ? `[${address.address}]` : address.address;
-  return `http://${name}:${address.port}`;
+  const scheme = "setSecureContext" in app.server ? "https" : "http";
+  return `${scheme}://${name}:${address.port}`;
 }
 
 /** The query as it was sent. */
@@ -96,15 +145,6 @@ function acceptJsonOnly(app: FastifyInstance): void {
   });
 }
 
-function addHealthRoutes(app: FastifyInstance, ready: () => Promise<boolean>): void {
-  app.get("/healthz", { exposeHeadRoute: true }, async () => ({ status: "ok" }));
-  app.get("/readyz", { exposeHeadRoute: true }, async (_, reply) => {
-    const isReady = await ready().catch(() => false);
-    reply.code(isReady ? 200 : 503);
-    return { status: isReady ? "ready" : "not ready" };
-  });
-}
-
 // Closing waits for requests under way, but not for a client that never ends its own.
 function endWithin(app: FastifyInstance, milliseconds: number): void {
   app.addHook("preClose", async () => {
@@ -116,23 +156,4 @@ function endWithin(app: FastifyInstance, milliseconds: number): void {
 function refuse(refusal: Refusal, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (refusal.status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, "request failed");
   return reply.code(refusal.status).headers(refusal.headers).type("application/json").send(errorBody(refusal));
-}
-
-const brokenRequests: { readonly [code: string]: readonly [number, string] } = {
-  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout"],
-};
-
-// Node found no request in these bytes, so that there is no reply object to answer with.
-function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) return;
-  const [statusCode, text] = brokenRequests[error.code ?? ""] ?? [400, "Bad Request"];
-  const body = JSON.stringify({ statusCode, message: text, code: "bad-request" });
-  const head = [
-    `HTTP/1.1 ${statusCode} ${text}`,
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "Connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }

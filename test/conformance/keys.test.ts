@@ -34,7 +34,7 @@ async function versionsOf(data: string): Promise<readonly string[]> {
 }
 
 test("S35 a new key takes over while the server runs, and the old one is no longer needed", async () => {
-  const plane = await startControlPlane({ keyCheckSeconds: 0.05 });
+  const plane = await startControlPlane({ fileCheckSeconds: 0.05 });
   const { admin, data } = plane;
   const id = await makeSecret(admin);
   const { token } = (await admin.put(accounts, { manifest: account })).body;
@@ -54,7 +54,7 @@ test("S35 a new key takes over while the server runs, and the old one is no long
 });
 
 test("a key file that lacks a needed key, or is none, changes nothing while the server runs", async () => {
-  const { admin, data } = await startControlPlane({ keyCheckSeconds: 0.02 });
+  const { admin, data } = await startControlPlane({ fileCheckSeconds: 0.02 });
   const id = await makeSecret(admin);
   const before = await versionsOf(data);
   for (const text of [newKey(), "no key", ""]) {

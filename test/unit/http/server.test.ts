@@ -85,11 +85,17 @@ test("an unknown route is 404 with a code of its own", async () => {
   expect(await reply.json()).toMatchObject({ code: "route-not-found" });
 });
 
-test("every reply has a request id, and may be kept by nobody", async () => {
+test("every reply has a request id, the caller's own where it has a form, and may be kept by nobody", async () => {
   const url = await started();
-  const reply = await fetch(`${url}/healthz`, { headers: { "x-request-id": "forged" } });
-  expect(reply.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
-  expect(reply.headers.get("cache-control")).toBe("no-store");
+  const reply = (headers: Record<string, string>, path = "/healthz") => fetch(url + path, { headers });
+  const own = await reply({});
+  expect(own.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  expect(own.headers.get("cache-control")).toBe("no-store");
+  const given = await reply({ "x-request-id": "run-7:a.b_c" }, "/absent");
+  expect(given.headers.get("x-request-id")).toBe("run-7:a.b_c");
+  for (const forged of ["a b", "x".repeat(129), '"}', ""]) {
+    expect((await reply({ "x-request-id": forged })).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  }
 });
 
 test.each([

@@ -1,0 +1,30 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { operationOf } from "./route-name.ts";
+
+const callers = new WeakMap<FastifyRequest, string>();
+
+/** Says who makes a request, for the log. */
+export function nameCaller(request: FastifyRequest, name: string): void {
+  callers.set(request, name);
+}
+
+/**
+ * Logs every reply in one line: who asked for which operation, and what came of it. Paths are written as their route
+ * is, and queries, headers and bodies not at all, since anything may be in them.
+ */
+export function logReplies(app: FastifyInstance): void {
+  app.addHook("onResponse", async (request, reply) => {
+    const { method, routeOptions } = request;
+    request.log.info(
+      {
+        operation: operationOf(request),
+        method,
+        route: routeOptions.url ?? null,
+        status: reply.statusCode,
+        milliseconds: Math.round(reply.elapsedTime * 10) / 10,
+        caller: callers.get(request) ?? null,
+      },
+      "answered",
+    );
+  });
+}

@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text as readText } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { createHttpServer, listen, type Patience } from "../../../src/http/server.ts";
+import { createLog } from "../../../src/log/log.ts";
+
+const quick: Patience = { headers: 150, request: 300, silence: 900, idle: 150 };
+
+/** A server whose patience soon ends. */
+async function started(): Promise<{
+  readonly url: string;
+  readonly dial: () => Promise<Socket>;
+  readonly arrived: readonly Socket[];
+}> {
+  const log = createLog({ level: "silent" });
+  const app = createHttpServer({ log, ready: async () => true, explain: () => null, patience: quick });
+  app.put("/echo", async ({ body }) => ({ body }));
+  app.get("/large", async () => "x".repeat(64 * 1024 * 1024));
+  onTestFinished(() => app.close());
+  const arrived: Socket[] = [];
+  app.server.on("connection", (socket) => arrived.push(socket));
+  const url = await listen(app, "127.0.0.1", 0);
+  const dial = async () => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    await once(socket, "connect");
+    return socket;
+  };
+  return { url, dial, arrived };
+}
+
+test.each([
+  ["sends nothing", ""],
+  ["never ends its headers", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: "],
+  [
+    "never ends its body",
+    'PUT /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"',
+  ],
+  [
+    "never ends its chunks",
+    "PUT /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+  ],
+])("S25 B29 a client that %s is let go", async (_, bytes) => {
+  const { url, dial } = await started();
+  const socket = await dial();
+  socket.write(bytes);
+  const answer = await readText(socket);
+  expect(answer).toMatch(/^HTTP\/1.1 408 /);
+  expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toMatchObject({ statusCode: 408 });
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+test("S25 a client that trickles its headers is let go all the same", async () => {
+  const { dial } = await started();
+  const socket = await dial();
+  const answer = readText(socket);
+  socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n");
+  const trickle = setInterval(() => socket.write("X-A: 1\r\n"), 20);
+  expect(await answer).toMatch(/^HTTP\/1.1 408 /);
+  clearInterval(trickle);
+});
+
+test("S25 a client that does not read its reply is let go", async () => {
+  const { dial, arrived } = await started();
+  const socket = await dial();
+  socket.pause();
+  socket.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+  await expect.poll(() => arrived.map(({ destroyed }) => destroyed), { interval: 20, timeout: 5000 }).toEqual([true]);
+  expect(socket.bytesRead).toBeLessThan(64 * 1024 * 1024);
+});
+
+test("a connection that is idle after a reply is closed", async () => {
+  const { dial } = await started();
+  const socket = await dial();
+  socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  expect(await readText(socket)).toMatch(/^HTTP\/1.1 200 /);
+});
