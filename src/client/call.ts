@@ -12,6 +12,7 @@ import { exchange } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
 import { judge } from "./judge.ts";
 import type { ClientLog, Reach } from "./reach.ts";
+import type { Recall } from "./recall.ts";
 
 export type { Doubt } from "./answer.ts";
 
@@ -28,6 +29,8 @@ type CallPolicy = {
   readonly onSent?: () => void;
   /** Awaited with the bytes of a success, or what came of one, before anything looks at them. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
+  /** What is known of the rows of a list. */
+  readonly recall?: Recall;
   readonly signal: AbortSignal;
 };
 
@@ -117,6 +120,7 @@ async function attempt(line: Line, name: OperationName, { content, policy }: Ask
     token,
     date: line.clock.date(),
     ...(policy.onReply === undefined ? {} : { onReply: policy.onReply }),
+    ...(policy.recall === undefined ? {} : { recall: policy.recall }),
   });
   learn(line, name, { answer: tried.answer, renew: () => line.credential.renew(token) });
   const milliseconds = Math.round(line.clock.now() - started);

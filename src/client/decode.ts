@@ -1,8 +1,11 @@
-import { Buffer, isUtf8 } from "node:buffer";
+import { type Buffer, isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Json } from "../contract/json.ts";
+import { isTooDeep } from "./depth.ts";
 import type { Headers } from "./exchange.ts";
+import type { Recall } from "./recall.ts";
+import { sift } from "./sift.ts";
 
 /** No reply may be larger, as it came or unpacked. */
 export const REPLY_CAP = 8 * 1024 * 1024;
@@ -16,17 +19,31 @@ export type Decoded =
 const DEPTH = 200;
 const unzip = promisify(gunzip);
 
-/** Unpacks and parses a body; what is not JSON is given back as text, since an error page still tells something. */
-export async function decode(headers: Headers, body: Buffer): Promise<Decoded> {
+/**
+ * Unpacks and parses a body, as a page of rows where some can be recalled; what is not JSON is given back as text, since
+ * an error page still tells something.
+ */
+export async function decode(headers: Headers, body: Buffer, recall?: Recall): Promise<Decoded> {
   const unpacked = await unpack(headers["content-encoding"], body);
   if ("state" in unpacked) return unpacked;
-  if (!isUtf8(unpacked.bytes)) return { state: "other", raw: "", fault: "is not UTF-8" };
-  const raw = unpacked.bytes.toString("utf8");
-  if (raw === "") return { state: "other", raw, fault: "is empty" };
-  if (isTooDeep(unpacked.bytes)) return { state: "other", raw: "", fault: `is nested deeper than ${DEPTH} levels` };
+  const { bytes } = unpacked;
+  if (!isUtf8(bytes)) return { state: "other", raw: "", fault: "is not UTF-8" };
+  if (bytes.length === 0) return { state: "other", raw: "", fault: "is empty" };
   try {
-    const value: Json = JSON.parse(raw);
-    return { state: "json", value, raw };
+    const sifted = recall === undefined ? null : sift(bytes, recall, DEPTH);
+    if (sifted !== null) return { state: "json", value: sifted, raw: "" };
+  } catch {
+    return { state: "other", raw: bytes.toString("utf8"), fault: `is not JSON${kindOf(headers["content-type"])}` };
+  }
+  return read(headers, bytes);
+}
+
+function read(headers: Headers, bytes: Buffer): Decoded {
+  // A nest of a few kilobytes would overflow the stack of whatever walks the value later.
+  if (isTooDeep(bytes, DEPTH)) return { state: "other", raw: "", fault: `is nested deeper than ${DEPTH} levels` };
+  const raw = bytes.toString("utf8");
+  try {
+    return { state: "json", value: JSON.parse(raw), raw };
   } catch {
     return { state: "other", raw, fault: `is not JSON${kindOf(headers["content-type"])}` };
   }
@@ -49,26 +66,4 @@ async function unpack(encoding: Headers[string], body: Buffer): Promise<Decoded 
 function kindOf(contentType: Headers[string]): string {
   const [type] = typeof contentType === "string" ? contentType.split(";") : [];
   return type !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(type) ? ` (${type})` : "";
-}
-
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = Buffer.from('"\\[]{}');
-
-// A nest of a few kilobytes would overflow the stack of whatever walks the value later.
-function isTooDeep(bytes: Buffer): boolean {
-  let depth = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at + 1);
-    else if (byte === OPEN || byte === OPEN_LIST) {
-      depth += 1;
-      if (depth > DEPTH) return true;
-    } else if (byte === CLOSE || byte === CLOSE_LIST) depth -= 1;
-  }
-  return false;
-}
-
-function endOfString(bytes: Buffer, from: number): number {
-  let at = from;
-  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at;
 }

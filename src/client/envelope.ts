@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { type OperationName, operation, type Replies } from "../contract/operations.ts";
 import { Secret } from "../contract/secret.ts";
+import { isKnownRow } from "./recall.ts";
 
 /** One page of a list, and how long the whole list is. */
 export type Page<Row> = { readonly rows: readonly Row[]; readonly total: number };
@@ -77,7 +78,7 @@ function readRow(name: OperationName, row: JsonObject): JsonObject {
     const deployment = withManifest(row.deployment);
     return deployment === row.deployment ? row : { ...row, deployment };
   }
-  return DECLARED.has(name) ? withManifest(row) : row;
+  return DECLARED.has(name) && !isKnownRow(row) ? withManifest(row) : row;
 }
 
 function withManifest(row: JsonObject): JsonObject {

@@ -5,6 +5,7 @@ import type { Answer, Tried } from "./answer.ts";
 import { type Decoded, decode } from "./decode.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import { faultCode, proxyStatus } from "./reach.ts";
+import type { Recall } from "./recall.ts";
 import { readRefusal } from "./refusal.ts";
 import { retryAfter } from "./retry-after.ts";
 
@@ -17,6 +18,8 @@ export type Hearing = {
   readonly date: number;
   /** Awaited with the bytes of a success, or what came of one, before anything looks at them. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
+  /** What is known of the rows of a list. */
+  readonly recall?: Recall;
 };
 
 /** Tells what an exchange means for the call; never rejects. */
@@ -35,7 +38,7 @@ export async function judge(outcome: Exchange, hearing: Hearing): Promise<Tried>
   }
   if (outcome.state === "broken") return final(readBroken(outcome));
   const { headers } = outcome;
-  const decoded = await decode(headers, outcome.body);
+  const decoded = await decode(headers, outcome.body, isSuccess(outcome.status) ? hearing.recall : undefined);
   return isSuccess(outcome.status)
     ? final(readSuccess(outcome.status, headers, decoded))
     : readFailure(outcome.status, headers, { decoded, hearing });

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
 import {
   type DryRunOperation,
   type GetOperation,
@@ -13,11 +13,12 @@ import type { Caller } from "./call.ts";
 import type { CallContent, PathParameters, Query } from "./compose.ts";
 import { type Page, readPage, readParcel } from "./envelope.ts";
 import { ClientError } from "./failure.ts";
-import { readList } from "./list.ts";
+import { readList, type Span } from "./list.ts";
+import { isKnownRow, type Listed, type Recall, rowImprint } from "./recall.ts";
 import { isSameResource } from "./same.ts";
 
 type Stop = { readonly signal: AbortSignal };
-type Asking = Stop & { readonly repeats?: boolean };
+type Asking = Stop & { readonly repeats?: boolean; readonly recall?: Recall };
 type Where = { readonly path?: PathParameters; readonly query?: Query };
 
 /** Everything that plan, drift and import may ask of a control plane: nothing here can change it. */
@@ -36,6 +37,12 @@ export type Reader = {
     where: Where & { readonly limit?: number },
     stop: Stop,
   ) => Promise<readonly Replies[Name][]>;
+  /** Every row of a list, those that are known by their bytes unread. */
+  readonly survey: <Name extends ListOperation>(
+    name: Name,
+    where: Where,
+    stop: Stop & { readonly recall: Recall },
+  ) => Promise<readonly Listed<Replies[Name]>[]>;
   /**
    * What a write would answer; sent with `dryRun: true`, always. A rehearsal whose reply is lost is repeated only when
    * its operation may be, or when this server is `proven` to heed dryRun: elsewhere it may have been the write itself.
@@ -54,8 +61,9 @@ export function createReader(call: Caller, origin: string): Reader {
   // Rows of one list are alike: a page size that was too large once is not tried again.
   const pageSizes = new Map<ListOperation, number>();
 
-  const ask = async (name: OperationName, content: CallContent, { signal, repeats = true }: Asking) => {
-    const answer = await call(name, content, { repeats: () => repeats, fresh: false, signal });
+  const ask = async (name: OperationName, content: CallContent, { signal, repeats = true, recall }: Asking) => {
+    const how = { repeats: () => repeats, fresh: false, signal };
+    const answer = await call(name, content, recall === undefined ? how : { ...how, recall });
     if (answer.state === "answered") return answer;
     if (isAborted(answer)) throw answer.cause;
     throw answerError(name, answer, origin);
@@ -67,6 +75,24 @@ export function createReader(call: Caller, origin: string): Reader {
     return readPage(name, answer.value) ?? undocumented(name, answer);
   };
 
+  const list: Reader["list"] = async (name, { path, query, limit = PAGE }, stop) => {
+    const span = async (window: Span) => {
+      try {
+        return await page(name, { ...content(path, query), ...window }, stop);
+      } catch (error) {
+        if (error instanceof ClientError && error.reason === "oversize") return "oversize";
+        throw error;
+      }
+    };
+    const listing = await readList(span, { limit: Math.min(limit, pageSizes.get(name) ?? limit) });
+    if (listing.state === "oversize")
+      throw new ClientError("oversize", describe(name, "answers a row over 8 MiB"), { operation: name });
+    if (listing.state === "unsound")
+      throw new ClientError("protocol", describe(name, listing.fault), { operation: name });
+    if (listing.limit < limit) pageSizes.set(name, listing.limit);
+    return listing.rows;
+  };
+
   return {
     page,
     get: async (name, { path, query }, stop) => {
@@ -74,23 +100,8 @@ export function createReader(call: Caller, origin: string): Reader {
       const answer = await ask(name, content(path, query), stop);
       return readParcel(name, answer.value)?.data ?? undocumented(name, answer);
     },
-    list: async (name, { path, query, limit = PAGE }, stop) => {
-      const span = async (window: { readonly offset: number; readonly limit: number }) => {
-        try {
-          return await page(name, { ...content(path, query), ...window }, stop);
-        } catch (error) {
-          if (error instanceof ClientError && error.reason === "oversize") return "oversize";
-          throw error;
-        }
-      };
-      const listing = await readList(span, { limit: Math.min(limit, pageSizes.get(name) ?? limit) });
-      if (listing.state === "oversize")
-        throw new ClientError("oversize", describe(name, "answers a row over 8 MiB"), { operation: name });
-      if (listing.state === "unsound")
-        throw new ClientError("protocol", describe(name, listing.fault), { operation: name });
-      if (listing.limit < limit) pageSizes.set(name, listing.limit);
-      return listing.rows;
-    },
+    list,
+    survey: async (name, where, stop) => (await list(name, where, stop)).map(listed),
     rehearse: async (name, body, stop) => {
       mustBe(name, (row) => row.body?.dryRun !== undefined);
       const repeats = stop.proven === true || operation(name).retry === "repeat";
@@ -99,6 +110,11 @@ export function createReader(call: Caller, origin: string): Reader {
       return isSameResource(body, data) ? data : undocumented(name, answer);
     },
   };
+}
+
+function listed<Row>(row: Row): Listed<Row> {
+  if (isKnownRow(row)) return { is: "known", row };
+  return { is: "read", row, imprint: isObject(row) ? rowImprint(row) : null };
 }
 
 function isAborted(answer: Answer): answer is Extract<Answer, { readonly cause: unknown }> {
