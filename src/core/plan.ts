@@ -39,7 +39,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   "version-gap": "the number is further ahead than the next version",
   "token-sink": "its creation answers a one-time token: choose --sink file, or give it a secret_store_config",
   "model-version-write":
-    "it is not known what operation 5 does on this control plane: set modelVersionWrite: post when it registers versions",
+    "operation 5 is not known to register versions on this control plane: set modelVersionWrite: post when it registers versions",
   refused: "the control plane refuses this manifest",
   unreadable: "live could not be read just now, so nothing is decided",
   "by-ledger": "live cannot be read; equal to what was last written",

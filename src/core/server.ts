@@ -6,17 +6,17 @@ import type { Live } from "./live.ts";
 export type ServerFacts = {
   /** False only when the route is known to be missing. */
   readonly has: (operation: OperationName) => boolean;
-  /** Whether operation 5 is known to register versions here (`semantics.md` §4, op 5). */
-  readonly registers: boolean;
+  /** Whether operation 5 registers versions here; null while nobody knows (`semantics.md` §4, op 5). */
+  readonly registers: boolean | null;
 };
 
 /** The write to use for a resource; null when the server has none that may be used. */
 export function chooseWriting(kind: Kind, live: Live, facts: ServerFacts): Writing | null {
   const routes = kind.write.filter(({ operation }) => facts.has(operation));
-  return routes.find(({ caution }) => caution === undefined || facts.registers || isUnused(live)) ?? null;
+  return routes.find(({ caution }) => caution === undefined || (facts.registers ?? isUnused(live))) ?? null;
 }
 
-// Operation 5 deletes on some servers: where no version of the name exists there is nothing to harm.
+// Operation 5 deletes on some servers: where no version of the name exists there is nothing to harm by trying it once.
 function isUnused(live: Live): boolean {
   return live.state === "absent" && live.newest === undefined;
 }

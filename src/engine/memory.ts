@@ -60,8 +60,8 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
     return isDocumented(operation(name)) || this.#routes.has(name);
   }
 
-  get registers(): boolean {
-    return this.#told || this.seenRegistering === true;
+  get registers(): boolean | null {
+    return this.#told || this.seenRegistering;
   }
 
   /** Whether it has changed, since this was last asked, that the server honours keys. */

@@ -97,7 +97,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     base: null,
     kindOf,
     shapeOf,
-    facts: { has: () => true, registers: false },
+    facts: { has: () => true, registers: null },
     ignore: [],
     hasSink: true,
     now: NOON,

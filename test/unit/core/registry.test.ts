@@ -70,12 +70,19 @@ describe("the choice of a write", () => {
 
   test("prefers the first that the server has, and none where it has none", () => {
     if (model === undefined) throw new TypeError("no kind");
-    const choose = (missing: readonly string[], registers = false) =>
+    const choose = (missing: readonly string[], registers: boolean | null = null) =>
       chooseWriting(model, { state: "absent", newest: 1 }, { has: (name) => !missing.includes(name), registers })
         ?.operation;
     expect(choose([])).toBe("putModelVersion");
     expect(choose(["putModelVersion"])).toBeUndefined();
     expect(choose(["putModelVersion"], true)).toBe("postModelVersion");
     expect(choose(["putModelVersion", "postModelVersion"], true)).toBeUndefined();
+  });
+
+  test("tries operation 5 on an unused name only until it is known what it does", () => {
+    if (model === undefined) throw new TypeError("no kind");
+    const choose = (registers: boolean | null) =>
+      chooseWriting(model, { state: "absent" }, { has: (name) => name !== "putModelVersion", registers })?.operation;
+    expect([choose(null), choose(true), choose(false)]).toEqual(["postModelVersion", "postModelVersion", undefined]);
   });
 });

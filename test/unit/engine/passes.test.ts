@@ -232,6 +232,8 @@ describe("operation 5", () => {
     const report = await run.apply([repo, model()]);
     expect(report.outcomes.at(-1)).toMatchObject({ result: "failed", error: { code: "not-registered" } });
     expect(report.facts.registers).toBe(false);
+    const again = await run.apply([repo, model()]);
+    expect(again.outcomes.at(-1)).toMatchObject({ result: "blocked", error: { code: "model-version-write" } });
     expect(plane.asked.filter(({ operation }) => operation === "postModelVersion")).toHaveLength(1);
   });
 
