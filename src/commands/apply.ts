@@ -85,7 +85,7 @@ async function readPlan(path: string): Promise<Pick<Plan, "checksum">> {
 function mustBeCurrent(sealed: Pick<Plan, "checksum">, plan: Plan): void {
   if (sealed.checksum === plan.checksum) return;
   throw new HoldfastError("stale", "the plan is stale: manifests or live have changed since it was made", {
-    hint: "make it again with plan --out FILE, and look at what changed",
+    hint: "make it again with plan --out FILE, and look at what changed; what plan was told to select, apply must be told too",
   });
 }
 

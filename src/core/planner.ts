@@ -170,6 +170,11 @@ function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Dec
   });
 }
 
+// What is done counts: not where it is declared, nor the cause, which depends on the base that was compared with.
+function sealedStep(step: Step): Json {
+  return { ...step, file: null, line: null, changes: step.changes.map((change) => ({ ...change, cause: null })) };
+}
+
 // Masked values are not in the checksum: revision and live stamps stand for them, so that a published plan gives no
 // secret away to guessing.
 function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps: readonly Step[]): string {
@@ -183,6 +188,6 @@ function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps
     const stamp = state?.state === "present" ? state.row.stamp : (state?.state ?? null);
     return [identity, stamp, veil(shapeOf(kind), manifests.get(identity) ?? null)];
   });
-  const sealed: Json = { server, revision, stamps, steps: acting.map((step) => ({ ...step, file: null, line: null })) };
+  const sealed: Json = { server, revision, stamps, steps: acting.map(sealedStep) };
   return `sha256:${createHash("sha256").update(canonical(sealed)).digest("hex")}`;
 }

@@ -21,7 +21,7 @@ const model = { type: "model-version", name: "m", ml_repo: "r", source: { type: 
 const repo = { type: "ml-repo", name: "r" };
 const without = (...names: OperationName[]) => ({
   has: (name: OperationName) => !names.includes(name),
-  registers: false,
+  registers: null,
 });
 const refused = (message: string): Rehearsal => ({ state: "refused", message });
 
@@ -456,6 +456,12 @@ describe("the checksum", () => {
     ["the server is another", sum(desired, live, { server: "http://other" })],
   ])("moves when %s", (_, other) => {
     expect(other).not.toBe(sum(desired, live));
+  });
+
+  test("stays whatever base the causes were told by", () => {
+    const base = new Map([[identity, desired]]);
+    const around = { recorded: [recorded(service({ replicas: 5 }))] };
+    expect(sum(desired, live, { ...around, base })).toBe(sum(desired, live, around));
   });
 
   test("moves with the manifest of what is to be created", () => {
