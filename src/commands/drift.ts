@@ -18,7 +18,8 @@ export async function run(invocation: Invocation): Promise<number> {
   await using connected = await openConnection(invocation, prepared, { reading: true });
   const recorded = await connected.session.recorded();
   const looking = lookingAt(connected.session, recorded, prepared, terminal.stopping);
-  const report = makeDrift(driftInput(await look(desiredOf(prepared), looking), looking));
+  const looked = await look(desiredOf(prepared), looking);
+  const report = makeDrift(driftInput(looked, looking, { standsIn: recorded.size === 0 || flags.base !== undefined }));
   const { settings } = prepared;
   if (settings.output === "text") {
     terminal.stderr.write(

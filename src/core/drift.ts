@@ -27,7 +27,11 @@ export type DriftInput = Pick<
   | "complete"
   | "diagnostics"
   | "withOrphans"
-> & { readonly planned: Planned };
+> & {
+  readonly planned: Planned;
+  /** Whether manifests stand in for a missing record; else what is new and absent has only not been applied yet. */
+  readonly standsIn: boolean;
+};
 
 type Finding = DriftEntry | "unchanged" | null;
 
@@ -71,7 +75,7 @@ function findingFor(identity: Identity, manifest: Manifest | null, input: DriftI
   });
   if (manifest === null && !input.declared.has(identity)) return live?.state === "absent" ? null : entry("orphan");
   if (live === undefined || live.state === "unknown") return entry("unknown");
-  if (live.state === "absent") return entry("absent");
+  if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
   const changes =
     recorded === undefined ? standIn(identity, input) : moved(identity, recorded, live.row.manifest, input);
   return changes.length === 0 ? "unchanged" : entry("drifted", changes);

@@ -172,9 +172,14 @@ function hasLearnt({ plan }: Planned, { kindOf, memory }: Looking): boolean {
 }
 
 /** What a drift report on a look rests on. */
-export function driftInput({ plan, decisions, observation, desired, placed }: Look, on: Looking): DriftInput {
+export function driftInput(
+  { plan, decisions, observation, desired, placed }: Look,
+  on: Looking,
+  { standsIn }: Pick<DriftInput, "standsIn">,
+): DriftInput {
   return {
     ...on,
+    standsIn,
     declared: desired.declared,
     desired: placed,
     live: observation.live,

@@ -10,7 +10,7 @@ const absent: Live = { state: "absent" };
 
 function drift(manifests: readonly Manifest[], around: Around) {
   const input = planInput(manifests, around);
-  return makeDrift({ ...input, planned: makePlan(input) });
+  return makeDrift({ ...input, standsIn: input.recorded.size === 0, planned: makePlan(input) });
 }
 
 const one = (live: Live, around: Around = {}) =>
@@ -54,6 +54,14 @@ describe("drift", () => {
       unchanged: 1,
       drifted: 0,
     });
+  });
+
+  test("is not what is declared, was never written and is not there: that is only new", () => {
+    const other = recorded(service({ name: "other" }));
+    const live = { [identity]: absent, [other.identity]: present(service({ name: "other" })) };
+    const manifests = [declare(service({ replicas: 2 })), declare(service({ name: "other" }))];
+    expect(drift(manifests, { recorded: [other], live }).summary).toMatchObject({ absent: 0, unchanged: 1 });
+    expect(drift(manifests, { live }).summary).toMatchObject({ absent: 1, unchanged: 1 });
   });
 
   test("is found although the control plane refuses the manifest", () => {
