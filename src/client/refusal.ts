@@ -14,6 +14,8 @@ export type Refusal = {
 };
 
 const DETAILS = 100;
+/** How many faults a message names. */
+const SAID = 3;
 // What common frameworks say of a route they do not have; a resource's own 404 has words of its own.
 const ROUTE_WORDS = /^(?:Cannot (?:GET|PUT|POST) \/|Route (?:GET|PUT|POST):|404 page not found|Not Found$)/i;
 
@@ -27,17 +29,27 @@ export function readRefusal(
   const fields: JsonObject = isObject(body) ? body : {};
   const code = text(fields.code);
   const told = ownMessage(fields) ?? (isObject(body) ? "" : summary(raw));
+  const faults = details(fields, show);
   return {
     reason: reasonOf(operation, status, { code, told, structured: isObject(body) }),
     status,
     code: code === undefined ? null : show(code),
-    message: show(told),
-    details: details(fields, show),
+    message: told === "" ? show(listed(faults)) : show(told),
+    details: faults,
   };
 }
 
 function ownMessage({ message, error, detail }: JsonObject): string | undefined {
   return text(message) ?? text(error) ?? text(detail) ?? (isObject(error) ? text(error.message) : undefined);
+}
+
+// A list of faults without a sentence of its own speaks for itself.
+function listed(faults: readonly RefusalDetail[]): string {
+  const lines = faults
+    .filter(({ message }) => message !== "")
+    .map(({ pointer, message }) => `${pointer} ${message}`.trim());
+  const more = lines.length > SAID ? `, and ${lines.length - SAID} more` : "";
+  return lines.slice(0, SAID).join("; ") + more;
 }
 
 // A page of markup is of no use to anyone who reads one line.

@@ -3,6 +3,7 @@ import { ClientError } from "../client/failure.ts";
 import { causeText } from "../client/reach.ts";
 import type { Sent } from "../client/writer.ts";
 import { isObject } from "../contract/json.ts";
+import { operations } from "../contract/operations.ts";
 import { type LiveRow, readRow, type Writing } from "../core/kind.ts";
 import type { Reason } from "../core/plan.ts";
 import { chooseWriting } from "../core/server.ts";
@@ -97,7 +98,13 @@ async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>):
   await context.ledger.close(intent.id, null);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };
-  const error = { code: code ?? reason, message: message || `answered ${status}`, status, ...pointer };
+  const { method, path } = operations[intent.operation];
+  const error = {
+    code: code ?? reason,
+    message: message || `${method} ${path} answered ${status}`,
+    status,
+    ...pointer,
+  };
   const otherwise = ended("failed", error, one);
   if (reason === "route-missing") return { state: "again", otherwise };
   if (status === 409 && job.kind.rollsOut && (await waitForRollout(job, context))) return { state: "again", otherwise };

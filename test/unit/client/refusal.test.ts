@@ -27,6 +27,10 @@ test("other servers' error bodies are understood", () => {
   expect(refusal("putApp", 422, { detail: [{ loc, msg: "field required", type: "missing" }] }).details).toEqual([
     { pointer: "/ports/0/a~1b", message: "field required", code: "missing" },
   ]);
+  expect(refusal("putApp", 422, { detail: [{ loc, msg: "field required" }, { msg: "bad" }] }).message).toBe(
+    "/ports/0/a~1b field required; bad",
+  );
+  expect(refusal("putApp", 422, { detail: Array(5).fill({ msg: "bad" }) }).message).toBe("bad; bad; bad, and 2 more");
   expect(refusal("putApp", 400, { error: "broken" }).message).toBe("broken");
   expect(refusal("putApp", 400, { error: { message: "nested" } }).message).toBe("nested");
   expect(refusal("putApp", 400, { message: "told" }).message).toBe("told");
