@@ -5,7 +5,8 @@ import { build } from "esbuild";
 const outdir = process.argv[2] ?? "dist";
 rmSync(outdir, { recursive: true, force: true });
 await build({
-  entryPoints: { holdfast: "src/cli.ts" },
+  // The worker stands beside the chunks that start it, under the name that it has among the sources.
+  entryPoints: { holdfast: "src/cli.ts", worker: "src/source/parse/worker.ts" },
   outdir,
   bundle: true,
   // Commands load their code when they run, so that `--help` does not pay for the control plane.

@@ -48,7 +48,7 @@ export async function prepare(
   const { flags, terminal, args } = invocation;
   const { cwd, stopping: signal, now } = terminal;
   const root = findRoot({ cwd, source: flags.source });
-  const own = readConfig({ root, cwd, file: flags.config });
+  const own = await readConfig({ root, cwd, file: flags.config });
   const config = flags.base === undefined ? own : { ...own, ...(await configAt(flags.base, root, terminal)) };
   refuseConfig(config, terminal);
   const settings = resolveSettings(invocation, { ...config.repository, ...config.operator }, root);

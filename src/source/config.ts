@@ -11,9 +11,11 @@ import { inFile } from "./findings.ts";
 import { defaultLimits } from "./limits.ts";
 import { locator } from "./locate.ts";
 import { openFile } from "./open.ts";
-import { type ParsedDocument, parseFile } from "./parse/document.ts";
+import { AsideReader } from "./parse/aside.ts";
+import type { ParsedDocument } from "./parse/document.ts";
 import { fault } from "./parse/fault.ts";
 import { lineFinder } from "./parse/lines.ts";
+import { readFile } from "./parse/read.ts";
 import { fileDiagnostic } from "./revision.ts";
 import { CONFIG_NAME, isInside } from "./root.ts";
 
@@ -62,7 +64,7 @@ export type ConfigOptions = {
 const NONE: Config = { file: null, isInSource: false, repository: {}, operator: {}, operatorKeys: [], diagnostics: [] };
 
 /** Reads the configuration; a source without one has an empty one. */
-export function readConfig({ root, cwd, file }: ConfigOptions): Config {
+export async function readConfig({ root, cwd, file }: ConfigOptions): Promise<Config> {
   const isOwn = file === undefined;
   const path = isOwn ? join(root, CONFIG_NAME) : operatorFile(resolve(cwd, file));
   const display = relative(cwd, path).split(sep).join("/");
@@ -74,8 +76,13 @@ export function readConfig({ root, cwd, file }: ConfigOptions): Config {
 }
 
 /** Reads a configuration from bytes, such as those of a base commit. */
-export function parseConfig(bytes: Uint8Array, origin: Pick<Config, "isInSource"> & { readonly file: string }): Config {
-  const { text, faults, documents } = parseFile(bytes, "yaml", defaultLimits);
+export async function parseConfig(
+  bytes: Uint8Array,
+  origin: Pick<Config, "isInSource"> & { readonly file: string },
+): Promise<Config> {
+  await using aside = new AsideReader();
+  const reading = { format: "yaml", limits: defaultLimits, worthy: null } as const;
+  const { text, faults, documents } = await readFile(bytes, reading, aside);
   const positionAt = lineFinder(text);
   const [document] = documents;
   const all = [...faults, ...documents.flatMap((each) => each.faults), ...(documents[1] ? [second(documents[1])] : [])];

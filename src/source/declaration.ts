@@ -3,6 +3,7 @@ import type { Kind } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import { schemaFor } from "../schema/known.ts";
 import type { Locate } from "./locate.ts";
+import { namingFields } from "./parse/naming.ts";
 import type { SourceFile } from "./revision.ts";
 
 /** A document that declares a resource of ours, sound or not. */
@@ -35,22 +36,24 @@ export function nameOf(kind: Kind, type: string, value: JsonObject): Named {
   return { key, identity: `${kind.type}/${key}${suffix}` };
 }
 
-const PARENTS = ["cluster_fqn", "workspace_fqn", "ml_repo"];
 const known = new Map<string, readonly string[]>();
 
 function keyFields(type: string): readonly string[] {
   const before = known.get(type);
   if (before !== undefined) return before;
   const required = schemaFor(type)?.required ?? [];
-  const fields = ["name", ...PARENTS.filter((field) => required.includes(field))];
+  const fields = namingFields.filter((field) => field === "name" || (field !== "type" && required.includes(field)));
   known.set(type, fields);
   return fields;
 }
 
 const isFilled = (value: Json | undefined) => typeof value === "string" && value !== "";
 
-const FIELD =
-  /^["']?(type|name|cluster_fqn|workspace_fqn|ml_repo)["']?[ \t]*:[ \t]*["']?([\w.:@/-]{1,256})["']?[ \t]*,?[ \t]*(?:#.*)?\r?$/gm;
+// Every part takes characters that the next one does not, so that no line takes longer than it is long.
+const FIELD = new RegExp(
+  `^["']?(${namingFields.join("|")})["']?[ \\t]*:[ \\t]*["']?([\\w.:@/-]{1,256})["']?(?:[ \\t]*,)?[ \\t]*(?:#.*)?\\r?$`,
+  "gm",
+);
 
 /** The fields that would name a manifest, as far as a text that cannot be parsed still shows them. */
 export function salvage(text: string): JsonObject {

@@ -3,14 +3,16 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Position } from "../core/manifest.ts";
 import { type Declaration, nameOf, salvage } from "./declaration.ts";
-import { claimsType, type Detected, detect } from "./detect.ts";
+import { claim, claimsType, type Detected, detect } from "./detect.ts";
 import { examine, type Saying } from "./examine.ts";
 import { type Findings, inFile } from "./findings.ts";
 import type { Limits } from "./limits.ts";
 import { type Locate, locator } from "./locate.ts";
-import { formatOf, type ParsedDocument, type ParsedFile, parseFile } from "./parse/document.ts";
+import type { AsideReader } from "./parse/aside.ts";
+import { formatOf, type ParsedDocument, type ParsedFile } from "./parse/document.ts";
 import { quoted } from "./parse/fault.ts";
 import { lineFinder } from "./parse/lines.ts";
+import { readFile } from "./parse/read.ts";
 import { glimpse } from "./parse/text.ts";
 import { fileDiagnostic, type SourceFile } from "./revision.ts";
 
@@ -22,23 +24,34 @@ export type DeclareOptions = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly limits: Limits;
   readonly unknownFields: "refuse" | "warn";
+  /** Reads what is not read at once. */
+  readonly aside: AsideReader;
+  /** Gives others their turn between documents. */
+  readonly pause: () => Promise<void> | undefined;
   /** Whether the file may hold values in a known credential format. */
   readonly allowsSecrets: (path: string) => boolean;
 };
 
 /** Reads the declarations of one file, reporting what is wrong in it. */
-export function declare(file: SourceFile, options: DeclareOptions, found: Findings): FileContent {
+export async function declare(file: SourceFile, options: DeclareOptions, found: Findings): Promise<FileContent> {
   if (file.size > options.limits.fileBytes) {
     found.add(tooLarge(file, options.limits));
     return { declarations: [], unmanaged: 1 };
   }
-  const parsed = parseFile(file.bytes, formatOf(file.path) ?? "yaml", options.limits, claimsType);
+  const reading = { format: formatOf(file.path) ?? "yaml", limits: options.limits, worthy: claim };
+  const parsed = await readFile(file.bytes, reading, options.aside);
   if (parsed.faults.length > 0) return unread(file, parsed, found);
   if (parsed.documents.length === 0) {
     found.add(fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing"));
   }
   const reader: Reader = { file, options, found, positionAt: lineFinder(parsed.text), foreign: [] };
-  const declarations = parsed.documents.flatMap((document) => readDocument(reader, document) ?? []);
+  const declarations: Declaration[] = [];
+  for (const document of parsed.documents) {
+    const declaration = readDocument(reader, document);
+    if (declaration !== null) declarations.push(declaration);
+    const turn = options.pause();
+    if (turn !== undefined) await turn;
+  }
   for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
   return { declarations, unmanaged: parsed.documents.length - declarations.length };
 }
@@ -132,9 +145,9 @@ function foreignDiagnostics({ file, foreign }: Reader): readonly Diagnostic[] {
 function readBroken(reader: Reader, document: ParsedDocument): Declaration | null {
   const { file, found, positionAt, options } = reader;
   const [first] = document.faults;
-  if (!claimsType(document.text)) return first ? passOver(reader, document, mild(first)) : null;
+  if (!claimsType(document.chunk.text)) return first ? passOver(reader, document, mild(first)) : null;
   for (const fault of document.faults) found.add(inFile(file.display, fault, positionAt(fault.offset)));
-  const value = salvage(document.text);
+  const value = salvage(document.chunk.text);
   const type = typeof value.type === "string" ? value.type : "";
   const kind = options.kindOf(type);
   if (kind === undefined) return null;

@@ -30,10 +30,13 @@ export function detect(value: Json): Detected {
  * repository holds is not ours (templates, lock files, workflows).
  */
 export function claimsType(text: string): boolean {
-  return CLAIM.test(text);
+  return claim.test(text);
 }
 
-const CLAIM = new RegExp(`(?:^|[\\s,{"'-])type["']?[ \\t]*:[ \\t]*["']?(?:${documentTypes.join("|")})(?![\\w-])`);
+/** What a text that names a type of ours matches. */
+export const claim: RegExp = new RegExp(
+  `(?:^|[\\s,{"'-])type["']?[ \\t]*:[ \\t]*["']?(?:${documentTypes.join("|")})(?![\\w-])`,
+);
 
 function foreign(
   code: "not-a-manifest" | "unknown-type" | "empty",

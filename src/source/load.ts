@@ -4,11 +4,12 @@ import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { Declaration } from "./declaration.ts";
-import { declare } from "./declare.ts";
-import { findings } from "./findings.ts";
+import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
+import { type Findings, findings } from "./findings.ts";
 import type { Limits } from "./limits.ts";
 import { checkMeanings } from "./meaning.ts";
 import { pacer } from "./pace.ts";
+import { AsideReader } from "./parse/aside.ts";
 import { resolveReferences } from "./references.ts";
 import type { Revision } from "./revision.ts";
 import { type Refuse, refuseTwins } from "./twins.ts";
@@ -62,15 +63,9 @@ export async function load(
   const { unknownFields = "refuse", external = [], allowLiteralSecrets = [] } = options.rules;
   const allowsSecrets = (path: string) => allowLiteralSecrets.some((glob) => globMatches(glob, path));
   const pause = pacer(signal);
-  const declarations: Declaration[] = [];
-  let unmanaged = 0;
-  for (const file of revision.files) {
-    const content = declare(file, { ...options, unknownFields, allowsSecrets }, found);
-    for (const declaration of content.declarations) declarations.push(declaration);
-    unmanaged += content.unmanaged;
-    const turn = pause();
-    if (turn !== undefined) await turn;
-  }
+  const contents = await readAll(revision, { ...options, unknownFields, allowsSecrets, pause }, found);
+  const declarations = contents.flatMap((content) => content.declarations);
+  const unmanaged = contents.reduce((sum, content) => sum + content.unmanaged, 0);
   const invalid = new Set(
     declarations.flatMap(({ identity, isSound }) => (isSound || identity === null ? [] : [identity])),
   );
@@ -97,6 +92,26 @@ export async function load(
     documents: declarations.length,
     unmanaged,
   };
+}
+
+// Files that are read aside are waited for at the end: the others need not.
+async function readAll(
+  { files }: Revision,
+  options: Omit<DeclareOptions, "aside">,
+  found: Findings,
+): Promise<readonly FileContent[]> {
+  await using aside = new AsideReader();
+  const contents: Promise<FileContent>[] = [];
+  for (const file of files) {
+    const content = declare(file, { ...options, aside }, found);
+    // Should the loop end early, nobody asks for this one any more.
+    content.catch(() => undefined);
+    contents.push(content);
+    const turn = options.pause();
+    if (turn !== undefined) await turn;
+  }
+  // Without waiting here the thread would end before it has answered.
+  return await Promise.all(contents);
 }
 
 function toManifest(

@@ -4,6 +4,8 @@ import { isCredential, SHORTEST_CREDENTIAL } from "../../core/sensitive.ts";
 import type { Limits } from "../limits.ts";
 import { type Fault, fault, quoted } from "./fault.ts";
 import { checkText } from "./invisible.ts";
+import { namingFields } from "./naming.ts";
+import { tooDeep } from "./nesting.ts";
 import { resolvePlain } from "./scalar.ts";
 import { type NodeEvent, type ScalarEvent, type Stream, startOf } from "./stream.ts";
 import { collectionTagFault, resolveTagged } from "./tag.ts";
@@ -18,19 +20,25 @@ export type Built = {
   readonly hasCredentials: boolean;
 };
 
-/** What an anchor stands for: its value, and how many nodes and levels one alias to it adds. */
-type Anchored = { readonly value: Json; readonly nodes: number; readonly depth: number };
+/** Characters that the aliases of a file may still repeat. */
+export type Room = { left: number };
+
+/** What an anchor stands for: its value, and how many nodes, characters and levels one alias to it adds. */
+type Anchored = { readonly value: Json; readonly nodes: number; readonly characters: number; readonly depth: number };
 
 type State = {
   readonly stream: Stream;
   readonly limits: Limits;
   readonly faults: Fault[];
   readonly looksOdd: boolean;
+  readonly room: Room;
   /** By name; null while the anchored node is still open. Most documents have none. */
   anchors: Map<string, Anchored | null> | null;
   hasCredentials: boolean;
   at: number;
   nodes: number;
+  /** Characters of the keys and values seen so far, aliases expanded. */
+  characters: number;
   /** Levels of the deepest node seen so far, aliases expanded. */
   deepest: number;
 };
@@ -39,7 +47,11 @@ type State = {
 const MOST_FAULTS = 100;
 
 /** Builds a document's value from its nodes; `looksOdd` asks for a closer look at every string. */
-export function build(stream: Stream, limits: Limits, looksOdd: boolean): Built {
+export function build(
+  stream: Stream,
+  limits: Limits,
+  { looksOdd, room }: { readonly looksOdd: boolean; readonly room: Room },
+): Built {
   const faults: Fault[] = [];
   const state: State = {
     stream,
@@ -47,9 +59,11 @@ export function build(stream: Stream, limits: Limits, looksOdd: boolean): Built 
     faults,
     anchors: null,
     looksOdd,
+    room,
     hasCredentials: false,
     at: 1,
     nodes: 0,
+    characters: 0,
     deepest: 0,
   };
   const first = stream.events[1];
@@ -78,12 +92,17 @@ function readContent(state: State, event: NodeEvent, depth: number): Json {
 // Remembers how large the node is, since every alias to it counts as much again.
 function readAnchored(state: State, event: NodeEvent, depth: number): Json {
   const name = state.stream.anchor(event);
-  const { nodes, deepest } = state;
+  const { nodes, characters, deepest } = state;
   state.anchors ??= new Map();
   state.anchors.set(name, null);
   state.deepest = depth;
   const value = readContent(state, event, depth);
-  state.anchors.set(name, { value, nodes: state.nodes - nodes + 1, depth: state.deepest - depth });
+  state.anchors.set(name, {
+    value,
+    nodes: state.nodes - nodes + 1,
+    characters: state.characters - characters,
+    depth: state.deepest - depth,
+  });
   state.deepest = Math.max(deepest, state.deepest);
   return value;
 }
@@ -109,13 +128,8 @@ function goDeeper(state: State, depth: number, offset: number): boolean {
   const isFirst = state.deepest <= state.limits.depth;
   state.deepest = Math.max(state.deepest, depth);
   if (depth <= state.limits.depth) return true;
-  if (isFirst) report(state, tooDeep(state.limits, offset));
+  if (isFirst) report(state, tooDeep(state.limits.depth, offset));
   return false;
-}
-
-/** The fault of nesting beyond the limit. */
-export function tooDeep({ depth }: Limits, offset: number): Fault {
-  return fault(offset, "too-deep", `nested more than ${depth} levels deep`);
 }
 
 function readAlias(state: State, name: string, offset: number, depth: number): Json {
@@ -129,12 +143,25 @@ function readAlias(state: State, name: string, offset: number, depth: number): J
     return null;
   }
   countNodes(state, anchored.nodes, { anchorStart: offset });
+  repeat(state, anchored.characters, offset);
   goDeeper(state, depth + anchored.depth, offset);
   return anchored.value;
 }
 
+// A long text behind an alias costs nothing here, and as much as it is long each time it is sent or shown.
+function repeat(state: State, characters: number, offset: number): void {
+  const { room, limits } = state;
+  const wasWithin = room.left >= 0;
+  state.characters += characters;
+  room.left -= characters;
+  if (!wasWithin || room.left >= 0) return;
+  const summary = `aliases that repeat more than ${limits.fileBytes} characters`;
+  report(state, fault(offset, "too-large", summary, "Aliases count as often as they are used. Split the file."));
+}
+
 function readScalar(state: State, event: ScalarEvent): Json {
   const text = state.stream.text(event);
+  state.characters += text.length;
   if (state.looksOdd) report(state, checkText(text, startOf(event), "value"));
   if (text.length >= SHORTEST_CREDENTIAL && isCredential(text)) state.hasCredentials = true;
   if (event.tagStart >= 0) return readTagged(state, event, text);
@@ -184,7 +211,10 @@ function readSequence(state: State, event: NodeEvent, depth: number): Json {
   report(state, collectionTagFault(state.stream.tag(event), "seq", startOf(event)));
   goDeeper(state, depth, startOf(event));
   const items: Json[] = [];
-  while (!atEnd(state)) items.push(readNode(state, depth));
+  while (!atEnd(state)) {
+    const item = readNode(state, depth);
+    if (state.nodes <= state.limits.nodes) items.push(item);
+  }
   return items;
 }
 
@@ -199,7 +229,7 @@ function readMapping(state: State, event: NodeEvent, depth: number): Json {
     const value = readNode(state, depth);
     if (++count === state.limits.keys + 1)
       report(state, fault(startOf(event), "too-many-keys", `a mapping with more than ${state.limits.keys} keys`));
-    if (key === null) continue;
+    if (key === null || !isKept(state, key, value, { count, depth })) continue;
     if (Object.hasOwn(fields, key))
       report(
         state,
@@ -213,6 +243,17 @@ function readMapping(state: State, event: NodeEvent, depth: number): Json {
     else define(fields, key, value);
   }
   return fields;
+}
+
+// Beyond the limits nothing is kept but what the document is called.
+function isKept(
+  { nodes, limits }: State,
+  key: string,
+  value: Json,
+  { count, depth }: { readonly count: number; readonly depth: number },
+): boolean {
+  if (nodes <= limits.nodes && count <= limits.keys) return true;
+  return depth === 1 && typeof value === "string" && namingFields.includes(key);
 }
 
 // An ordinary assignment to `__proto__` would set the object's prototype instead.
@@ -236,6 +277,7 @@ function readKey(state: State, depth: number): string | null {
   state.at++;
   countNodes(state, 1, event);
   const key = state.stream.text(event);
+  state.characters += key.length;
   if (state.looksOdd) report(state, checkText(key, startOf(event), "key"));
   if (event.style !== SCALAR_STYLE.PLAIN) return key;
   return plainKey(state, key, startOf(event));

@@ -1,14 +1,14 @@
 import type { Json } from "../../contract/json.ts";
 import type { Limits } from "../limits.ts";
-import { build, tooDeep } from "./build.ts";
+import { build, type Room } from "./build.ts";
 import { isDelicate } from "./delicate.ts";
-import { parseExact } from "./exact.ts";
 import { parseFast } from "./fast.ts";
 import { type Fault, fault } from "./fault.ts";
 import { mayLookOdd } from "./invisible.ts";
 import { parseJson } from "./json.ts";
+import { type Outline, outlineOf } from "./outline.ts";
 import { type Chunk, splitDocuments } from "./split.ts";
-import type { Parsed, Stream } from "./stream.ts";
+import type { Parsed } from "./stream.ts";
 import { decode } from "./text.ts";
 
 /** One document of a file. Offsets count from the start of the file's text. */
@@ -20,11 +20,15 @@ export type ParsedDocument = {
   readonly offset: number;
   /** Whether a text in it is in a known credential format. */
   readonly hasCredentials: boolean;
-  /** Its own part of the file's text. */
-  readonly text: string;
-  /** Reads the document again, for the positions of its fields; null when it cannot be read. */
-  readonly reread: () => { readonly stream: Stream; readonly offset: number } | null;
+  readonly chunk: Chunk;
+  /** Which parser's nodes it was built from. */
+  readonly readBy: ReadBy;
+  /** Where its fields stand, read from the text again; null when it cannot be read. */
+  readonly outline: () => Outline | null;
 };
+
+/** Who read a document. */
+export type ReadBy = "fast" | "exact" | "json";
 
 /** What a file holds. A file that is no text has faults and no documents. */
 export type ParsedFile = {
@@ -43,96 +47,110 @@ export function formatOf(path: string): Format | null {
   return ending === "json" ? "json" : "yaml";
 }
 
-/** Whether a text is worth the exact parser's time: most of what fails to parse in a repository is not ours. */
-export type Matters = (text: string) => boolean;
+/** By what rules a file is read: plain data, which a worker can be given. */
+export type Reading = {
+  readonly format: Format;
+  readonly limits: Limits;
+  /** What a text must match to be worth an exact look: most of what fails to parse in a repository is not ours. */
+  readonly worthy: RegExp | null;
+};
 
-/** Parses the bytes of one file: pure, bounded by the limits, and never throws. */
-export function parseFile(
-  bytes: Uint8Array,
-  format: Format,
-  limits: Limits,
-  matters: Matters = () => true,
-): ParsedFile {
+/** The exact parser; null for a text that it cannot be trusted with. */
+export type ExactLook = (text: string) => Parsed | null;
+
+/**
+ * Parses the bytes of one file: pure, bounded by the limits, and never throws. Null when a document needs the exact look
+ * and there is none.
+ */
+export function parseFile(bytes: Uint8Array, reading: Reading, look: ExactLook | null): ParsedFile | null {
   const decoded = decode(bytes);
   if ("fault" in decoded) return { text: decoded.text, faults: [decoded.fault], documents: [] };
   const { text, isSimple } = decoded;
   const isOdd = mayLookOdd(text, isSimple);
+  const { format, limits } = reading;
   if (format === "json") {
-    const read = () => parseJson(text, limits.depth);
-    const document = finish({ text, offset: 0, isExplicit: false }, read, limits, isOdd);
+    const chunk = { text, offset: 0, isExplicit: false };
+    const document = finish(chunk, parseJson(text, limits.depth), "json", { limits, isOdd, room: { left: 0 } });
     return { text, faults: [], documents: document === null ? [] : [document] };
   }
   const directive = directiveFault(text);
   if (directive !== null) return { text, faults: [directive], documents: [] };
   const chunks = splitDocuments(text);
   if (chunks.length > limits.documents) return { text, faults: [tooMany(chunks, limits)], documents: [] };
-  const permit = permits(matters);
-  const documents = chunks.flatMap((chunk) => {
-    const mayLook = permit(chunk.text);
-    return finish(chunk, () => readYaml(chunk.text, limits, mayLook), limits, isOdd) ?? [];
-  });
-  return { text, faults: [], documents };
+  const documents = readChunks(chunks, reading, look, isOdd);
+  return documents === null ? null : { text, faults: [], documents };
 }
 
-// Characters of broken text that get an exact look in one file: there can be a fault in each.
+/** Characters of broken text that get an exact look in one file: there can be a fault in each. */
 const MOST_BROKEN = 64 * 1024;
 
-type MayLook = (isBroken: boolean) => boolean;
-
-// Decided once per document, so that reading it again gives the same.
-function permits(matters: Matters): (text: string) => MayLook {
-  let left = MOST_BROKEN;
-  return (text) => {
-    let decided: boolean | null = null;
-    return (isBroken) => {
-      decided ??= matters(text) && (!isBroken || text.length <= left);
-      if (isBroken && decided) left -= text.length;
-      return decided;
-    };
-  };
-}
-
-/** Reads YAML fast where that is safe; where the fast parser fails or the two could differ, the exact one decides. */
-export function readYaml(text: string, limits: Limits, mayLook: MayLook = () => true): Parsed {
-  const fast = parseFast(text, limits.depth);
-  if ("faults" in fast) {
-    if (fast.faults[0]?.code === "too-deep")
-      return { faults: fast.faults.map(({ offset }) => tooDeep(limits, offset)) };
-    return mayLook(true) ? (parseExact(text) ?? fast) : fast;
+function readChunks(
+  chunks: readonly Chunk[],
+  { limits, worthy }: Reading,
+  look: ExactLook | null,
+  isOdd: boolean,
+): readonly ParsedDocument[] | null {
+  const documents: ParsedDocument[] = [];
+  const room: Room = { left: limits.fileBytes };
+  let broken = MOST_BROKEN;
+  for (const chunk of chunks) {
+    const { text } = chunk;
+    const fast = parseFast(text, limits.depth);
+    const doubt = doubtOf(fast, text);
+    const isWorthIt = doubt !== null && (worthy?.test(text) ?? true) && (doubt === "delicate" || text.length <= broken);
+    if (isWorthIt && look === null) return null;
+    if (isWorthIt && doubt === "broken") broken -= text.length;
+    const exact = isWorthIt && look !== null ? look(text) : null;
+    const ours = finish(chunk, fast, "fast", { limits, isOdd, room: exact === null ? room : { ...room } });
+    const document = exact === null ? ours : agreed(ours, finish(chunk, exact, "exact", { limits, isOdd, room }));
+    if (document !== null) documents.push(document);
   }
-  if (fast.stream === null || !isDelicate(text, fast.stream)) return fast;
-  return mayLook(false) ? (parseExact(text) ?? fast) : fast;
+  return documents;
 }
 
-function finish(chunk: Chunk, read: () => Parsed, limits: Limits, isOdd: boolean): ParsedDocument | null {
+/** Why the fast parser's word may not be the last one. */
+export function doubtOf(fast: Parsed, text: string): "broken" | "delicate" | null {
+  if ("faults" in fast) return fast.faults[0]?.code === "too-deep" ? null : "broken";
+  return fast.stream !== null && isDelicate(text, fast.stream) ? "delicate" : null;
+}
+
+// Where both read the same, the fast parser's nodes are kept: they can be had again without another exact look.
+function agreed(ours: ParsedDocument | null, exact: ParsedDocument | null): ParsedDocument | null {
+  const isSame = ours !== null && exact !== null && ours.faults.length === 0 && exact.faults.length === 0;
+  return isSame && JSON.stringify(ours.value) === JSON.stringify(exact.value) ? ours : exact;
+}
+
+type Manner = { readonly limits: Limits; readonly isOdd: boolean; readonly room: Room };
+
+function finish(chunk: Chunk, parsed: Parsed, readBy: ReadBy, { limits, isOdd, room }: Manner): ParsedDocument | null {
   const { offset, isExplicit } = chunk;
   const shift = (found: Fault): Fault => ({ ...found, offset: Math.max(0, found.offset) + offset });
-  const parsed = read();
-  if ("faults" in parsed)
-    return {
-      value: null,
-      faults: parsed.faults.map(shift),
-      offset,
-      hasCredentials: false,
-      text: chunk.text,
-      reread: () => null,
-    };
-  if (parsed.stream === null)
-    return isExplicit
-      ? { value: null, faults: [], offset, hasCredentials: false, text: chunk.text, reread: () => null }
-      : null;
-  const built = build(parsed.stream, limits, isOdd);
+  const empty = { value: null, offset, hasCredentials: false, chunk, readBy, outline: () => null };
+  if ("faults" in parsed) return { ...empty, faults: parsed.faults.map(shift) };
+  if (parsed.stream === null) return isExplicit ? { ...empty, faults: [] } : null;
+  const built = build(parsed.stream, limits, { looksOdd: isOdd, room });
   return {
+    ...empty,
     value: built.value,
-    faults: built.faults.length === 0 ? built.faults : built.faults.map(shift),
+    faults: built.faults.map(shift),
     offset: offset + Math.max(0, built.offset),
     hasCredentials: built.hasCredentials,
-    text: chunk.text,
-    reread: () => {
-      const again = read();
-      return "stream" in again && again.stream !== null ? { stream: again.stream, offset } : null;
-    },
+    outline: outlineReader(chunk, parsed, readBy, limits),
   };
+}
+
+function outlineReader(chunk: Chunk, parsed: Parsed, readBy: ReadBy, limits: Limits): () => Outline | null {
+  if (readBy === "exact") return () => outline(parsed, chunk);
+  return () => outlineAgain(chunk, readBy, limits);
+}
+
+/** Reads a document once more, for where its fields stand. */
+export function outlineAgain(chunk: Chunk, readBy: "fast" | "json", { depth }: Limits): Outline | null {
+  return outline(readBy === "json" ? parseJson(chunk.text, depth) : parseFast(chunk.text, depth), chunk);
+}
+
+function outline(parsed: Parsed, { offset }: Chunk): Outline | null {
+  return "faults" in parsed || parsed.stream === null ? null : outlineOf(parsed.stream, offset);
 }
 
 function directiveFault(text: string): Fault | null {

@@ -1,5 +1,6 @@
 import { type Event, getScalarValue, parseEvents, YAMLException } from "js-yaml";
 import { fault } from "./fault.ts";
+import { tooDeep } from "./nesting.ts";
 import type { NodeEvent, Parsed, Stream } from "./stream.ts";
 
 const CORE = "tag:yaml.org,2002:";
@@ -10,7 +11,7 @@ export function parseFast(text: string, depth: number): Parsed {
     const events = parseEvents(text, { maxDepth: depth + 2 });
     return { stream: events.length === 0 ? null : streamOf(text, events) };
   } catch (error) {
-    return { faults: [syntaxFault(error)] };
+    return { faults: [syntaxFault(error, depth)] };
   }
 }
 
@@ -32,9 +33,9 @@ function tagName(text: string, { tagStart, tagEnd }: NodeEvent): string {
 }
 
 // The parser's message quotes the text, so only its position is used, and its reason to tell depth from form.
-function syntaxFault(error: unknown) {
+function syntaxFault(error: unknown, depth: number) {
   if (!(error instanceof YAMLException)) return fault(0, "syntax", "not valid YAML");
   const offset = error.mark?.position ?? 0;
-  if (error.reason.startsWith("nesting exceeded")) return fault(offset, "too-deep", "nested too deeply");
+  if (error.reason.startsWith("nesting exceeded")) return tooDeep(depth, offset);
   return fault(offset, "syntax", "not valid YAML");
 }

@@ -1,5 +1,6 @@
 import { CHOMPING_MODE, COLLECTION_STYLE, EVENT_ID, type Event, SCALAR_STYLE } from "js-yaml";
 import { type Fault, fault } from "./fault.ts";
+import { tooDeep } from "./nesting.ts";
 import type { Parsed, ScalarEvent } from "./stream.ts";
 
 /** Reads strict JSON, with a place for every fault and duplicate keys left for the builder to see. */
@@ -86,7 +87,7 @@ function readItems(
   close: "]" | "}",
   readItem: () => Fault | null,
 ): Fault | null {
-  if (depth > state.depth) return fault(state.at, "too-deep", `nested more than ${state.depth} levels deep`);
+  if (depth > state.depth) return tooDeep(state.depth, state.at);
   state.events.push({ type, start: state.at++, style: COLLECTION_STYLE.FLOW, ...NO_PROPERTIES });
   skipSpace(state);
   for (let isFirst = true; state.text[state.at] !== close; isFirst = false) {

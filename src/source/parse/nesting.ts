@@ -1,3 +1,5 @@
+import { type Fault, fault } from "./fault.ts";
+
 /** How many brackets stand inside each other at most, taken without regard to quotes: never too few. */
 export function bracketDepth(text: string): number {
   let [depth, deepest] = [0, 0];
@@ -7,4 +9,9 @@ export function bracketDepth(text: string): number {
     else if ((code === 0x5d || code === 0x7d) && depth > 0) depth--;
   }
   return deepest;
+}
+
+/** The fault of nesting beyond the limit. */
+export function tooDeep(depth: number, offset: number): Fault {
+  return fault(offset, "too-deep", `nested more than ${depth} levels deep`);
 }

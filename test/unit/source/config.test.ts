@@ -39,7 +39,7 @@ describe("the configuration", () => {
     const root = await folderOf({
       "holdfast.yaml": "paths: [manifests]\nexternal: [team/*]\nserver: https://example.com\nstate: null\n",
     });
-    expect(readConfig({ root, cwd: root })).toEqual({
+    expect(await readConfig({ root, cwd: root })).toEqual({
       file: "holdfast.yaml",
       isInSource: true,
       repository: { paths: ["manifests"], external: ["team/*"] },
@@ -51,21 +51,25 @@ describe("the configuration", () => {
 
   test("may be absent or empty", async () => {
     const root = await folderOf({});
-    expect(readConfig({ root, cwd: root })).toMatchObject({
+    expect(await readConfig({ root, cwd: root })).toMatchObject({
       file: null,
       repository: {},
       operator: {},
       diagnostics: [],
     });
     write(root, { "holdfast.yaml": "# nothing yet\n" });
-    expect(readConfig({ root, cwd: root })).toMatchObject({ file: "holdfast.yaml", repository: {}, diagnostics: [] });
+    expect(await readConfig({ root, cwd: root })).toMatchObject({
+      file: "holdfast.yaml",
+      repository: {},
+      diagnostics: [],
+    });
   });
 
   test("B27: unknown keys and wrong forms are refused in their place", async () => {
     const root = await folderOf({
       "holdfast.yaml": "pathes: [x]\ntimeout: 5s\nignore:\n  - path: replicas\n    match: '*'\n    reason: x\n",
     });
-    const config = readConfig({ root, cwd: root });
+    const config = await readConfig({ root, cwd: root });
     expect(brief(config.diagnostics).toSorted()).toEqual([
       "holdfast.yaml:1:1 error unknown-field",
       "holdfast.yaml:2:10 error wrong-type",
@@ -83,7 +87,7 @@ describe("the configuration", () => {
     ["a merge key", "<<: {paths: [a]}\n"],
   ])("B27: %s is refused", async (_, text) => {
     const root = await folderOf({ "holdfast.yaml": text });
-    const { diagnostics, repository } = readConfig({ root, cwd: root });
+    const { diagnostics, repository } = await readConfig({ root, cwd: root });
     expect(diagnostics.some(({ severity }) => severity === "error")).toBe(true);
     expect(repository).toEqual({});
   });
@@ -93,24 +97,24 @@ describe("the configuration", () => {
     const source = join(root, "source");
     symlinkSync("../elsewhere/real.yaml", join(source, "holdfast.yaml"));
     symlinkSync("real.yaml", join(root, "elsewhere/mounted.yaml"));
-    expect(readConfig({ root: source, cwd: root })).toMatchObject({
+    expect(await readConfig({ root: source, cwd: root })).toMatchObject({
       operator: {},
       diagnostics: [{ severity: "error" }],
     });
-    const own = readConfig({ root: source, cwd: root, file: "elsewhere/mounted.yaml" });
+    const own = await readConfig({ root: source, cwd: root, file: "elsewhere/mounted.yaml" });
     expect(own).toMatchObject({ isInSource: false, operator: { server: "https://example.com" }, diagnostics: [] });
   });
 
   test("that --config names counts as the source's when it lies in it, and must exist", async () => {
     const root = await folderOf({ "ops.yaml": "server: https://example.com\n" });
-    expect(readConfig({ root, cwd: root, file: "ops.yaml" }).isInSource).toBe(true);
-    expect(() => readConfig({ root, cwd: root, file: "nowhere.yaml" })).toThrow("does not exist");
+    expect((await readConfig({ root, cwd: root, file: "ops.yaml" })).isInSource).toBe(true);
+    await expect(readConfig({ root, cwd: root, file: "nowhere.yaml" })).rejects.toThrow("does not exist");
     mkdirSync(join(root, "folder.yaml"));
-    expect(readConfig({ root, cwd: root, file: "folder.yaml" }).diagnostics).toHaveLength(1);
+    expect((await readConfig({ root, cwd: root, file: "folder.yaml" })).diagnostics).toHaveLength(1);
   });
 
-  test("of a base commit is read from its bytes", () => {
-    const config = parseConfig(Buffer.from("paths: [base]\n"), { file: "holdfast.yaml", isInSource: true });
+  test("of a base commit is read from its bytes", async () => {
+    const config = await parseConfig(Buffer.from("paths: [base]\n"), { file: "holdfast.yaml", isInSource: true });
     expect(config.repository).toEqual({ paths: ["base"] });
   });
 });

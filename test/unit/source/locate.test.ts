@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { defaultLimits } from "../../../src/source/limits.ts";
 import { locator } from "../../../src/source/locate.ts";
-import { parseFile } from "../../../src/source/parse/document.ts";
 import { lineFinder } from "../../../src/source/parse/lines.ts";
+import { parsed } from "./parsed.ts";
 
 function finder(text: string, format: "yaml" | "json" = "yaml", nth = 0) {
-  const file = parseFile(Buffer.from(text), format, defaultLimits);
+  const file = parsed(text, format);
   const document = file.documents[nth];
   if (document === undefined) throw new Error("no such document");
   const locate = locator(document, lineFinder(file.text));

@@ -1,15 +1,13 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/contract/json.ts";
-import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
-import { type Format, parseFile } from "../../../src/source/parse/document.ts";
+import type { Limits } from "../../../src/source/limits.ts";
+import type { Format } from "../../../src/source/parse/document.ts";
 import { lineFinder } from "../../../src/source/parse/lines.ts";
+import { parsed } from "./parsed.ts";
 
 function parse(content: string | Uint8Array, format: Format = "yaml", limits: Partial<Limits> = {}) {
-  const file = parseFile(typeof content === "string" ? Buffer.from(content) : content, format, {
-    ...defaultLimits,
-    ...limits,
-  });
+  const file = parsed(content, format, limits);
   const at = lineFinder(file.text);
   const faults = [...file.faults, ...file.documents.flatMap((document) => document.faults)];
   return {
