@@ -52,6 +52,12 @@ export type Flags = {
   readonly documentedOnly?: boolean;
   readonly unknownFields?: "refuse" | "allow";
   readonly rolloutSeconds?: number;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly rateLimit?: number;
+  readonly drainSeconds?: number;
+  readonly renewSigningKey?: boolean;
+  readonly revoke?: readonly string[];
 };
 
 /** A command of the program; its code is loaded when it runs. */

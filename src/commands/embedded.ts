@@ -1,20 +1,24 @@
 import { createControlPlane } from "../control-plane/app.ts";
+import { OptionsError } from "../control-plane/options-error.ts";
 import { SeedError } from "../control-plane/seed/documents.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { TlsError } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
+import { SealKeyError } from "../seal/key.ts";
 import { StoreError } from "../store/store-error.ts";
 import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
+import { serverKeyOptions } from "./server-key.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The embedded control plane, served by this process until disposed of. */
 export type Embedded = AsyncDisposable & { readonly choice: ServerChoice };
 
 /** Starts the embedded control plane with its data under the state folder. */
-export async function startEmbedded(state: string, log: Log, { stderr }: Terminal): Promise<Embedded> {
+export async function startEmbedded(state: string, log: Log, terminal: Terminal): Promise<Embedded> {
   const folder = embeddedFolder(state);
   try {
-    const plane = await createControlPlane({ data: folder, port: 0, log });
-    stderr.write(`embedded control plane at ${plane.url}, data in ${folder}\n`);
+    const plane = await createControlPlane({ data: folder, port: 0, log, ...serverKeyOptions(terminal) });
+    terminal.stderr.write(`embedded control plane at ${plane.url}, data in ${folder}\n`);
     const choice = { ...embeddedServer(folder, plane.url), token: () => plane.adminToken };
     return { choice, [Symbol.asyncDispose]: () => plane.close() };
   } catch (error) {
@@ -39,6 +43,9 @@ export function startFailure(error: unknown, folder: string): unknown {
       hint: "correct it and start again; what was created before it stays",
       cause: error,
     });
+  }
+  if (error instanceof OptionsError || error instanceof TlsError || error instanceof SealKeyError) {
+    return new HoldfastError("invalid", `the control plane does not start: ${error.message}`, { cause: error });
   }
   const message = error instanceof Error ? error.message : String(error);
   return new HoldfastError("error", `the control plane in ${folder} does not start: ${message}`, { cause: error });

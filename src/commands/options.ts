@@ -79,6 +79,18 @@ const flags = {
   documentedOnly: () => new Option("--documented-only", "serve the 20 documented operations and the secret read alone"),
   unknownFields: () =>
     new Option("--unknown-fields <mode>", "fields that the schemas do not know").choices(["refuse", "allow"]),
+  tlsCert: () => new Option("--tls-cert <file>", "certificate with its chain to speak TLS with, PEM"),
+  tlsKey: () => new Option("--tls-key <file>", "private key of that certificate, PEM"),
+  rateLimit: () =>
+    new Option("--rate-limit <n>", "requests a second that one caller may make; 0 for any number")
+      .argParser(whole(0))
+      .default(0),
+  drainSeconds: () =>
+    new Option("--drain-seconds <n>", "seconds to go on answering, not ready, when asked to end")
+      .argParser(seconds({ zero: true }))
+      .default(0),
+  renewSigningKey: () => new Option("--renew-signing-key", "sign new tokens of virtual accounts with a new key"),
+  revoke: () => new Option("--revoke <subject...>", "make the tokens of these void, such as virtualaccount:ci"),
   rolloutSeconds: () =>
     new Option("--rollout-seconds <n>", "length of a simulated rollout").argParser(seconds({ zero: true })).default(2),
 } as const;

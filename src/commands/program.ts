@@ -62,6 +62,12 @@ const entries: readonly CommandEntry[] = [
       "documentedOnly",
       "unknownFields",
       "rolloutSeconds",
+      "tlsCert",
+      "tlsKey",
+      "rateLimit",
+      "drainSeconds",
+      "renewSigningKey",
+      "revoke",
     ],
     examples: [
       "holdfast serve --port 0 --data /var/lib/holdfast",

@@ -1,10 +1,11 @@
 import { join, resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
-import { createControlPlane } from "../control-plane/app.ts";
+import { type ControlPlaneOptions, createControlPlane } from "../control-plane/app.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { createLog } from "../log/log.ts";
 import type { Invocation } from "./command.ts";
 import { startFailure } from "./embedded.ts";
+import { serverKeyOptions } from "./server-key.ts";
 import type { Sight } from "./sight.ts";
 import { writeResult } from "./terminal.ts";
 
@@ -27,6 +28,7 @@ export async function run(invocation: Invocation): Promise<number> {
 async function start(invocation: Invocation, folder: string): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
   const { flags, terminal } = invocation;
   const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
+  const { rateLimit, drainSeconds, renewSigningKey, revoke } = flags;
   const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
   try {
     const sight = await takeSight(invocation);
@@ -41,6 +43,12 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
       ...(seed === undefined ? {} : { seed: resolve(terminal.cwd, seed) }),
       ...(sight === null ? {} : { snapshot: sight.snapshot }),
       ...(artifactRoot === undefined ? {} : { artifactRoot }),
+      ...(rateLimit === undefined ? {} : { rateLimit }),
+      ...(drainSeconds === undefined ? {} : { drainSeconds }),
+      ...(renewSigningKey === undefined ? {} : { renewSigningKey }),
+      ...(revoke === undefined ? {} : { revoke }),
+      ...tlsOptions(invocation),
+      ...serverKeyOptions(terminal),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
       log: createLog({
         level: flags.logLevel ?? "warn",
@@ -51,6 +59,15 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
   } catch (error) {
     throw startFailure(error, folder);
   }
+}
+
+function tlsOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlaneOptions, "tls"> {
+  const { tlsCert, tlsKey } = flags;
+  if (tlsCert === undefined && tlsKey === undefined) return {};
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new HoldfastError("invalid", "--tls-cert and --tls-key belong together", { hint: "give both, or neither" });
+  }
+  return { tls: { certificate: resolve(cwd, tlsCert), key: resolve(cwd, tlsKey) } };
 }
 
 /** What `--snapshot` shows of another control plane, told as well; null without it. */

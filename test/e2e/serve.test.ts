@@ -7,6 +7,7 @@ import { everyKind, team } from "../support/manifests.ts";
 import { start } from "../support/process.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { createAuthority } from "../unit/client/certificate.ts";
 
 describe("serve", () => {
   test("says where it listens in one line, keeps its admin token private, and ends well on SIGTERM", async () => {
@@ -33,6 +34,47 @@ describe("serve", () => {
     const answer = await fetch(`${url}/api/svc/v1/workspaces`, { headers: { authorization: `Bearer ${token}` } });
     expect(answer.status).toBe(200);
     expect(await stat(join(cwd, "data/admin-token")).catch(() => null)).toBeNull();
+  });
+
+  test.each([
+    [
+      "an admin token that no client could send",
+      { HOLDFAST_ADMIN_TOKEN: "not {sendable} at all" },
+      [],
+      /admin.*letters/,
+    ],
+    ["a key that is none", { HOLDFAST_SERVER_KEY: "CANARY-key" }, [], /a key is 32 bytes/],
+    ["a key file that is not there", { HOLDFAST_SERVER_KEY_FILE: "absent" }, [], /absent: there is no key/],
+    ["a certificate without its key", {}, ["--tls-cert", "a.pem"], /--tls-key/],
+    ["a certificate that is not there", {}, ["--tls-cert", "a.pem", "--tls-key", "b.pem"], /a\.pem cannot be read/],
+    ["tokens to revoke of nobody", {}, ["--revoke", "virtualaccount:nobody"], /nobody/],
+  ] as const)("does not start with %s, and says why", async (_, env, flags, why) => {
+    const cwd = await temporaryFolder();
+    const ended = await start(["serve", "--port", "0", "--data", "data", ...flags], { cwd, env }).ended;
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    expect(ended.stderr).toMatch(why);
+    expect(ended.stderr).not.toMatch(/^\s+at |CANARY/m);
+  });
+
+  test("speaks TLS with the files it is given, and a plan goes through it with the authority's file", async () => {
+    const authority = createAuthority();
+    const { cert, key } = authority.issue("localhost");
+    const source = await sourceOf({ ...everyKind, "ca.pem": authority.cert, "tls.crt": cert, "tls.key": key });
+    const flags = ["--tls-cert", "tls.crt", "--tls-key", "tls.key", "--port", "0", "--data", "data"];
+    const serving = source.start(["serve", ...flags]);
+    const [, url = ""] = await serving.shows("stdout", /^listening on (https:\S+)\n/);
+    const token = ["--token-file", "data/admin-token"];
+    const ended = await source.run(["apply", "--yes", "--server", url, "--ca-file", "ca.pem", ...token]);
+    expect(ended).toMatchObject({ code: 0 });
+    expect((await source.run(["plan", "--server", url, ...token, "--connect-timeout", "1"])).code).not.toBe(0);
+  });
+
+  test("logs each reply where it is asked to, in one line without anything secret", async () => {
+    const server = await serve(["--log-level", "info", "--log-format", "json", "--rate-limit", "1000"]);
+    await server.call("GET", "/api/svc/v1/workspaces?name=CANARY");
+    const [line = ""] = await server.process.shows("stderr", /^.*"answered".*$/m);
+    expect(JSON.parse(line)).toMatchObject({ operation: "listWorkspaces", status: 200, caller: "user:admin" });
+    expect(server.process.stderr()).not.toMatch(new RegExp(`CANARY|${server.token}`));
   });
 
   test("seeds what is absent, says so in the audit log, and keeps its tokens", async () => {

@@ -1,0 +1,116 @@
+import { Writable } from "node:stream";
+import { expect, test } from "vitest";
+import { operations } from "../../src/contract/operations.ts";
+import { Secret } from "../../src/contract/secret.ts";
+import { createLog } from "../../src/log/log.ts";
+import { addUser, startControlPlane } from "../control-plane.ts";
+import { cluster, plantWorkspace, service } from "./platform.ts";
+
+const workspaces = "/api/svc/v1/workspaces";
+
+/** A log that keeps its lines. */
+function keptLog() {
+  const lines: string[] = [];
+  const stream = new Writable({
+    write: (chunk, _, done) => {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  return { log: createLog({ level: "trace", stream }), lines, entries: () => lines.map((line) => JSON.parse(line)) };
+}
+
+test("every operation has its metrics from the start, and every request is counted with its own", async () => {
+  const { admin, url } = await startControlPlane();
+  const scrape = async () => (await fetch(`${url}/metrics`)).text();
+  const before = await scrape();
+  for (const name of Object.keys(operations)) {
+    expect(before).toContain(`holdfast_http_requests_total{operation="${name}",status="2xx"} 0\n`);
+  }
+  await plantWorkspace(admin);
+  await admin.get("/api/svc/v1/clusters/absent");
+  await fetch(url + workspaces);
+  const after = await scrape();
+  for (const line of [
+    'holdfast_http_requests_total{operation="putCluster",status="2xx"} 1',
+    'holdfast_http_requests_total{operation="putWorkspace",status="2xx"} 1',
+    'holdfast_http_refusals_total{operation="getCluster",status="404"} 1',
+    'holdfast_http_refusals_total{operation="listWorkspaces",status="401"} 1',
+  ]) {
+    expect(after).toContain(`${line}\n`);
+  }
+});
+
+test("a caller that asks too often is told when to come back, and no other one is", async () => {
+  const plane = await startControlPlane({ rateLimit: 3 });
+  const dev = await addUser(plane, "dev@example.com");
+  const replies = await Promise.all(Array.from({ length: 8 }, () => dev.get(workspaces)));
+  const refused = replies.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThanOrEqual(3);
+  expect(refused[0]?.headers.get("retry-after")).toBe("1");
+  expect(refused[0]?.body).toMatchObject({ statusCode: 429, code: "rate-limited" });
+  expect((await plane.admin.get(workspaces)).status).toBe(200);
+  await expect.poll(async () => (await dev.get(workspaces)).status, { interval: 100, timeout: 3000 }).toBe(200);
+});
+
+test("S34 every reply is one line of log, and nothing secret is in any of them", async () => {
+  const { log, lines, entries } = keptLog();
+  const { admin, url, adminToken } = await startControlPlane({ log });
+  await plantWorkspace(admin);
+  const env = { PASSWORD: "CANARY-env" };
+  await admin.put("/api/svc/v1/apps", { manifest: { ...service, env } });
+  await admin.put("/api/svc/v1/apps", { manifest: { ...service, env, replicas: "CANARY-wrong" } });
+  const secrets = [{ key: "k", value: "CANARY-value" }];
+  const group = (await admin.post("/api/svc/v1/secret-groups", { name: "g", integrationId: "builtin", secrets })).body;
+  await admin.get(`/api/svc/v1/secrets/${group.data.associatedSecrets[0].id}?token=CANARY-query`);
+  const permissions = [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-member" }];
+  const account = (
+    await admin.put("/api/svc/v1/virtual-accounts", { manifest: { type: "virtual-account", name: "ci", permissions } })
+  ).body;
+  const personal = (await admin.get("/api/svc/v1/personal-access-tokens/mine")).body;
+  await fetch(url + workspaces, { headers: { authorization: "Bearer CANARY-token" } });
+  await fetch(`${url}/CANARY-path`, { headers: { "x-other": "CANARY-header" } });
+  await fetch(`${url}/api/svc/v1/clusters`, {
+    method: "PUT",
+    headers: {
+      authorization: `Bearer ${adminToken.open()}`,
+      "content-type": "application/json",
+      "idempotency-key": "CANARY-key-0123456789",
+      "x-request-id": "request-1",
+    },
+    body: JSON.stringify({ manifest: cluster }),
+  });
+  const text = lines.join("");
+  for (const secret of ["CANARY", adminToken.open(), account.token, personal.token]) expect(text).not.toContain(secret);
+  const answered = entries().filter(({ msg }) => msg === "answered");
+  expect(answered).toHaveLength(11);
+  expect(answered.at(-1)).toMatchObject({
+    reqId: "request-1",
+    operation: "putCluster",
+    method: "PUT",
+    route: "/api/svc/v1/clusters",
+    status: 200,
+    milliseconds: expect.any(Number),
+    caller: "user:admin",
+  });
+  expect(answered.at(-2)).toMatchObject({ operation: "other", route: null, status: 404, caller: null });
+});
+
+test("before it closes it says that it is not ready, and goes on answering", async () => {
+  const plane = await startControlPlane({ drainSeconds: 1 });
+  const closing = plane.close();
+  await expect.poll(async () => (await fetch(`${plane.url}/readyz`)).status, { interval: 5 }).toBe(503);
+  expect((await plane.admin.put("/api/svc/v1/clusters", { manifest: cluster })).status).toBe(200);
+  await closing;
+  await expect(fetch(`${plane.url}/readyz`)).rejects.toThrow();
+});
+
+test("an administrator's token that no client could send is refused at the start", async () => {
+  for (const token of [
+    "with a space, and long enough",
+    "ünïcode-that-is-long",
+    "brackets{}-that-are-long",
+    "=starts-with-it-now",
+  ])
+    await expect(startControlPlane({ adminToken: new Secret(token) })).rejects.toThrow("of letters, digits and");
+});
