@@ -5,14 +5,14 @@ import { createEmbeddedDriver, type RolloutFailure } from "../../src/control-pla
 import { createEmbeddedRuns, type RunFailure } from "../../src/control-plane/runs/embedded.ts";
 import { addUser, type Caller, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
-import { alwaysNull, type FieldType, type ResourceFields, resourceFields } from "./resource-fields.ts";
+import { alwaysNull, type ReplyFields, replyFields } from "./reply-fields.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
 type Body = any;
 
 /** Each operation with what it answers, and one call of it. */
 const calls: {
-  readonly [name in OperationName]: readonly [keyof typeof resourceFields, (world: World) => Promise<Body>];
+  readonly [name in OperationName]: readonly [keyof typeof replyFields, (world: World) => Promise<Body>];
 } = {
   listWorkspaces: ["workspace", get("/api/svc/v1/workspaces")],
   putWorkspace: ["workspace", put("/api/svc/v1/workspaces", { ...workspace, environment_name: "prod" })],
@@ -73,12 +73,12 @@ test("every operation's reply has every field of its resource, with a value of i
     const { reply } = operation(name as OperationName);
     const rows = Array.isArray(body.data) ? body.data : [reply === "one" ? body.data : body];
     expect([name, rows.length > 0]).toEqual([name, true]);
-    for (const row of rows) checkFields(`${name}: ${resource}`, resourceFields[resource], row);
+    for (const row of rows) checkFields(`${name}: ${resource}`, replyFields[resource], row);
     if (reply === "list") expect(body.pagination).toEqual({ total: rows.length, offset: 0, limit: 100 });
     noteValues(resource, rows);
   }
   expect(Object.keys(calls).toSorted()).toEqual(Object.keys(operations).toSorted());
-  for (const [resource, fields] of Object.entries(resourceFields)) {
+  for (const [resource, fields] of Object.entries(replyFields)) {
     const missing = Object.keys(fields).filter((path) => !seen.get(resource)?.has(path));
     const unexplained = missing.filter((path) => !alwaysNull.some((pattern) => pattern.test(path)));
     expect([resource, unexplained]).toEqual([resource, []]);
@@ -93,7 +93,7 @@ test("no reply but the read of a secret carries a value of one", async () => {
   }
 });
 
-function checkFields(label: string, fields: ResourceFields, row: Body): void {
+function checkFields(label: string, fields: ReplyFields, row: Body): void {
   for (const [path, type] of Object.entries(fields)) {
     for (const value of valuesAt(row, path)) {
       if (value === undefined || !isOf(type, value)) {
@@ -107,7 +107,7 @@ function checkFields(label: string, fields: ResourceFields, row: Body): void {
 function noteValues(resource: string, rows: readonly Body[]): void {
   const had = seen.get(resource) ?? new Set();
   seen.set(resource, had);
-  for (const path of Object.keys(resourceFields[resource as keyof typeof resourceFields])) {
+  for (const path of Object.keys(replyFields[resource as keyof typeof replyFields])) {
     if (rows.some((row) => valuesAt(row, path).some((value) => value !== null))) had.add(path);
   }
 }
@@ -124,7 +124,7 @@ function valuesAt(row: Body, path: string): readonly unknown[] {
   );
 }
 
-function isOf(type: FieldType, value: unknown): boolean {
+function isOf(type: string, value: unknown): boolean {
   if (value === null || type === "any") return true;
   switch (type) {
     case "integer":
