@@ -54,6 +54,7 @@ const flags = {
   detailedExitcode: () => new Option("--detailed-exitcode", "exit 2 when there are changes"),
   noDetailedExitcode: () => new Option("--no-detailed-exitcode", "exit 0 although there is drift"),
   yes: () => new Option("-y, --yes", "do not ask"),
+  wait: () => new Option("--wait", "wait for rollouts, 10 minutes at most (the default)"),
   noWait: () => new Option("--no-wait", "do not wait for rollouts"),
   failFast: () => new Option("--fail-fast", "start nothing more after the first failure"),
   allowShrink: () => new Option("--allow-shrink", "act although the source declares far less than before"),
@@ -120,11 +121,15 @@ export function addFlags(command: Command, names: readonly FlagName[]): Command 
   return command;
 }
 
+// What names the server on the command line overrules the environment's other way to name one.
+const rivals: { readonly [attribute: string]: string } = { server: "embedded", embedded: "server" };
+
 /** Fills in from the environment what the command line leaves out: `HOLDFAST_<FLAG>`, empty counting as absent. */
 export function readEnvironment(command: Command, env: { readonly [name: string]: string | undefined }): void {
   for (const option of command.options) {
     const attribute = option.attributeName();
-    if (command.getOptionValueSource(attribute) === "cli") continue;
+    const said = [attribute, rivals[attribute] ?? attribute].map((name) => command.getOptionValueSource(name));
+    if (said.includes("cli")) continue;
     const name = `HOLDFAST_${option.name().replaceAll("-", "_").toUpperCase()}`;
     const text = env[name];
     if (text === undefined || text === "") continue;

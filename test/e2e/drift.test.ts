@@ -52,6 +52,7 @@ describe.each(planes)("on a $name control plane", (plane) => {
         changes: [{ path: "/replicas", before: 2, after: 5, cause: "drift" }],
       },
     ]);
+    expect(await source.run(["drift", "--detailed-exitcode"])).toMatchObject({ code: 2 });
     const text = await source.run(["drift", "--no-detailed-exitcode"]);
     expect(text.code).toBe(0);
     expect(text.stdout).toContain("/replicas: 2 → 5  drift");

@@ -64,6 +64,14 @@ describe("the embedded control plane", () => {
     expect(ended.stderr).toContain("--server and --embedded exclude each other");
   });
 
+  test("named by a flag, it overrules a server that the environment names, and the other way round", async () => {
+    const source = await sourceOf(everyKind);
+    const embedded = await source.run(["plan", "--embedded"], { HOLDFAST_SERVER: "http://127.0.0.1:1" });
+    expect(embedded).toMatchObject({ code: 0 });
+    const named = await source.run(["plan", "--server", "ftp://x"], { HOLDFAST_EMBEDDED: "1", HOLDFAST_TOKEN: "any" });
+    expect(named.stderr).toContain("neither http nor https");
+  });
+
   test("the state folder is private, ignored by git, and never a source", async () => {
     const source = await sourceOf({ ...everyKind, "holdfast.yaml": "ignore: []\n" });
     expect(await source.run(["apply", "--embedded", "--yes", "--state", "kept"])).toMatchObject({ code: 0 });

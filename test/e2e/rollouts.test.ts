@@ -12,7 +12,7 @@ describe.each(planes)("on a $name control plane with rollouts that take their ti
   test("apply follows them to their end", async () => {
     const server = await plane.serve({ rolloutSeconds: 1 });
     const source = await sourceOf(everyKind, server);
-    const ended = await source.run(["apply", "--yes", "-o", "json"]);
+    const ended = await source.run(["apply", "--yes", "--wait", "-o", "json"]);
     expect(ended.code).toBe(0);
     const outcome = reportOf(ended).outcomes.find(({ identity }) => identity === SERVICE);
     expect(outcome).toMatchObject({ result: "created", rollout: "succeeded", attempts: 1 });
