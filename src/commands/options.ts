@@ -93,7 +93,9 @@ const flags = {
   renewSigningKey: () => new Option("--renew-signing-key", "sign new tokens of virtual accounts with a new key"),
   revoke: () => new Option("--revoke <subject...>", "make the tokens of these void, such as virtualaccount:ci"),
   rolloutSeconds: () =>
-    new Option("--rollout-seconds <n>", "length of a simulated rollout").argParser(seconds({ zero: true })).default(2),
+    new Option("--rollout-seconds <n>", "length of a simulated rollout, or of a job's run")
+      .argParser(seconds({ zero: true }))
+      .default(2),
 } as const;
 
 /** Name of a flag. */
