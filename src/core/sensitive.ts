@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { compareText } from "./diagnostic.ts";
 
@@ -53,12 +53,18 @@ export function isSecretReference(value: Json | undefined): boolean {
 /** Whether outputs must mask a field: by its schema's word, or by its name where the schema leaves the inside free. */
 export function isSensitiveField(parent: Shape, field: Shape, name: string, ...owners: readonly unknown[]): boolean {
   if ("sensitive" in field && field.sensitive === true) return true;
-  return parent.is === "free" && (isSecretKey(name) || (name === "value" && owners.some(isNamedSecret)));
+  return parent.is === "free" && (isSecretKey(name) || owners.some((owner) => keepsSecret(owner, name)));
+}
+
+// What an object keeps is told by what it says of itself.
+function keepsSecret(owner: unknown, name: string): boolean {
+  if (!isObject(owner)) return false;
+  return name === "value" ? isNamedSecret(owner) : /^(?:stringData|data)$/.test(name) && owner.kind === "Secret";
 }
 
 // `{name: DB_PASSWORD, value: …}` is how environment variables look in patches.
-function isNamedSecret(owner: unknown): boolean {
-  return isObject(owner) && typeof owner.name === "string" && isSecretKey(owner.name);
+function isNamedSecret({ name }: JsonObject): boolean {
+  return typeof name === "string" && isSecretKey(name);
 }
 
 /** The value as outputs may show it; what could be a secret inside is masked, references to secrets are not. */
@@ -69,10 +75,9 @@ export function redact(value: Json | undefined, sensitive = false, mask: (hidden
   if (typeof value === "string") return isCredential(value) || URL_PASSWORD.test(value) ? mask(value) : value;
   if (Array.isArray(value)) return value.map((item: Json) => redact(item, false, mask));
   if (!isObject(value)) return value;
-  const named = isNamedSecret(value);
   return Object.fromEntries(
     Object.entries(value)
       .toSorted(([a], [b]) => compareText(a, b))
-      .map(([key, field]) => [key, redact(field, isSecretKey(key) || (named && key === "value"), mask)]),
+      .map(([key, field]) => [key, redact(field, isSecretKey(key) || keepsSecret(value, key), mask)]),
   );
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { differences } from "../../../src/core/diff.ts";
 import { scrub } from "../../../src/core/scrub.ts";
 import { isCredential, isSecretKey, isSecretReference, MASK, redact } from "../../../src/core/sensitive.ts";
 import { service, shapeOf } from "./given.ts";
@@ -95,6 +96,28 @@ describe("redacting", () => {
       ],
       u: MASK,
     });
+  });
+
+  test("masks what a Kubernetes Secret in a patch keeps, in values and in differences", () => {
+    const held = (text: string) => ({
+      kind: "Secret",
+      metadata: { name: "db" },
+      stringData: { url: text },
+      data: { k: text },
+    });
+    expect(redact(held("x"))).toEqual({
+      kind: "Secret",
+      metadata: { name: "db" },
+      stringData: MASK,
+      data: MASK,
+    });
+    expect(redact({ kind: "ConfigMap", data: { k: "shown" } })).toEqual({ kind: "ConfigMap", data: { k: "shown" } });
+    const [before, after] = ["old", "new"].map((text) => service({ kustomize: { additions: [held(text)] } }));
+    const found = differences(shapeOf("service"), before, after);
+    expect(found.map(({ tokens, sensitive }) => [tokens.at(-1), sensitive])).toEqual([
+      ["k", true],
+      ["url", true],
+    ]);
   });
 
   test("leaves no leaf of a sensitive value", () => {
