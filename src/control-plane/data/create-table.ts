@@ -1,7 +1,7 @@
 import type { CreateTableBuilder, Kysely } from "kysely";
 
 /** What a column holds; a question mark lets it be null. */
-export type ColumnType = "text" | "integer" | "text?" | "integer?";
+type ColumnType = "text" | "integer" | "text?" | "integer?";
 
 /** A table as a migration makes it. */
 export type TablePlan = {

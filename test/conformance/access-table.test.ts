@@ -1,0 +1,323 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/contract/json.ts";
+import { type OperationName, operations } from "../../src/contract/operations.ts";
+import type { Caller } from "../control-plane.ts";
+import {
+  clusterRoles,
+  manifests,
+  type Place,
+  places,
+  plantWorld,
+  type Role,
+  repoRoles,
+  roles,
+  type World,
+} from "../support/access-world.ts";
+
+const everyone: readonly Role[] = roles;
+const administrators: readonly Role[] = [];
+const seeCluster: readonly Role[] = [...clusterRoles, "account"];
+const writeWorkspace: readonly Role[] = ["cluster-admin", "workspace-admin", "workspace-editor", "workspace-member"];
+const seeWorkspace: readonly Role[] = [...writeWorkspace, "cluster-member", "workspace-viewer"];
+const writeRepo: readonly Role[] = ["ml-repo-admin", "ml-repo-editor"];
+const seeTeam: readonly Role[] = ["manager", "member"];
+
+/** What a row asks for: as a caller, of the resources of a place. */
+type Ask = (caller: Caller, place: Place, world: World) => Promise<{ readonly status: number }>;
+
+/** One operation on one resource. */
+type Row = {
+  readonly name: OperationName;
+  readonly what?: string;
+  readonly ask: Ask;
+  /** Who besides the tenant's administrators may, where it is their own. */
+  readonly allowed: readonly Role[];
+  /** What all others hear: who sees the resource but may not, and who does not see it. */
+  readonly refused: { readonly seen: number; readonly unseen: number };
+  readonly sees?: readonly Role[];
+  /** What the administrator hears where nothing is. */
+  readonly absent: number;
+};
+
+const svc = "/api/svc/v1";
+const ml = "/api/ml/v1";
+const hidden = { seen: 404, unseen: 404 };
+const denied = { seen: 403, unseen: 403 };
+// A place that is named inside of a manifest.
+const dangling = { seen: 403, unseen: 422 };
+
+const put =
+  (path: string, manifest: (place: Place) => JsonObject, more: object = {}): Ask =>
+  (caller, place) =>
+    caller.put(path, { manifest: manifest(place), ...more });
+const rehearse = (path: string, manifest: (place: Place) => JsonObject) => put(path, manifest, { dryRun: true });
+const lease =
+  (scope: (place: Place) => string): Ask =>
+  (caller, place) =>
+    caller.put(`${svc}/leases/${encodeURIComponent(scope(place))}`, { holder: "h", ttlSeconds: 9, release: true });
+
+const rows: readonly Row[] = [
+  // Reads of one thing: what is not seen is not there.
+  {
+    name: "getCluster",
+    ask: (caller, place) => caller.get(`${svc}/clusters/${place}`),
+    allowed: seeCluster,
+    refused: hidden,
+    absent: 404,
+  },
+  {
+    name: "listAddons",
+    ask: (caller, place) => caller.get(`${svc}/clusters/${place}/get-addons`),
+    allowed: seeCluster,
+    refused: hidden,
+    absent: 404,
+  },
+  {
+    name: "listDeployments",
+    ask: (caller, place, { ids }) => caller.get(`${svc}/apps/${ids[place].app}/deployments`),
+    allowed: seeWorkspace,
+    refused: hidden,
+    absent: 404,
+  },
+  {
+    name: "listJobRuns",
+    ask: (caller, place, { ids }) => caller.get(`${svc}/jobs/${ids[place].job}/runs`),
+    allowed: seeWorkspace,
+    refused: hidden,
+    absent: 404,
+  },
+  {
+    name: "getJobRun",
+    ask: (caller, place, { ids }) => caller.get(`${svc}/jobs/${ids[place].job}/runs/job-1-1`),
+    allowed: seeWorkspace,
+    refused: hidden,
+    absent: 404,
+  },
+  {
+    name: "getArtifact",
+    ask: (caller, place, { ids }) => caller.get(`${ml}/artifacts/${ids[place].artifact}`),
+    allowed: repoRoles,
+    refused: hidden,
+    absent: 404,
+  },
+  {
+    name: "getSecret",
+    ask: (caller, place, { ids }) => caller.get(`${svc}/secrets/${ids[place].secret}`),
+    allowed: administrators,
+    refused: hidden,
+    absent: 404,
+  },
+  {
+    name: "listSecretDeployments",
+    ask: (caller, place, { ids }) => caller.get(`${svc}/secrets/${ids[place].secret}/deployments`),
+    allowed: administrators,
+    refused: hidden,
+    absent: 404,
+  },
+  {
+    name: "getPersonalAccessToken",
+    ask: (caller) => caller.get(`${svc}/personal-access-tokens/mine`),
+    allowed: everyone,
+    refused: hidden,
+    absent: 200,
+  },
+  // Writes by name: what cannot be seen would be made.
+  {
+    name: "putCluster",
+    ask: rehearse(`${svc}/clusters`, manifests.cluster),
+    allowed: ["cluster-admin"],
+    refused: denied,
+    absent: 200,
+  },
+  {
+    name: "putWorkspace",
+    ask: rehearse(`${svc}/workspaces`, manifests.workspace),
+    allowed: ["cluster-admin", "workspace-admin"],
+    refused: denied,
+    absent: 422,
+  },
+  {
+    name: "putTeam",
+    ask: rehearse(`${svc}/teams`, manifests.team),
+    allowed: ["manager"],
+    refused: denied,
+    absent: 200,
+  },
+  {
+    name: "putVirtualAccount",
+    ask: rehearse(`${svc}/virtual-accounts`, manifests.account),
+    allowed: administrators,
+    refused: denied,
+    absent: 200,
+  },
+  {
+    name: "putMlRepo",
+    ask: rehearse(`${svc}/ml-repos`, manifests.repo),
+    allowed: ["ml-repo-admin"],
+    refused: denied,
+    absent: 200,
+  },
+  {
+    name: "createSecretGroup",
+    ask: (caller, place, { next }) =>
+      caller.post(`${svc}/secret-groups`, { name: `${place}${next()}`, integrationId: "builtin", secrets: [] }),
+    allowed: administrators,
+    refused: denied,
+    absent: 200,
+  },
+  {
+    name: "putSecretGroup",
+    ask: put(`${svc}/secret-groups`, manifests.group),
+    allowed: administrators,
+    refused: denied,
+    absent: 200,
+  },
+  {
+    name: "putLease",
+    what: "of a workspace",
+    ask: lease((place) => `${place}:ws1`),
+    allowed: writeWorkspace,
+    refused: denied,
+    absent: 200,
+  },
+  {
+    name: "putLease",
+    what: "of a cluster",
+    ask: lease((place) => `cluster/${place}`),
+    allowed: ["cluster-admin"],
+    refused: denied,
+    absent: 200,
+  },
+  {
+    name: "putLease",
+    what: "of an ml repo",
+    ask: lease((place) => `ml-repo:holdfast/${place}`),
+    allowed: writeRepo,
+    refused: denied,
+    absent: 200,
+  },
+  // Writes into a place that the manifest names.
+  {
+    name: "putApp",
+    ask: rehearse(`${svc}/apps`, manifests.service),
+    allowed: writeWorkspace,
+    sees: seeWorkspace,
+    refused: dangling,
+    absent: 422,
+  },
+  {
+    name: "putPromptVersion",
+    ask: put(`${ml}/prompt-versions`, manifests.prompt),
+    allowed: writeRepo,
+    sees: repoRoles,
+    refused: dangling,
+    absent: 422,
+  },
+  {
+    name: "putModelVersion",
+    ask: put(`${ml}/model-versions`, manifests.model),
+    allowed: writeRepo,
+    sees: repoRoles,
+    refused: dangling,
+    absent: 422,
+  },
+  {
+    name: "postModelVersion",
+    ask: (caller, place) => caller.post(`${ml}/model-versions`, { manifest: manifests.model(place) }),
+    allowed: writeRepo,
+    sees: repoRoles,
+    refused: dangling,
+    absent: 422,
+  },
+  {
+    name: "stageArtifactVersion",
+    ask: (caller, place) => caller.post(`${ml}/artifact-versions/stage`, { manifest: manifests.model(place) }),
+    allowed: writeRepo,
+    sees: repoRoles,
+    refused: dangling,
+    absent: 422,
+  },
+  {
+    name: "markStageFailure",
+    ask: (caller, place, { ids }) =>
+      caller.post(`${ml}/artifact-versions/mark-stage-failure`, { id: ids[place].stage }),
+    allowed: writeRepo,
+    sees: repoRoles,
+    refused: { seen: 403, unseen: 404 },
+    absent: 404,
+  },
+];
+
+/** What a role sees of a list, by the names of its rows. */
+type Listing = {
+  readonly name: OperationName;
+  readonly path: string;
+  readonly nameOf: (row: never) => string;
+  readonly sees: readonly Role[];
+};
+
+const named = ({ name }: { readonly name: string }) => name;
+const ofManifest = (field: string) => (row: { readonly manifest: Readonly<Record<string, string>> }) =>
+  row.manifest[field] ?? "";
+
+const listings: readonly Listing[] = [
+  { name: "listClusters", path: `${svc}/clusters`, nameOf: named, sees: seeCluster },
+  { name: "listWorkspaces", path: `${svc}/workspaces`, nameOf: ofManifest("cluster_fqn"), sees: seeWorkspace },
+  {
+    name: "listApps",
+    path: `${svc}/apps?applicationType=service`,
+    nameOf: ({ workspaceFqn }: { readonly workspaceFqn: string }) => workspaceFqn.replace(":ws1", ""),
+    sees: seeWorkspace,
+  },
+  { name: "listTeams", path: `${svc}/teams`, nameOf: ofManifest("name"), sees: seeTeam },
+  { name: "listVirtualAccounts", path: `${svc}/virtual-accounts`, nameOf: named, sees: ["account"] },
+  { name: "listSecretGroups", path: `${svc}/secret-groups`, nameOf: named, sees: administrators },
+  { name: "listMlRepos", path: `${ml}/ml-repos`, nameOf: ofManifest("name"), sees: repoRoles },
+  { name: "listModelVersions", path: `${ml}/model-versions`, nameOf: ofManifest("ml_repo"), sees: repoRoles },
+  { name: "listPromptVersions", path: `${ml}/prompt-versions`, nameOf: ofManifest("ml_repo"), sees: repoRoles },
+  // These are the caller's own, an administrator's too.
+  { name: "listOwnTeams", path: `${svc}/teams/user`, nameOf: ofManifest("name"), sees: seeTeam },
+];
+
+/** What a role should hear of a row at a place. */
+function expected({ allowed, sees = allowed, refused, absent }: Row, role: Role, place: Place): number {
+  if (role === "tenant-admin") return place === "absent" ? absent : 200;
+  if (allowed === everyone) return 200;
+  if (place === "own") return allowed.includes(role) ? 200 : sees.includes(role) ? refused.seen : refused.unseen;
+  return refused.unseen;
+}
+
+test("every operation is in the table", () => {
+  const told = new Set([...rows, ...listings].map(({ name }) => name));
+  expect(new Set(Object.keys(operations))).toEqual(told);
+});
+
+test("S31 every role may do what its row says with what is its own, foreign or absent, and nothing else", async () => {
+  const world = await plantWorld();
+  const wrong: string[] = [];
+  for (const row of rows) {
+    for (const [role, caller] of world.callers) {
+      for (const place of places) {
+        const { status } = await row.ask(caller, place, world);
+        const wanted = expected(row, role, place);
+        const what = `${role}: ${row.name} ${row.what ?? ""} ${place}`;
+        if (status !== wanted) wrong.push(`${what}: ${status} and not ${wanted}`);
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("S31 every list shows to every role what is its own, and its true total", async () => {
+  const { callers } = await plantWorld();
+  const wrong: string[] = [];
+  for (const { name, path, nameOf, sees } of listings) {
+    for (const [role, caller] of callers) {
+      const { body } = await caller.get(path);
+      const shown = body.data.map(nameOf).toSorted().join();
+      const all = role === "tenant-admin" && name !== "listOwnTeams" ? "foreign,own" : sees.includes(role) ? "own" : "";
+      if (shown !== all || body.pagination.total !== body.data.length) wrong.push(`${role}: ${name} shows ${shown}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,140 @@
+import type { JsonObject } from "../../src/contract/json.ts";
+import { Secret } from "../../src/contract/secret.ts";
+import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
+import { statement } from "./databases.ts";
+
+/** Everybody who calls: each holds the role of that name on the resources called `own`, and nothing else. */
+export const clusterRoles = ["cluster-admin", "cluster-member", "cluster-viewer"] as const;
+const workspaceRoles = ["workspace-admin", "workspace-editor", "workspace-member", "workspace-viewer"] as const;
+export const repoRoles = ["ml-repo-admin", "ml-repo-editor", "ml-repo-viewer"] as const;
+const others = ["tenant-member", "manager", "member", "account", "custom", "nobody"] as const;
+export const roles = ["tenant-admin", ...clusterRoles, ...workspaceRoles, ...repoRoles, ...others] as const;
+/** Somebody who calls. */
+export type Role = (typeof roles)[number];
+
+const email = (role: Role) => `${role}@example.com`;
+const given = (held: readonly Role[]) => held.map((role_id) => ({ subject: `user:${email(role_id)}`, role_id }));
+
+/** Where a resource is: where everybody has a role, where nobody has, or nowhere. */
+export type Place = "own" | "foreign" | "absent";
+/** All three. */
+export const places: readonly Place[] = ["own", "foreign", "absent"];
+
+const isOwn = (place: Place) => place === "own";
+/** A manifest of each kind, by place. */
+export const manifests = {
+  cluster: (place: Place) => ({
+    type: "cluster",
+    name: place,
+    cluster_type: "generic",
+    ...(isOwn(place) && { collaborators: given(clusterRoles) }),
+  }),
+  workspace: (place: Place) => ({
+    type: "workspace",
+    name: "ws1",
+    cluster_fqn: place,
+    ...(isOwn(place) && {
+      collaborators: [...given(workspaceRoles), { subject: `user:${email("custom")}`, role_id: "my-own-role" }],
+    }),
+  }),
+  service: (place: Place) => ({
+    type: "service",
+    name: "api",
+    workspace_fqn: `${place}:ws1`,
+    image: { type: "image", image_uri: "registry.example.com/api:1" },
+  }),
+  job: (place: Place) => ({ type: "job", name: "job", workspace_fqn: `${place}:ws1` }),
+  team: (place: Place) => ({
+    type: "team",
+    name: place,
+    members: isOwn(place) ? [email("member")] : ["other@example.com"],
+    ...(isOwn(place) && { managers: [email("manager")] }),
+  }),
+  account: (place: Place) => ({
+    type: "virtual-account",
+    name: place,
+    permissions: isOwn(place)
+      ? [{ resource_type: "cluster", resource_fqn: "own", role_id: "cluster-viewer" }]
+      : [{ resource_type: "cluster", resource_fqn: "foreign", role_id: "cluster-viewer" }],
+  }),
+  repo: (place: Place) => ({
+    type: "ml-repo",
+    name: place,
+    ...(isOwn(place) && { collaborators: given(repoRoles) }),
+  }),
+  model: (place: Place) => ({ type: "model-version", name: "m", ml_repo: place }),
+  prompt: (place: Place) => ({
+    type: "chat_prompt",
+    name: "p",
+    ml_repo: place,
+    messages: [{ role: "user", content: "hi" }],
+  }),
+  group: (place: Place) => ({ type: "secret-group", name: place, secrets: [{ key: "k", value: "v" }] }),
+} satisfies { readonly [kind: string]: (place: Place) => JsonObject };
+
+/** Ids of what is at one place. */
+type Ids = { readonly [what in "app" | "job" | "artifact" | "stage" | "secret"]: string };
+
+/** What the access tests look at, and who looks. */
+export type World = {
+  readonly callers: ReadonlyMap<Role, Caller>;
+  readonly ids: { readonly [place in Place]: Ids };
+  /** A number that was not given before. */
+  readonly next: () => number;
+};
+
+const absent: Ids = { app: "absent", job: "absent", artifact: "absent", stage: "absent", secret: "absent" };
+
+/** Makes the own and the foreign resources, and a caller for each role. */
+export async function plantWorld(): Promise<World> {
+  const plane = await startControlPlane();
+  const own = await plantAt(plane.admin, "own");
+  const foreign = await plantAt(plane.admin, "foreign");
+  for (const role of ["tenant-admin", "tenant-member"] as const) {
+    // Nothing in the interface gives a user a role on the tenant.
+    await statement(plane.data, "INSERT INTO grants VALUES ('test', ?, 'tenant', 'holdfast', ?)", [
+      `user:${email(role)}`,
+      role,
+    ]);
+  }
+  const callers = new Map<Role, Caller>();
+  for (const role of roles) {
+    const isAccount = role === "account";
+    callers.set(role, isAccount ? caller(plane.url, new Secret(own.token)) : await addUser(plane, email(role)));
+  }
+  let count = 0;
+  const next = () => {
+    count += 1;
+    return count;
+  };
+  return { callers, ids: { own: own.ids, foreign: foreign.ids, absent }, next };
+}
+
+async function plantAt(admin: Caller, place: Place): Promise<{ readonly ids: Ids; readonly token: string }> {
+  const svc = "/api/svc/v1";
+  const ml = "/api/ml/v1";
+  const put = async (path: string, manifest: JsonObject, more: object = {}) => {
+    const { status, body, text } = await admin.put(path, { manifest, ...more });
+    if (status !== 200) throw new Error(`${path} answered ${text}`);
+    return body;
+  };
+  await put(`${svc}/clusters`, manifests.cluster(place));
+  await put(`${svc}/workspaces`, manifests.workspace(place));
+  const group = await put(`${svc}/secret-groups`, manifests.group(place));
+  const app = await put(`${svc}/apps`, manifests.service(place));
+  const job = await put(`${svc}/apps`, manifests.job(place), { triggerOnDeploy: true });
+  await put(`${svc}/teams`, manifests.team(place));
+  await put(`${svc}/ml-repos`, manifests.repo(place));
+  await put(`${ml}/prompt-versions`, manifests.prompt(place));
+  const model = await put(`${ml}/model-versions`, manifests.model(place));
+  const staged = await admin.post(`${ml}/artifact-versions/stage`, { manifest: manifests.model(place) });
+  const { token } = await put(`${svc}/virtual-accounts`, manifests.account(place));
+  const ids = {
+    app: app.data.applicationId,
+    job: job.data.applicationId,
+    artifact: model.data.model_id,
+    stage: staged.body.id,
+    secret: group.data.associatedSecrets[0].id,
+  };
+  return { ids, token };
+}
