@@ -107,11 +107,23 @@ test.each([
     "PUT /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
     400,
   ],
+  ["a tracing request", "TRACE /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404],
   ["huge headers", `GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(40_000)}\r\n\r\n`, 431],
 ])("%s is answered with an error and no crash", async (_, bytes, status) => {
   const url = await started();
   const answer = await raw(url, bytes);
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toMatchObject({ statusCode: status });
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+test.each([
+  // As RFC 9112 has it: the name of another host changes nothing.
+  ["GET http://evil.example.com/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", /^HTTP\/1.1 200 /],
+  ["GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", /^HTTP\/1.1 400 /],
+  ["CONNECT evil.example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n", /^$/],
+])("S25 %s leads nowhere else", async (bytes, answer) => {
+  const url = await started();
+  expect(await raw(url, bytes)).toMatch(answer);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
