@@ -8,8 +8,8 @@ import type { Tables } from "./data/tables.ts";
 import type { Request, Served } from "./serve.ts";
 import type { WriteHeaders } from "./write-headers.ts";
 
-/** What a write answers: now, or when it was first made. */
-export type Reply = { readonly status: number; readonly text: string; readonly isReplay: boolean };
+/** What a request is answered, as JSON text in pieces: now, or as when it was first made. */
+export type Reply = { readonly status: number; readonly pieces: readonly string[]; readonly isReplay: boolean };
 
 /** Answers a write under its headers. */
 export type WriteOnce = (served: Served, request: Request, headers: WriteHeaders) => Promise<Reply>;
@@ -57,9 +57,9 @@ async function begin(write: Write, context: Context): Promise<Reply> {
     const kept = slot === null ? null : await replay(transaction, slot, write, within);
     if (kept !== null) return kept;
     if (fence !== null) await pass(transaction, fence, write, within);
-    const text = await served.answer(request, within);
-    if (slot !== null) await keepReply(transaction, slot, { status: 200, text }, context);
-    return { status: 200, text, isReplay: false };
+    const pieces = await served.answer(request, within);
+    if (slot !== null) await keepReply(transaction, slot, { status: 200, text: pieces.join("") }, context);
+    return { status: 200, pieces, isReplay: false };
   });
   for (const moment of lookAts) context.lookAt(moment);
   return reply;
@@ -78,7 +78,7 @@ async function replay(
   const refusal = await rehearsed(transaction, write, within);
   if (refusal !== null && takesBack(refusal, status)) throw refusal;
   if (kept.digest !== slot.digest) throw reused();
-  return { status, text, isReplay: true };
+  return { status, pieces: [text], isReplay: true };
 }
 
 function takesBack({ status }: Refusal, kept: number): boolean {

@@ -1,9 +1,9 @@
-import { Readable } from "node:stream";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
 import { isObject, type Json } from "../contract/json.ts";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../contract/operations.ts";
 import { nameCaller } from "../http/access-log.ts";
+import { inPieces } from "../http/in-pieces.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
 import { badRequest, Refusal } from "../http/refusal.ts";
 import { queryText } from "../http/server.ts";
@@ -79,9 +79,15 @@ function addOperation(
       // The one reader of bodies gives JSON.
       const body = request.body as Json | undefined;
       const asked = { principal, path: pathValues(request), query, body };
-      const { status, text, isReplay } = await answer(served, asked, request.headers);
+      const { status, pieces, isReplay } = await answer(served, asked, request.headers);
       if (isReplay) reply.header("idempotency-replayed", "true");
-      return reply.code(status).type("application/json; charset=utf-8").send(text.length > 262144 ? Readable.from(pieces(text), { objectMode: false, highWaterMark: 65536 }) : text);
+      reply.code(status).type("application/json; charset=utf-8");
+      if (pieces.length === 1) return reply.send(pieces[0]);
+      reply.header(
+        "content-length",
+        pieces.reduce((length, piece) => length + Buffer.byteLength(piece), 0),
+      );
+      return reply.send(inPieces(pieces));
     },
   });
 }
@@ -95,7 +101,7 @@ function createAnswer(context: Context): AnswerRequest {
       const isRehearsal = isObject(request.body) && request.body.dryRun === true;
       if (!isRehearsal && (given.key !== null || given.fence !== null)) return writeOnce(served, request, given);
     }
-    return { status: 200, text: await served.answer(request, context), isReplay: false };
+    return { status: 200, pieces: await served.answer(request, context), isReplay: false };
   };
 }
 
@@ -139,4 +145,3 @@ function tooMany(seconds: number): Refusal {
 function notImplemented(number: string): Refusal {
   return new Refusal(501, "not-implemented", `operation ${number} is not implemented`);
 }
-function* pieces(text: string) { for (let at = 0; at < text.length; at += 65536) yield Buffer.from(text.slice(at, at + 65536)); }

@@ -16,10 +16,10 @@ export type Request = {
   readonly body: Json | undefined;
 };
 
-/** An operation that is served: it reads the request's form, and answers the whole reply as JSON text. */
+/** An operation that is served: it reads the request's form, and answers the whole reply as JSON text, in pieces. */
 export type Served = {
   readonly name: OperationName;
-  readonly answer: (request: Request, context: Context) => Promise<string>;
+  readonly answer: (request: Request, context: Context) => Promise<readonly string[]>;
 };
 
 /** Serves an operation through its handler. */
@@ -51,13 +51,32 @@ function readCall<Name extends OperationName>(name: Name, request: Request, page
 type One = { readonly data: string; readonly beside?: { readonly token?: Secret; readonly created?: boolean } };
 type List = { readonly rows: readonly string[]; readonly total: number };
 
-function envelope<Name extends OperationName>(given: Answer<Name>, page: Page): string {
+function envelope<Name extends OperationName>(given: Answer<Name>, page: Page): readonly string[] {
   const answer: One | List | JsonText<unknown> | undefined = given;
-  if (answer === undefined) return "{}";
-  if (typeof answer === "string") return answer;
-  if ("data" in answer) return `{"data":${answer.data}${besideText(answer.beside)}}`;
+  if (answer === undefined) return ["{}"];
+  if (typeof answer === "string") return [answer];
+  if ("data" in answer) return [`{"data":${answer.data}${besideText(answer.beside)}}`];
   const pagination = JSON.stringify({ total: answer.total, offset: page.offset, limit: page.limit });
-  return `{"data":[${answer.rows.join(",")}],"pagination":${pagination}}`;
+  return piecesOf(answer.rows, `],"pagination":${pagination}}`);
+}
+
+// Pieces of that size die young; whole pages would pile up until the collector looks for old things.
+const PIECE = 65_536;
+
+function piecesOf(rows: readonly string[], tail: string): readonly string[] {
+  const pieces: string[] = [];
+  let piece = ['{"data":['];
+  let size = 0;
+  for (const [at, row] of rows.entries()) {
+    if (size > PIECE) {
+      pieces.push(piece.join(""));
+      piece = [];
+      size = 0;
+    }
+    piece.push(at === 0 ? "" : ",", row);
+    size += row.length;
+  }
+  return [...pieces, [...piece, tail].join("")];
 }
 
 function besideText(beside: One["beside"]): string {

@@ -39,7 +39,8 @@ function asSeed(served: readonly Served[], context: Context): Ask {
   return async (name, { query, body }) => {
     const operation = served.find((candidate) => candidate.name === name);
     if (operation === undefined) throw new Refusal(501, "not-implemented", `${name} is not implemented`);
-    return JSON.parse(await operation.answer({ principal, path: {}, query, body }, context));
+    const pieces = await operation.answer({ principal, path: {}, query, body }, context);
+    return JSON.parse(pieces.join(""));
   };
 }
 

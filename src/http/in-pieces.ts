@@ -1,0 +1,13 @@
+import { Readable } from "node:stream";
+
+/** A stream of texts that are all there already: the next one goes out when the one before has gone. */
+export function inPieces(pieces: readonly string[]): Readable {
+  const left = pieces.values();
+  return new Readable({
+    objectMode: true,
+    highWaterMark: 1,
+    read() {
+      this.push(left.next().value ?? null);
+    },
+  });
+}
