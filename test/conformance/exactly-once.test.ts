@@ -3,15 +3,21 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
-import { addUser, caller, effects, startControlPlane } from "../control-plane.ts";
+import { addUser, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { statement } from "../support/databases.ts";
+import { kill, serveApart } from "../support/serve-apart.ts";
 import { cluster, plantWorkspace, service, workspace } from "./platform.ts";
 
 type Plane = Awaited<ReturnType<typeof startControlPlane>>;
 type Sending = { readonly method?: string; readonly headers?: Record<string, string>; readonly token?: Secret };
 
 /** Sends a write with headers of its own. */
-async function send({ url, adminToken }: Plane, path: string, body: unknown, sending: Sending = {}) {
+async function send(
+  { url, adminToken }: Pick<Plane, "url" | "adminToken">,
+  path: string,
+  body: unknown,
+  sending: Sending = {},
+) {
   const { method = "PUT", headers = {}, token = adminToken } = sending;
   const response = await fetch(url + path, {
     method,
@@ -330,4 +336,39 @@ test("after a day a key is new again", async () => {
   expect(late.status).toBe(200);
   expect(late.headers.get("idempotency-replayed")).toBeNull();
   expect(late.body.token).toBeUndefined();
+});
+
+test("F69 after kill -9, every write under a key is made once, and its reply with the token can be had", async () => {
+  const data = await temporaryFolder();
+  const { child, url, token } = await serveApart(data);
+  const keys = new Map<string, string>();
+  let answered = 0;
+  const put = (at: Pick<Plane, "url" | "adminToken">, name: string, key: string) =>
+    send(at, accounts, { manifest: { ...account, name } }, withKey(key));
+  const writing = Promise.allSettled(
+    Array.from({ length: 8 }, async (_, writer) => {
+      for (let nth = 0; ; nth += 1) {
+        const [name, key] = [`account-${writer}-${nth}`, randomUUID()];
+        keys.set(name, key);
+        await put({ url, adminToken: token }, name, key);
+        answered += 1;
+      }
+    }),
+  );
+  await expect.poll(() => answered, { timeout: 20_000, interval: 1 }).toBeGreaterThan(30);
+  await kill(child);
+  await writing;
+
+  const again = await startControlPlane({ data });
+  let replayed = 0;
+  for (const [name, key] of keys) {
+    const { status, body, headers } = await put(again, name, key);
+    expect([name, status, typeof body.token]).toEqual([name, 200, "string"]);
+    if (headers.get("idempotency-replayed") === "true") replayed += 1;
+  }
+  // What was answered before the end was committed before.
+  expect(replayed).toBeGreaterThanOrEqual(answered);
+  const made = (await effects(data)).filter((effect) => effect.includes("virtual-account/"));
+  expect(new Set(made).size).toBe(keys.size);
+  expect(made).toHaveLength(keys.size);
 });

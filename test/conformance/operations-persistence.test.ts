@@ -1,39 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { databaseOf } from "../support/databases.ts";
+import { kill, serveApart } from "../support/serve-apart.ts";
 import { cluster, plantWorkspace, service } from "./platform.ts";
 
 const apps = "/api/svc/v1/apps";
 
-/** Starts a control plane in a process of its own. */
-async function serveApart(
-  data: string,
-  rolloutSeconds = 0,
-): Promise<{ readonly child: ChildProcess; readonly admin: Caller }> {
-  const script = new URL("serve-child.ts", import.meta.url).pathname;
-  const database = await databaseOf(data);
-  const args = [script, data, String(rolloutSeconds), ...(database === null ? [] : [database])];
-  const child = spawn(process.execPath, args, {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
-  const [url] = await once(createInterface(child.stdout), "line");
-  const token = new Secret((await readFile(join(data, "admin-token"), "utf8")).trim());
-  return { child, admin: caller(String(url), token) };
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  const exited = once(child, "exit");
-  child.kill("SIGKILL");
-  await exited;
+/** Starts a control plane in a process of its own, with its administrator as the caller. */
+async function servedApart(data: string, rolloutSeconds = 0) {
+  const { child, url, token } = await serveApart(data, rolloutSeconds);
+  return { child, admin: caller(url, token) };
 }
 
 test("what was answered is there after a restart, byte for byte", async () => {
@@ -51,7 +30,7 @@ test("what was answered is there after a restart, byte for byte", async () => {
 
 test("after kill -9 in the middle of writes, every answered one is there, whole, with its audit row", async () => {
   const data = await temporaryFolder();
-  const { child, admin } = await serveApart(data);
+  const { child, admin } = await servedApart(data);
   await plantWorkspace(admin);
   const answered = new Map<string, number>();
   const writing = Promise.allSettled(
@@ -90,7 +69,7 @@ test("after kill -9 in the middle of writes, every answered one is there, whole,
 
 test("a rollout that was killed in its middle goes on after a restart", async () => {
   const data = await temporaryFolder();
-  const { child, admin } = await serveApart(data, 2);
+  const { child, admin } = await servedApart(data, 2);
   await plantWorkspace(admin);
   const { applicationId, id } = (await admin.put(apps, { manifest: service })).body.data;
   await kill(child);
