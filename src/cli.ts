@@ -31,6 +31,7 @@ const terminal: Terminal = {
   stderr: process.stderr,
   env: process.env,
   cwd: process.cwd(),
+  program: import.meta.dirname,
   now: Date.now,
   stopping: stopping.signal,
   signal: ending.signal,

@@ -125,8 +125,8 @@ async function readSpan<Row>(read: PageReader<Row>, { offset, limit }: Span): Pr
   return front === null || back === null ? null : { rows: [...front.rows, ...back.rows], total: back.total };
 }
 
-// Addons and job runs have no id; their names are unique in their list.
-function rowId(row: unknown): string {
+/** What tells a row apart in its list: addons and job runs have no id, but a name that no other one has. */
+export function rowId(row: unknown): string {
   if (!isObject(row)) return JSON.stringify(row);
   return text(row.id) || text(row.fqn) || text(row.name) || JSON.stringify(row);
 }

@@ -12,6 +12,7 @@ const IMPRINT = Symbol("imprint");
 export type KnownRow = JsonObject & {
   readonly [KNOWN]: true;
   readonly [IMPRINT]: Imprint;
+  readonly imprint: Imprint;
   /** What tells it apart in its list. */
   readonly id: string;
 };
@@ -39,7 +40,7 @@ export type Listed<Row> =
 
 /** A row of which no more is told than what tells it apart. */
 export function knownRow(imprint: Imprint, id: string): KnownRow {
-  return { [KNOWN]: true, [IMPRINT]: imprint, id };
+  return { [KNOWN]: true, [IMPRINT]: imprint, imprint, id };
 }
 
 /** Whether the row was recognised and not read; no server can make one that looks so. */

@@ -35,13 +35,16 @@ export async function run(invocation: Invocation): Promise<number> {
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
   guardShrinking(session, recorded, prepared, flags);
-  const looked = await look(desired, lookingAt(session, recorded, prepared, terminal.stopping));
+  const looked = await look(
+    desired,
+    lookingAt(session, recorded, prepared, { records: true, signal: terminal.stopping }),
+  );
   if (sealed !== null) mustBeCurrent(sealed, looked.plan);
   if (!(await isAgreed(looked, invocation, prepared))) {
     terminal.stderr.write("nothing was written\n");
     return 0;
   }
-  const applied = await follow(looked, recorded, session, options);
+  const applied = await follow(looked, session, options);
   await report(applied, looked.plan, invocation, prepared);
   // What was done is told first; that the run was cut short then decides the exit code.
   terminal.stopping.throwIfAborted();

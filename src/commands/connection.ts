@@ -1,6 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import { openSession, type Session } from "../engine/session.ts";
 import { openState, type State } from "../engine/state.ts";
+import { buildOf } from "./build.ts";
 import type { Invocation } from "./command.ts";
 import type { Prepared } from "./prepare.ts";
 import { attach, namedServer, noServer, type ServerChoice } from "./server-choice.ts";
@@ -30,6 +31,7 @@ export async function openConnection(
     state,
     sink: settings.sink ?? (choice.name === "embedded" ? "file" : defaultSink()),
     registersModels: settings.registersModels,
+    build: buildOf(terminal.program),
     concurrency: settings.concurrency,
     requestTimeout: settings.requestTimeoutMs,
     connectTimeout: settings.connectTimeoutMs,

@@ -2,7 +2,7 @@ import { shapes } from "../contract/generated/shapes.ts";
 import type { Shape } from "../contract/shape.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 import type { Step } from "../core/plan.ts";
-import type { Recorded } from "../core/recorded.ts";
+import type { RecordedHead } from "../core/recorded.ts";
 import type { Desired, Look, Looking } from "../engine/look.ts";
 import type { Session } from "../engine/session.ts";
 import { kindOf } from "../kinds/index.ts";
@@ -37,23 +37,25 @@ export function desiredOf(prepared: Prepared): Desired {
 
 /** What the engine needs to look at a server. */
 export function lookingAt(
-  { server, reader, memory, sink }: Session,
-  recorded: ReadonlyMap<Identity, Recorded>,
+  { server, reader, memory, ledger, remembrance, sink }: Session,
+  recorded: ReadonlyMap<Identity, RecordedHead>,
   { settings, now }: Prepared,
-  signal: AbortSignal,
+  options: Pick<Looking, "records" | "signal">,
 ): Looking {
   return {
     server,
     reader,
     memory,
+    ledger,
     recorded,
+    remembrance,
     kindOf,
     shapeOf,
     ignore: settings.ignore,
     hasSink: sink !== null,
     concurrency: settings.concurrency,
     now,
-    signal,
+    ...options,
   };
 }
 

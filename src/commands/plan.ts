@@ -7,7 +7,7 @@ import { type Look, type Looking, look, unmanaged } from "../engine/look.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
 import { planText, unmanagedText } from "../render/plan.ts";
-import type { Invocation } from "./command.ts";
+import type { Flags, Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
 import { desiredOf, detailIn, groupOf, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
@@ -19,12 +19,18 @@ export async function run(invocation: Invocation): Promise<number> {
   if (refuseInvalid(prepared, invocation)) return exitCodes.invalid;
   await using connected = await openConnection(invocation, prepared, { reading: true });
   const recorded = await connected.session.recorded();
-  const looking = lookingAt(connected.session, recorded, prepared, invocation.terminal.stopping);
-  const looked = await look(desiredOf(prepared), looking);
-  const { out } = invocation.flags;
-  if (out !== undefined) await writePlan(looked.plan, resolve(invocation.terminal.cwd, out));
-  await writeResult(invocation.terminal, show(looked, looking, prepared, invocation));
+  const { flags, terminal } = invocation;
+  const looking = lookingAt(connected.session, recorded, prepared, { records: false, signal: terminal.stopping });
+  const looked = await look(desiredOf(prepared), showsLive(flags) ? { ...looking, remembrance: null } : looking);
+  const { out } = flags;
+  if (out !== undefined) await writePlan(looked.plan, resolve(terminal.cwd, out));
+  await writeResult(terminal, show(looked, looking, prepared, invocation));
   return exitCodeOf(looked.plan, invocation);
+}
+
+// What the plan leaves out is shown of every row, so every row has to be read.
+function showsLive({ show = [] }: Flags): boolean {
+  return show.some((what) => what === "server" || what === "unmanaged");
 }
 
 async function writePlan(plan: Plan, path: string): Promise<void> {

@@ -11,6 +11,8 @@ export type Terminal = {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
+  /** The folder that the program lies in. */
+  readonly program: string;
   readonly now: () => number;
   /** Asked to end: nothing new is started, what is in flight is finished. */
   readonly stopping: AbortSignal;

@@ -61,7 +61,10 @@ async function reconcile(invocation: Invocation, { session }: Connected, told: T
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
   guardShrinking(session, recorded, prepared, flags);
-  const looked = await look(desired, lookingAt(session, recorded, prepared, terminal.stopping));
-  const applied = await follow(looked, recorded, session, options);
+  const looked = await look(
+    desired,
+    lookingAt(session, recorded, prepared, { records: true, signal: terminal.stopping }),
+  );
+  const applied = await follow(looked, session, options);
   told.applied(applied, looked, prepared);
 }

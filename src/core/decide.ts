@@ -84,6 +84,8 @@ export function decide(one: Case): Decision {
       return { ...decideAbsent(one, live.newest ?? 0), ...(one.recorded === null ? {} : RECORDED_GONE) };
     case "present":
       return decidePresent(one, live.row);
+    case "unread":
+      return { ...NOTHING, action: "keep" };
     case "unknown":
       if (live.reason === "refused" || live.reason === "unreadable") return refuse(one, live.reason, live.detail);
       return decideUnknown(one, live.reason);

@@ -8,7 +8,7 @@ import { isIgnored, rulesFor } from "./ignore.ts";
 import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
 import type { Change } from "./plan.ts";
 import type { PlanInput, Planned } from "./planner.ts";
-import type { Recorded } from "./recorded.ts";
+import { opened, type RecordedHead } from "./recorded.ts";
 import type { DriftEntry, DriftReport } from "./report.ts";
 import { redact } from "./sensitive.ts";
 
@@ -75,18 +75,20 @@ function findingFor(identity: Identity, manifest: Manifest | null, input: DriftI
   });
   if (manifest === null && !input.declared.has(identity)) return live?.state === "absent" ? null : entry("orphan");
   if (live === undefined || live.state === "unknown") return entry("unknown");
+  if (live.state === "unread") return "unchanged";
   if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
   const changes =
     recorded === undefined ? standIn(identity, input) : moved(identity, recorded, live.row.manifest, input);
   return changes.length === 0 ? "unchanged" : entry("drifted", changes);
 }
 
-function moved(identity: Identity, recorded: Recorded, live: JsonObject, input: DriftInput): readonly Change[] {
+function moved(identity: Identity, recorded: RecordedHead, live: JsonObject, input: DriftInput): readonly Change[] {
   const kind = input.kindOf(recorded.kind);
   if (kind === undefined) return [];
   const shape = input.shapeOf(recorded.kind);
   const rules = rulesFor(input.ignore, identity, new Date(input.now).toISOString().slice(0, 10));
-  const before = contentOf(kind, shape, recorded.echo ?? recorded.written);
+  const { echo, written } = opened(recorded);
+  const before = contentOf(kind, shape, echo ?? written);
   return differences(shape, before, contentOf(kind, shape, live))
     .filter(({ tokens }) => !isIgnored(rules, tokens))
     .map(({ tokens, before: was, after: is, sensitive }) => ({

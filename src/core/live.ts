@@ -14,6 +14,13 @@ export type UnknownReason =
 /** What is live of one identity: there, not there, or honestly unknown. */
 export type Live =
   | { readonly state: "present"; readonly row: LiveRow }
+  /** There, byte for byte as it was when it was found equal to the manifest, and so not read again. */
+  | { readonly state: "unread" }
   /** `newest`: the highest version that exists under the name, where the kind has versions. */
   | { readonly state: "absent"; readonly newest?: number }
   | { readonly state: "unknown"; readonly reason: UnknownReason; readonly detail?: string };
+
+/** Whether a resource is known to be there. */
+export function isThere(live: Live | undefined): boolean {
+  return live?.state === "present" || live?.state === "unread";
+}

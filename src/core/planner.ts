@@ -7,11 +7,11 @@ import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { pointerOf } from "./diff.ts";
 import { type IgnoreRule, rulesFor } from "./ignore.ts";
 import type { Kind } from "./kind.ts";
-import type { Live } from "./live.ts";
+import { isThere, type Live } from "./live.ts";
 import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
 import { patchBetween } from "./patch.ts";
 import { type Change, type Plan, reasonText, type Step, summarise } from "./plan.ts";
-import type { Recorded } from "./recorded.ts";
+import { opened, type RecordedHead } from "./recorded.ts";
 import { redact } from "./sensitive.ts";
 import type { ServerFacts } from "./server.ts";
 import { veil } from "./veil.ts";
@@ -30,7 +30,8 @@ export type PlanInput = {
   /** Declared identities whose manifests were refused. */
   readonly invalid: ReadonlySet<Identity>;
   readonly live: ReadonlyMap<Identity, Live>;
-  readonly recorded: ReadonlyMap<Identity, Recorded>;
+  /** Every receipt, opened where something is decided by it. */
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   readonly rehearsals: ReadonlyMap<Identity, Rehearsal>;
   /** Manifests at the base commit; null when none is compared with. */
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
@@ -85,12 +86,14 @@ function decideOne(
   const { identity } = manifest;
   const kind = input.kindOf(manifest.kind);
   if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
-  const recorded = input.recorded.get(identity) ?? null;
+  const live = input.live.get(identity) ?? { state: "unknown", reason: "no-read" };
+  const known = input.recorded.get(identity);
+  const recorded = known === undefined || live.state === "unread" ? null : opened(known);
   return decide({
     kind,
     shape: input.shapeOf(manifest.kind),
     manifest,
-    live: input.live.get(identity) ?? { state: "unknown", reason: "no-read" },
+    live,
     recorded,
     rehearsal: input.rehearsals.get(identity) ?? null,
     base: input.base && { manifest: input.base.get(identity) },
@@ -113,7 +116,7 @@ function obstacleOf(
   decisions: ReadonlyMap<Identity, Decision>,
 ): Obstacle | null {
   for (const { identity } of references) {
-    if (live.get(identity)?.state === "present") continue;
+    if (isThere(live.get(identity))) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity };
     if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity };
     const known = live.get(identity)?.state === "absent" && kindOf(splitIdentity(identity).kind) !== undefined;

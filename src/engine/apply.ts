@@ -7,10 +7,9 @@ import { keepIgnored } from "../core/keep-ignored.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
-import { equal } from "../core/normal.ts";
 import { type Step, writes } from "../core/plan.ts";
 import type { Planned } from "../core/planner.ts";
-import type { Recorded } from "../core/recorded.ts";
+import { opened, type Recorded, type RecordedHead, saysExactly } from "../core/recorded.ts";
 import { type ApplyReport, type Outcome, type RolloutResult, summariseOutcomes } from "../core/report.ts";
 import { StoreError, storeFault } from "../store/store-error.ts";
 import { type Ended, endedFrom, held, skipped, untouched } from "./ended.ts";
@@ -33,7 +32,7 @@ export type Progress =
 export type Applying = WritingContext & {
   readonly manifests: ReadonlyMap<Identity, Manifest>;
   readonly live: ReadonlyMap<Identity, Live>;
-  readonly recorded: ReadonlyMap<Identity, Recorded>;
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly concurrency: number;
@@ -98,7 +97,7 @@ async function adopt(steps: readonly Step[], on: Applying): Promise<void> {
     const [manifest, live, known] = [on.manifests.get(identity), on.live.get(identity), on.recorded.get(identity)];
     if (action !== "keep" || manifest === undefined || live?.state !== "present") return [];
     const { row } = live;
-    if (known && equal(known.written, manifest.value) && equal(known.echo ?? undefined, row.manifest)) return [];
+    if (known && saysExactly(opened(known), manifest.value, row.manifest)) return [];
     const written = manifest.value;
     return [{ identity, kind, id: row.id, written, echo: row.manifest, version: row.version ?? null, at: on.now() }];
   });

@@ -2,7 +2,7 @@ import type { Shape } from "../contract/shape.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
-import type { Recorded } from "../core/recorded.ts";
+import type { RecordedHead } from "../core/recorded.ts";
 import { type Applied, type Applying, apply } from "./apply.ts";
 import type { PendingIntent } from "./ledger.ts";
 import type { Look } from "./look.ts";
@@ -30,8 +30,7 @@ export type FollowOptions = Pick<
 
 /** Carries a look's plan out. */
 export async function follow(
-  { plan, decisions, observation, desired }: Look,
-  recorded: ReadonlyMap<Identity, Recorded>,
+  { plan, decisions, observation, desired, recorded }: Look,
   session: Session,
   options: FollowOptions,
 ): Promise<Applied> {
@@ -74,7 +73,7 @@ export async function recoverPending(session: Session, options: FollowOptions): 
 
 function observingWith({ reader, memory }: Session, { concurrency, signal, shapeOf }: FollowOptions): Observing {
   const rehearse = rehearsals({ reader, memory, concurrency, shapeOf });
-  return { reader, memory, rehearse, concurrency, signal };
+  return { reader, memory, recollection: null, rehearse, concurrency, signal };
 }
 
 function sentManifest({ kind, identity, written }: PendingIntent): Manifest {
@@ -85,7 +84,7 @@ function sentManifest({ kind, identity, written }: PendingIntent): Manifest {
 async function forgetGone(
   declared: ReadonlySet<Identity>,
   live: Look["observation"]["live"],
-  recorded: ReadonlyMap<Identity, Recorded>,
+  recorded: ReadonlyMap<Identity, RecordedHead>,
   { ledger }: Session,
 ): Promise<void> {
   const gone = [...recorded.keys()].filter(

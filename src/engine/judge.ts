@@ -18,7 +18,7 @@ export type Verdict =
 
 /** Judges from live whether an intent had its effect: a newer version, or content, that is what was sent. */
 export function judge(kind: Kind, shape: Shape, intent: Intent, live: Live): Verdict {
-  if (live.state === "unknown") return { effect: "unreadable" };
+  if (live.state === "unknown" || live.state === "unread") return { effect: "unreadable" };
   if (live.state === "absent") return { effect: "not-there" };
   const { row } = live;
   const { versionBefore, operation } = intent;

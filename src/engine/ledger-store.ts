@@ -1,9 +1,10 @@
+import { hash } from "node:crypto";
 import type { Insertable, Transaction } from "kysely";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import { type OperationName, operations, type WriteOperation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { Recorded } from "../core/recorded.ts";
+import type { Recorded, RecordedHead } from "../core/recorded.ts";
 import type { SealKey } from "../seal/key.ts";
 import { open, seal, sealedVersion } from "../seal/seal.ts";
 import type { Migrations } from "../store/migrate.ts";
@@ -83,8 +84,10 @@ const migrations: Migrations = {
   },
 };
 
+type Place = { readonly server: string; readonly key: SealKey };
+
 /** Opens the ledger of one server in a SQLite file. */
-export async function openLedger(path: string, { server, key }: { server: string; key: SealKey }): Promise<Ledger> {
+export async function openLedger(path: string, { server, key }: Place): Promise<Ledger> {
   const store = await openStore<Tables>(path, migrations);
   await mustBeOurs(store, key).catch(async (error: unknown) => {
     await store.close();
@@ -92,9 +95,10 @@ export async function openLedger(path: string, { server, key }: { server: string
   });
   const toRow = (receipt: Recorded): Insertable<Tables["receipt"]> => receiptRow(server, key, receipt);
   return {
-    recorded: async () => {
-      const rows = await store.read.selectFrom("receipt").selectAll().where("server", "=", server).execute();
-      return new Map(rows.map((row) => [row.identity, recordedFrom(key, row)]));
+    heads: () => everyHead(store, server),
+    recorded: async (identities) => {
+      const wanted = identities ?? (await everyHead(store, server)).keys();
+      return receiptsOf(store, { server, key }, wanted);
     },
     record: (receipts) => store.write((db) => putReceipts(db, receipts.map(toRow))),
     forget: (identities) =>
@@ -141,6 +145,40 @@ export async function openLedger(path: string, { server, key }: { server: string
   };
 }
 
+// In parts: together the insides may be larger than everything else that a run holds.
+const PART = 500;
+
+async function everyHead({ read }: Store<Tables>, server: string): Promise<ReadonlyMap<Identity, RecordedHead>> {
+  const heads = new Map<Identity, RecordedHead>();
+  const part = read.selectFrom("receipt").selectAll().where("server", "=", server).orderBy("identity").limit(PART);
+  for (let after: Identity | undefined = ""; after !== undefined; ) {
+    const rows: readonly Tables["receipt"][] = await part.where("identity", ">", after).execute();
+    for (const row of rows) heads.set(row.identity, headFrom(row));
+    after = rows.at(-1)?.identity;
+  }
+  return heads;
+}
+
+async function receiptsOf(
+  { read }: Store<Tables>,
+  { server, key }: Place,
+  identities: Iterable<Identity>,
+): Promise<ReadonlyMap<Identity, Recorded>> {
+  const found = new Map<Identity, Recorded>();
+  const rest = [...identities];
+  while (rest.length > 0) {
+    const part = rest.splice(-PART);
+    const rows = await read
+      .selectFrom("receipt")
+      .selectAll()
+      .where("server", "=", server)
+      .where("identity", "in", part)
+      .execute();
+    for (const row of rows) found.set(row.identity, recordedFrom(key, row));
+  }
+  return found;
+}
+
 // Found out at the door: half a run later it would look like a broken ledger.
 async function mustBeOurs({ read }: Store<Tables>, key: SealKey): Promise<void> {
   const sealed =
@@ -166,6 +204,10 @@ function receiptRow(server: string, key: SealKey, receipt: Recorded): Insertable
   const { identity, kind, id, version, at, written, echo } = receipt;
   const sealed = seal(key, JSON.stringify({ written, echo }), `receipt ${server} ${identity}`);
   return { server, identity, kind, external_id: id, version, at, sealed };
+}
+
+function headFrom({ identity, kind, external_id: id, version, at, sealed }: Tables["receipt"]): RecordedHead {
+  return { identity, kind, id, version, at, mark: hash("sha256", sealed, "base64") };
 }
 
 function recordedFrom(key: SealKey, row: Tables["receipt"]): Recorded {

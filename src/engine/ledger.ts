@@ -1,7 +1,7 @@
 import type { JsonObject } from "../contract/json.ts";
 import type { WriteOperation } from "../contract/operations.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { Recorded } from "../core/recorded.ts";
+import type { Recorded, RecordedHead } from "../core/recorded.ts";
 import type { RememberedFacts } from "./memory.ts";
 
 /** A write that is about to be sent, or whose outcome is not known yet. */
@@ -33,7 +33,10 @@ export type PendingIntent = Intent & {
  * about the server. Everything that could hold a secret is sealed.
  */
 export type Ledger = {
-  readonly recorded: () => Promise<ReadonlyMap<Identity, Recorded>>;
+  /** The outside of every receipt: opening them all is more work than most runs need. */
+  readonly heads: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
+  /** The receipts of these resources, opened; all of them without. */
+  readonly recorded: (identities?: Iterable<Identity>) => Promise<ReadonlyMap<Identity, Recorded>>;
   /** Remembers receipts, durably. */
   readonly record: (receipts: readonly Recorded[]) => Promise<void>;
   readonly forget: (identities: readonly Identity[]) => Promise<void>;

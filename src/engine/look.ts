@@ -11,10 +11,14 @@ import type { Kind, LiveRow } from "../core/kind.ts";
 import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
 import { writes } from "../core/plan.ts";
 import { makePlan, type Placed, type PlanInput, type Planned } from "../core/planner.ts";
-import type { Recorded } from "../core/recorded.ts";
+import type { RecordedHead } from "../core/recorded.ts";
+import type { Remembrance } from "./accord.ts";
+import type { Ledger } from "./ledger.ts";
 import type { ServerMemory } from "./memory.ts";
 import { isLocal, type Observation, type Observing, observe, type Wanted } from "./observe.ts";
+import { recollect } from "./recollection.ts";
 import { rehearsals as makeRehearse, type Rehearse, type Rehearsed } from "./rehearse.ts";
+import { remember } from "./remember.ts";
 
 /** What is wanted, as the source declares it. */
 export type Desired = {
@@ -36,7 +40,13 @@ export type Looking = {
   readonly server: string;
   readonly reader: Reader;
   readonly memory: ServerMemory;
-  readonly recorded: ReadonlyMap<Identity, Recorded>;
+  readonly ledger: Pick<Ledger, "recorded">;
+  /** The outside of every receipt. */
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+  /** Keeps for the next look what need not be read again; null where everything has to be. */
+  readonly remembrance: Remembrance | null;
+  /** Whether what is live and equal is to be recorded. */
+  readonly records: boolean;
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly ignore: readonly IgnoreRule[];
@@ -52,19 +62,25 @@ export type Look = Planned & {
   readonly desired: Desired;
   /** The manifests in order. */
   readonly placed: readonly Placed[];
+  /** Every receipt, opened where something was decided by it. */
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
 };
 
 /** Looks at live and plans: nothing here can change a control plane. */
 export async function look(desired: Desired, on: Looking): Promise<Look> {
   const rehearse = makeRehearse(on);
-  const observing: Observing = { ...on, rehearse };
   const placed = place(desired.manifests);
+  const remembered = on.remembrance?.load() ?? null;
+  const recollection = remembered && recollect(remembered, { ...on, manifests: desired.manifests });
+  const observing: Observing = { ...on, rehearse, recollection };
   const observation = await observe(wantedOf(desired, placed, on), observing);
+  const recorded = await openWhereRead(observation, on);
   const input = (rehearsals: ReadonlyMap<Identity, Rehearsal>): PlanInput => ({
     ...on,
     ...desired,
     desired: placed,
     live: observation.live,
+    recorded,
     rehearsals,
     base: desired.base,
     facts: on.memory,
@@ -77,7 +93,23 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   const asked = await preflight(first, placed, observation.rehearsals, rehearse, on);
   const planned =
     asked.size === 0 && !hasLearnt(first, on) ? first : makePlan(input(new Map([...observation.rehearsals, ...asked])));
-  return { ...planned, observation, desired, placed };
+  const looked = { ...planned, observation, desired, placed, recorded };
+  if (remembered !== null && recollection !== null) {
+    const next = remember(remembered, recollection, looked);
+    if (next !== null) on.remembrance?.save(next);
+  }
+  return looked;
+}
+
+// What need not be read again is decided already, whatever its receipt holds.
+async function openWhereRead(
+  { live }: Observation,
+  { recorded, ledger }: Looking,
+): Promise<ReadonlyMap<Identity, RecordedHead>> {
+  const read = [...recorded.keys()].filter((identity) => live.get(identity)?.state !== "unread");
+  if (read.length === 0) return recorded;
+  const opened = await ledger.recorded(read);
+  return new Map(recorded.entries().map(([identity, head]) => [identity, { ...head, ...opened.get(identity) }]));
 }
 
 function place(manifests: readonly Manifest[]): readonly Placed[] {
@@ -173,7 +205,7 @@ function hasLearnt({ plan }: Planned, { kindOf, memory }: Looking): boolean {
 
 /** What a drift report on a look rests on. */
 export function driftInput(
-  { plan, decisions, observation, desired, placed }: Look,
+  { plan, decisions, observation, desired, placed, recorded }: Look,
   on: Looking,
   { standsIn }: Pick<DriftInput, "standsIn">,
 ): DriftInput {
@@ -183,6 +215,7 @@ export function driftInput(
     declared: desired.declared,
     desired: placed,
     live: observation.live,
+    recorded,
     now: on.now(),
     complete: observation.complete,
     diagnostics: plan.diagnostics,

@@ -1,16 +1,16 @@
 import PQueue from "p-queue";
 import { ClientError } from "../client/failure.ts";
-import type { Reader } from "../client/reader.ts";
 import { isObject } from "../contract/json.ts";
 import type { GetOperation, ListOperation } from "../contract/operations.ts";
 import { operations } from "../contract/operations.ts";
 import type { Rehearsal } from "../core/decide.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { type Kind, type ListReading, type LiveRow, readRow, type SingleReading } from "../core/kind.ts";
-import type { Live } from "../core/live.ts";
+import { type Kind, type LiveRow, readRow, type SingleReading } from "../core/kind.ts";
+import { isThere, type Live } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../core/manifest.ts";
 import type { ServerMemory } from "./memory.ts";
 import type { Rehearse } from "./rehearse.ts";
+import { type Surveying, survey } from "./survey.ts";
 
 /** A resource whose live is asked for: declared (with its manifest), recorded, or only referred to. */
 export type Wanted = {
@@ -27,7 +27,7 @@ export type Observation = {
   readonly live: ReadonlyMap<Identity, Live>;
   /** What rehearsals answered on the way, where ids had to be found by them. */
   readonly rehearsals: ReadonlyMap<Identity, Rehearsal>;
-  /** Every listed row of the kinds that have lists, by kind. */
+  /** Every row that was read of the kinds that have lists, by kind. */
   readonly rows: ReadonlyMap<string, readonly LiveRow[]>;
   /** False when something readable could not be read. */
   readonly complete: boolean;
@@ -35,12 +35,10 @@ export type Observation = {
 };
 
 /** What observing needs of its surroundings. */
-export type Observing = {
-  readonly reader: Reader;
+export type Observing = Surveying & {
   readonly memory: ServerMemory;
   readonly rehearse: Rehearse;
   readonly concurrency: number;
-  readonly signal: AbortSignal;
 };
 
 type Findings = {
@@ -78,39 +76,20 @@ async function byList(
   narrow: { readonly [name: string]: string } = {},
 ): Promise<boolean> {
   if (kind.list === undefined || !on.memory.has(kind.list.operation)) return false;
-  const { operation, query } = kind.list;
+  const { list } = kind;
+  const identities = group.map(({ identity }) => identity);
   try {
-    const replies = await on.reader.list(operation, { query: { ...query, ...narrow } }, { signal: on.signal });
-    const rows = readRows(kind.list, replies);
+    const { rows, live } = await survey({ kind, list, narrow }, identities, on);
     found.rows.set(kind.type, rows);
-    const index = Map.groupBy(rows, ({ key }) => key);
-    for (const { identity } of group) found.live.set(identity, liveOf(kind, identity, index));
+    for (const [identity, one] of live) found.live.set(identity, one);
     return true;
   } catch (error) {
     if (isRouteMissing(error)) return false;
     // A list whose rows lack what a row needs is no list to us, where there is another way.
     if (error instanceof TypeError && kind.single !== undefined) return false;
-    unreadable(error, group, found, operation);
+    unreadable(error, group, found, list.operation);
     return true;
   }
-}
-
-function readRows(reading: ListReading, replies: readonly unknown[]): readonly LiveRow[] {
-  return replies.flatMap((reply) => readRow(reading, reply) ?? []);
-}
-
-function liveOf(kind: Kind, identity: Identity, index: ReadonlyMap<string, readonly LiveRow[]>): Live {
-  const { key } = splitIdentity(identity);
-  if (kind.versions === undefined) {
-    const row = index.get(key)?.[0];
-    return row === undefined ? { state: "absent" } : { state: "present", row };
-  }
-  const { name, version } = splitVersion(key);
-  const rows = (index.get(name) ?? []).toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
-  const row = version === null ? rows[0] : rows.find((candidate) => candidate.version === version);
-  if (row !== undefined) return { state: "present", row };
-  const newest = rows[0]?.version;
-  return newest === undefined ? { state: "absent" } : { state: "absent", newest };
 }
 
 // What refers to something comes after it, so that a refused rehearsal can be told from a missing reference.
@@ -160,7 +139,7 @@ async function byRehearsal(
       return { state: "unknown", reason: "needs-write" };
     case "refused":
       // It may be refused only for what it refers to, which this plan is about to make.
-      if (manifest.references.some((reference) => found.live.get(reference.identity)?.state !== "present")) {
+      if (manifest.references.some((reference) => !isThere(found.live.get(reference.identity)))) {
         return { state: "unknown", reason: "no-read" };
       }
       return { state: "unknown", reason: "refused", detail: rehearsed.message };

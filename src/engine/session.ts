@@ -1,12 +1,15 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { type ConnectOptions, connect } from "../client/connect.ts";
 import type { Reader } from "../client/reader.ts";
 import type { Writer } from "../client/writer.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { Recorded } from "../core/recorded.ts";
+import type { RecordedHead } from "../core/recorded.ts";
+import type { Remembrance } from "./accord.ts";
 import type { Ledger } from "./ledger.ts";
 import { openLedger } from "./ledger-store.ts";
 import { ServerMemory } from "./memory.ts";
+import { remembranceIn } from "./remembrance.ts";
 import { fileSink, type Sink } from "./sink.ts";
 import type { State } from "./state.ts";
 
@@ -19,8 +22,10 @@ export type Session = {
   readonly ledger: Ledger;
   readonly memory: ServerMemory;
   readonly sink: Sink | null;
-  /** What the ledger knows now. */
-  readonly recorded: () => Promise<ReadonlyMap<Identity, Recorded>>;
+  /** What the ledger knows now, from the outside. */
+  readonly recorded: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
+  /** What looks remember for the next. */
+  readonly remembrance: Remembrance;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
@@ -31,6 +36,8 @@ export type SessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
   readonly sink: "file" | null;
   /** The operator's word that operation 5 registers model versions. */
   readonly registersModels: boolean;
+  /** Names this build of the program, since others may read the same bytes otherwise. */
+  readonly build?: string;
 };
 
 /** Opens ledger and connection; nothing is sent before the first call. */
@@ -38,7 +45,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { server, state, sink, registersModels } = options;
   const ledger = await openLedger(join(state.folder, "ledger.db"), { server: server.name, key: state.key });
   try {
-    const memory = new ServerMemory(await ledger.facts(), { told: registersModels });
+    const facts = await ledger.facts();
+    const memory = new ServerMemory(facts, { told: registersModels });
     const connection = connect({ ...options, server: server.url, memory });
     return {
       server: server.name,
@@ -47,10 +55,15 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ledger,
       memory,
       sink: sink === "file" ? fileSink(state.folder, ledgerName(server.name)) : null,
-      recorded: ledger.recorded,
+      recorded: ledger.heads,
+      remembrance: remembranceIn(join(state.folder, "cache", `live-${ledgerName(server.name)}`), {
+        server: server.name,
+        key: state.key,
+        build: options.build ?? "",
+      }),
       [Symbol.asyncDispose]: async () => {
         await connection[Symbol.asyncDispose]();
-        await ledger.rememberFacts(memory.facts());
+        if (!isDeepStrictEqual(memory.facts(), facts)) await ledger.rememberFacts(memory.facts());
         await ledger[Symbol.asyncDispose]();
       },
     };

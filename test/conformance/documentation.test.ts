@@ -15,6 +15,7 @@ const terminal: Terminal = {
   env: {},
   cwd: process.cwd(),
   now: () => 0,
+  program: import.meta.dirname,
   stopping: new AbortController().signal,
   signal: new AbortController().signal,
   stop: () => undefined,

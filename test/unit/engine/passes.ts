@@ -81,6 +81,7 @@ export async function passes(url: string, folder?: string) {
         ...one,
         ...common(options),
         recorded: await one.recorded(),
+        records: false,
         ignore: [],
         hasSink: one.sink !== null,
       };
@@ -90,9 +91,16 @@ export async function passes(url: string, folder?: string) {
       await using one = await session(options);
       const recovered = await recoverPending(one, followOptions(options));
       const recorded = await one.recorded();
-      const looking: Looking = { ...one, ...common(options), recorded, ignore: [], hasSink: one.sink !== null };
+      const looking: Looking = {
+        ...one,
+        ...common(options),
+        recorded,
+        records: true,
+        ignore: [],
+        hasSink: one.sink !== null,
+      };
       const looked = await look(desired(manifests), looking);
-      const applied = await follow(looked, recorded, one, followOptions(options));
+      const applied = await follow(looked, one, followOptions(options));
       return {
         ...applied,
         recovered,

@@ -125,7 +125,10 @@ describe("observing", () => {
     const memory = new ServerMemory(noFacts);
     const { reader } = dial(url, { memory });
     const rehearse = rehearsals({ reader, memory, concurrency: 2, shapeOf });
-    return { seen, ...(await observe(wanted, { reader, memory, rehearse, concurrency: 2, signal })) };
+    return {
+      seen,
+      ...(await observe(wanted, { reader, memory, recollection: null, rehearse, concurrency: 2, signal })),
+    };
   }
   const wanted = (fields: Partial<Wanted> = {}): Wanted => ({
     identity: manifest.identity,

@@ -1,0 +1,49 @@
+import type { Decision } from "../core/decide.ts";
+import type { LiveRow } from "../core/kind.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import { opened, type RecordedHead, saysExactly } from "../core/recorded.ts";
+import type { Accord, Remembered } from "./accord.ts";
+import type { Look } from "./look.ts";
+import type { Recollection } from "./recollection.ts";
+
+/** What to remember of a look for the next one; null where nothing is new. */
+export function remember(before: Remembered, recollection: Recollection, looked: Look): Remembered | null {
+  const found = newAccords(looked);
+  const seen = recollection.seen();
+  if (found.size === 0 && seen === null) return null;
+  const { declared } = looked.desired;
+  const others = [...before.accords].filter(([identity]) => declared.has(identity));
+  return {
+    accords: new Map([...others, ...found]),
+    lists: new Map([...before.lists, ...(seen ?? [])]),
+  };
+}
+
+function newAccords({ placed, decisions, observation, recorded }: Look): ReadonlyMap<Identity, Accord> {
+  return new Map(
+    placed.flatMap(({ manifest }) => {
+      const { identity } = manifest;
+      const live = observation.live.get(identity);
+      const decision = decisions.get(identity);
+      if (live?.state !== "present" || decision === undefined) return [];
+      const accord = accordOf(manifest, live.row, decision, recorded.get(identity));
+      return accord === null ? [] : [[identity, accord] as const];
+    }),
+  );
+}
+
+// Only where nothing at all differs, and the receipt says exactly what is there: whatever decides differently then has moved.
+function accordOf(
+  manifest: Manifest,
+  row: LiveRow,
+  { action, reason, differences, ignored, drifted }: Decision,
+  recorded: RecordedHead | undefined,
+): Accord | null {
+  const isEqual = action === "keep" && reason === null && differences.length + ignored.length === 0 && !drifted;
+  const { digest, value } = manifest;
+  if (!isEqual || digest === undefined || row.imprint === undefined) return null;
+  const accord = { manifest: digest, row: row.imprint };
+  if (recorded === undefined) return { ...accord, receipt: null };
+  if (recorded.mark === undefined || !saysExactly(opened(recorded), value, row.manifest)) return null;
+  return { ...accord, receipt: recorded.mark };
+}
