@@ -4,6 +4,8 @@ import { isSecretKey, MASK, redact } from "./sensitive.ts";
 export type Excerpt = { readonly line: string; readonly column: number };
 
 const WIDEST = 72;
+/** A longer line is not one that somebody reads, and its masking would cost more than it is worth. */
+const LONGEST = 2000;
 const KEYED = /^(?<lead>[\s-]*)(?<quote>["']?)(?<key>[\w./@-]{1,128})\k<quote>\s*:(?:\s+(?<value>.*))?$/;
 const ITEM = /^(?<lead>[\s-]*-\s+)(?<value>\S.*)$/;
 const MARK = "…";
@@ -13,6 +15,7 @@ const MARK = "…";
  * item may be the inside of a longer text, a private key say, and is not shown; null then.
  */
 export function excerptOf(line: string, column: number): Excerpt | null {
+  if (line.length > LONGEST) return null;
   const keyed = KEYED.exec(line)?.groups;
   const item = keyed === undefined ? ITEM.exec(line)?.groups : undefined;
   const { lead = "", key = "", value = "" } = keyed ?? item ?? {};

@@ -24,7 +24,8 @@ const CREDENTIAL_VALUES = [
   /\bnpm_[A-Za-z0-9]{36}\b/,
   /\bpypi-[A-Za-z0-9_-]{50,}/,
   /\bAGE-SECRET-KEY-1[0-9A-Z]{50,}/,
-  /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/,
+  // Looked at from its first dot: from the start, a long text of beginnings alone would cost its length squared.
+  /(?<=\beyJ[A-Za-z0-9_-]{8,})\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/,
 ] as const;
 
 /** No known credential is shorter than this. */

@@ -3,9 +3,13 @@ import { resolve, type SchemaNode, variants } from "./node.ts";
 /** One field that a schema describes. */
 export type SchemaField = { readonly path: string; readonly node: SchemaNode };
 
+const read = new WeakMap<SchemaNode, readonly SchemaField[]>();
+
 /** Every field of a schema, those of all its forms included; what only tells forms apart is left out. */
 export function schemaFields(schema: SchemaNode): readonly SchemaField[] {
-  return fieldsBelow(schema, schema, "");
+  const fields = read.get(schema) ?? fieldsBelow(schema, schema, "");
+  read.set(schema, fields);
+  return fields;
 }
 
 function fieldsBelow(schema: SchemaNode, given: SchemaNode, path: string): readonly SchemaField[] {

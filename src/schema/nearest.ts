@@ -26,12 +26,17 @@ export function editDistance(a: string, b: string, limit: number): number {
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {
     const next = [row];
+    let least = row;
     for (let column = 1; column <= b.length; column += 1) {
       const same = a[row - 1] === b[column - 1];
       const steps = [at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1)];
       const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      next.push(Math.min(...steps, swapped ? at(before, column - 2) + 1 : Number.POSITIVE_INFINITY));
+      const distance = Math.min(...steps, swapped ? at(before, column - 2) + 1 : Number.POSITIVE_INFINITY);
+      least = Math.min(least, distance);
+      next.push(distance);
     }
+    // No later row can be nearer than the two before it were.
+    if (least > limit + 1) return limit + 1;
     [before, last] = [last, next];
   }
   return Math.min(at(last, b.length), limit + 1);

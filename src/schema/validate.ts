@@ -41,14 +41,17 @@ function validate(name: string, value: unknown, { unknownFields = "refuse" }: Va
   if (bound !== null) return [error("", "too-large", `${bound}; split it`)];
   if (validator(value)) return [];
   const faults = new Map<string, Fault>();
+  let errors = 0;
   for (const raw of validator.errors ?? []) {
-    if (faults.size > 3 * FAULT_LIMIT) break;
+    // What comes after so many errors would be cut off again.
+    if (errors > FAULT_LIMIT || faults.size > 3 * FAULT_LIMIT) break;
     const fault = worded(schema, value, raw, unknownFields);
     if (fault === null) continue;
     const place = `${fault.severity}${fault.pointer}`;
     const known = faults.get(place);
     // Of several faults at one place the form says most: a text that is too long seldom has the right form.
     if (known === undefined || fault.code === "invalid-form") faults.set(place, fault);
+    if (known === undefined && fault.severity === "error") errors++;
   }
   return [...faults.values()]
     .toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"))

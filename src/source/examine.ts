@@ -30,6 +30,7 @@ const MISLEADING = new Set([
   "too-many-nodes",
   "too-many-keys",
   "too-deep",
+  "too-large",
 ]);
 
 /** Everything that is wrong with one manifest by itself. */

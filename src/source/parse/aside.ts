@@ -102,11 +102,17 @@ async function answerOf(
     const answer = once(worker, "message", stop).then(([packed]: PackedFile[]) => packed);
     return (await Promise.race([answer, overdue(worker, milliseconds, stop)])) ?? "time";
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") return "memory";
+    if (isTooMuch(error)) return "memory";
     throw error;
   } finally {
     done.abort();
   }
+}
+
+// A string or a stack that grew too large is a RangeError.
+function isTooMuch(error: unknown): boolean {
+  if (error instanceof RangeError) return true;
+  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
 }
 
 async function overdue(worker: Worker, milliseconds: number, { signal }: { signal: AbortSignal }): Promise<"time"> {

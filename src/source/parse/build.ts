@@ -143,20 +143,21 @@ function readAlias(state: State, name: string, offset: number, depth: number): J
     return null;
   }
   countNodes(state, anchored.nodes, { anchorStart: offset });
-  repeat(state, anchored.characters, offset);
   goDeeper(state, depth + anchored.depth, offset);
-  return anchored.value;
+  return hasRoom(state, anchored.characters, offset) ? anchored.value : null;
 }
 
 // A long text behind an alias costs nothing here, and as much as it is long each time it is sent or shown.
-function repeat(state: State, characters: number, offset: number): void {
+function hasRoom(state: State, characters: number, offset: number): boolean {
   const { room, limits } = state;
   const wasWithin = room.left >= 0;
   state.characters += characters;
   room.left -= characters;
-  if (!wasWithin || room.left >= 0) return;
+  if (room.left >= 0) return true;
   const summary = `aliases that repeat more than ${limits.fileBytes} characters`;
-  report(state, fault(offset, "too-large", summary, "Aliases count as often as they are used. Split the file."));
+  const detail = "Aliases count as often as they are used. Split the file.";
+  if (wasWithin) report(state, fault(offset, "too-large", summary, detail));
+  return false;
 }
 
 function readScalar(state: State, event: ScalarEvent): Json {
