@@ -4,7 +4,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
 }
 
 /** Joins what is not empty with a separator. */
-export function joined(parts: readonly string[], separator: string): string {
+function joined(parts: readonly string[], separator: string): string {
   return parts.filter((part) => part !== "").join(separator);
 }
 

@@ -5,7 +5,7 @@ import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
 
 /** How many diagnostics are shown; the rest is counted. */
-export const MOST_SHOWN = 100;
+const MOST_SHOWN = 100;
 
 /** How diagnostics are shown: in which colours, and with which lines of the files. */
 export type DiagnosticView = {

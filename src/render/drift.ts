@@ -12,7 +12,7 @@ const styles: { readonly [state in DriftEntry["state"]]: Style } = {
 };
 
 /** `Drift: 1 drifted, 2 unknown, 40 unchanged`. */
-export function driftLine({ summary, complete }: Pick<DriftReport, "summary" | "complete">): string {
+function driftLine({ summary, complete }: Pick<DriftReport, "summary" | "complete">): string {
   const { drifted, absent, unknown, orphan, unchanged } = summary;
   const text = counted([
     [drifted, "drifted"],

@@ -32,7 +32,7 @@ export function planText(plan: Plan, view: PlanView): string {
 }
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted`. */
-export function planLine(summary: PlanSummary, complete: boolean): string {
+function planLine(summary: PlanSummary, complete: boolean): string {
   const { create, update, keep, ensure, block, orphan, drift } = summary;
   const acting = counted([
     [create, "to create"],

@@ -15,7 +15,7 @@ export type Cost = {
 };
 
 /** The cost that is allowed unless told otherwise. */
-export const mostCost: Cost = { milliseconds: 2000, mebibytes: 64 };
+const mostCost: Cost = { milliseconds: 2000, mebibytes: 64 };
 
 /** How many times its share of the processor's time a file may take by the clock. */
 const PATIENCE = 15;
