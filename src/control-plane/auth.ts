@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Secret } from "../contract/secret.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Context } from "./context.ts";
@@ -61,7 +61,7 @@ export async function userPrincipal(userId: string, { store }: Pick<Context, "st
 
 /** What is kept of a token: enough to know it again, of no use to whoever reads it. */
 export function tokenHash(token: Secret): string {
-  return createHash("sha256").update(token.open()).digest("hex");
+  return hash("sha256", token.open());
 }
 
 function unauthorised(message: string): Refusal {

@@ -1,5 +1,6 @@
-import type { Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import { type OperationName, operation } from "../../contract/operations.ts";
+import { prepared } from "../../store/prepared.ts";
 import type { Context } from "../context.ts";
 import type { Principal } from "../principal.ts";
 import type { Tables } from "./tables.ts";
@@ -11,22 +12,31 @@ export type Effect = {
   readonly resource: string;
 };
 
+const insert = prepared((database: Kysely<Tables>, row: Tables["audit"]) =>
+  database.insertInto("audit").values({
+    id: row.id,
+    at: row.at,
+    principal: row.principal,
+    operation: row.operation,
+    resource: row.resource,
+    key_hash: row.key_hash,
+    fencing_number: row.fencing_number,
+  }),
+);
+
 /** Writes the row of an effect; it belongs into the transaction of the effect itself. */
 export async function recordEffect(
   transaction: Transaction<Tables>,
   { newId, now, marks }: Pick<Context, "newId" | "now" | "marks">,
   { principal, operation: name, resource }: Effect,
 ): Promise<void> {
-  await transaction
-    .insertInto("audit")
-    .values({
-      id: newId(),
-      at: new Date(now()).toISOString(),
-      principal: principal.name,
-      operation: operation(name).number,
-      resource,
-      key_hash: marks?.keyHash ?? null,
-      fencing_number: marks?.fencingNumber ?? null,
-    })
-    .execute();
+  await insert(transaction, {
+    id: newId(),
+    at: new Date(now()).toISOString(),
+    principal: principal.name,
+    operation: operation(name).number,
+    resource,
+    key_hash: marks?.keyHash ?? null,
+    fencing_number: marks?.fencingNumber ?? null,
+  });
 }

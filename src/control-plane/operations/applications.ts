@@ -6,12 +6,12 @@ import { may, visibleWorkspaces } from "../access.ts";
 import { wellFormedApplication } from "../application-manifest.ts";
 import type { Handler } from "../call.ts";
 import { type Context, timestamp } from "../context.ts";
-import { findApplicationById, saveApplication, saveDeployment } from "../data/applications.ts";
+import { findApplicationText, saveApplication, saveDeployment } from "../data/applications.ts";
 import { recordEffect } from "../data/audit.ts";
 import type { Trigger } from "../data/job-runs.ts";
 import { newestFirst, page, totalOf } from "../data/page.ts";
 import { recordSecretUses } from "../data/secret-uses.ts";
-import type { KeptApplication, KeptDeployment, Tables } from "../data/tables.ts";
+import type { KeptApplication, Tables } from "../data/tables.ts";
 import {
   cancelled,
   madeDeployment,
@@ -53,19 +53,18 @@ const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
 };
 
 const listDeployments: Handler<"listDeployments"> = async (call, { store }) => {
-  const application = await findApplicationById(store.read, call.path.id);
+  const application = await findApplicationText(store.read, call.path.id);
   if (application === null || !may(call.principal, "read", { type: "workspace", fqn: application.workspaceFqn })) {
     throw notFound("the application");
   }
   const { version, deploymentId } = call.query;
-  let rows = store.read.selectFrom("deployments").where("application_id", "=", application.id);
+  let rows = store.read.selectFrom("deployments").where("application_id", "=", call.path.id);
   // A version is a number in plain digits, and no other text names one.
   if (version !== undefined)
     rows = rows.where("version", "=", /^[1-9][0-9]{0,14}$/.test(version) ? Number(version) : -1);
   if (deploymentId !== undefined) rows = rows.where("id", "=", deploymentId);
   const listed = await page(rows.select("json"), call.page);
-  const text = toText(application);
-  return { ...listed, rows: listed.rows.map((row) => deploymentText(row, text)) };
+  return { ...listed, rows: listed.rows.map((row) => deploymentText(row, application.text)) };
 };
 
 const listApps: Handler<"listApps"> = async ({ principal, query, page: wanted }, { store }) => {
@@ -140,13 +139,13 @@ async function deploy(
   const { progress, lookAt } = await rollouts.observe(rolloutOf(begun), context.now());
   const deployment = withProgress(begun, progress, now, newId);
   const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);
-  await saveDeployment(transaction, deployment, lookAt);
+  const deploymentJson = await saveDeployment(transaction, deployment, lookAt);
   await recordSecretUses(transaction, deployment);
-  await saveApplication(transaction, application);
+  const applicationJson = await saveApplication(transaction, application);
   if (trigger !== null) await triggerOnceDeployed(transaction, deployment, trigger);
   await settleTrigger(transaction, deployment, context);
   if (lookAt !== null) context.lookAt(lookAt);
-  return deploymentText(toText<KeptDeployment>(deployment), toText(application));
+  return deploymentText(deploymentJson, applicationJson);
 }
 
 async function cancelUnderWay(

@@ -5,7 +5,7 @@ import { forbidden, notFound } from "../../http/refusal.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
 import { isTenantAdmin, may, visibleClusters } from "../access.ts";
 import type { Handler } from "../call.ts";
-import { findCluster } from "../data/clusters.ts";
+import { findCluster, findClusterText } from "../data/clusters.ts";
 import { authoriseGrants, collaboratorGrants, type Grant, replaceGrants } from "../data/grants.ts";
 import { page } from "../data/page.ts";
 import type { Tables } from "../data/tables.ts";
@@ -37,11 +37,9 @@ const putCluster: Handler<"putCluster"> = ({ principal, body }, context) =>
   putDeclared(clusterKind, principal, body, context);
 
 const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { store }) => {
-  const isVisible = may(principal, "read", targetOf(id));
-  const row =
-    isVisible && (await store.read.selectFrom("clusters").select("json").where("id", "=", id).executeTakeFirst());
-  if (!row) throw notFound("the cluster");
-  return { data: row.json };
+  const data = may(principal, "read", targetOf(id)) ? await findClusterText(store.read, id) : null;
+  if (data === null) throw notFound("the cluster");
+  return { data };
 };
 
 const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }, { store }) => {
