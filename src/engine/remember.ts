@@ -1,13 +1,22 @@
 import type { Decision } from "../core/decide.ts";
 import type { LiveRow } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
+import type { Placed, Planned } from "../core/planner.ts";
 import { opened, type RecordedHead, saysExactly } from "../core/recorded.ts";
 import type { Accord, Remembered } from "./accord.ts";
-import type { Look } from "./look.ts";
+import type { Observation } from "./observe.ts";
 import type { Recollection } from "./recollection.ts";
 
+/** What of a look there is to remember. */
+type Looked = Pick<Planned, "decisions"> & {
+  readonly observation: Pick<Observation, "live">;
+  readonly desired: { readonly declared: ReadonlySet<Identity> };
+  readonly placed: readonly Placed[];
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+};
+
 /** What to remember of a look for the next one; null where nothing is new. */
-export function remember(before: Remembered, recollection: Recollection, looked: Look): Remembered | null {
+export function remember(before: Remembered, recollection: Recollection, looked: Looked): Remembered | null {
   const found = newAccords(looked);
   const seen = recollection.seen();
   if (found.size === 0 && seen === null) return null;
@@ -19,7 +28,7 @@ export function remember(before: Remembered, recollection: Recollection, looked:
   };
 }
 
-function newAccords({ placed, decisions, observation, recorded }: Look): ReadonlyMap<Identity, Accord> {
+function newAccords({ placed, decisions, observation, recorded }: Looked): ReadonlyMap<Identity, Accord> {
   return new Map(
     placed.flatMap(({ manifest }) => {
       const { identity } = manifest;
