@@ -8,7 +8,11 @@ import { shapeOf } from "./looking.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** How a command follows its plan, telling a person at a terminal how it goes. */
-export function followOptions({ flags, terminal }: Invocation, prepared: Prepared): FollowOptions {
+export function followOptions(
+  { flags, terminal }: Invocation,
+  prepared: Prepared,
+  { hurry = new AbortController().signal }: { readonly hurry?: AbortSignal } = {},
+): FollowOptions {
   const { settings, now } = prepared;
   const placeOf = placesIn(prepared);
   const { concurrency, wait, requestTimeoutMs, rolloutTimeoutMs, paint } = settings;
@@ -27,6 +31,7 @@ export function followOptions({ flags, terminal }: Invocation, prepared: Prepare
     rolloutTimeoutMs,
     now,
     stopping: terminal.stopping,
+    hurry,
     signal: terminal.signal,
     onProgress: terminal.stderr.isTTY ? show : () => undefined,
   };

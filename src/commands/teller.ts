@@ -2,7 +2,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Outcome } from "../core/report.ts";
-import type { Applied } from "../engine/apply.ts";
+import type { Applied, Progress } from "../engine/apply.ts";
 import type { Look } from "../engine/look.ts";
 import { applyLine, outcomeText } from "../render/apply.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
@@ -18,11 +18,16 @@ export type Teller = {
   readonly diagnostics: (diagnostics: readonly Diagnostic[], prepared: Prepared) => void;
   readonly applied: (applied: Applied, looked: Look, prepared: Prepared) => void;
   readonly failure: (error: unknown) => void;
+  /** Says how a rollout that a pass did not wait for has ended, once it has. */
+  readonly left: (rollout: Extract<Progress, { readonly what: "left" }>) => void;
+  /** Everything that was left is told. */
+  readonly settled: () => Promise<void>;
 };
 
 /** A teller on the streams of a terminal. */
 export function createTeller({ terminal }: Invocation): Teller {
   const last = { diagnostics: "", applied: "", failure: "" };
+  const left = new Set<Promise<void>>();
   const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream): void => {
     if (text !== last[what]) stream.write(text);
     last[what] = text;
@@ -47,6 +52,16 @@ export function createTeller({ terminal }: Invocation): Teller {
       const hint = error instanceof HoldfastError && error.hint !== null ? `\n  → ${printable(error.hint)}` : "";
       const message = error instanceof Error ? error.message : String(error);
       once("failure", `error: ${printable(message)}${hint}\n`, terminal.stderr);
+    },
+    left: ({ step, ending }) => {
+      const telling = ending.then((rollout) => {
+        left.delete(telling);
+        if (rollout !== "progressing") terminal.stdout.write(`  ${printable(step.identity)}  rollout ${rollout}\n`);
+      });
+      left.add(telling);
+    },
+    settled: async () => {
+      await Promise.all(left);
     },
   };
 }

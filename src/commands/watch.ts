@@ -1,4 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
+import type { Progress } from "../engine/apply.ts";
 import { follow, recoverPending } from "../engine/follow.ts";
 import { look } from "../engine/look.ts";
 import { createTrigger, loop } from "../engine/loop.ts";
@@ -13,6 +14,8 @@ import { guardShrinking } from "./shrinking.ts";
 import { createTeller, type Teller } from "./teller.ts";
 
 const INTERVAL_S = 60;
+
+type Pass = Parameters<typeof loop>[0];
 
 /** Keeps live true to the manifests until asked to end. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -33,16 +36,17 @@ export async function run(invocation: Invocation): Promise<number> {
   await watchSource(watched, { signal: terminal.stopping });
   const intervalMs = (flags.interval ?? INTERVAL_S) * 1000;
   await loop(passes(invocation, connected, told), { trigger, intervalMs, signal: terminal.stopping });
+  await told.settled();
   if (terminal.stopping.reason instanceof HoldfastError && terminal.stopping.reason.code === "terminated") return 0;
   throw terminal.stopping.reason;
 }
 
 // A pass that fails leaves everything as it was; the next one looks again. Only a token that was never taken ends it.
-function passes(invocation: Invocation, connected: Connected, told: Teller): () => Promise<void> {
+function passes(invocation: Invocation, connected: Connected, told: Teller): Pass {
   let hasWorked = false;
-  return async () => {
+  return async (due) => {
     try {
-      await reconcile(invocation, connected, told);
+      await reconcile(invocation, connected, { ...due, told });
       hasWorked = true;
     } catch (error) {
       if (invocation.terminal.stopping.aborted) return;
@@ -52,10 +56,14 @@ function passes(invocation: Invocation, connected: Connected, told: Teller): () 
   };
 }
 
-async function reconcile(invocation: Invocation, { session }: Connected, told: Teller): Promise<void> {
+async function reconcile(
+  invocation: Invocation,
+  { session }: Connected,
+  { told, hurry }: { readonly told: Teller; readonly hurry: AbortSignal },
+): Promise<void> {
   const { terminal, flags } = invocation;
   const prepared = await prepare(invocation);
-  const options = followOptions(invocation, prepared);
+  const options = followOptions(invocation, prepared, { hurry });
   const interrupted = await recoverPending(session, options);
   told.diagnostics([...prepared.loaded.diagnostics, ...interrupted], prepared);
   const recorded = await session.recorded();
@@ -65,6 +73,10 @@ async function reconcile(invocation: Invocation, { session }: Connected, told: T
     desired,
     lookingAt(session, recorded, prepared, { records: true, signal: terminal.stopping }),
   );
-  const applied = await follow(looked, session, options);
+  const onProgress = (progress: Progress): void => {
+    if (progress.what === "left") told.left(progress);
+    else options.onProgress(progress);
+  };
+  const applied = await follow(looked, session, { ...options, onProgress });
   told.applied(applied, looked, prepared);
 }

@@ -26,7 +26,9 @@ const recordTrouble = "the ledger cannot be written: nothing more is sent, and t
 export type Progress =
   | { readonly what: "started"; readonly step: Step }
   | { readonly what: "finished"; readonly step: Step; readonly outcome: Outcome }
-  | { readonly what: "rollout"; readonly step: Step; readonly status: string };
+  | { readonly what: "rollout"; readonly step: Step; readonly status: string }
+  /** Its rollout is not waited for, and ends on its own. */
+  | { readonly what: "left"; readonly step: Step; readonly ending: Promise<RolloutResult> };
 
 /** What an apply works on. */
 export type Applying = WritingContext & {
@@ -171,7 +173,7 @@ async function rolloutOf(step: Step, written: Written, on: Applying): Promise<Ro
   const now = rolloutState(row.status);
   if (now !== "progressing" || !on.wait) return now;
   if (!row.id || !row.stamp) return null;
-  return followRollout(
+  const ending = followRollout(
     on.reader,
     { applicationId: row.id, deploymentId: row.stamp },
     {
@@ -183,6 +185,21 @@ async function rolloutOf(step: Step, written: Written, on: Applying): Promise<Ro
     if (on.stopping.aborted || error instanceof ClientError) return "progressing";
     throw error;
   });
+  if (await endsBefore(ending, on.hurry)) return ending;
+  on.onProgress({ what: "left", step, ending });
+  return "progressing";
+}
+
+async function endsBefore(ending: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  const { promise: aborted, resolve } = Promise.withResolvers<boolean>();
+  const leave = (): void => resolve(false);
+  signal.addEventListener("abort", leave);
+  if (signal.aborted) leave();
+  try {
+    return await Promise.race([ending.then(() => true), aborted]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
 }
 
 // A refused identity or a lost lease will refuse every other write too, and no write goes unrecorded.

@@ -17,6 +17,8 @@ export function endedFrom(step: Step, written: Written, { wasRecorded }: { reado
       };
     case "kept":
       return { outcome: outcomeOf(step, "unchanged"), token: null };
+    case "put-off":
+      return { outcome: outcomeOf(step, "skipped", null, attempts), token: null };
     case "blocked":
       return {
         outcome: outcomeOf(step, "blocked", { code: written.reason, message: reasonText[written.reason] }, attempts),

@@ -23,6 +23,7 @@ export type FollowOptions = Pick<
   | "now"
   | "signal"
   | "stopping"
+  | "hurry"
 > & {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;

@@ -29,6 +29,8 @@ export type WritingContext = {
   readonly now: () => number;
   /** Asked to end: nothing new is started, what is in flight is finished. */
   readonly stopping: AbortSignal;
+  /** Something newer is to be looked at: rollouts are waited for no longer. */
+  readonly hurry: AbortSignal;
   /** Ends what is in flight too. */
   readonly signal: AbortSignal;
 };
@@ -63,6 +65,8 @@ export type Written =
     }
   /** Live turned out to be as wanted: nothing was sent. */
   | { readonly state: "kept" }
+  /** A rollout was in its way, and there was no time to wait for it. */
+  | { readonly state: "put-off"; readonly attempts: number }
   | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }
   | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };
 

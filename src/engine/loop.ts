@@ -5,34 +5,35 @@ type Stop = { readonly signal: AbortSignal };
 /** Wakes a loop up; it says "look again", never what changed. */
 export type Trigger = {
   readonly ring: () => void;
+  /** Aborted at the next ring that is not waited for yet. */
+  readonly bell: () => AbortSignal;
   /** Resolves at the next ring, at once when one was not waited for yet, or when the signal is aborted. */
   readonly rung: (stop: Stop) => Promise<void>;
 };
 
 /** A trigger that remembers a ring until somebody has waited for it: rings in between collapse into one. */
 export function createTrigger(): Trigger {
-  let isRung = false;
-  let wake = (): void => undefined;
+  let bell = new AbortController();
   return {
-    ring: () => {
-      isRung = true;
-      wake();
-    },
+    ring: () => bell.abort(),
+    bell: () => bell.signal,
     rung: async ({ signal }) => {
-      if (!isRung && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          signal.addEventListener("abort", () => resolve(), { once: true });
-        });
-      }
-      isRung = false;
+      const either = AbortSignal.any([bell.signal, signal]);
+      await new Promise<void>((resolve) => {
+        if (either.aborted) resolve();
+        either.addEventListener("abort", () => resolve(), { once: true });
+      });
+      bell = new AbortController();
     },
   };
 }
 
-/** Repeats a pass until stopped: when the trigger rings, and at the latest after the interval. */
+/**
+ * Repeats a pass until stopped: when the trigger rings, and at the latest after the interval. A pass is told by `hurry`
+ * that the next one is due.
+ */
 export async function loop(
-  pass: () => Promise<void>,
+  pass: (due: { readonly hurry: AbortSignal }) => Promise<void>,
   {
     trigger,
     intervalMs,
@@ -40,11 +41,13 @@ export async function loop(
   }: { readonly trigger: Trigger; readonly intervalMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
-    await pass();
+    await pass({ hurry: AbortSignal.any([trigger.bell(), AbortSignal.timeout(intervalMs)]) });
     const woken = new AbortController();
     const either = { signal: AbortSignal.any([signal, woken.signal]) };
-    await Promise.race([trigger.rung(either), rest(intervalMs, either)]);
+    const rung = trigger.rung(either);
+    await Promise.race([rung, rest(intervalMs, either)]);
     woken.abort();
+    await rung;
   }
 }
 

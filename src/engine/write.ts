@@ -107,13 +107,15 @@ async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>):
   };
   const otherwise = ended("failed", error, one);
   if (reason === "route-missing") return { state: "again", otherwise };
-  if (status === 409 && job.kind.rollsOut && (await waitForRollout(job, context))) return { state: "again", otherwise };
-  return otherwise;
+  if (status !== 409 || !job.kind.rollsOut) return otherwise;
+  if (await waitForRollout(job, context)) return { state: "again", otherwise };
+  return context.hurry.aborted ? { state: "put-off", attempts: one.attempts } : otherwise;
 }
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
 async function waitForRollout({ live }: Job, context: WritingContext): Promise<boolean> {
-  const { reader, rolloutTimeoutMs: timeoutMs, stopping: signal } = context;
+  const { reader, rolloutTimeoutMs: timeoutMs, stopping, hurry } = context;
+  const signal = AbortSignal.any([stopping, hurry]);
   const applicationId = live.state === "present" ? live.row.id : null;
   if (applicationId === null) return false;
   try {

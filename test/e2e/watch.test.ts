@@ -30,6 +30,28 @@ describe.each(planes)("watch on a $name control plane", (plane) => {
 });
 
 describe("watch", () => {
+  test("follows an edit while rollouts go on, puts off what they hold up, and tells how they end", async () => {
+    const server = await serve([], { rolloutSeconds: 6 });
+    const source = await sourceOf(everyKind, server);
+    const watch = source.start(["watch", "--sink", "file"]);
+    await eventually("the deployment", () =>
+      server.effects().find(({ resource }) => resource === "service/dev:web/api"),
+    );
+    await source.write("team.yaml", team("ml", "grace@example.com"));
+    await watch.shows("stdout", /updated {3}team\/ml/);
+    expect(watch.stdout()).not.toContain("rollout succeeded");
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    await watch.shows("stdout", /^ {2}service\/dev:web\/api {2}rollout succeeded$/m);
+    await eventually("the second deployment", () =>
+      server
+        .effects()
+        .filter(({ resource }) => resource === "service/dev:web/api")
+        .at(1),
+    );
+    watch.kill("SIGTERM");
+    expect(await watch.ended).toMatchObject({ code: 0 });
+  });
+
   test("puts right on its interval what moved in live", async () => {
     const server = await serve();
     const source = await sourceOf(everyKind, server);

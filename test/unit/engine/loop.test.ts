@@ -89,6 +89,27 @@ describe("a loop", () => {
     expect([resting.passes(), busy.passes()]).toEqual([1, 2]);
   });
 
+  test("tells a pass under way that the next one is due, by a ring or by the interval", async () => {
+    for (const [intervalMs, rings] of [
+      [HOUR, true],
+      [1, false],
+    ] as const) {
+      const stop = new AbortController();
+      const trigger = createTrigger();
+      let passes = 0;
+      await loop(
+        async ({ hurry }) => {
+          passes += 1;
+          if (passes > 1) return stop.abort();
+          if (rings) trigger.ring();
+          if (!hurry.aborted) await new Promise((resolve) => hurry.addEventListener("abort", resolve));
+        },
+        { trigger, intervalMs, signal: stop.signal },
+      );
+      expect(passes).toBe(2);
+    }
+  });
+
   test("does not begin when it is stopped already", async () => {
     let passes = 0;
     const pass = async () => {

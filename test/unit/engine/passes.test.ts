@@ -260,6 +260,20 @@ describe("a deployment in progress", () => {
     expect(plane.effects).toHaveLength(1);
   });
 
+  test("is left to end on its own where something newer waits, ours too", async () => {
+    const { plane, run } = await prepared();
+    await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
+    plane.manners.rollingOut = 1_000;
+    const hurry = AbortSignal.abort();
+    const putOff = await run.apply([cluster, workspace, declare(service({ replicas: 2 }))], { hurry });
+    expect(putOff.outcomes.at(-1)).toMatchObject({ result: "skipped", error: null });
+    expect(putOff.pending).toEqual([]);
+    plane.manners.rollingOut = 0;
+    expect(results(await run.apply([cluster, workspace, declare(service({ replicas: 2 }))]))).toMatchObject({
+      "service/c1:ws1/api": "updated",
+    });
+  });
+
   test("that ends before we look is followed by ours too", async () => {
     const { plane, run } = await prepared();
     await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);

@@ -19,6 +19,7 @@ export type PassOptions = {
   readonly sink?: "file" | null;
   readonly registersModels?: boolean;
   readonly stopping?: AbortSignal;
+  readonly hurry?: AbortSignal;
   readonly concurrency?: number;
   readonly failFast?: boolean;
   readonly wait?: boolean;
@@ -70,6 +71,7 @@ export async function passes(url: string, folder?: string) {
     requestTimeoutMs: options.deadline ?? 50,
     rolloutTimeoutMs: 5_000,
     stopping: options.stopping ?? new AbortController().signal,
+    hurry: options.hurry ?? new AbortController().signal,
   });
   return {
     state,
