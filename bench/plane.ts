@@ -1,13 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import { request } from "undici";
-import { cleanEnvironment } from "./child.ts";
 import { secretGroup } from "./corpus/block.ts";
+import { type Serving, startServing } from "./serving.ts";
 
 /** A control plane in a process of its own, with nothing in it but the secrets of the corpus. */
 export type Plane = {
@@ -16,37 +12,32 @@ export type Plane = {
   readonly stop: () => Promise<void>;
 };
 
-const TOKEN = "bench-only-admin-token-0123456789abcdef";
+/** The administrator's token of every control plane that is started here. */
+export const TOKEN = "bench-only-admin-token-0123456789abcdef";
 
-/** Starts an empty control plane whose rollouts take no time. */
+const BIN = join(import.meta.dirname, "../bin/holdfast.js");
+
+/** Starts a control plane on a data folder; its rollouts take no time. */
+export function startServe(data: string, flags: readonly string[] = []): Promise<Serving> {
+  const args = [BIN, "serve", "--port", "0", "--data", data, "--rollout-seconds", "0", ...flags];
+  return startServing(args, { HOLDFAST_ADMIN_TOKEN: TOKEN, HOLDFAST_LOG_LEVEL: "error" });
+}
+
+/** Starts an empty control plane. */
 export async function startPlane(): Promise<Plane> {
   const data = mkdtempSync(join(tmpdir(), "holdfast-bench-plane-"));
-  const bin = join(import.meta.dirname, "../bin/holdfast.js");
-  const child = spawn(process.execPath, [bin, "serve", "--port", "0", "--data", data, "--rollout-seconds", "0"], {
-    env: { ...cleanEnvironment(), HOLDFAST_ADMIN_TOKEN: TOKEN, HOLDFAST_LOG_LEVEL: "error" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const serving = await startServe(data);
   const stop = async () => {
-    child.kill("SIGTERM");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    await serving.stop();
     rmSync(data, { recursive: true, force: true });
   };
   try {
-    const server = await listeningAt(child.stdout);
-    await makeSecrets(server);
-    return { env: { HOLDFAST_SERVER: server, HOLDFAST_TOKEN: TOKEN }, stop };
+    await makeSecrets(serving.url);
+    return { env: { HOLDFAST_SERVER: serving.url, HOLDFAST_TOKEN: TOKEN }, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-async function listeningAt(stdout: Readable): Promise<string> {
-  for await (const line of createInterface({ input: stdout })) {
-    const [, server] = /^listening on (http:\S+)$/.exec(line) ?? [];
-    if (server !== undefined) return server;
-  }
-  throw new Error("the control plane ended before it listened");
 }
 
 async function makeSecrets(server: string): Promise<void> {

@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { build } from "esbuild";
+import { againstFloors } from "./server/floors.ts";
+import { atScale } from "./server/scale.ts";
+import { table } from "./verdict.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "9" },
+    applications: { type: "string", default: "10000" },
+    deployments: { type: "string", default: "100" },
+  },
+});
+const rounds = Number(values.rounds);
+const large = { workspaces: 100, applications: Number(values.applications), deployments: Number(values.deployments) };
+const note = (line: string) => console.error(line);
+const work = mkdtempSync(join(tmpdir(), "holdfast-bench-server-"));
+try {
+  note("against bare handlers");
+  const floors = await againstFloors(work, await bundleFloor(), rounds);
+  note(`${large.applications} applications of ${large.deployments} deployments each, against 1,000 of one`);
+  const rows = [...floors, ...(await atScale(work, { large, rounds, note }))];
+  const program = existsSync(join(import.meta.dirname, "../dist/holdfast.js")) ? "bundle" : "sources";
+  console.log(`\n${table(rows)}\n\nMeasured: the ${program}.`);
+  if (program === "sources") console.log("Start-up counts: npm run build makes the bundle that users run.");
+  const [cpu] = cpus();
+  const machine = { cpu: cpu?.model, cores: cpus().length, memory: totalmem(), node: process.version };
+  const results = join(import.meta.dirname, "results");
+  mkdirSync(results, { recursive: true });
+  writeFileSync(
+    join(results, "server.json"),
+    `${JSON.stringify({ rounds, large, program, machine, rows }, null, 2)}\n`,
+  );
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+// A bundle, as ours is one.
+async function bundleFloor(): Promise<string> {
+  const outfile = join(work, "floor.mjs");
+  await build({
+    entryPoints: [join(import.meta.dirname, "server/floor.ts")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    logLevel: "warning",
+    banner: {
+      js: 'import { createRequire as floorRequire } from "node:module"; const require = floorRequire(import.meta.url);',
+    },
+  });
+  return outfile;
+}
