@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { isObject } from "../contract/json.ts";
+import { canonical, isObject, type Json } from "../contract/json.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { type Plan, writes } from "../core/plan.ts";
 import type { Applied } from "../engine/apply.ts";
@@ -65,7 +65,10 @@ async function isAgreed(looked: Look, { flags, terminal }: Invocation, { setting
   return confirm("Apply this plan?", terminal);
 }
 
-async function readPlan(path: string): Promise<Pick<Plan, "checksum">> {
+/** A plan as its file has it: what it promises, and what it shows. */
+type SealedPlan = { readonly checksum: string; readonly shown: string };
+
+async function readPlan(path: string): Promise<SealedPlan> {
   const problem = (cause: unknown): HoldfastError =>
     new HoldfastError("invalid", `${path} is no plan of this version`, {
       hint: "make one with plan --out FILE",
@@ -79,17 +82,36 @@ async function readPlan(path: string): Promise<Pick<Plan, "checksum">> {
         hint: "make it again",
       });
     }
-    return { checksum: plan.checksum };
+    return { checksum: plan.checksum, shown: shownBy(plan.steps ?? []) };
   } catch (error) {
     throw error instanceof HoldfastError ? error : problem(error);
   }
 }
 
-function mustBeCurrent(sealed: Pick<Plan, "checksum">, plan: Plan): void {
-  if (sealed.checksum === plan.checksum) return;
+// Whoever read the file agreed to what it shows: steps that were edited under an unchanged checksum are another plan.
+function mustBeCurrent(sealed: SealedPlan, plan: Plan): void {
+  const current = plan.steps.filter(({ action }) => action !== "keep");
+  if (sealed.checksum === plan.checksum && sealed.shown === shownBy(JSON.parse(JSON.stringify(current)))) return;
   throw new HoldfastError("stale", "the plan is stale: manifests or live have changed since it was made", {
     hint: "make it again with plan --out FILE, and look at what changed; what plan was told to select, apply must be told too",
   });
+}
+
+// Where a manifest stands and why a field differs depend on the checkout and on the base, not on what is done.
+function shownBy(steps: Json): string {
+  return canonical(Array.isArray(steps) ? steps.map(bareStep) : steps);
+}
+
+function bareStep(step: Json): Json {
+  if (!isObject(step)) return step;
+  const { file: _file, line: _line, changes, ...rest } = step;
+  return { ...rest, changes: Array.isArray(changes) ? changes.map(bareChange) : null };
+}
+
+function bareChange(change: Json): Json {
+  if (!isObject(change)) return change;
+  const { cause: _cause, ...rest } = change;
+  return rest;
 }
 
 async function report(

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { everyKind, prompt, service } from "../support/manifests.ts";
@@ -151,6 +151,19 @@ describe("a sealed plan", () => {
     const ended = await source.run(["apply", "--plan", "plan.json"]);
     expect(ended).toMatchObject({ code: 6, stdout: "" });
     expect(ended.stderr).toMatch(/^error: the plan is stale: .*\n {2}→ make it again with plan --out FILE/);
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("is refused when somebody has edited what it shows, and nothing is written", async () => {
+    const server = await serve();
+    const source = await applied(server);
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    await source.run(["plan", "--out", "plan.json"]);
+    const path = join(source.folder, "plan.json");
+    const plan = JSON.parse(await readFile(path, "utf8"));
+    await writeFile(path, JSON.stringify({ ...plan, steps: [{ ...plan.steps[0], changes: [], patch: [] }] }));
+    const before = server.effects();
+    expect(await source.run(["apply", "--plan", "plan.json"])).toMatchObject({ code: 6, stdout: "" });
     expect(server.effects()).toEqual(before);
   });
 
