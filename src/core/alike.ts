@@ -5,6 +5,8 @@ import { equal } from "./normal.ts";
 type Known = Extract<Shape, { is: "object" }>;
 type Free = Extract<Shape, { is: "free" }>;
 
+const FREE: Free = { is: "free" };
+
 /**
  * Whether a manifest, its schema's defaults filled in, is surely the same as live: told in one walk over both, where
  * otherwise normal forms are made. False says nothing: then the normal forms decide.
@@ -15,7 +17,8 @@ export function alike(shape: Shape, desired: Json | undefined, live: Json | unde
   if (shape.is === "object" && isObject(desired) && isObject(live)) return alikeObjects(shape, desired, live);
   if (shape.is === "list" && Array.isArray(desired) && Array.isArray(live)) return alikeLists(shape, desired, live);
   if (shape.is === "free" && isObject(desired) && isObject(live)) return alikeFree(shape, desired, live);
-  return equal(desired, live);
+  // An object where the schema knows none may come to nothing, too.
+  return !(isObject(desired) && shape.is !== "free") && equal(desired, live);
 }
 
 function alikeObjects(shape: Known, desired: JsonObject, live: JsonObject): boolean {
@@ -32,7 +35,7 @@ function alikeFields({ fields }: Known, name: string, desired: Json | undefined,
   const shape = Object.hasOwn(fields, name) ? fields[name] : undefined;
   const given = desired === undefined ? shape?.default : desired;
   if (given === undefined) return live === null || live === undefined;
-  return shape === undefined ? equal(given, live) : alike(shape, given, live);
+  return alike(shape ?? FREE, given, live);
 }
 
 // The same items in the same order are the same list, whether order means something in it or not.
@@ -49,7 +52,7 @@ function alikeFree({ asText }: Free, desired: JsonObject, live: JsonObject): boo
 }
 
 function alikeTexts(desired: Json | undefined, live: Json | undefined): boolean {
-  if (live === undefined) return false;
+  if (isEmpty(desired) || isEmpty(live)) return false;
   return typeof desired === "object" || typeof live === "object"
     ? equal(desired, live)
     : String(desired) === String(live);
