@@ -1,4 +1,4 @@
-import { isSecretKey, MASK, redact } from "./sensitive.ts";
+import { isCredential, isSecretKey, MASK, redact } from "./sensitive.ts";
 
 /** A line of a source file as a report may show it, and where the caret goes (from 1). */
 export type Excerpt = { readonly line: string; readonly column: number };
@@ -26,6 +26,7 @@ export function excerptOf(line: string, column: number): Excerpt | null {
   const caret = column > start && shown !== value ? start + 1 : column;
   if (caret > WIDEST || lead.length > WIDEST) return null;
   const text = line.slice(0, start) + shown;
+  if (isCredential(text)) return null;
   return { line: text.length > WIDEST ? `${text.slice(0, WIDEST)}${MARK}` : text, column: caret };
 }
 

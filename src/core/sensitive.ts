@@ -14,7 +14,8 @@ const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|
 const CREDENTIAL_VALUES = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\bA[KS]IA[0-9A-Z]{16}\b/,
-  /\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})\b/,
+  // Telling enough to be known in the midst of other letters too.
+  /gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22}/,
   /\bglpat-[A-Za-z0-9_-]{20,}/,
   /\bxox[abprs]-[A-Za-z0-9-]{10,}/,
   /\bAIza[A-Za-z0-9_-]{35}\b/,
@@ -44,6 +45,11 @@ export function isSecretKey(name: string): boolean {
 /** Whether a text is in a known credential format: private keys, cloud keys, forge tokens, JWTs. */
 export function isCredential(value: string): boolean {
   return CREDENTIAL.test(value);
+}
+
+/** A sentence without the credentials that it quotes. */
+export function withoutCredentials(said: string): string {
+  return isCredential(said) ? said.replaceAll(new RegExp(CREDENTIAL, "g"), MASK) : said;
 }
 
 /** Whether the whole value is a reference to a secret, which is no secret itself. */

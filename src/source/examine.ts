@@ -1,6 +1,7 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Position } from "../core/manifest.ts";
+import { withoutCredentials } from "../core/sensitive.ts";
 import type { Fault as SchemaFault } from "../schema/fault.ts";
 import { validateManifest } from "../schema/validate.ts";
 import { literalSecrets } from "./literal.ts";
@@ -60,7 +61,7 @@ export function aboutOf({ code }: SchemaFault): "key" | "value" {
 /** A schema's fault in the words of the source. */
 export function worded({ severity, code, message, pointer }: SchemaFault): Saying {
   const isDeep = pointer.lastIndexOf("/") > 0;
-  return { severity, code, summary: message, detail: isDeep ? `At ${quoted(pointer)}.` : null };
+  return { severity, code, summary: withoutCredentials(message), detail: isDeep ? `At ${quoted(pointer)}.` : null };
 }
 
 function isSame({ position }: Placed, { line, column }: Position): boolean {

@@ -1,3 +1,5 @@
+import { isCredential, MASK } from "../../core/sensitive.ts";
+
 /** Something wrong in a text, at an offset into it (UTF-16 code units from 0). */
 export type Fault = {
   readonly severity: "error" | "warning";
@@ -21,8 +23,9 @@ export function caution(offset: number, code: string, summary: string, detail: s
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 const LONGEST = 80;
 
-/** A name as messages show it: in back quotes, shortened, with everything invisible escaped. */
+/** A name as messages show it: in back quotes, shortened, with everything invisible escaped; a credential not at all. */
 export function quoted(name: string): string {
+  if (isCredential(name)) return MASK;
   const short = name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name;
   return `\`${short.replace(UNPRINTABLE, escaped).replaceAll("`", "\\u0060")}\``;
 }

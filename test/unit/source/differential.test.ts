@@ -9,89 +9,7 @@ import { splitDocuments } from "../../../src/source/parse/split.ts";
 import type { Parsed } from "../../../src/source/parse/stream.ts";
 import { decode } from "../../../src/source/parse/text.ts";
 import { parsed } from "./parsed.ts";
-
-// Everything that YAML gives a meaning to, whole and in parts.
-const atoms = [
-  ..."abkx019 \n\t:?-|>&*!%@`#,[]{}'\"\\~.=<",
-  "  ",
-  "\n  ",
-  "\n    ",
-  "\n- ",
-  ": ",
-  "? ",
-  "- ",
-  " #c",
-  "---\n",
-  "...\n",
-  "--- ",
-  "key: value",
-  "b: 1",
-  "- a\n- b",
-  "a:\n  b:\n    c",
-  "|-\n  x",
-  ">+\n  y\n\n",
-  "|2\n   x",
-  "'q'",
-  '"d\\n"',
-  '"x\n  y"',
-  "&x ",
-  "*x",
-  "!!str ",
-  "!t ",
-  "<<: *x",
-  "0755",
-  "1e3",
-  "no",
-  ".nan",
-  "{a: 1, b}",
-  "[a, b: c]",
-  "'it''s'",
-  "http://x",
-  "a#b",
-  "a:b",
-  "key:\n- 1\n- 2",
-  "? a\n: b",
-  "é",
-  "\u0085",
-  "\u2028",
-  "\r\n",
-  "__proto__: 1",
-];
-
-const base = `type: service
-name: api
-env:
-  A: "x"
-  B: |
-    line one
-      line two
-  C: >-
-    folded
-    text
-
-    more
-ports:
-  - port: 80
-    host: 'a'
-  - {port: 1, protocol: TCP}
-list: [1, two, "three", null]
-empty:
-# comment
-anchor: &a {x: 1}
-alias: *a
-url: http://x/y#z
-`;
-
-const soup = fc.array(fc.constantFrom(...atoms), { maxLength: 12 }).map((parts) => parts.join(""));
-
-// Where in the base something is cut out, and what is put in its place.
-const edit = fc.tuple(fc.nat(base.length), fc.nat(4), fc.constantFrom("", ...atoms));
-const mutant = fc
-  .array(edit, { minLength: 1, maxLength: 4 })
-  .map((edits) => edits.reduce((text, [at, length, atom]) => text.slice(0, at) + atom + text.slice(at + length), base));
-
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
-const MILLISECONDS = Number(process.env.FUZZ_MS ?? 2000);
+import { corpus, during, seed, texts, timeout } from "./texts.ts";
 
 type Verdict = "nothing" | "refused" | { readonly built: Built };
 
@@ -107,65 +25,48 @@ function isMapping(found: Verdict): boolean {
   return typeof found === "object" && typeof found.built.value === "object" && found.built.value !== null;
 }
 
-describe(`texts of every sort (SEED=${SEED})`, () => {
-  test("the fast parser is trusted only where the exact one reads the same", { timeout: 60_000 + MILLISECONDS }, () => {
-    fc.assert(
-      fc.property(fc.oneof(soup, mutant), (text) => {
-        const decoded = decode(Buffer.from(text));
-        if ("fault" in decoded || /^%/m.test(decoded.text)) return;
-        for (const chunk of splitDocuments(decoded.text)) {
-          const [fast, exact] = [parseFast(chunk.text, 64), parseExact(chunk.text)];
-          if (exact === null || doubtOf(fast, chunk.text) !== null) continue;
-          const [ours, theirs] = [verdict(fast), verdict(exact)];
-          if (!isMapping(ours) && !isMapping(theirs)) continue;
-          expect(typeof ours === "object" && ours.built.value).toEqual(
-            typeof theirs === "object" && theirs.built.value,
-          );
-        }
-      }),
-      { seed: SEED, numRuns: 1_000_000, interruptAfterTimeLimit: MILLISECONDS, markInterruptAsFailure: false },
-    );
+function expectAgreement(text: string): void {
+  const decoded = decode(Buffer.from(text));
+  if ("fault" in decoded || /^%/m.test(decoded.text)) return;
+  for (const chunk of splitDocuments(decoded.text)) {
+    const [fast, exact] = [parseFast(chunk.text, 64), parseExact(chunk.text)];
+    if (exact === null || doubtOf(fast, chunk.text) !== null) continue;
+    const [ours, theirs] = [verdict(fast), verdict(exact)];
+    if (!isMapping(ours) && !isMapping(theirs)) continue;
+    const values = [ours, theirs].map((each) => typeof each === "object" && each.built.value);
+    expect(values[0]).toEqual(values[1]);
+  }
+}
+
+describe(`the two parsers (SEED=${seed})`, () => {
+  test("agree on the whole corpus wherever the fast one is trusted", () => {
+    for (const text of corpus) expectAgreement(text);
   });
 
-  test("nothing throws, and every fault lies within the text", { timeout: 60_000 + MILLISECONDS }, () => {
+  test("agree on random texts wherever the fast one is trusted", { timeout }, () => {
+    fc.assert(fc.property(texts, expectAgreement), during(2));
+  });
+
+  test("read JSON as JSON.parse reads it, in both kinds of files", { timeout }, () => {
     fc.assert(
       fc.property(
-        fc.oneof(soup, mutant, fc.string({ unit: "binary", maxLength: 60 })),
-        fc.constantFrom("yaml", "json"),
-        (text, format) => {
-          const file = parsed(text, format === "yaml" ? "yaml" : "json");
-          for (const { faults } of [file, ...file.documents]) {
-            for (const { offset } of faults) expect(offset).toBeLessThanOrEqual(text.length);
-          }
-          expect(Reflect.ownKeys(Object.prototype)).not.toContain("1");
+        fc.jsonValue({ maxDepth: 6 }),
+        fc.constantFrom("", "  ", "\t"),
+        fc.constantFrom("json" as const, "yaml" as const),
+        (value, indent, format) => {
+          const text = JSON.stringify(value, null, indent);
+          const { documents } = parsed(text, format);
+          const errors = documents.flatMap(({ faults }) => faults.filter(({ severity }) => severity === "error"));
+          if (errors.length > 0) {
+            const allowed = ["unsafe-integer", "not-finite", "control-character", "encoding", "invisible-character"];
+            // JSON allows longer keys than YAML has on one line, and "<<" is an ordinary key there as well.
+            expect([...allowed, ...(format === "yaml" ? ["syntax"] : [])]).toEqual(
+              expect.arrayContaining(errors.map(({ code }) => code)),
+            );
+          } else expect(JSON.stringify(documents[0]?.value)).toBe(JSON.stringify(JSON.parse(text)));
         },
       ),
-      { seed: SEED, numRuns: 1_000_000, interruptAfterTimeLimit: MILLISECONDS / 2, markInterruptAsFailure: false },
-    );
-  });
-
-  test("bytes of every sort are read or refused, never thrown at", { timeout: 60_000 + MILLISECONDS }, () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        parsed(bytes, "yaml");
-        parsed(bytes, "json");
-      }),
-      { seed: SEED, numRuns: 1_000_000, interruptAfterTimeLimit: MILLISECONDS / 8, markInterruptAsFailure: false },
-    );
-  });
-
-  test("JSON reads as JSON.parse reads it, in both kinds of files", { timeout: 60_000 + MILLISECONDS }, () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom("", "  ", "\t"), (value, indent) => {
-        const text = JSON.stringify(value, null, indent);
-        const { documents } = parsed(text, "json");
-        const faults = documents.flatMap((document) => document.faults.filter(({ severity }) => severity === "error"));
-        if (faults.length > 0) {
-          const allowed = ["unsafe-integer", "not-finite", "control-character", "encoding", "invisible-character"];
-          expect(allowed).toEqual(expect.arrayContaining(faults.map(({ code }) => code)));
-        } else expect(JSON.stringify(documents[0]?.value)).toBe(JSON.stringify(JSON.parse(text)));
-      }),
-      { seed: SEED, numRuns: 1_000_000, interruptAfterTimeLimit: MILLISECONDS / 4, markInterruptAsFailure: false },
+      during(0.5),
     );
   });
 });
