@@ -18,11 +18,12 @@ export type Connected = {
 /** Opens the state folder and a session with the chosen control plane, starting the embedded one where asked to. */
 export async function openConnection(
   { flags, terminal }: Invocation,
-  { settings, operator, repository }: Prepared,
+  { settings, operator, repository, rememberWith }: Prepared,
   { reading }: { readonly reading: boolean },
 ): Promise<Connected> {
   if (flags.timeout === undefined) endAfter(repository.timeout, terminal);
   const state = await openState(settings.state, { keyText: readStateKey(terminal) });
+  rememberWith(state.key);
   await using resources = new AsyncDisposableStack();
   const choice = await chooseServer();
   const session = await openSession({

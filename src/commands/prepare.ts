@@ -8,15 +8,18 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import { isEverything, isUnder, type Selection, select, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
+import type { SealKey } from "../seal/key.ts";
 import { readFileAt, readRef } from "../source/commit.ts";
 import { type Config, parseConfig, readConfig } from "../source/config.ts";
 import { readFolder } from "../source/folder.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { type Loaded, load } from "../source/load.ts";
+import { noSource } from "../source/remembered.ts";
 import type { Revision } from "../source/revision.ts";
 import { CONFIG_NAME, findRoot } from "../source/root.ts";
 import type { Invocation } from "./command.ts";
 import { resolveSettings, type Settings } from "./settings.ts";
+import { memoryWith, rememberedIn } from "./source-memory.ts";
 import { isInteractive, type Terminal } from "./terminal.ts";
 
 /** A command's source, read and validated, with its settings. */
@@ -35,6 +38,8 @@ export type Prepared = {
   /** Manifests at the base commit, where one is compared with. */
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
   readonly now: () => number;
+  /** Remembers what was read in a state folder that was not there yet. */
+  readonly rememberWith: (key: SealKey) => void;
 };
 
 /** Which commit stands where: `compare` reads the base beside the folder, `instead` reads it in the folder's place. */
@@ -59,13 +64,18 @@ export async function prepare(
     ...(config.repository.paths ? { paths: config.repository.paths } : {}),
   };
   const readBase = (ref: string): Promise<Revision> => readRef({ ...place, ref }, { signal });
+  const remembering = { root, state: settings.state, rules: config.repository };
+  const memory = await rememberedIn(remembering, terminal);
+  const remembered = memory?.load() ?? noSource;
+  const ignore = [settings.state, ...plansOf(invocation)];
   const revision =
     use === "instead" && flags.base !== undefined
       ? await readBase(flags.base)
-      : await readFolder({ ...place, ignore: [settings.state, ...plansOf(invocation)] }, { signal });
-  const read = (from: Revision): Promise<Loaded> =>
-    load(from, { kindOf, rules: config.repository, limits: defaultLimits, now: new Date(now()) }, { signal });
-  const loaded = withConfigFaults(await read(revision), config);
+      : await readFolder({ ...place, ignore, remembered }, { signal });
+  const loading = { kindOf, rules: config.repository, limits: defaultLimits, now: new Date(now()) };
+  const read = await load(revision, { ...loading, remembered }, { signal });
+  if (read.remembered !== null) memory?.save(read.remembered);
+  const loaded = withConfigFaults(read, config);
   const selection = selectionOf(invocation, root);
   mustMatch(selection, loaded, revision, args, root);
   return {
@@ -78,8 +88,14 @@ export async function prepare(
     selected: select(loaded.manifests, selection),
     isWhole: isEverything(selection),
     diagnostics: selectDiagnostics(loaded.diagnostics, selection),
-    base: use === "compare" && flags.base !== undefined ? valuesOf(await read(await readBase(flags.base))) : null,
+    base:
+      use === "compare" && flags.base !== undefined
+        ? valuesOf(await load(await readBase(flags.base), loading, { signal }))
+        : null,
     now,
+    rememberWith: (key) => {
+      if (memory === null && read.remembered !== null) memoryWith(key, remembering, terminal).save(read.remembered);
+    },
   };
 }
 
@@ -102,7 +118,7 @@ async function configAt(
 ): Promise<Pick<Config, "repository" | "diagnostics">> {
   const file = await readFileAt({ root, ref, path: CONFIG_NAME, cwd, limits: defaultLimits }, { signal });
   if (file === null) return { repository: {}, diagnostics: [] };
-  return parseConfig(file.bytes, { file: `${ref}:${CONFIG_NAME}`, isInSource: true });
+  return parseConfig(file.bytes(), { file: `${ref}:${CONFIG_NAME}`, isInSource: true });
 }
 
 function refuseConfig({ isInSource, operatorKeys, file }: Config, terminal: Terminal): void {

@@ -12,11 +12,13 @@ export type Recollection = {
   readonly factOf: (kind: Kind, row: KnownRow) => RowFact;
   /** Takes note of a row that was read. */
   readonly note: (kind: Kind, imprint: Imprint, fact: RowFact) => void;
+  /** Takes note that a list was read to its end. */
+  readonly finish: (kind: Kind) => void;
   /** Whether a resource need not be looked at, since live shows the row with which its manifest was in accord. */
   readonly isKept: (identity: Identity, row: Imprint) => boolean;
   /** The accords that still hold. */
   readonly accords: ReadonlyMap<Identity, Accord>;
-  /** Every list that was seen, as it is now; null while it is as it was. */
+  /** Every list that was read to its end, as it is now; null where each is as it was. */
   readonly seen: () => ReadonlyMap<string, ListFacts> | null;
 };
 
@@ -49,9 +51,12 @@ export function recollect(remembered: Remembered, standing: Standing): Recollect
     recall: (kind) => memoryOf(kind).recall,
     factOf: (kind, row) => memoryOf(kind).factOf(row),
     note: (kind, imprint, fact) => memoryOf(kind).note(imprint, fact),
+    finish: (kind) => memoryOf(kind).finish(),
     isKept: (identity, row) => !declared.has(identity) || accords.get(identity)?.row === row,
-    seen: () =>
-      lists.values().some(({ isNew }) => isNew) ? new Map([...lists].map(([type, list]) => [type, list.seen])) : null,
+    seen: () => {
+      const whole = [...lists].filter(([, { isWhole }]) => isWhole);
+      return whole.some(([, { isNew }]) => isNew) ? new Map(whole.map(([type, list]) => [type, list.seen])) : null;
+    },
   };
 }
 
@@ -75,6 +80,7 @@ class ListMemory {
   readonly #pages = new Map<Imprint, PageFact>();
   readonly #isOpen: (fact: RowFact) => boolean;
   isNew = false;
+  isWhole = false;
 
   constructor(before: ListFacts = NO_FACTS, isOpen: (fact: RowFact) => boolean) {
     this.#before = before;
@@ -89,13 +95,19 @@ class ListMemory {
   }
 
   get seen(): ListFacts {
-    return { rows: this.#rows, pages: this.#pages };
+    // A row that moved between pages while they were read may be known by its last place alone.
+    const pages = [...this.#pages].filter(([, { rows }]) => rows.every((row) => this.#rows.has(row)));
+    return { rows: this.#rows, pages: new Map(pages) };
   }
 
   factOf({ imprint }: KnownRow): RowFact {
     const fact = this.#rows.get(imprint);
     if (fact === undefined) throw new TypeError("a row is known of which nothing is remembered");
     return fact;
+  }
+
+  finish(): void {
+    this.isWhole = true;
   }
 
   note(imprint: Imprint, fact: RowFact): void {

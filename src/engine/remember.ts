@@ -41,14 +41,14 @@ function newAccords({ placed, decisions, observation, recorded }: Looked): Reado
   );
 }
 
-// Only where nothing at all differs, and the receipt says exactly what is there: whatever decides differently then has moved.
+// Only where nothing is to be done or said, and the receipt says exactly what is there: what decides otherwise has moved.
 function accordOf(
   manifest: Manifest,
   row: LiveRow,
-  { action, reason, differences, ignored, drifted }: Decision,
+  { action, reason, ignored, drifted }: Decision,
   recorded: RecordedHead | undefined,
 ): Accord | null {
-  const isEqual = action === "keep" && reason === null && differences.length + ignored.length === 0 && !drifted;
+  const isEqual = action === "keep" && reason === null && ignored.length === 0 && !drifted;
   const { digest, value } = manifest;
   if (!isEqual || digest === undefined || row.imprint === undefined) return null;
   const accord = { manifest: digest, row: row.imprint };

@@ -1,8 +1,6 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Imprint } from "../client/recall.ts";
 import type { Identity } from "../core/manifest.ts";
-import { readSealed, writeSealed } from "../seal/file.ts";
+import { keepSealed, readSealed } from "../seal/file.ts";
 import type { SealKey } from "../seal/key.ts";
 import { type Accord, type ListFacts, nothingRemembered, type Remembered, type Remembrance } from "./accord.ts";
 
@@ -30,10 +28,7 @@ export function remembranceIn(
       const content = readSealed(path, key, name);
       return content === null ? nothingRemembered : read(JSON.parse(content.toString("utf8")) as Written);
     },
-    save: (remembered) => {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      writeSealed(path, key, name, JSON.stringify(write(remembered)));
-    },
+    save: (remembered) => keepSealed(path, key, name, JSON.stringify(write(remembered))),
   };
 }
 

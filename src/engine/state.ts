@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { keyFrom, loadKey, type SealKey } from "../seal/key.ts";
+import { keyFrom, loadKey, readKeys, type SealKey } from "../seal/key.ts";
 import { makeFolder } from "../store/folder.ts";
 import { holdExclusiveLock } from "../store/lock.ts";
 
@@ -25,6 +26,19 @@ export async function openState(folder: string, { keyText }: { readonly keyText:
       hint: "make it writable, or name another with --state",
       cause,
     });
+  }
+}
+
+/** The key of a state folder; null while there is no such folder, or none that can be used. */
+export async function existingKey(
+  folder: string,
+  { keyText }: { readonly keyText: string | null },
+): Promise<SealKey | null> {
+  if (!existsSync(folder)) return null;
+  try {
+    return keyText === null ? (await readKeys(join(folder, "key"))).newest : keyFrom(keyText);
+  } catch {
+    return null;
   }
 }
 

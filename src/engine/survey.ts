@@ -61,7 +61,7 @@ async function recognise(
 ): Promise<readonly Seen[]> {
   const where = { query: { ...list.query, ...narrow } };
   const listed = await reader.survey(list.operation, where, { signal, recall });
-  return listed.flatMap((one: Listed<unknown>): readonly Seen[] => {
+  const seen = listed.flatMap((one: Listed<unknown>): readonly Seen[] => {
     if (one.is === "known") {
       const { key, version } = recollection.factOf(kind, one.row);
       const { imprint } = one.row;
@@ -72,6 +72,8 @@ async function recognise(
     recollection.note(kind, imprint, { id: rowId(one.row), key: row?.key ?? null, version: row?.version ?? null });
     return row === null ? [] : [seenRow({ ...row, imprint }, imprint)];
   });
+  recollection.finish(kind);
+  return seen;
 }
 
 function seenRow(row: LiveRow, imprint: string): Seen {

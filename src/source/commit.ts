@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { digestOf } from "./content.ts";
 import { isBelow, startsOf } from "./folder.ts";
 import { listTree, prefixOf, readBlobHead, readBlobs, resolveCommit, type TreeEntry } from "./git.ts";
 import {
@@ -43,7 +44,8 @@ export async function readRef(options: CommitOptions, stop: Stop): Promise<Revis
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const place = { root, prefix, cwd: realpathSync(options.cwd), limits: options.limits };
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
-  return { commit, root, files: await readFiles(place, regular, stop), diagnostics: passedOver(place, entries) };
+  const files = await readFiles(place, regular, stop);
+  return { commit, at: 0, root, files, diagnostics: passedOver(place, entries) };
 }
 
 /** One file of a commit, by its path below the root; null when the commit has none there. */
@@ -78,7 +80,9 @@ async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop
   const files: SourceFile[] = [];
   for (const { path, blob, size } of entries) {
     const bytes = bytesOf.get(path) ?? (await readBlobHead(root, blob, Math.min(HEAD_BYTES, limits.fileBytes), stop));
-    files.push({ path: path.slice(prefix.length), display: display(place, path), bytes, size, blob });
+    const digest = size === bytes.length ? digestOf(bytes) : null;
+    const name = { path: path.slice(prefix.length), display: display(place, path) };
+    files.push({ ...name, bytes: () => bytes, size, digest, stamp: null, blob });
   }
   return files;
 }

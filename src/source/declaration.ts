@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Kind } from "../core/kind.ts";
-import type { Identity } from "../core/manifest.ts";
+import type { Identity, Reference } from "../core/manifest.ts";
 import { schemaFor } from "../schema/known.ts";
 import type { Locate } from "./locate.ts";
+import type { Meaning } from "./meaning.ts";
 import { namingFields } from "./parse/naming.ts";
 import type { SourceFile } from "./revision.ts";
 
@@ -11,11 +12,17 @@ export type Declaration = Named & {
   readonly kind: Kind;
   readonly type: string;
   readonly value: JsonObject;
+  /** What it refers to; nothing where it is not sound. */
+  readonly references: readonly Reference[];
   readonly file: SourceFile;
+  /** Its place among the documents of the file. */
+  readonly index: number;
   readonly line: number;
   readonly locate: Locate;
   /** Whether it passed everything that can be told from it alone. */
   readonly isSound: boolean;
+  /** By what an earlier run told that it means something sound; null where none did. */
+  readonly meaning: Meaning | null;
 };
 
 /** What a declaration is called; null when its manifest does not even tell that. */

@@ -1,7 +1,8 @@
-import { isObject, type JsonObject } from "../contract/json.ts";
+import { isObject } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Position } from "../core/manifest.ts";
+import { type Again, isReadable, readAgain } from "./again.ts";
 import { type Declaration, nameOf, salvage } from "./declaration.ts";
 import { claim, claimsType, type Detected, detect } from "./detect.ts";
 import { examine, type Saying } from "./examine.ts";
@@ -17,7 +18,12 @@ import { glimpse } from "./parse/text.ts";
 import { fileDiagnostic, type SourceFile } from "./revision.ts";
 
 /** What one file contributes. */
-export type FileContent = { readonly declarations: readonly Declaration[]; readonly unmanaged: number };
+export type FileContent = {
+  readonly declarations: readonly Declaration[];
+  readonly unmanaged: number;
+  /** Whether it can be read again quickly, and so need not be kept. */
+  readonly isReadable: boolean;
+};
 
 /** Rules and choices that reading a file needs. */
 export type DeclareOptions = {
@@ -36,24 +42,28 @@ export type DeclareOptions = {
 export async function declare(file: SourceFile, options: DeclareOptions, found: Findings): Promise<FileContent> {
   if (file.size > options.limits.fileBytes) {
     found.add(tooLarge(file, options.limits));
-    return { declarations: [], unmanaged: 1 };
+    return { declarations: [], unmanaged: 1, isReadable: false };
   }
   const reading = { format: formatOf(file.path) ?? "yaml", limits: options.limits, worthy: claim };
-  const parsed = await readFile(file.bytes, reading, options.aside);
-  if (parsed.faults.length > 0) return unread(file, parsed, found);
+  const bytes = file.bytes();
+  const parsed = await readFile(bytes, reading, options.aside);
+  if (parsed.faults.length > 0) return unread(file, bytes, parsed, found);
   if (parsed.documents.length === 0) {
     found.add(fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing"));
   }
-  const reader: Reader = { file, options, found, positionAt: lineFinder(parsed.text), foreign: [] };
+  const isReadAgain = isReadable(file, parsed.documents);
+  const again = isReadAgain ? readAgain(file, options.limits) : null;
+  const reader: Reader = { file, options, found, positionAt: lineFinder(parsed.text), foreign: [], again };
   const declarations: Declaration[] = [];
-  for (const document of parsed.documents) {
-    const declaration = readDocument(reader, document);
+  for (const [index, document] of parsed.documents.entries()) {
+    const declaration = readDocument(reader, document, index);
     if (declaration !== null) declarations.push(declaration);
     const turn = options.pause();
     if (turn !== undefined) await turn;
   }
   for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
-  return { declarations, unmanaged: parsed.documents.length - declarations.length };
+  const unmanaged = parsed.documents.length - declarations.length;
+  return { declarations, unmanaged, isReadable: isReadAgain };
 }
 
 type Foreign = Saying & { readonly position: Position };
@@ -65,12 +75,13 @@ type Reader = {
   readonly positionAt: (offset: number) => Position;
   /** What is not ours in the file. */
   readonly foreign: Foreign[];
+  readonly again: Again | null;
 };
 
 const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
 
 function tooLarge(file: SourceFile, { fileBytes }: Limits): Diagnostic {
-  const isOurs = claimsType(glimpse(file.bytes));
+  const isOurs = claimsType(glimpse(file.bytes()));
   const summary = `larger than ${fileBytes} bytes, and not read`;
   return fileDiagnostic(
     isOurs ? "error" : "warning",
@@ -82,21 +93,21 @@ function tooLarge(file: SourceFile, { fileBytes }: Limits): Diagnostic {
 }
 
 // A file that is no text at all, or has a fault as a whole.
-function unread(file: SourceFile, { text, faults }: ParsedFile, found: Findings): FileContent {
-  const isOurs = claimsType(text === "" ? glimpse(file.bytes) : text);
+function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFile, found: Findings): FileContent {
+  const isOurs = claimsType(text === "" ? glimpse(bytes) : text);
   const positionAt = lineFinder(text);
   for (const fault of faults) {
     found.add(inFile(file.display, isOurs ? fault : mild(fault), text === "" ? null : positionAt(fault.offset)));
   }
-  return { declarations: [], unmanaged: 1 };
+  return { declarations: [], unmanaged: 1, isReadable: isReadable(file, []) };
 }
 
 function mild({ code, summary }: Saying): Saying {
   return { severity: "warning", code, summary, detail: PASSED_OVER };
 }
 
-function readDocument(reader: Reader, document: ParsedDocument): Declaration | null {
-  if (document.value === null && document.faults.length > 0) return readBroken(reader, document);
+function readDocument(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
+  if (document.value === null && document.faults.length > 0) return readBroken(reader, document, index);
   const detected = detect(document.value);
   switch (detected.is) {
     case "foreign":
@@ -106,7 +117,7 @@ function readDocument(reader: Reader, document: ParsedDocument): Declaration | n
     case "manifest": {
       const kind = reader.options.kindOf(detected.type);
       if (kind !== undefined && isObject(document.value)) {
-        return readManifest(reader, document, kind, detected.type, document.value);
+        return readManifest(reader, document, { kind, type: detected.type, value: document.value, index });
       }
       const summary = `the type ${quoted(detected.type)} is not managed`;
       return passOver(reader, document, { severity: "warning", code: "unknown-type", summary, detail: null });
@@ -142,7 +153,7 @@ function foreignDiagnostics({ file, foreign }: Reader): readonly Diagnostic[] {
 }
 
 // What a broken document would have been called, so that what refers to it is blocked and not called undeclared.
-function readBroken(reader: Reader, document: ParsedDocument): Declaration | null {
+function readBroken(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
   const { file, found, positionAt, options } = reader;
   const [first] = document.faults;
   if (!claimsType(document.chunk.text)) return first ? passOver(reader, document, mild(first)) : null;
@@ -152,17 +163,17 @@ function readBroken(reader: Reader, document: ParsedDocument): Declaration | nul
   const kind = options.kindOf(type);
   if (kind === undefined) return null;
   const locate: Locate = () => positionAt(document.offset);
-  return { kind, type, ...nameOf(kind, type, value), value, file, line: locate("").line, locate, isSound: false };
+  const { line } = locate("");
+  const broken = { isSound: false, references: [], meaning: null };
+  return { kind, type, ...nameOf(kind, type, value), value, file, index, line, locate, ...broken };
 }
 
 function readManifest(
   reader: Reader,
   document: ParsedDocument,
-  kind: Kind,
-  type: string,
-  value: JsonObject,
+  { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "value" | "index">,
 ): Declaration {
-  const { file, found, positionAt, options } = reader;
+  const { file, found, positionAt, options, again } = reader;
   const locate = locator(document, positionAt);
   const { unknownFields } = options;
   const allowsSecrets = document.hasCredentials && options.allowsSecrets(file.path);
@@ -170,5 +181,18 @@ function readManifest(
   for (const { position, ...said } of faults) found.add(inFile(file.display, said, position));
   const isSound = faults.every(({ severity }) => severity === "warning");
   const { line } = positionAt(document.offset);
-  return { kind, type, ...nameOf(kind, type, value), value, file, line, locate, isSound };
+  return {
+    kind,
+    type,
+    ...nameOf(kind, type, value),
+    value,
+    references: isSound ? kind.references(value) : [],
+    file,
+    index,
+    line,
+    // The text of every file, kept for its positions, would be most of what a run holds.
+    locate: again?.locate(index, line) ?? locate,
+    isSound,
+    meaning: null,
+  };
 }

@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { contentReader, digestOf } from "./content.ts";
 import { blobId, type Head, headOf } from "./git.ts";
 import {
   IGNORE_FILE_BYTES,
@@ -16,7 +17,9 @@ import type { Limits } from "./limits.ts";
 import { openFile } from "./open.ts";
 import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
+import type { RememberedFile, RememberedSource } from "./remembered.ts";
 import { fileDiagnostic, type Revision, type SourceFile } from "./revision.ts";
+import { isUntouched, stampOf } from "./stamp.ts";
 
 /** What is read of a folder. */
 export type FolderOptions = {
@@ -27,6 +30,8 @@ export type FolderOptions = {
   readonly ignore?: readonly string[];
   readonly cwd: string;
   readonly limits: Limits;
+  /** What an earlier run knew of it: what was not touched since is not read. */
+  readonly remembered?: RememberedSource;
 };
 
 /** Reads a folder as it is now. */
@@ -45,22 +50,26 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
     if (turn !== undefined) await turn;
   }
   const names = reading.found.toSorted(compareText);
-  const files: SourceFile[] = [];
+  const files: Read[] = [];
   let total = 0;
   for (const path of names) {
     const file = readOne(reading, path);
     if (file !== null) files.push(file);
-    total += file?.bytes.length ?? 0;
+    total += file?.held?.length ?? file?.size ?? 0;
     if (total > options.limits.totalBytes) throw tooLarge(options.limits);
     const turn = pause();
     if (turn !== undefined) await turn;
   }
-  return withCommit({ root, files, diagnostics: reading.diagnostics }, await head, options.paths);
+  return withCommit(reading, files, await head, options.paths);
 }
 
 type Folder = { readonly path: string; readonly depth: number; readonly scopes: readonly Scope[] };
 
+/** A file as it was found: its bytes, unless it is known to be what it was. */
+type Read = Omit<SourceFile, "bytes"> & { readonly held: Uint8Array | null };
+
 type Reading = Omit<FolderOptions, "paths"> & {
+  readonly at: number;
   readonly passedOver: ReadonlySet<string>;
   readonly open: Folder[];
   readonly found: string[];
@@ -70,7 +79,8 @@ type Reading = Omit<FolderOptions, "paths"> & {
 
 function startReading(options: FolderOptions): Reading {
   const passedOver = new Set((options.ignore ?? []).map((path) => realPath(resolve(options.root, path))));
-  return { ...options, cwd: realPath(options.cwd), passedOver, open: [], found: [], seen: new Set(), diagnostics: [] };
+  const fresh = { open: [], found: [], seen: new Set<string>(), diagnostics: [] };
+  return { ...options, at: Date.now(), cwd: realPath(options.cwd), passedOver, ...fresh };
 }
 
 function realPath(path: string): string {
@@ -207,11 +217,19 @@ function addFile(reading: Reading, path: string): void {
   reading.found.push(path);
 }
 
-function readOne(reading: Reading, path: string): SourceFile | null {
+function readOne(reading: Reading, path: string): Read | null {
+  const known = untouched(reading, path);
+  if (known !== null) {
+    const { stamp, digest, blob } = known;
+    return { path, display: display(reading, path), held: null, size: stamp.size, digest, stamp, blob };
+  }
   const opened = openFile(join(reading.root, path), reading.limits.fileBytes);
   switch (opened.is) {
-    case "read":
-      return { path, display: display(reading, path), bytes: opened.bytes, size: opened.size, blob: null };
+    case "read": {
+      const { bytes: held, size, stamp } = opened;
+      const digest = size === held.length ? digestOf(held) : null;
+      return { path, display: display(reading, path), held, size, digest, stamp, blob: null };
+    }
     case "not-a-file":
       passOverSpecial(reading, path, "no regular file");
       return null;
@@ -231,6 +249,13 @@ function readOne(reading: Reading, path: string): SourceFile | null {
   }
 }
 
+function untouched({ remembered, root }: Reading, path: string): RememberedFile | null {
+  const known = remembered?.files.get(path);
+  if (remembered === undefined || known === undefined) return null;
+  const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
+  return stat?.isFile() && isUntouched(stampOf(stat), known.stamp, remembered.at) ? known : null;
+}
+
 function display({ root, cwd }: { readonly root: string; readonly cwd: string }, path: string): string {
   return relative(cwd, join(root, path)).split(sep).join("/");
 }
@@ -243,20 +268,38 @@ function tooLarge({ totalBytes }: Limits): HoldfastError {
 }
 
 // A folder is its commit when every file read is the commit's, and none of the commit's is missing.
-function withCommit(read: Omit<Revision, "commit">, head: Head | null, paths: readonly string[] | undefined): Revision {
-  if (head === null) return { ...read, commit: null };
-  const files = read.files.map((file) => ({
-    ...file,
-    blob: file.size === file.bytes.length ? blobId(file.bytes, head.format) : null,
-  }));
-  // What is beyond the size limit is not read, in the commit or out of it.
+function withCommit(
+  { root, at, diagnostics, limits }: Reading,
+  read: readonly Read[],
+  head: Head | null,
+  paths: readonly string[] | undefined,
+): Revision {
+  const files = read.map(({ held, ...file }): SourceFile => {
+    const known = { path: join(root, file.path), limit: limits.fileBytes, digest: file.digest };
+    // What is beyond the size limit is not read, in the commit or out of it.
+    const blob =
+      head === null || file.digest === null
+        ? null
+        : blobOf(file.blob, head, () => held ?? contentReader(known, null)());
+    return { ...file, blob, bytes: contentReader(known, held) };
+  });
+  if (head === null) return { commit: null, at, root, files, diagnostics };
   const isSame = ({ path, blob }: SourceFile) => head.blobs.get(path) === (blob ?? head.blobs.get(path));
-  const isClean = files.every(isSame) && !lacks(read, head, paths);
-  return { ...read, files, commit: isClean ? head.commit : null };
+  const isClean = files.every(isSame) && !lacks({ root, files }, head, paths);
+  return { commit: isClean ? head.commit : null, at, root, files, diagnostics };
+}
+
+// A repository names its objects by one kind of hash, and may have been made anew with another.
+function blobOf(known: string | null, { commit, format }: Head, bytes: () => Uint8Array): string {
+  return known?.length === commit.length ? known : blobId(bytes(), format);
 }
 
 // What the commit has and we did not read was passed over if it is still there, and deleted if it is not.
-function lacks({ root, files }: Omit<Revision, "commit">, head: Head, paths: readonly string[] | undefined): boolean {
+function lacks(
+  { root, files }: Pick<Revision, "root" | "files">,
+  head: Head,
+  paths: readonly string[] | undefined,
+): boolean {
   const read = new Set(files.map(({ path }) => path));
   const starts = startsOf(root, paths);
   return [...head.blobs.keys()].some((path) => {

@@ -2,16 +2,20 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { globMatches } from "../core/glob.ts";
 import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
-import type { Identity, Manifest } from "../core/manifest.ts";
+import { type Identity, type Manifest, splitVersion } from "../core/manifest.ts";
 import type { Declaration } from "./declaration.ts";
-import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
+import { type DeclareOptions, declare } from "./declare.ts";
 import { type Findings, findings } from "./findings.ts";
 import type { Limits } from "./limits.ts";
 import { checkMeanings } from "./meaning.ts";
 import { pacer } from "./pace.ts";
 import { AsideReader } from "./parse/aside.ts";
+import { formatOf } from "./parse/document.ts";
+import { recall } from "./recall.ts";
 import { resolveReferences } from "./references.ts";
-import type { Revision } from "./revision.ts";
+import { type ReadFile, remember } from "./remember.ts";
+import { noSource, type RememberedSource } from "./remembered.ts";
+import type { Revision, SourceFile } from "./revision.ts";
 import { type Refuse, refuseTwins } from "./twins.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
@@ -30,6 +34,8 @@ export type LoadOptions = {
   readonly limits: Limits;
   /** Tells past dates. */
   readonly now: Date;
+  /** What an earlier run knew of the files, read by the same rules: the same content is not read again. */
+  readonly remembered?: RememberedSource;
 };
 
 /** What a revision declares. */
@@ -49,6 +55,8 @@ export type Loaded = {
   readonly documents: number;
   /** Documents and files that are not ours. */
   readonly unmanaged: number;
+  /** What to remember of the files for the next run; null where nothing is new. */
+  readonly remembered: RememberedSource | null;
 };
 
 /** Turns a revision into resolved manifests, with every fault of the whole at once. */
@@ -63,9 +71,9 @@ export async function load(
   const { unknownFields = "refuse", external = [], allowLiteralSecrets = [] } = options.rules;
   const allowsSecrets = (path: string) => allowLiteralSecrets.some((glob) => globMatches(glob, path));
   const pause = pacer(signal);
-  const contents = await readAll(revision, { ...options, unknownFields, allowsSecrets, pause }, found);
-  const declarations = contents.flatMap((content) => content.declarations);
-  const unmanaged = contents.reduce((sum, content) => sum + content.unmanaged, 0);
+  const files = await readAll(revision, { ...options, unknownFields, allowsSecrets, pause }, found);
+  const declarations = files.flatMap(({ content }) => content.declarations);
+  const unmanaged = files.reduce((sum, { content }) => sum + content.unmanaged, 0);
   const invalid = new Set(
     declarations.flatMap(({ identity, isSound }) => (isSound || identity === null ? [] : [identity])),
   );
@@ -81,7 +89,10 @@ export async function load(
   const graph = resolveGraph(sound);
   refuseCycles(graph, sound, refuse);
   await pause();
-  checkMeanings(sound, options.now, { add: found.add, refuse });
+  const known = new Map(
+    declarations.flatMap(({ identity, meaning }) => (identity && meaning ? [[identity, meaning]] : [])),
+  );
+  const meanings = checkMeanings(sound, { now: options.now, known, add: found.add, refuse });
   await pause();
   return {
     ...ordered(sound, invalid, graph),
@@ -91,46 +102,71 @@ export async function load(
     files: revision.files.length,
     documents: declarations.length,
     unmanaged,
+    remembered: remember(revision.at, files, meanings, options.remembered ?? noSource),
   };
 }
 
 // Files that are read aside are waited for at the end: the others need not.
 async function readAll(
   { files }: Revision,
-  options: Omit<DeclareOptions, "aside">,
+  options: Omit<DeclareOptions, "aside"> & Pick<LoadOptions, "remembered">,
   found: Findings,
-): Promise<readonly FileContent[]> {
+): Promise<readonly ReadFile[]> {
   await using aside = new AsideReader();
-  const contents: Promise<FileContent>[] = [];
+  const all: Promise<ReadFile>[] = [];
   for (const file of files) {
-    const content = declare(file, { ...options, aside }, found);
+    const one = readOne(file, { ...options, aside }, found);
     // Should the loop end early, nobody asks for this one any more.
-    content.catch(() => undefined);
-    contents.push(content);
+    one.catch(() => undefined);
+    all.push(one);
     const turn = options.pause();
     if (turn !== undefined) await turn;
   }
   // Without waiting here the thread would end before it has answered.
-  return await Promise.all(contents);
+  return await Promise.all(all);
+}
+
+async function readOne(
+  file: SourceFile,
+  options: DeclareOptions & Pick<LoadOptions, "remembered">,
+  found: Findings,
+): Promise<ReadFile> {
+  const known = options.remembered?.files.get(file.path);
+  if (known?.content && known.digest === file.digest) {
+    for (const one of known.content.said) found.add({ ...one, file: file.display });
+    return { file, content: recall(file, known.content, options), said: [], recalled: known.content };
+  }
+  const said: Diagnostic[] = [];
+  const content = await declare(file, options, {
+    ...found,
+    add: (diagnostic) => {
+      said.push(diagnostic);
+      found.add(diagnostic);
+    },
+  });
+  return { file, content, said, recalled: null };
 }
 
 function toManifest(
-  { kind, identity, key, value, file, line, locate, isSound }: Declaration,
+  declaration: Declaration,
   declared: ReadonlySet<Identity>,
   invalid: ReadonlySet<Identity>,
 ): Manifest | null {
+  const { kind, identity, key, references, file, index, line, locate, isSound } = declaration;
   if (!isSound || identity === null || key === null || invalid.has(identity)) return null;
-  const { version } = value;
-  const before = `${kind.type}/${key}@${Number(version) - 1}`;
-  const earlier =
-    identity.endsWith(`@${version}`) && declared.has(before) ? [{ identity: before, pointer: "/version" }] : [];
+  const { version } = kind.versions === undefined ? { version: null } : splitVersion(identity);
+  const before = version === null ? null : `${kind.type}/${key}@${version - 1}`;
+  const hasEarlier = before !== null && declared.has(before);
   return {
     kind: kind.type,
     identity,
-    value,
+    ...(file.digest === null ? {} : { digest: `${file.digest} ${formatOf(file.path)} ${index}` }),
+    get value() {
+      return declaration.value;
+    },
     file: file.display,
     line,
-    references: [...kind.references(value), ...earlier],
+    references: hasEarlier ? [...references, { identity: before, pointer: "/version" }] : references,
     locate,
   };
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, text } from "../contract/json.ts";
+import { text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { checkMeaning } from "../schema/meaning.ts";
@@ -6,30 +6,84 @@ import { worded } from "./examine.ts";
 import { inFile } from "./findings.ts";
 import type { Refuse } from "./twins.ts";
 
-/** Checks what no schema can say of each manifest, knowing the cluster that it ends up in. */
-export function checkMeanings(
-  manifests: readonly Manifest[],
-  now: Date,
-  { add, refuse }: { readonly add: (diagnostic: Diagnostic) => void; readonly refuse: Refuse },
-): void {
+/** What the sound meaning of a manifest was told by, besides itself. */
+export type Meaning = {
+  /** Digest of the cluster's manifest, empty for no cluster; null where it does not matter. */
+  readonly cluster: string | null;
+  /** `yyyy-mm-dd`; null where the day does not matter. */
+  readonly day: string | null;
+};
+
+/** What checking meanings needs, and whom it tells. */
+export type Checking = {
+  readonly now: Date;
+  /** By what an earlier run told that a manifest means something sound. */
+  readonly known: ReadonlyMap<Identity, Meaning>;
+  readonly add: (diagnostic: Diagnostic) => void;
+  readonly refuse: Refuse;
+};
+
+/**
+ * Checks what no schema can say of each manifest, knowing the cluster that it ends up in; those that are known to be
+ * sound, by the same cluster and day, are not looked at. Gives what the sound ones were told by.
+ */
+export function checkMeanings(manifests: readonly Manifest[], checking: Checking): ReadonlyMap<Identity, Meaning> {
   const clusterOf = clusterFinder(manifests);
+  const sound = new Map<Identity, Meaning>();
+  const day = checking.now.toISOString().slice(0, 10);
   for (const manifest of manifests) {
     const cluster = clusterOf(manifest);
-    const context = cluster === undefined ? { now } : { now, cluster };
-    for (const fault of checkMeaning(text(manifest.value.type) ?? manifest.kind, manifest.value, context)) {
-      const diagnostic = inFile(manifest.file, worded(fault), manifest.locate(fault.pointer));
-      if (fault.severity === "error") refuse(manifest.identity, diagnostic);
-      else add(diagnostic);
-    }
+    const known = checking.known.get(manifest.identity);
+    const isKnown = known !== undefined && holds(known, cluster, day);
+    const meaning = isKnown ? known : check(manifest, cluster, checking, day);
+    if (meaning !== null) sound.set(manifest.identity, meaning);
   }
+  return sound;
+}
+
+function holds(known: Meaning, cluster: Manifest | undefined, day: string): boolean {
+  return (known.cluster === null || known.cluster === digestOf(cluster)) && (known.day === null || known.day === day);
+}
+
+// Undefined where the cluster's manifest has no digest: then nothing is known by it.
+function digestOf(cluster: Manifest | undefined): string | undefined {
+  return cluster === undefined ? "" : cluster.digest;
+}
+
+// What the rules look at is noted as they look: nobody has to say it twice.
+function check(
+  manifest: Manifest,
+  cluster: Manifest | undefined,
+  { now, add, refuse }: Checking,
+  day: string,
+): Meaning | null {
+  const asked = { cluster: false, now: false };
+  const context = {
+    get now() {
+      asked.now = true;
+      return now;
+    },
+    get cluster() {
+      asked.cluster = true;
+      return cluster?.value;
+    },
+  };
+  const faults = checkMeaning(text(manifest.value.type) ?? manifest.kind, manifest.value, context);
+  for (const fault of faults) {
+    const diagnostic = inFile(manifest.file, worded(fault), manifest.locate(fault.pointer));
+    if (fault.severity === "error") refuse(manifest.identity, diagnostic);
+    else add(diagnostic);
+  }
+  const known = asked.cluster ? digestOf(cluster) : null;
+  return faults.length > 0 || known === undefined ? null : { cluster: known, day: asked.now ? day : null };
 }
 
 // A service names its workspace and the workspace its cluster: the first reference that leads to a cluster counts.
-function clusterFinder(manifests: readonly Manifest[]): (manifest: Manifest) => JsonObject | undefined {
+function clusterFinder(manifests: readonly Manifest[]): (manifest: Manifest) => Manifest | undefined {
   const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
-  const known = new Map<Identity, JsonObject | undefined>();
-  const find = (manifest: Manifest): JsonObject | undefined => {
-    if (manifest.value.type === "cluster") return manifest.value;
+  const known = new Map<Identity, Manifest | undefined>();
+  const find = (manifest: Manifest): Manifest | undefined => {
+    if (manifest.kind === "cluster") return manifest;
     if (known.has(manifest.identity)) return known.get(manifest.identity);
     // Set beforehand, so that a cycle ends here.
     known.set(manifest.identity, undefined);

@@ -1,8 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { type Stamp, stampOf } from "./stamp.ts";
 
 /** What opening a file gave: its content, or why there is none. */
 export type Opened =
-  | { readonly is: "read"; readonly bytes: Uint8Array; readonly size: number }
+  | { readonly is: "read"; readonly bytes: Uint8Array; readonly size: number; readonly stamp: Stamp }
   | { readonly is: "gone" | "not-a-file" | "denied" | "failed" };
 
 /** How much of a file beyond the limit is read: enough to see whether it could hold manifests. */
@@ -23,7 +24,7 @@ export function openFile(path: string, limit: number): Opened {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return { is: "not-a-file" };
     const bytes = readUpTo(descriptor, stat.size > limit ? Math.min(limit, HEAD_BYTES) : stat.size);
-    return { is: "read", bytes, size: stat.size };
+    return { is: "read", bytes, size: stat.size, stamp: stampOf(stat) };
   } catch (error) {
     return { is: reasonOf(error) };
   } finally {

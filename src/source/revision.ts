@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
+import type { Stamp } from "./stamp.ts";
 
 /** One file of a source that may hold manifests. */
 export type SourceFile = {
@@ -6,10 +7,14 @@ export type SourceFile = {
   readonly path: string;
   /** Relative to the working directory, as reports name it. */
   readonly display: string;
-  /** Its content, or only the beginning where `size` is beyond the limit. */
-  readonly bytes: Uint8Array;
+  /** Its content, or only the beginning where `size` is beyond the limit; read again once it was given out. */
+  readonly bytes: () => Uint8Array;
   /** Bytes of the whole file. */
   readonly size: number;
+  /** Of the content; null where `size` is beyond the limit. */
+  readonly digest: string | null;
+  /** How it lay in its folder; null in a commit. */
+  readonly stamp: Stamp | null;
   /** Its git blob id; null outside git. */
   readonly blob: string | null;
 };
@@ -18,6 +23,8 @@ export type SourceFile = {
 export type Revision = {
   /** The commit whose content this is, byte for byte; null for a folder that differs from its commit or has none. */
   readonly commit: string | null;
+  /** When reading it began, epoch milliseconds. */
+  readonly at: number;
   /** Absolute path of the source's root. */
   readonly root: string;
   /** In path order. */

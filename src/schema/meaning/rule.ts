@@ -4,7 +4,7 @@ import type { Fault } from "../fault.ts";
 /** What a rule may look at besides the manifest. */
 export type MeaningContext = {
   /** Manifest of the cluster that the resource's workspace is in, where it is known. */
-  readonly cluster?: JsonObject;
+  readonly cluster?: JsonObject | undefined;
   /** The present, to tell past dates; without it none is past. */
   readonly now?: Date;
 };

@@ -24,6 +24,8 @@ export type PassOptions = {
   readonly failFast?: boolean;
   readonly wait?: boolean;
   readonly now?: () => number;
+  /** Whether a plan may recall what earlier looks have seen; on unless told otherwise. */
+  readonly recalls?: boolean;
   /** Milliseconds after which a lost request is taken for lost. */
   readonly deadline?: number;
 };
@@ -84,6 +86,7 @@ export async function passes(url: string, folder?: string) {
         ...common(options),
         recorded: await one.recorded(),
         records: false,
+        remembrance: options.recalls === false ? null : one.remembrance,
         ignore: [],
         hasSink: one.sink !== null,
       };

@@ -1,0 +1,47 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { Identity, Reference } from "../core/manifest.ts";
+import type { Meaning } from "./meaning.ts";
+import type { Stamp } from "./stamp.ts";
+
+/** What an earlier run knew of one file. */
+export type RememberedFile = {
+  readonly stamp: Stamp;
+  /** Of its content. */
+  readonly digest: string;
+  /** Its git blob id; null where nobody asked. */
+  readonly blob: string | null;
+  /** What it contributes; null where it has to be read each time. */
+  readonly content: RememberedContent | null;
+};
+
+/** What a file contributes, its manifests in outline. */
+export type RememberedContent = {
+  readonly declarations: readonly RememberedDeclaration[];
+  readonly unmanaged: number;
+  /** What is said of the file, without its name. */
+  readonly said: readonly Omit<Diagnostic, "file">[];
+};
+
+/** A sound manifest in outline: all that rules between files need. */
+export type RememberedDeclaration = {
+  readonly type: string;
+  readonly identity: Identity;
+  readonly key: string;
+  readonly line: number;
+  /** Its place among the documents of its file. */
+  readonly index: number;
+  readonly references: readonly Reference[];
+  /** What its sound meaning was told by; null where it was not found sound. */
+  readonly meaning: Meaning | null;
+};
+
+/** What an earlier run knew of a source. */
+export type RememberedSource = {
+  /** When it began to read the source, epoch milliseconds. */
+  readonly at: number;
+  /** By path. */
+  readonly files: ReadonlyMap<string, RememberedFile>;
+};
+
+/** No source remembered. */
+export const noSource: RememberedSource = { at: 0, files: new Map() };

@@ -1,0 +1,192 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../../../src/contract/json.ts";
+import type { Manifest } from "../../../src/core/manifest.ts";
+import type { Look } from "../../../src/engine/look.ts";
+import { declare, prompt, service } from "../core/given.ts";
+import { passes } from "./passes.ts";
+import { controlPlane } from "./plane.ts";
+
+/** A manifest with the digest that its file would give it. */
+const manifest = (value: JsonObject): Manifest => declare(value, { digest: JSON.stringify(value) });
+
+const cluster = manifest({ type: "cluster", name: "c1", cluster_type: "generic" });
+const workspace = manifest({ type: "workspace", name: "ws1", cluster_fqn: "c1" });
+const repo = manifest({ type: "ml-repo", name: "r" });
+const api = manifest(service());
+const greeter = manifest(prompt());
+const team = manifest({ type: "team", name: "ml", members: ["a@x.io"] });
+const everything = [cluster, workspace, repo, api, greeter, team];
+
+const unread = ({ observation }: Look): readonly string[] =>
+  [...observation.live].filter(([, { state }]) => state === "unread").map(([identity]) => identity);
+
+/** A control plane with everything applied, and what looks at it with and without remembering. */
+async function settled() {
+  const plane = await controlPlane();
+  const run = await passes(plane.url);
+  await run.apply(everything);
+  const warm = (manifests: readonly Manifest[] = everything) => run.plan(manifests);
+  const cold = (manifests: readonly Manifest[] = everything) => run.plan(manifests, { recalls: false });
+  await warm();
+  return { plane, run, warm, cold };
+}
+
+describe("a look after another", () => {
+  test("reads no row again, and opens no receipt, where nothing has moved", async () => {
+    const { warm, cold } = await settled();
+    const looked = await warm();
+    expect(unread(looked).toSorted()).toEqual(everything.map(({ identity }) => identity).toSorted());
+    expect([...looked.recorded.values()].some((receipt) => "written" in receipt)).toBe(false);
+    expect(looked.plan).toEqual((await cold()).plan);
+  });
+
+  test("finds every field of live that has changed", async () => {
+    const { plane, warm } = await settled();
+    const row = plane.rows("teams")[0] as { manifest: JsonObject };
+    for (const [name, value] of Object.entries({ members: ["b@x.io"], managers: ["a@x.io"], name: "other" })) {
+      const before = row.manifest;
+      row.manifest = { ...before, [name]: value };
+      const { plan } = await warm();
+      expect(plan.summary).toMatchObject({ keep: 5, update: 1, drift: 1 });
+      row.manifest = before;
+      expect((await warm()).plan.summary).toMatchObject({ keep: 6, update: 0 });
+    }
+  });
+
+  test("finds what is gone from live, and what came", async () => {
+    const { plane, warm } = await settled();
+    const [row] = plane.rows("teams").splice(0);
+    expect((await warm()).plan.summary).toMatchObject({ create: 1, keep: 5 });
+    if (row !== undefined) plane.rows("teams").push(row);
+    expect((await warm()).plan.summary).toMatchObject({ create: 0, keep: 6 });
+  });
+
+  test("finds a newer version of what names none, and its end", async () => {
+    const { plane, warm } = await settled();
+    const prompts = plane.rows("prompts");
+    const [first] = prompts;
+    if (first === undefined) throw new TypeError("no prompt");
+    const second = { ...first, id: "newer", fqn: "x:t/r/greeter:2" };
+    prompts.push({ ...second, manifest: { ...first.manifest, description: "other", version: 2 } });
+    expect((await warm()).plan.summary).toMatchObject({ update: 1, drift: 1, keep: 5 });
+    prompts.pop();
+    expect((await warm()).plan.summary).toMatchObject({ update: 0, keep: 6 });
+    // Two versions with one content: the older one becomes the newest when the newer one goes.
+    prompts.push({ ...second, manifest: { ...first.manifest, version: 2 } });
+    expect((await warm()).plan.summary).toMatchObject({ keep: 6 });
+    prompts.shift();
+    expect((await warm()).plan.summary).toMatchObject({ keep: 6 });
+  });
+
+  test("finds a changed manifest, and looks at its live again", async () => {
+    const { warm, cold } = await settled();
+    const changed = everything.map((one) => (one === api ? manifest(service({ env: { A: "1" } })) : one));
+    const looked = await warm(changed);
+    expect(looked.plan.summary).toMatchObject({ update: 1, keep: 5 });
+    expect(looked.plan).toEqual((await cold(changed)).plan);
+    expect(unread(looked)).toHaveLength(5);
+  });
+
+  test("looks again at what another receipt speaks of, and opens it", async () => {
+    const { run, warm, cold } = await settled();
+    await using session = await run.session({});
+    const receipts = await session.ledger.recorded([team.identity]);
+    const receipt = receipts.get(team.identity);
+    if (receipt === undefined) throw new TypeError("no receipt");
+    await session.ledger.record([{ ...receipt, written: { ...receipt.written, managers: ["x@x.io"] } }]);
+    const looked = await warm();
+    expect(unread(looked)).not.toContain(team.identity);
+    expect(looked.plan).toEqual((await cold()).plan);
+    await session.ledger.forget([team.identity]);
+    expect(unread(await warm())).not.toContain(team.identity);
+  });
+
+  test("records what is live and equal, though an earlier look has found it so", async () => {
+    const plane = await controlPlane();
+    await (await passes(plane.url)).apply(everything);
+    const other = await passes(plane.url);
+    await other.plan(everything);
+    expect(unread(await other.plan(everything))).toHaveLength(6);
+    await other.apply(everything);
+    await using session = await other.session({});
+    expect((await session.ledger.heads()).size).toBe(6);
+  });
+
+  test("passes over rows that are nobody's, until somebody declares them", async () => {
+    const { plane, warm } = await settled();
+    plane
+      .rows("teams")
+      .push({ id: "t9", key: "other", name: "other", teamName: "other", manifest: { type: "team", name: "other" } });
+    await warm();
+    const other = manifest({ type: "team", name: "other" });
+    expect((await warm([...everything, other])).plan.summary).toMatchObject({ keep: 7, create: 0 });
+    const differs = manifest({ type: "team", name: "other", members: ["a@x.io"] });
+    expect((await warm([...everything, differs])).plan.summary).toMatchObject({ keep: 6, update: 1 });
+  });
+
+  test("throws away what it cannot read, with one byte changed anywhere", async () => {
+    const { run, warm } = await settled();
+    const file = join(run.state.folder, "cache", "live-test");
+    const kept = await readFile(file);
+    const { plan } = await warm();
+    for (const at of [0, 1, 5, 17, 40, kept.length >> 1, kept.length - 1]) {
+      await writeFile(file, kept.with(at, (kept[at] ?? 0) ^ 1));
+      const looked = await warm();
+      expect(unread(looked)).toEqual([]);
+      expect(looked.plan).toEqual(plan);
+    }
+    await writeFile(file, "");
+    expect(unread(await warm())).toEqual([]);
+  });
+
+  test("keeps nothing in the clear", async () => {
+    const { run } = await settled();
+    const kept = await readFile(join(run.state.folder, "cache", "live-test"));
+    expect(kept.includes("greeter")).toBe(false);
+    expect(kept.includes("team/ml")).toBe(false);
+  });
+});
+
+test("whatever changes in between, a look that remembers plans what one that does not would", async () => {
+  const names = ["a", "b", "c"];
+  const people = fc.subarray(["a@x.io", "b@x.io"]);
+  const edit = fc.oneof(
+    fc.record({ what: fc.constant("manifest" as const), name: fc.constantFrom(...names), members: people }),
+    fc.record({ what: fc.constant("gone" as const), name: fc.constantFrom(...names) }),
+    fc.record({ what: fc.constant("live" as const), name: fc.constantFrom(...names), members: people }),
+    fc.record({ what: fc.constant("removed" as const), name: fc.constantFrom(...names) }),
+    fc.record({ what: fc.constant("stamp" as const), name: fc.constantFrom(...names) }),
+    fc.record({ what: fc.constant("forget" as const), name: fc.constantFrom(...names) }),
+    fc.record({ what: fc.constant("apply" as const), name: fc.constantFrom(...names) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 8 }), async (edits) => {
+      const plane = await controlPlane();
+      const run = await passes(plane.url);
+      const wanted = new Map<string, readonly Json[]>(names.map((name) => [name, []]));
+      const manifests = () => [...wanted].map(([name, members]) => manifest({ type: "team", name, members }));
+      await run.apply(manifests());
+      for (const one of edits) {
+        const rows = plane.rows("teams") as unknown as { key: string; manifest: JsonObject; updatedAt: string }[];
+        const row = rows.find(({ key }) => key === one.name);
+        if (one.what === "manifest") wanted.set(one.name, one.members);
+        if (one.what === "gone") wanted.delete(one.name);
+        if (one.what === "live" && row) row.manifest = { ...row.manifest, members: one.members };
+        if (one.what === "removed" && row) rows.splice(rows.indexOf(row), 1);
+        if (one.what === "stamp" && row) row.updatedAt = `${row.updatedAt}!`;
+        if (one.what === "apply") await run.apply(manifests());
+        if (one.what === "forget") {
+          await using session = await run.session({});
+          await session.ledger.forget([`team/${one.name}`]);
+        }
+        const warm = await run.plan(manifests());
+        const cold = await run.plan(manifests(), { recalls: false });
+        expect(warm.plan).toEqual(cold.plan);
+      }
+    }),
+    { numRuns: 25 },
+  );
+});

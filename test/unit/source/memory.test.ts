@@ -1,0 +1,267 @@
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { kindOf } from "../../../src/kinds/index.ts";
+import { keyFrom } from "../../../src/seal/key.ts";
+import { readFolder } from "../../../src/source/folder.ts";
+import { defaultLimits } from "../../../src/source/limits.ts";
+import { type Loaded, type LoadRules, load } from "../../../src/source/load.ts";
+import { sourceMemory } from "../../../src/source/memory.ts";
+import { noSource, type RememberedSource } from "../../../src/source/remembered.ts";
+import type { Revision } from "../../../src/source/revision.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { commitAll } from "../../support/git.ts";
+import { type Files, folderOf, signal, write } from "./source.ts";
+
+const service = (name: string, more = "") =>
+  `type: service\nname: ${name}\nworkspace_fqn: prod:ws-1\nimage: {type: image, image_uri: "registry/${name}:1"}\n${more}`;
+const files: Files = {
+  "cluster.yaml": "type: cluster\nname: prod\ncluster_type: generic\nbase_domains: ['*.x.io']\n",
+  "workspace.yaml": "type: workspace\nname: ws-1\ncluster_fqn: prod\n",
+  "other.yaml": "type: workspace\nname: ws-2\ncluster_fqn: prod\n",
+  "api.yaml": service("api", "ports: [{port: 80, expose: true, host: api.x.io}]\n"),
+  "two.yaml": `${service("web")}---\n${service("job", "env: {TOKEN: abc}\n")}`,
+  "team.json": '{"type": "team", "name": "people", "members": ["a@x.io"]}',
+  "foreign.yaml": "kind: Deployment\n",
+};
+
+/** What reading a folder gives, with or without what an earlier reading knew. */
+async function reading(
+  root: string,
+  remembered: RememberedSource = noSource,
+  rules: LoadRules = {},
+  day = "2026-11-21",
+) {
+  const revision = await readFolder({ root, cwd: root, limits: defaultLimits, remembered }, { signal });
+  const options = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`), remembered };
+  return { revision, loaded: await load(revision, options, { signal }) };
+}
+
+/** As if some time had passed since the files were written: until then none is trusted. */
+function later(remembered: RememberedSource | null): RememberedSource {
+  if (remembered === null) throw new TypeError("nothing new was remembered");
+  return { ...remembered, at: Date.now() + 60_000 };
+}
+
+/** Waits until the file system's own clock has moved on, so that a change is no part of the moment before. */
+function tick(root: string): void {
+  const probe = join(root, ".probe");
+  const now = () => {
+    writeFileSync(probe, "");
+    return statSync(probe).ctimeMs;
+  };
+  const before = now();
+  while (now() <= before);
+  rmSync(probe);
+}
+
+const outline = ({ manifests, waves, declared, invalid, remembered: _, ...rest }: Loaded) => ({
+  ...rest,
+  manifests: manifests.map(({ locate, ...manifest }) => ({ ...manifest, at: locate("/name") })),
+  waves: [...waves],
+  declared: [...declared].toSorted(),
+  invalid: [...invalid].toSorted(),
+});
+const reread = ({ files: all }: Revision, before: RememberedSource) =>
+  all.filter(({ path, digest }) => before.files.get(path)?.digest !== digest).map(({ path }) => path);
+
+describe("a source read again", () => {
+  test("is what it was, without reading what was not touched", async () => {
+    const root = await folderOf(files);
+    const first = await reading(root);
+    const remembered = later(first.loaded.remembered);
+    const second = await reading(root, remembered);
+    expect(second.loaded.remembered).toBeNull();
+    expect(outline(second.loaded)).toEqual(outline(first.loaded));
+    // Whoever looks at a manifest reads its file; nobody has until then.
+    const { loaded } = await reading(root, remembered);
+    rmSync(join(root, "api.yaml"));
+    const api = loaded.manifests.find(({ identity }) => identity === "service/prod:ws-1/api");
+    expect(api?.references).toHaveLength(1);
+    expect(() => api?.value).toThrow(/changed while it was being read/);
+  });
+
+  test("is trusted only where nobody touched it just before", async () => {
+    const root = await folderOf(files);
+    const { loaded } = await reading(root);
+    const fresh = loaded.remembered ?? noSource;
+    const again = await reading(root, fresh);
+    // The content is the same, so nothing is parsed; but it was looked at.
+    expect(again.loaded.remembered?.at).toBeGreaterThanOrEqual(fresh.at);
+  });
+
+  test("tells a changed byte, though size and times are as they were", async () => {
+    const root = await folderOf(files);
+    const remembered = later((await reading(root)).loaded.remembered);
+    for (const path of Object.keys(files)) {
+      tick(root);
+      const file = join(root, path);
+      const { atime, mtime } = lstatSync(file);
+      const before = readFileSync(file, "utf8");
+      const changed = before.replace(/(?<=name"?: "?|kind: )\w/, (letter) => (letter === "z" ? "y" : "z"));
+      expect(changed).not.toBe(before);
+      writeFileSync(file, changed);
+      utimesSync(file, atime, mtime);
+      expect(lstatSync(file)).toMatchObject({ size: Buffer.byteLength(before), mtime });
+      const warm = await reading(root, remembered);
+      expect(reread(warm.revision, remembered)).toEqual([path]);
+      expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
+      writeFileSync(file, before);
+    }
+  });
+
+  test("tells a file that took another's place, with its size and time", async () => {
+    const root = await folderOf({
+      "a.yaml": "type: team\nname: abc\nmembers: [a@x.io]\n",
+      ".b": "type: team\nname: xyz\nmembers: [a@x.io]\n",
+    });
+    utimesSync(join(root, ".b"), lstatSync(join(root, "a.yaml")).atime, lstatSync(join(root, "a.yaml")).mtime);
+    const remembered = later((await reading(root)).loaded.remembered);
+    renameSync(join(root, ".b"), join(root, "a.yaml"));
+    const { loaded } = await reading(root, remembered);
+    expect(loaded.manifests.map(({ identity }) => identity)).toEqual(["team/xyz"]);
+  });
+
+  test("checks what depends on other files each time", async () => {
+    const root = await folderOf(files);
+    const remembered = later((await reading(root)).loaded.remembered);
+    const codes = async (changes: Files, day?: string) => {
+      tick(root);
+      write(root, changes);
+      const { loaded } = await reading(root, remembered, {}, day);
+      const cold = await reading(root, noSource, {}, day);
+      expect(outline(loaded)).toEqual(outline(cold.loaded));
+      write(root, files);
+      return loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
+    };
+    expect(await codes({ "workspace.yaml": "" })).toEqual(expect.arrayContaining(["undeclared-reference"]));
+    expect(await codes({ "cluster.yaml": `${files["cluster.yaml"]}`.replace("x.io", "y.io") })).toEqual([
+      "inconsistent",
+    ]);
+    expect(
+      await codes({
+        "cluster.yaml": `${files["cluster.yaml"]}collaborators: [{subject: "team:people", role_id: r}]\n`,
+      }),
+    ).toEqual([]);
+    write(root, { "twin.yaml": service("api") });
+    expect(await codes({})).toEqual(["duplicate-identity", "duplicate-identity"]);
+  });
+
+  test("is told by the day where a date counts", async () => {
+    const account =
+      "type: virtual-account\nname: robot\npermissions: [{resource_fqn: t, resource_type: tenant, role_id: tenant-member}]\nexpiration_date: 2026-12-01\n";
+    const root = await folderOf({ "a.yaml": account });
+    const first = await reading(root);
+    const remembered = later(first.loaded.remembered);
+    expect((await reading(root, remembered)).loaded.remembered).toBeNull();
+    const codes = async (day: string) =>
+      (await reading(root, remembered, {}, day)).loaded.diagnostics.map(({ code }) => code);
+    expect(await codes("2026-11-30")).not.toContain("past-date");
+    expect(await codes("2026-12-02")).toContain("past-date");
+  });
+
+  test("knows its commit without reading the files", async () => {
+    const root = await folderOf(files);
+    const commit = await commitAll(root, "Begin");
+    const first = await reading(root);
+    const remembered = later(first.loaded.remembered);
+    const second = await reading(root, remembered);
+    expect([first.revision.commit, second.revision.commit]).toEqual([commit, commit]);
+    tick(root);
+    write(root, { "team.json": `${files["team.json"]}\n` });
+    expect((await reading(root, remembered)).revision.commit).toBeNull();
+  });
+
+  test("whatever is edited in between, is what it would be without remembering", async () => {
+    const paths = ["cluster.yaml", "workspace.yaml", "api.yaml", "two.yaml", "team.json", "new.yaml"];
+    const texts = [
+      ...Object.values(files),
+      service("other"),
+      "a: [",
+      "type: service\nname: 1\n",
+      "x: 1\n---\n",
+    ] as string[];
+    const edit = fc.oneof(
+      fc.record({
+        what: fc.constant("write" as const),
+        path: fc.constantFrom(...paths),
+        text: fc.constantFrom(...texts),
+      }),
+      fc.record({ what: fc.constant("remove" as const), path: fc.constantFrom(...paths), text: fc.constant("") }),
+      fc.record({
+        what: fc.constant("swap" as const),
+        path: fc.constantFrom(...paths),
+        text: fc.constantFrom(...paths),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 6 }), async (edits) => {
+        const root = join(await temporaryFolder(), "source");
+        mkdirSync(root);
+        write(root, files);
+        let remembered = later((await reading(root)).loaded.remembered);
+        for (const { what, path, text } of edits) {
+          tick(root);
+          if (what === "write") write(root, { [path]: text });
+          if (what === "remove") rmSync(join(root, path), { force: true });
+          if (what === "swap" && lstatSync(join(root, text), { throwIfNoEntry: false })) {
+            renameSync(join(root, text), join(root, path));
+          }
+          const warm = await reading(root, remembered);
+          expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
+          if (warm.loaded.remembered !== null) remembered = later(warm.loaded.remembered);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe("the memory of a source", () => {
+  const key = keyFrom("a".repeat(64));
+
+  test("gives back what was saved, to the same build, rules, source and key alone", async () => {
+    const folder = await temporaryFolder();
+    const root = await folderOf(files);
+    const remembered = (await reading(root)).loaded.remembered ?? noSource;
+    const by = { build: "1", rules: { unknownFields: "refuse" } };
+    sourceMemory(folder, root, key, by).save(remembered);
+    expect(sourceMemory(folder, root, key, by).load()).toEqual(remembered);
+    const others = [
+      sourceMemory(folder, root, key, { ...by, build: "2" }),
+      sourceMemory(folder, root, key, { ...by, rules: { unknownFields: "warn" } }),
+      sourceMemory(folder, `${root}2`, key, by),
+      sourceMemory(folder, root, keyFrom("b".repeat(64)), by),
+    ];
+    for (const other of others) expect(other.load()).toEqual(noSource);
+  });
+
+  test("is nothing where a byte of it was changed, and is readable by its owner alone", async () => {
+    const folder = await temporaryFolder();
+    const root = await folderOf(files);
+    const memory = sourceMemory(folder, root, key, { build: "1", rules: {} });
+    memory.save((await reading(root)).loaded.remembered ?? noSource);
+    const [name = ""] = readdirSync(folder);
+    const file = join(folder, name);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const kept = readFileSync(file);
+    expect(kept.includes("service")).toBe(false);
+    for (const at of [0, 3, 17, 30, kept.length >> 1, kept.length - 1]) {
+      writeFileSync(file, kept.with(at, (kept[at] ?? 0) ^ 1));
+      expect(memory.load()).toEqual(noSource);
+    }
+    rmSync(file);
+    expect(memory.load()).toEqual(noSource);
+  });
+});
