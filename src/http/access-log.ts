@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
 import { operationOf } from "./route-name.ts";
 
 const callers = new WeakMap<FastifyRequest, string>();
@@ -12,8 +12,9 @@ export function nameCaller(request: FastifyRequest, name: string): void {
  * Logs every reply in one line: who asked for which operation, and what came of it. Paths are written as their route
  * is, and queries, headers and bodies not at all, since anything may be in them.
  */
-export function logReplies(app: FastifyInstance): void {
-  app.addHook("onResponse", async (request, reply) => {
+export function logReplies(app: FastifyInstance, log: FastifyBaseLogger): void {
+  if (!isSaid(log)) return;
+  app.addHook("onResponse", (request, reply, done) => {
     const { method, routeOptions } = request;
     request.log.info(
       {
@@ -26,5 +27,11 @@ export function logReplies(app: FastifyInstance): void {
       },
       "answered",
     );
+    done();
   });
+}
+
+// Lines that nobody would see need not be put together.
+function isSaid(log: FastifyBaseLogger): boolean {
+  return log.level === "info" || log.level === "debug" || log.level === "trace";
 }

@@ -59,7 +59,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   const { log, ready, explain, operations = [], draining } = options;
   const app = createApp(options, log);
   addMetrics(app, operations);
-  logReplies(app);
+  logReplies(app, log);
   acceptJsonOnly(app);
   app.setErrorHandler((error, request, reply) => refuse(explain(error) ?? refusalOf(error), error, request, reply));
   app.setNotFoundHandler((request, reply) => {
@@ -71,11 +71,12 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   app.addHook("preClose", async () => {
     isClosing = true;
   });
-  app.addHook("onSend", async (request, reply) => {
+  app.addHook("onSend", (request, reply, _, done) => {
     reply.header("x-request-id", request.id);
     reply.header("x-content-type-options", "nosniff");
     reply.header("cache-control", "no-store");
     if (isEnding()) reply.header("connection", "close");
+    done();
   });
   addHealth(app, async () => !isEnding() && (await ready()));
   endWithin(app, CLOSING_MS);
@@ -138,10 +139,10 @@ function acceptJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
     parseJsonBody(body),
   );
-  app.addHook("onRequest", async ({ raw: { method, headers } }) => {
-    if (method !== "GET" && method !== "HEAD") return;
-    if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) return;
-    throw new Refusal(400, "bad-request", "a GET request has no body");
+  app.addHook("onRequest", ({ raw: { method, headers } }, _, done) => {
+    const isRead = method === "GET" || method === "HEAD";
+    const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
+    done(isRead && hasBody ? new Refusal(400, "bad-request", "a GET request has no body") : undefined);
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
+import { connectionOf } from "./sqlite.ts";
 
 /** What stands in a statement where a value comes later. */
 type Slot = { readonly slot: string };
@@ -10,14 +11,39 @@ type Slot = { readonly slot: string };
 export function prepared<Tables, Values extends { readonly [name: string]: unknown }, Row>(
   build: (database: Kysely<Tables>, values: Values) => Compilable<Row>,
 ): (database: Kysely<Tables>, values: Values) => Promise<readonly Row[]> {
-  const ready = new WeakMap<object, CompiledQuery<Row>>();
+  const ready = new WeakMap<object, Run<Tables, Row>>();
   return async (database, values) => {
     // Transactions share it with the database that they belong to.
     const { adapter } = database.getExecutor();
-    const compiled = ready.get(adapter) ?? build(database, slots<Values>()).compile();
-    ready.set(adapter, compiled);
-    const parameters = compiled.parameters.map((parameter) => (isSlot(parameter) ? values[parameter.slot] : parameter));
-    return (await database.executeQuery<Row>({ ...compiled, parameters })).rows;
+    const known = ready.get(adapter);
+    if (known !== undefined) return known(database, values);
+    const run = runner(database, build(database, slots<Values>()).compile());
+    ready.set(adapter, run);
+    return run(database, values);
+  };
+}
+
+type Run<Tables, Row> = (
+  database: Kysely<Tables>,
+  values: { readonly [name: string]: unknown },
+) => readonly Row[] | Promise<readonly Row[]>;
+
+function runner<Tables, Row>(database: Kysely<Tables>, compiled: CompiledQuery<Row>): Run<Tables, Row> {
+  const connection = connectionOf(database.getExecutor());
+  const given = (values: { readonly [name: string]: unknown }) =>
+    compiled.parameters.map((parameter) => (isSlot(parameter) ? values[parameter.slot] : parameter));
+  if (connection === null) {
+    return async (inside, values) => {
+      const { rows } = await inside.executeQuery<Row>({ ...compiled, parameters: given(values) });
+      return rows;
+    };
+  }
+  // There is one connection and it answers at once: the query builder's way to it would cost more than the answer.
+  const statement = connection.prepare(compiled.sql);
+  return (_, values) => {
+    if (statement.reader) return statement.all(given(values)) as readonly Row[];
+    statement.run(given(values));
+    return [];
   };
 }
 

@@ -18,9 +18,19 @@ export function connect(path: string, { readOnly = false }: { readonly readOnly?
   }
 }
 
+const connections = new WeakMap<object, SqliteDatabase>();
+
 /** A query builder over one connection. */
 export function queries<Tables>(database: DatabaseSync): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapt(database) }) });
+  const adapted = adapt(database);
+  const builder = new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted }) });
+  connections.set(builder.getExecutor().adapter, adapted);
+  return builder;
+}
+
+/** The connection behind a query builder, on which a statement runs at once; null where there is none of SQLite. */
+export function connectionOf({ adapter }: { readonly adapter: object }): SqliteDatabase | null {
+  return connections.get(adapter) ?? null;
 }
 
 // Kysely's SQLite dialect expects the interface of better-sqlite3.
