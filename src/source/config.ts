@@ -15,7 +15,7 @@ import { AsideReader } from "./parse/aside.ts";
 import type { ParsedDocument } from "./parse/document.ts";
 import { fault } from "./parse/fault.ts";
 import { lineFinder } from "./parse/lines.ts";
-import { readFile } from "./parse/read.ts";
+import { readHere } from "./parse/read.ts";
 import { fileDiagnostic } from "./revision.ts";
 import { CONFIG_NAME, isInside } from "./root.ts";
 
@@ -82,7 +82,7 @@ export async function parseConfig(
 ): Promise<Config> {
   await using aside = new AsideReader();
   const reading = { format: "yaml", limits: defaultLimits, worthy: null } as const;
-  const { text, faults, documents } = await readFile(bytes, reading, aside);
+  const { text, faults, documents } = readHere(bytes, reading) ?? (await aside.read(bytes, reading));
   const positionAt = lineFinder(text);
   const [document] = documents;
   const all = [...faults, ...documents.flatMap((each) => each.faults), ...(documents[1] ? [second(documents[1])] : [])];

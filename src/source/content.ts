@@ -16,7 +16,10 @@ type Known = { readonly path: string; readonly limit: number; readonly digest: s
  */
 export function contentReader(known: Known, held: Uint8Array | null): () => Uint8Array {
   const { digest } = known;
-  if (digest === null) return () => held ?? new Uint8Array();
+  if (digest === null) {
+    const beginning = held ?? new Uint8Array();
+    return () => beginning;
+  }
   let first = held;
   return () => {
     const bytes = first ?? readAgain(known, digest);

@@ -10,10 +10,10 @@ import { type Findings, inFile } from "./findings.ts";
 import type { Limits } from "./limits.ts";
 import { type Locate, locator } from "./locate.ts";
 import type { AsideReader } from "./parse/aside.ts";
-import { formatOf, type ParsedDocument, type ParsedFile } from "./parse/document.ts";
+import { formatOf, type ParsedDocument, type ParsedFile, type Reading } from "./parse/document.ts";
 import { quoted } from "./parse/fault.ts";
 import { lineFinder } from "./parse/lines.ts";
-import { readFile } from "./parse/read.ts";
+import { readHere } from "./parse/read.ts";
 import { glimpse } from "./parse/text.ts";
 import { fileDiagnostic, type SourceFile } from "./revision.ts";
 
@@ -38,32 +38,73 @@ export type DeclareOptions = {
   readonly allowsSecrets: (path: string) => boolean;
 };
 
-/** Reads the declarations of one file, reporting what is wrong in it. */
-export async function declare(file: SourceFile, options: DeclareOptions, found: Findings): Promise<FileContent> {
+/**
+ * Reads the declarations of one file, reporting what is wrong in it: at once where it can be read here, so that nothing of
+ * its text outlives it, and later where it is read aside.
+ */
+export function declare(
+  file: SourceFile,
+  options: DeclareOptions,
+  found: Findings,
+): FileContent | Promise<FileContent> {
   if (file.size > options.limits.fileBytes) {
     found.add(tooLarge(file, options.limits));
     return { declarations: [], unmanaged: 1, isReadable: false };
   }
   const reading = { format: formatOf(file.path) ?? "yaml", limits: options.limits, worthy: claim };
   const bytes = file.bytes();
-  const parsed = await readFile(bytes, reading, options.aside);
-  if (parsed.faults.length > 0) return unread(file, bytes, parsed, found);
-  if (parsed.documents.length === 0) {
-    found.add(fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing"));
-  }
-  const isReadAgain = isReadable(file, parsed.documents);
-  const again = isReadAgain ? readAgain(file, options.limits) : null;
-  const reader: Reader = { file, options, found, positionAt: lineFinder(parsed.text), foreign: [], again };
-  const declarations: Declaration[] = [];
+  const parsed = readHere(bytes, reading);
+  if (parsed === null) return declareAside({ file, bytes, options, found }, reading);
+  const reader = readerOf({ file, bytes, options, found }, parsed);
+  for (const [index, document] of parsed.documents.entries()) reader.read(document, index);
+  return reader.content();
+}
+
+type Given = {
+  readonly file: SourceFile;
+  readonly bytes: Uint8Array;
+  readonly options: DeclareOptions;
+  readonly found: Findings;
+};
+
+async function declareAside(given: Given, reading: Reading): Promise<FileContent> {
+  const { bytes, options } = given;
+  const parsed = await options.aside.read(bytes, reading);
+  const reader = readerOf(given, parsed);
   for (const [index, document] of parsed.documents.entries()) {
-    const declaration = readDocument(reader, document, index);
-    if (declaration !== null) declarations.push(declaration);
+    reader.read(document, index);
     const turn = options.pause();
     if (turn !== undefined) await turn;
   }
-  for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
-  const unmanaged = parsed.documents.length - declarations.length;
-  return { declarations, unmanaged, isReadable: isReadAgain };
+  return reader.content();
+}
+
+type FileReader = {
+  readonly read: (document: ParsedDocument, index: number) => void;
+  readonly content: () => FileContent;
+};
+
+function readerOf({ file, bytes, options, found }: Given, parsed: ParsedFile): FileReader {
+  const { text, faults, documents } = parsed;
+  const isReadAgain = isReadable(file, documents);
+  const again = isReadAgain ? readAgain(file, options.limits) : null;
+  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], again };
+  const declarations: Declaration[] = [];
+  return {
+    read: (document, index) => {
+      const declaration = readDocument(reader, document, index);
+      if (declaration !== null) declarations.push(declaration);
+    },
+    content: () => {
+      if (faults.length > 0) return unread(file, bytes, parsed, found);
+      if (documents.length === 0) {
+        found.add(fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing"));
+      }
+      for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
+      const unmanaged = documents.length - declarations.length;
+      return { declarations, unmanaged, isReadable: isReadAgain };
+    },
+  };
 }
 
 type Foreign = Saying & { readonly position: Position };

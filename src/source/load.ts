@@ -4,7 +4,7 @@ import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
 import { type Identity, type Manifest, splitVersion } from "../core/manifest.ts";
 import type { Declaration } from "./declaration.ts";
-import { type DeclareOptions, declare } from "./declare.ts";
+import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
 import { type Findings, findings } from "./findings.ts";
 import type { Limits } from "./limits.ts";
 import { checkMeanings } from "./meaning.ts";
@@ -113,11 +113,11 @@ async function readAll(
   found: Findings,
 ): Promise<readonly ReadFile[]> {
   await using aside = new AsideReader();
-  const all: Promise<ReadFile>[] = [];
+  const all: (ReadFile | Promise<ReadFile>)[] = [];
   for (const file of files) {
     const one = readOne(file, { ...options, aside }, found);
     // Should the loop end early, nobody asks for this one any more.
-    one.catch(() => undefined);
+    if (one instanceof Promise) one.catch(() => undefined);
     all.push(one);
     const turn = options.pause();
     if (turn !== undefined) await turn;
@@ -126,25 +126,24 @@ async function readAll(
   return await Promise.all(all);
 }
 
-async function readOne(
+function readOne(
   file: SourceFile,
   options: DeclareOptions & Pick<LoadOptions, "remembered">,
   found: Findings,
-): Promise<ReadFile> {
+): ReadFile | Promise<ReadFile> {
   const known = options.remembered?.files.get(file.path);
   if (known?.content && known.digest === file.digest) {
     for (const one of known.content.said) found.add({ ...one, file: file.display });
     return { file, content: recall(file, known.content, options), said: [], recalled: known.content };
   }
   const said: Diagnostic[] = [];
-  const content = await declare(file, options, {
-    ...found,
-    add: (diagnostic) => {
-      said.push(diagnostic);
-      found.add(diagnostic);
-    },
-  });
-  return { file, content, said, recalled: null };
+  const add = (diagnostic: Diagnostic) => {
+    said.push(diagnostic);
+    found.add(diagnostic);
+  };
+  const content = declare(file, options, { ...found, add });
+  const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, recalled: null });
+  return content instanceof Promise ? content.then(read) : read(content);
 }
 
 function toManifest(
