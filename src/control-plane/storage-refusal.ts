@@ -17,8 +17,8 @@ export function storageRefusal(error: unknown): Refusal | null {
     case "unstorable":
       return badRequest("text with the character U+0000 cannot be kept");
     case "in-doubt":
-      // No 503: that would say that nothing was done.
-      return new Refusal(500, "outcome-unknown", "whether this was done is not known: look before you ask again", {
+      // A 503 would say that nothing was done.
+      return new Refusal(504, "outcome-unknown", "whether this was done is not known: look before you ask again", {
         cause: error,
       });
     default:

@@ -14,6 +14,8 @@ export type StoreFault =
   | "denied"
   /** The database server has no such database. */
   | "absent"
+  /** Its address has not the form of one. */
+  | "malformed"
   /** The database server is too old. */
   | "older-server"
   /** The text has a character that this database cannot hold (U+0000). */

@@ -27,6 +27,7 @@ const all: readonly Refusing[] = [
   { status: 424, name: "SecretStoreFailed", description: "The secret store could not keep the token" },
   { status: 429, name: "TooManyRequests", description: "Too many requests of this caller", retry: true },
   { status: 503, name: "Unavailable", description: "The server cannot answer at the moment", retry: true },
+  { status: 504, name: "OutcomeUnknown", description: "The database does not tell whether this was done: look first" },
 ];
 
 /** The header that names a request. */
@@ -63,6 +64,7 @@ const examples: { readonly [status: number]: Omit<ErrorBody, "statusCode"> } = {
   424: { message: "the secret store could not keep the token", code: "secret-store-failed" },
   429: { message: "too many requests", code: "too-many-requests" },
   503: { message: "the storage cannot be used at the moment", code: "storage-unavailable" },
+  504: { message: "whether this was done is not known: look before you ask again", code: "outcome-unknown" },
 };
 
 /** Every refusal that the document names. */
@@ -96,6 +98,7 @@ function isMet(status: number, { number, path, body, retry }: Operation): boolea
     case 409:
     case 412:
     case 422:
+    case 504:
       return isWrite;
     case 413:
     case 415:

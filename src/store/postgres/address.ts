@@ -10,5 +10,5 @@ export function withoutCredentials(address: Secret): string {
 function parse(address: Secret): URL {
   const url = URL.parse(address.open());
   if (url !== null && /^postgres(?:ql)?:$/.test(url.protocol)) return url;
-  throw new StoreError("failed", "the database is not given in the form postgres://user@host:5432/name");
+  throw new StoreError("malformed", "the database is not given in the form postgres://user@host:5432/name");
 }

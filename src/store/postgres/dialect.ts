@@ -10,22 +10,23 @@ import {
   type PrimitiveValueListNode,
 } from "kysely";
 import type { Pool } from "pg";
+import type { Marks } from "./marks.ts";
 import { explained, Session } from "./session.ts";
 
-/** How Kysely speaks to PostgreSQL through a pool of ours. */
-export function postgresDialect(pool: Pool): Dialect {
+/** How Kysely speaks to PostgreSQL through a pool of ours; transactions with marks can be asked after. */
+export function postgresDialect(pool: Pool, marks: Marks | null = null): Dialect {
   return {
-    createDriver: () => createDriver(pool),
+    createDriver: () => createDriver(pool, marks),
     createQueryCompiler: () => new Compiler(),
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (database) => new PostgresIntrospector(database),
   };
 }
 
-function createDriver(pool: Pool): Driver {
+function createDriver(pool: Pool, marks: Marks | null): Driver {
   return {
     init: async () => {},
-    acquireConnection: async () => new Session(await connect(pool)),
+    acquireConnection: async () => new Session(await connect(pool), marks),
     beginTransaction: (connection, { isolationLevel = "read committed" }) => own(connection).begin(isolationLevel),
     commitTransaction: (connection) => own(connection).commit(),
     rollbackTransaction: (connection) => own(connection).rollback(),

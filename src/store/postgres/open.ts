@@ -5,15 +5,20 @@ import type { Store } from "../store.ts";
 import { StoreError, type StoreFault, storeFault } from "../store-error.ts";
 import { withoutCredentials } from "./address.ts";
 import { postgresDialect } from "./dialect.ts";
+import { forgetMarks, Marks, marksTable } from "./marks.ts";
 import { openPool } from "./pool.ts";
-import { Writer } from "./writer.ts";
+import { Writer, type WriterPatience } from "./writer.ts";
 
 // Few, since many servers may share the connections that a database has.
 const READERS = 4;
 const WRITERS = 6;
 
 /** Opens a PostgreSQL database, which others may use at the same time, and brings its schema up to date. */
-export async function openPostgresStore<Tables>(address: Secret, migrations: Migrations): Promise<Store<Tables>> {
+export async function openPostgresStore<Tables>(
+  address: Secret,
+  migrations: Migrations,
+  patience: Partial<WriterPatience> = {},
+): Promise<Store<Tables>> {
   const place = withoutCredentials(address);
   try {
     await prepare(address, migrations);
@@ -23,7 +28,8 @@ export async function openPostgresStore<Tables>(address: Secret, migrations: Mig
   }
   const read = new Kysely<Tables>({ dialect: postgresDialect(openPool(address, { connections: READERS })) });
   const writer = new Writer<Tables>(
-    new Kysely<Tables>({ dialect: postgresDialect(openPool(address, { connections: WRITERS })) }),
+    new Kysely<Tables>({ dialect: postgresDialect(openPool(address, { connections: WRITERS }), new Marks()) }),
+    patience,
   );
   const close = async () => {
     await writer.close();
@@ -47,7 +53,25 @@ async function prepare(address: Secret, migrations: Migrations): Promise<void> {
   }>`SELECT current_setting('server_version_num')::bigint AS version`.execute(database);
   if ((rows[0]?.version ?? 0) < OLDEST) throw new StoreError("older-server", "the server is too old");
   await migrate(database, migrations);
+  await prepareMarks(database);
 }
+
+async function prepareMarks(database: Kysely<unknown>): Promise<void> {
+  const { rows } = await sql<{ table: string | null }>`SELECT to_regclass('holdfast_commits') AS table`.execute(
+    database,
+  );
+  // Who may not make tables can still use one that is there.
+  if (rows[0]?.table == null) {
+    await database.transaction().execute(async (transaction) => {
+      // Servers that start together would else stand in each other's way.
+      await sql`SELECT pg_advisory_xact_lock(${LOCK})`.execute(transaction);
+      await sql.raw(marksTable).execute(transaction);
+    });
+  }
+  await sql.raw(forgetMarks).execute(database);
+}
+
+const LOCK = 7_031_965_001;
 
 // The first one that tells what became of a transaction by its 64-bit number.
 const OLDEST = 130_000;

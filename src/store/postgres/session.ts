@@ -2,26 +2,29 @@ import type { CompiledQuery, DatabaseConnection, IsolationLevel, QueryResult } f
 import type { PoolClient } from "pg";
 import { StoreError } from "../store-error.ts";
 import { isAnswer, postgresFault } from "./fault.ts";
+import { commitText, type Mark, type Marks } from "./marks.ts";
 
-/** A commit whose answer was lost: only the database knows what became of the transaction. */
+/** A commit whose answer was lost: only the database knows what became of it. */
 export class CommitInDoubt extends Error {
   override readonly name = "CommitInDoubt";
-  readonly transactionId: string;
+  readonly mark: Mark;
 
-  constructor(transactionId: string, { cause }: { readonly cause: unknown }) {
+  constructor(mark: Mark, { cause }: { readonly cause: unknown }) {
     super("the connection broke during a commit", { cause });
-    this.transactionId = transactionId;
+    this.mark = mark;
   }
 }
 
 /** A connection on loan from its pool. */
 export class Session implements DatabaseConnection {
   readonly #client: PoolClient;
-  #transactionId = "";
+  readonly #marks: Marks | null;
+  #mark: Mark | null = null;
   #isBroken = false;
 
-  constructor(client: PoolClient) {
+  constructor(client: PoolClient, marks: Marks | null) {
     this.#client = client;
+    this.#marks = marks;
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
@@ -34,24 +37,26 @@ export class Session implements DatabaseConnection {
     throw new TypeError("streaming is not supported");
   }
 
-  /** Begins a transaction, and learns its number, by which its outcome can be asked after. */
   async begin(isolation: IsolationLevel): Promise<void> {
-    const begin = `BEGIN ISOLATION LEVEL ${isolation}; SELECT pg_current_xact_id()::text AS id`;
-    const results: unknown = await this.#ask(() => this.#client.query(begin));
-    const last: unknown = Array.isArray(results) ? results.at(-1) : null;
-    this.#transactionId = readId(last);
+    await this.#ask(() => this.#client.query(`BEGIN ISOLATION LEVEL ${isolation}`));
+    this.#mark = this.#marks?.take() ?? null;
   }
 
   async commit(): Promise<void> {
-    const { command } = await this.#ask(() => this.#client.query("COMMIT")).catch((cause: unknown) => {
-      throw this.#isBroken ? new CommitInDoubt(this.#transactionId, { cause }) : cause;
-    });
-    // So the server says that a statement before had failed.
-    if (command === "ROLLBACK") throw new StoreError("failed", "the transaction had failed before its commit");
+    const mark = this.#mark;
+    try {
+      await this.#ask(() => this.#client.query(mark === null ? "COMMIT" : commitText(mark)));
+    } catch (cause) {
+      if (!this.#isBroken || mark === null) throw cause;
+      this.#mark = null;
+      throw new CommitInDoubt(mark, { cause });
+    }
+    this.#giveBackMark();
   }
 
   /** Never throws: a connection that cannot even roll back is dropped, which does the same. */
   async rollback(): Promise<void> {
+    this.#giveBackMark();
     if (this.#isBroken) return;
     await this.#ask(() => this.#client.query("ROLLBACK")).catch(() => {
       this.#isBroken = true;
@@ -61,6 +66,11 @@ export class Session implements DatabaseConnection {
   /** Gives the connection back, or drops it when it is no use any more. */
   release(): void {
     this.#client.release(this.#isBroken);
+  }
+
+  #giveBackMark(): void {
+    if (this.#mark !== null) this.#marks?.giveBack(this.#mark);
+    this.#mark = null;
   }
 
   async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
@@ -78,11 +88,4 @@ export function explained(error: unknown): unknown {
   const fault = postgresFault(error);
   if (fault === null) return error;
   return new StoreError(fault, "the database cannot be used", { cause: error });
-}
-
-function readId(result: unknown): string {
-  const rows: unknown = typeof result === "object" && result !== null && "rows" in result ? result.rows : null;
-  const row: unknown = Array.isArray(rows) ? rows[0] : null;
-  if (typeof row === "object" && row !== null && "id" in row && typeof row.id === "string") return row.id;
-  throw new TypeError("the database did not number the transaction");
 }

@@ -1,14 +1,19 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Kysely, sql, type Transaction } from "kysely";
+import { CompiledQuery, type Kysely, type Transaction } from "kysely";
 import { StoreError, storeFault } from "../store-error.ts";
 import { isCollision } from "./fault.ts";
+import { askText, type Mark } from "./marks.ts";
 import { CommitInDoubt } from "./session.ts";
 import { Turns } from "./turns.ts";
 
-// Nobody waits for an answer any longer than that.
-const DEADLINE_MS = 20_000;
-// A database that restarts is back soon, or not for a while.
-const AWAY_MS = 5000;
+/** For how long a write is tried, in milliseconds. */
+export type WriterPatience = {
+  /** While others are in its way, or its outcome is not known: nobody waits for an answer any longer. @default 20_000 */
+  readonly deadline: number;
+  /** While the database is away: one that restarts is back soon, or not for a while. @default 5_000 */
+  readonly away: number;
+};
+
 // A change that is alone can lose against other servers only; more losses than that are a mistake of ours.
 const DUPLICATES = 10;
 const LONGEST_PAUSE_MS = 200;
@@ -22,13 +27,15 @@ type Change<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Resu
  */
 export class Writer<Tables> {
   readonly #database: Kysely<Tables>;
+  readonly #patience: WriterPatience;
   readonly #running = new Set<Promise<unknown>>();
   readonly #turns = new Turns();
   #closed = false;
   #commits = 0;
 
-  constructor(database: Kysely<Tables>) {
+  constructor(database: Kysely<Tables>, { deadline = 20_000, away = 5000 }: Partial<WriterPatience> = {}) {
     this.#database = database;
+    this.#patience = { deadline, away };
   }
 
   /** How many transactions may have been committed from here. */
@@ -66,7 +73,8 @@ export class Writer<Tables> {
         if (collision === "duplicate") duplicates += 1;
         const isAway = storeFault(error) === "unreachable";
         const waited = performance.now() - started;
-        const isHopeless = collision === null ? !isAway || waited > AWAY_MS : waited > DEADLINE_MS;
+        const isHopeless =
+          collision === null ? !isAway || waited > this.#patience.away : waited > this.#patience.deadline;
         if (isHopeless || duplicates > DUPLICATES) throw error;
         // Chance keeps those that collided from meeting again.
         if (nth > 0 || isAway) await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** nth));
@@ -96,22 +104,22 @@ export class Writer<Tables> {
   async #settle(doubt: CommitInDoubt): Promise<void> {
     const started = performance.now();
     for (;;) {
-      const outcome = await this.#outcome(doubt.transactionId);
-      if (outcome === "committed") return;
-      if (outcome === "aborted") throw new StoreError("unreachable", "the commit failed", { cause: doubt });
-      if (performance.now() - started > DEADLINE_MS) {
+      const number = await this.#numberIn(doubt.mark);
+      if (number === doubt.mark.number) return;
+      if (number !== null) throw new StoreError("unreachable", "the commit failed", { cause: doubt });
+      if (performance.now() - started > this.#patience.deadline) {
         throw new StoreError("in-doubt", "whether the change was committed is not known", { cause: doubt });
       }
       await pause(LONGEST_PAUSE_MS);
     }
   }
 
-  async #outcome(transactionId: string): Promise<string | null> {
+  /** The number that was left in the slot of a mark; null when it cannot be asked for at the moment. */
+  async #numberIn({ slot }: Mark): Promise<number | null> {
     try {
-      const { rows } = await sql<{
-        readonly outcome: string | null;
-      }>`SELECT pg_xact_status(${transactionId}::xid8) AS outcome`.execute(this.#database);
-      return rows[0]?.outcome ?? null;
+      const asked = CompiledQuery.raw(askText, [slot]);
+      const { rows } = await this.#database.executeQuery<{ readonly number: number }>(asked);
+      return rows[0]?.number ?? null;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       return null;
