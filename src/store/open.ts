@@ -39,6 +39,7 @@ async function open<Tables>(path: string, migrations: Migrations): Promise<Store
   return {
     read,
     write: (change) => changes.add(change),
+    time: async () => Date.now(),
     commits: () => changes.commits,
     isShared: false,
     close,

@@ -13,6 +13,8 @@ export type Store<Tables> = AsyncDisposable & {
    * only what it changes is sure to be still as it was read, and only its last run counts.
    */
   write<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result>;
+  /** The time in epoch milliseconds, by the one clock that all go by who write the database. */
+  time(transaction: Transaction<Tables>): Promise<number>;
   /** A number that differs after every commit; what was read at one number is still so while it stays. */
   commits(): number;
   /** Whether other processes may write it, whose commits are not counted here. */

@@ -11,7 +11,7 @@ const apps = "/api/svc/v1/apps";
 
 /** Starts a control plane in a process of its own, with its administrator as the caller. */
 async function servedApart(data: string, rolloutSeconds = 0) {
-  const { child, url, token } = await serveApart(data, rolloutSeconds);
+  const { child, url, token } = await serveApart(data, { rolloutSeconds });
   return { child, admin: caller(url, token) };
 }
 

@@ -1,13 +1,15 @@
-// Serves the control plane of a data folder until it is killed, saying on stdout where.
+// Serves a control plane as it is told until it is killed, saying on stdout where.
 import { Secret } from "../../src/contract/secret.ts";
 import { createControlPlane } from "../../src/control-plane/app.ts";
 import { createLog } from "../../src/log/log.ts";
 
-const [, , data = "", rolloutSeconds = "0", database] = process.argv;
+const { data, rolloutSeconds, database, serverKey, adminToken } = JSON.parse(process.argv[2] ?? "{}");
 const { url } = await createControlPlane({
   data,
+  rolloutSeconds,
   ...(database === undefined ? {} : { database: new Secret(database) }),
-  rolloutSeconds: Number(rolloutSeconds),
+  ...(serverKey === undefined ? {} : { serverKey: new Secret(serverKey) }),
+  ...(adminToken === undefined ? {} : { adminToken: new Secret(adminToken) }),
   log: createLog({ level: "fatal" }),
 });
 process.stdout.write(`${url}\n`);

@@ -10,13 +10,13 @@ import { TEMPLATE } from "./one-postgres.ts";
 type Row = { readonly [column: string]: unknown };
 
 /** The PostgreSQL database that belongs to a data folder, made when absent; null where the data is in SQLite. */
-export async function databaseOf(data: string): Promise<string | null> {
+export async function databaseOf(data: string, template = TEMPLATE): Promise<string | null> {
   const server = serverUrl();
   if (server === null) return null;
   const name = nameOf(data);
   const made = await query(server, "SELECT 1 FROM pg_database WHERE datname = $1", [name]);
   if (made.length === 0) {
-    await query(server, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+    await query(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
     onTestFinished(async () => void (await query(server, `DROP DATABASE ${name} WITH (FORCE)`)));
   }
   return urlOf(server, name);

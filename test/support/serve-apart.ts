@@ -10,18 +10,37 @@ import { databaseOf } from "./databases.ts";
 /** A control plane in a process of its own. */
 export type Apart = { readonly child: ChildProcess; readonly url: string; readonly token: Secret };
 
+/** How a control plane apart is started. */
+export type ApartOptions = {
+  readonly rolloutSeconds?: number;
+  /** Its database; by default that of its folder. */
+  readonly database?: string;
+  /** What servers share that share a database; by default in files of the folder. */
+  readonly shared?: { readonly serverKey: string; readonly adminToken: string };
+  /** By how much its clock is ahead. */
+  readonly aheadMs?: number;
+};
+
 /** Starts a control plane in a process of its own; it is killed when the test is over. */
-export async function serveApart(data: string, rolloutSeconds = 0): Promise<Apart> {
+export async function serveApart(data: string, options: ApartOptions = {}): Promise<Apart> {
+  const { rolloutSeconds = 0, shared, aheadMs = 0 } = options;
   const script = new URL("../conformance/serve-child.ts", import.meta.url).pathname;
-  const database = await databaseOf(data);
-  const args = [script, data, String(rolloutSeconds), ...(database === null ? [] : [database])];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const database = options.database ?? (await databaseOf(data)) ?? undefined;
+  const clock = `const { now } = Date; Date.now = () => now() + ${aheadMs};`;
+  const args = ["--import", `data:text/javascript,${encodeURIComponent(clock)}`, script];
+  const child = spawn(process.execPath, [...args, JSON.stringify({ data, rolloutSeconds, database, ...shared })], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
-  const [url] = await once(createInterface(child.stdout), "line");
-  const token = new Secret((await readFile(join(data, "admin-token"), "utf8")).trim());
-  return { child, url: String(url), token };
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`it ended with ${code}`);
+  });
+  const [url] = await Promise.race([once(createInterface(child.stdout), "line"), ended]);
+  ended.catch(() => {});
+  const token = shared?.adminToken ?? (await readFile(join(data, "admin-token"), "utf8")).trim();
+  return { child, url: String(url), token: new Secret(token) };
 }
 
 /** Kills a process as a power cut would, and waits until it is gone. */

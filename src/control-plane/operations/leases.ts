@@ -18,7 +18,7 @@ const putLease: Handler<"putLease"> = async ({ principal, path: { scope }, body 
   checkForm(scope, body);
   if (!may(principal, "write", scopeTarget(scope, tenant))) throw forbidden("you may not write in this scope");
   return context.store.write(async (transaction) => {
-    const now = context.now();
+    const now = await context.store.time(transaction);
     const former = await findLease(transaction, scope);
     const isHeld = former !== null && former.expires_at > now;
     const wanted = { scope, holder: body.holder, principal: principal.name };

@@ -38,11 +38,21 @@ export async function openPostgresStore<Tables>(
   return {
     read,
     write: (change) => writer.write(change),
+    time: clockTime,
     commits: () => writer.commits,
     isShared: true,
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+async function clockTime<Tables>(database: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{
+    time: number;
+  }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time`.execute(database);
+  const [row] = rows;
+  if (row === undefined) throw new TypeError("the database did not tell the time");
+  return row.time;
 }
 
 async function prepare(address: Secret, migrations: Migrations): Promise<void> {

@@ -1,0 +1,183 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Secret } from "../../src/contract/secret.ts";
+import { cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
+import { addUser, type Caller, caller, effects, temporaryFolder } from "../control-plane.ts";
+import { databaseOf, statement } from "../support/databases.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Apart, type ApartOptions, kill, serveApart } from "../support/serve-apart.ts";
+
+type Server = Apart & { readonly admin: Caller };
+
+/** Servers that share a database, each in a process and a folder of its own. */
+async function sharing(each: readonly ApartOptions[], template?: string) {
+  const data = await temporaryFolder();
+  const database = (await databaseOf(data, template)) ?? "";
+  const shared = { serverKey: randomBytes(32).toString("base64"), adminToken: "of-all-the-servers" };
+  const servers = await Promise.all(
+    each.map(async (options, nth): Promise<Server> => {
+      const apart = await serveApart(join(data, `server-${nth}`), { database, shared, ...options });
+      return { ...apart, admin: caller(apart.url, apart.token) };
+    }),
+  );
+  const [one, two = one, three = two] = servers;
+  if (one === undefined || two === undefined || three === undefined) throw new TypeError("there is no server");
+  return { data, servers, one, two, three };
+}
+
+async function put({ url, token }: { url: string; token: Secret }, path: string, body: unknown, headers = {}) {
+  const reply = await fetch(`${url}/api/svc/v1/${path}`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token.open()}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  const text = await reply.text();
+  return { status: reply.status, text, body: JSON.parse(text) };
+}
+
+const account = {
+  type: "virtual-account",
+  name: "ci",
+  permissions: [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-admin" }],
+};
+const apps = "/api/svc/v1/apps";
+
+test("servers that start together on an empty database make its schema once", async () => {
+  const { data, servers } = await sharing([{}, {}, {}], "template0");
+  const steps = await statement(data, "SELECT name FROM kysely_migration ORDER BY name");
+  expect(steps).toHaveLength(new Set(steps.map(({ name }) => name)).size);
+  expect(steps.length).toBeGreaterThan(0);
+  const statuses = servers.map(async ({ admin }) => (await admin.get("/api/svc/v1/workspaces")).status);
+  expect(await Promise.all(statuses)).toEqual([200, 200, 200]);
+  expect(await statement(data, "SELECT version FROM server_keys")).toHaveLength(1);
+});
+
+test("writes of the same names on several servers at once make one of each, and a version for each accepted one", async () => {
+  const { data, servers, one } = await sharing([{}, {}, {}]);
+  await plantWorkspace(one.admin);
+  const team = { type: "team", name: "ml", members: ["ada@example.com"] };
+  const replies = await Promise.all(
+    Array.from({ length: 24 }, async (_, nth) => {
+      const server = servers[nth % servers.length] ?? one;
+      return Promise.all([
+        put(server, "clusters", { manifest: { ...cluster, name: "same" } }),
+        put(server, "teams", { manifest: team }),
+        put(server, "virtual-accounts", { manifest: account }),
+        put(server, "apps", { manifest: service }),
+      ]);
+    }),
+  );
+  const statuses = new Set(replies.flat().map(({ status }) => status));
+  expect(statuses).toEqual(new Set([200]));
+  for (const table of ["workspaces", "teams", "virtual_accounts", "applications", "jwts"])
+    expect([table, await statement(data, `SELECT id FROM ${table}`)]).toEqual([table, [expect.anything()]]);
+  expect(replies.filter(([, , { body }]) => body.token !== undefined)).toHaveLength(1);
+  const versions = replies.map(([, , , { body }]) => body.data.version).toSorted((a, b) => a - b);
+  expect(versions).toEqual(Array.from({ length: 24 }, (_, nth) => nth + 1));
+  const written = (await effects(data)).filter((effect) => !effect.includes(" 16 "));
+  expect(written.toSorted()).toEqual([
+    "user:admin 17 cluster/c1x",
+    "user:admin 17 cluster/same",
+    "user:admin 18 virtual-account/ci",
+    "user:admin 19 team/ml",
+    "user:admin E1 workspace/c1x:ws1",
+  ]);
+});
+
+test("F69 a key holds on every server: its write is made once, and another server replays it after a kill -9", async () => {
+  const { data, servers, one, two } = await sharing([{}, {}]);
+  const key = { "idempotency-key": randomUUID() };
+  const replies = await Promise.all(
+    servers.flatMap((server) => [1, 2].map(() => put(server, "virtual-accounts", { manifest: account }, key))),
+  );
+  const answered = replies.filter(({ status }) => status === 200);
+  expect(replies.filter(({ status }) => status !== 200).map(({ status }) => status)).toEqual(
+    Array.from({ length: replies.length - answered.length }, () => 409),
+  );
+  expect(new Set(answered.map(({ text }) => text)).size).toBe(1);
+  await kill(one.child);
+  const again = await put(two, "virtual-accounts", { manifest: account }, key);
+  expect(again.text).toBe(answered[0]?.text);
+  expect(again.body.token).toBeDefined();
+  expect(await effects(data)).toEqual(["user:admin 18 virtual-account/ci"]);
+});
+
+test("rollouts of a server that is killed are ended by another one, and every status is reached once", async () => {
+  const { servers, one, two } = await sharing([{ rolloutSeconds: 1 }, { rolloutSeconds: 1 }]);
+  await plantWorkspace(one.admin);
+  const job = { ...service, type: "job", name: "train" };
+  const names = Array.from({ length: 12 }, (_, nth) => `app${nth}`);
+  const made = await Promise.all(
+    names.map((name, nth) => put(servers[nth % 2] ?? one, "apps", { manifest: { ...service, name } })),
+  );
+  expect(made.map(({ status }) => status)).toEqual(names.map(() => 200));
+  const triggered = await put(one, "apps", { manifest: job, triggerOnDeploy: true });
+  await kill(one.child);
+  await eventually("the end of all rollouts", async () => {
+    const { body } = await two.admin.get(apps);
+    const statuses = body.data.map(
+      (app: { deployment: { currentStatus: { status: string } } }) => app.deployment.currentStatus.status,
+    );
+    return statuses.every((status: string) => status === "DEPLOY_SUCCESS");
+  });
+  for (const { body } of made) {
+    const { data } = (await two.admin.get(`${apps}/${body.data.applicationId}/deployments`)).body;
+    const history = data[0].deploymentStatuses.map(({ status }: { status: string }) => status);
+    expect(history).toEqual(["INITIALIZED", "ROLLOUT_STARTED", "DEPLOY_SUCCESS"]);
+  }
+  const runs = `/api/svc/v1/jobs/${triggered.body.data.applicationId}/runs`;
+  const run = await eventually("the end of the run", async () => {
+    const { data } = (await two.admin.get(runs)).body;
+    return data[0]?.status === "FINISHED" && data;
+  });
+  expect(run).toHaveLength(1);
+});
+
+test("F62 a lease is held on every server, ends by the clock of the database, and its number fences on all", async () => {
+  const hour = 3_600_000;
+  const { servers, one, two, three } = await sharing([{}, { aheadMs: hour }, { aheadMs: -hour }]);
+  const lease = "leases/main";
+  const take = (holder: string, ttlSeconds: number) => ({ holder, ttlSeconds });
+  const taken = await Promise.all(
+    Array.from({ length: 12 }, (_, nth) => put(servers[nth % 3] ?? one, "leases/other", take(`holder-${nth}`, 60))),
+  );
+  expect(taken.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 11 }, () => 409)]);
+
+  const first = await put(one, lease, take("a", 60));
+  expect(first.body.data.fencingToken).toBe(1);
+  // For the one it would be over long ago, and the other would let it last for an hour more.
+  for (const server of [two, three]) expect((await put(server, lease, take("b", 60))).status).toBe(409);
+  const end = Date.parse((await put(three, lease, take("a", 1))).body.data.expiresAt);
+  expect(Math.abs(end - Date.now())).toBeLessThan(60_000);
+  const second = await eventually("the end of the lease", async () => {
+    const reply = await put(three, lease, take("b", 60));
+    return reply.status === 200 && reply.body.data;
+  });
+  expect(second.fencingToken).toBe(2);
+  const fenced = (number: number) => ({ "x-fencing-scope": "main", "x-fencing-token": String(number) });
+  expect((await put(two, "clusters", { manifest: cluster }, fenced(1))).status).toBe(412);
+  expect((await put(one, "clusters", { manifest: cluster }, fenced(2))).status).toBe(200);
+});
+
+test("what is taken away on one server is refused on the others within a second", async () => {
+  const { data, one, two } = await sharing([{}, {}]);
+  await one.admin.put("/api/svc/v1/clusters", { manifest: cluster });
+  const granted = { ...workspace, collaborators: [{ subject: "user:dev@example.com", role_id: "workspace-editor" }] };
+  await one.admin.put("/api/svc/v1/workspaces", { manifest: granted });
+  const dev = await addUser({ url: two.url, data }, "dev@example.com");
+  const { body } = await put(one, "virtual-accounts", { manifest: account });
+  const robot = { url: two.url, token: new Secret(body.token) };
+  expect((await dev.put(apps, { manifest: service })).status).toBe(200);
+  expect((await put(robot, "apps", { manifest: service })).status).toBe(200);
+
+  await one.admin.put("/api/svc/v1/workspaces", { manifest: workspace });
+  await put(one, "virtual-accounts", { manifest: { ...account, expiration_date: "2020-01-01" } });
+  const within = { withinMs: 1000, everyMs: 5 };
+  await eventually("the role is lost", async () => (await dev.put(apps, { manifest: service })).status === 422, within);
+  await eventually(
+    "the account is out",
+    async () => (await put(robot, "apps", { manifest: service })).status === 401,
+    within,
+  );
+});
