@@ -231,8 +231,8 @@ function readManifest(
     file,
     index,
     line,
-    // The text of every file, kept for its positions, would be most of what a run holds.
-    locate: again?.locate(index, line) ?? locate,
+    // The text of every file, or where each of its fields stands, would be most of what a run holds.
+    locate: again?.locate(index, line) ?? locator(document, positionAt),
     isSound,
     meaning: null,
   };

@@ -1,5 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
+import { endingOf, hostileTexts } from "../support/hostile.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
+import { startNode } from "../support/process.ts";
 import { validationOf } from "../support/result.ts";
 import { exampleSource, sourceOf } from "../support/source.ts";
 
@@ -70,6 +72,20 @@ describe("validate", () => {
     expect(whole.code).toBe(3);
     expect(whole.stdout.match(/^\S+:\d+:\d+/gm)).toEqual(["team.yaml:2:7", "team.yaml:6:7"]);
     expect(await source.run(["validate", "platform"])).toMatchObject({ code: 0 });
+  });
+
+  test("B20: reads a source full of hostile files of the largest size in little memory, and the sound ones among them", async () => {
+    const hostile = Object.entries(hostileTexts).map(([name, make], index) => [
+      `hostile/${index}.${endingOf(name)}`,
+      make(1024 * 1024),
+    ]);
+    const { folder } = await sourceOf({ ...everyKind, ...Object.fromEntries(hostile) });
+    const args = ["--max-old-space-size=128", inject("holdfast"), "validate", "-o", "json"];
+    const ended = await startNode(args, { cwd: folder }).ended;
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 3, stderr: "" });
+    const { summary, diagnostics } = validationOf(ended);
+    expect(summary).toMatchObject({ files: 8 + hostile.length, manifests: 8 });
+    expect(new Set(diagnostics.map(({ file }) => file)).size).toBe(hostile.length);
   });
 
   test("warns of a source without manifests", async () => {

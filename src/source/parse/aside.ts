@@ -62,7 +62,7 @@ export class AsideReader {
     this.#worker.unref();
     if (typeof answer === "object") return unpack(answer, bytes, reading.limits);
     await this.#stop();
-    return { text: "", faults: [TOO_MUCH[answer]], documents: [] };
+    return { text: "", faults: [REFUSED[answer]], documents: [] };
   }
 
   async #stop(): Promise<void> {
@@ -73,10 +73,19 @@ export class AsideReader {
 }
 
 const REMEDY = "Split the file, or write it more simply.";
-const TOO_MUCH = {
+const REFUSED = {
   time: fault(0, "too-slow", "takes too long to be read", REMEDY),
   memory: fault(0, "too-much-memory", "needs too much memory to be read", REMEDY),
+  crash: fault(
+    0,
+    "unreadable",
+    "could not be read: the parser itself failed",
+    `Please report it. Until then: ${REMEDY}`,
+  ),
 } as const;
+
+/** Why the thread has no answer to give. */
+type Refused = keyof typeof REFUSED;
 
 async function start({ mebibytes }: Cost): Promise<Worker> {
   const maxYoungGenerationSizeMb = Math.ceil(mebibytes * YOUNG_SHARE);
@@ -94,16 +103,16 @@ async function answerOf(
   job: Job,
   { milliseconds }: Cost,
   { signal }: { signal: AbortSignal },
-): Promise<PackedFile | keyof typeof TOO_MUCH> {
+): Promise<PackedFile | Refused> {
   const done = new AbortController();
   const stop = { signal: AbortSignal.any([signal, done.signal]) };
   worker.postMessage(job, [job.bytes.buffer]);
   try {
     const answer = once(worker, "message", stop).then(([packed]: PackedFile[]) => packed);
-    return (await Promise.race([answer, overdue(worker, milliseconds, stop)])) ?? "time";
+    return (await Promise.race([answer, overdue(worker, milliseconds, stop), gone(worker, stop)])) ?? "crash";
   } catch (error) {
-    if (isTooMuch(error)) return "memory";
-    throw error;
+    signal.throwIfAborted();
+    return isTooMuch(error) ? "memory" : "crash";
   } finally {
     done.abort();
   }
@@ -113,6 +122,12 @@ async function answerOf(
 function isTooMuch(error: unknown): boolean {
   if (error instanceof RangeError) return true;
   return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+}
+
+// One that failed says so before it goes.
+async function gone(worker: Worker, stop: { signal: AbortSignal }): Promise<"crash"> {
+  await once(worker, "exit", stop);
+  return "crash";
 }
 
 async function overdue(worker: Worker, milliseconds: number, { signal }: { signal: AbortSignal }): Promise<"time"> {

@@ -140,7 +140,15 @@ function finish(chunk: Chunk, parsed: Parsed, readBy: ReadBy, { limits, isOdd, r
 }
 
 function outlineReader(chunk: Chunk, parsed: Parsed, readBy: ReadBy, limits: Limits): () => Outline | null {
-  if (readBy === "exact") return () => outline(parsed, chunk);
+  return readBy === "exact" ? outlineKept(parsed, chunk) : outlineLater(chunk, readBy, limits);
+}
+
+function outlineKept(parsed: Parsed, chunk: Chunk): () => Outline | null {
+  return () => outline(parsed, chunk);
+}
+
+// Apart from the other, since functions made in one place keep alive what either of them needs: all the nodes.
+function outlineLater(chunk: Chunk, readBy: Exclude<ReadBy, "exact">, limits: Limits): () => Outline | null {
   return () => outlineAgain(chunk, readBy, limits);
 }
 

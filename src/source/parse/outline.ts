@@ -15,6 +15,23 @@ export function outlineOf(stream: Stream, base: number): Outline {
   return read({ stream, base, at: 1 }, -1);
 }
 
+/** An outline of at most so many places: the deepest levels go first. */
+export function shallow(outline: Outline, most: number): Outline {
+  let [count, depth, level] = [1, 0, [outline]];
+  while (level.length > 0) {
+    level = level.flatMap(({ inside }) => (inside === null ? [] : [...inside.values()]));
+    count += level.length;
+    if (count > most) return cut(outline, depth);
+    depth++;
+  }
+  return outline;
+}
+
+function cut(outline: Outline, depth: number): Outline {
+  if (depth === 0 || outline.inside === null) return { ...outline, inside: null };
+  return { ...outline, inside: new Map([...outline.inside].map(([name, place]) => [name, cut(place, depth - 1)])) };
+}
+
 type State = { readonly stream: Stream; readonly base: number; at: number };
 
 // A block under a key, and an empty value, are where their key is.
@@ -22,9 +39,12 @@ function read(state: State, key: number): Outline {
   const event = state.stream.events[state.at++];
   const start = event === undefined ? -1 : startOf(event);
   const value = start < 0 || (event !== undefined && isBlock(event) && key >= 0) ? key : start;
-  const place = { key: state.base + (key < 0 ? value : key), value: state.base + value };
-  if (event?.type === EVENT_ID.MAPPING) return { ...place, inside: fields(state) };
-  return { ...place, inside: event?.type === EVENT_ID.SEQUENCE ? items(state) : null };
+  return { key: state.base + (key < 0 ? value : key), value: state.base + value, inside: inside(state, event) };
+}
+
+function inside(state: State, event: Event | undefined): Outline["inside"] {
+  if (event?.type === EVENT_ID.MAPPING) return fields(state);
+  return event?.type === EVENT_ID.SEQUENCE ? items(state) : null;
 }
 
 // Blocks begin after their key's line; the key says more.

@@ -2,7 +2,7 @@ import type { Json } from "../../contract/json.ts";
 import type { Limits } from "../limits.ts";
 import { outlineAgain, type ParsedDocument, type ParsedFile, type ReadBy } from "./document.ts";
 import type { Fault } from "./fault.ts";
-import type { Outline } from "./outline.ts";
+import { type Outline, shallow } from "./outline.ts";
 import type { Chunk } from "./split.ts";
 import { decode } from "./text.ts";
 
@@ -15,18 +15,20 @@ type PackedDocument = Pick<ParsedDocument, "faults" | "offset" | "hasCredentials
   readonly from: number;
   readonly to: number;
   readonly isExplicit: boolean;
-  readonly read: Again | { readonly by: "exact"; readonly outline: Outline | null };
+  readonly readBy: ReadBy;
+  /** Undefined where it can be had again in no time by whoever asks for it. */
+  readonly outline: Outline | null | undefined;
 };
 
-/** A parser that can be asked again here. */
-type Again = { readonly by: Exclude<ReadBy, "exact"> };
+/** Characters of a document that is quickly read once more. */
+const SHORT = 16 * 1024;
 
 /** Makes a parsed file ready to cross. */
-export function pack({ faults, documents }: ParsedFile): PackedFile {
-  return { faults, documents: documents.map(packDocument) };
+export function pack({ faults, documents }: ParsedFile, { nodes }: Limits): PackedFile {
+  return { faults, documents: documents.map((document) => packDocument(document, nodes)) };
 }
 
-function packDocument({ value, chunk, readBy, outline, ...rest }: ParsedDocument): PackedDocument {
+function packDocument({ value, chunk, readBy, outline, ...rest }: ParsedDocument, nodes: number): PackedDocument {
   const { faults, offset, hasCredentials } = rest;
   return {
     faults,
@@ -36,8 +38,13 @@ function packDocument({ value, chunk, readBy, outline, ...rest }: ParsedDocument
     from: chunk.offset,
     to: chunk.offset + chunk.text.length,
     isExplicit: chunk.isExplicit,
-    read: readBy === "exact" ? { by: readBy, outline: outline() } : { by: readBy },
+    readBy,
+    outline: readBy === "exact" || chunk.text.length > SHORT ? bounded(outline(), nodes) : undefined,
   };
+}
+
+function bounded(outline: Outline | null, nodes: number): Outline | null {
+  return outline === null ? null : shallow(outline, nodes);
 }
 
 /** The parsed file again, beside the bytes that it was read from. */
@@ -47,7 +54,7 @@ export function unpack({ faults, documents }: PackedFile, bytes: Uint8Array, lim
 }
 
 function unpackDocument(packed: PackedDocument, text: string, limits: Limits): ParsedDocument {
-  const { faults, offset, hasCredentials, from, to, isExplicit, read } = packed;
+  const { faults, offset, hasCredentials, from, to, isExplicit, readBy, outline } = packed;
   const chunk: Chunk = { text: text.slice(from, to), offset: from, isExplicit };
   const value = lazily(packed.value);
   return {
@@ -55,11 +62,12 @@ function unpackDocument(packed: PackedDocument, text: string, limits: Limits): P
     offset,
     hasCredentials,
     chunk,
-    readBy: read.by,
+    readBy,
     get value() {
       return value();
     },
-    outline: () => (read.by === "exact" ? read.outline : outlineAgain(chunk, read.by, limits)),
+    outline: () =>
+      outline === undefined && readBy !== "exact" ? outlineAgain(chunk, readBy, limits) : (outline ?? null),
   };
 }
 

@@ -11,6 +11,6 @@ const say = (answer: PackedFile | "ready") => parentPort?.postMessage(answer);
 
 parentPort?.on("message", ({ bytes, reading }: Job) => {
   const parsed = parseFile(bytes, reading, parseExact);
-  say(parsed === null ? { faults: [], documents: [] } : pack(parsed));
+  say(parsed === null ? { faults: [], documents: [] } : pack(parsed, reading.limits));
 });
 say("ready");
