@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: "postgres",
           include: ["test/{conformance,postgres}/**/*.test.ts"],
-          exclude: ["test/conformance/{architecture,documentation,examples,kinds,schemas}.test.ts"],
+          exclude: ["test/conformance/{architecture,cases,documentation,examples,kinds,schemas}.test.ts"],
           globalSetup: ["test/support/one-postgres.ts"],
           setupFiles: ["test/support/needs-postgres.ts"],
         },

@@ -1,4 +1,12 @@
-/** A report as JSON: two spaces, a newline at the end, nothing that is not in the report. */
+// What `printable` escapes for people, but for the line feeds between the lines; JSON has an escape for each.
+const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** A report as JSON: two spaces, a newline at the end, nothing that is not in the report, and nothing a terminal obeys. */
 export function jsonText(report: object): string {
-  return `${JSON.stringify(report, null, 2)}\n`;
+  return `${JSON.stringify(report, null, 2).replace(UNPRINTABLE, escaped)}\n`;
+}
+
+function escaped(character: string): string {
+  const units = character.split("");
+  return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 }

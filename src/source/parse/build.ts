@@ -132,14 +132,17 @@ function goDeeper(state: State, depth: number, offset: number): boolean {
   return false;
 }
 
+// Its name is not shown: a password that begins with `*` looks like one.
+const UNNAMED = 'Anchor it (`&…`) before it is used. If it is a text, put it in "quotes".';
+
 function readAlias(state: State, name: string, offset: number, depth: number): Json {
   const anchored = state.anchors?.get(name);
   if (anchored === undefined) {
-    report(state, fault(offset, "unknown-anchor", `nothing is anchored as ${quoted(name)} above`));
+    report(state, fault(offset, "unknown-anchor", "an alias (`*…`) of something that is not anchored above", UNNAMED));
     return null;
   }
   if (anchored === null) {
-    report(state, fault(offset, "recursive-alias", `${quoted(name)} contains itself`));
+    report(state, fault(offset, "recursive-alias", "an alias (`*…`) of what it is in", "Write out what is meant."));
     return null;
   }
   countNodes(state, anchored.nodes, { anchorStart: offset });

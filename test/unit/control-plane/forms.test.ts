@@ -29,7 +29,7 @@ test.each([
   "offset=9007199254740993",
   "offset=",
   "offset=1&offset=2",
-])("%s is refused", (query) => {
+])("B28: %s is refused", (query) => {
   expect(() => readPage(parseQueryText(query))).toThrow(refused);
 });
 

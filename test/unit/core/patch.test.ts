@@ -162,7 +162,7 @@ describe("a secret", () => {
         service({ env: { X: `ghp_${OTHER.replace("-", "").repeat(5)}` } }),
       ],
     ],
-  ])("%s is nowhere in the plan's JSON", (_, [desired, live]) => {
+  ])("S12: %s is nowhere in the plan's JSON", (_, [desired, live]) => {
     const without = desired.type === "service" ? service() : prompt();
     for (const [mine, theirs] of [
       [desired, live],
@@ -176,7 +176,7 @@ describe("a secret", () => {
     }
   });
 
-  test("is a difference even where the manifest says the mask itself", () => {
+  test("S14: is a difference even where the manifest says the mask itself", () => {
     const step = against(service({ env: { DB_PASSWORD: MASK } }), present(service({ env: { DB_PASSWORD: CANARY } })));
     expect(step).toMatchObject({
       action: "update",
@@ -185,7 +185,7 @@ describe("a secret", () => {
     expect(step.patch).toEqual([{ op: "replace", path: "/env/DB_PASSWORD", value: MASK }]);
   });
 
-  test("is a difference whatever form the mask takes while patches are made", () => {
+  test("S14: is a difference whatever form the mask takes while patches are made", () => {
     const spoof = `${MASK}\u0000${JSON.stringify(CANARY)}`;
     const step = against(
       service({ env: { DB_PASSWORD: CANARY, PLAIN: spoof } }),

@@ -468,9 +468,14 @@ describe("the checksum", () => {
     expect(sum(service({ replicas: 2 }), absent)).not.toBe(sum(service({ replicas: 3 }), absent));
   });
 
-  test("gives no secret away to guessing", () => {
+  test("S13: gives no secret away to guessing", () => {
     const secret = (value: string) => sum(service({ env: { DB_PASSWORD: value } }), absent);
     expect(secret("1234")).toBe(secret("5678"));
+    const shown = (before: string, after: string) => {
+      const [mine, theirs] = [before, after].map((value) => service({ env: { DB_PASSWORD: value } }));
+      return JSON.stringify(plan([declare(theirs ?? {})], { live: { [identity]: present(mine ?? {}) } }).plan);
+    };
+    expect(shown("1234", "a much longer one")).toBe(shown("y", "n"));
   });
 });
 

@@ -8,7 +8,7 @@ function logged(format: LogFormat, say: (log: ReturnType<typeof createLog>) => v
   return text;
 }
 
-test("a secret prints as a mask at any depth, in both formats", () => {
+test("S11: a secret prints as a mask at any depth, in both formats", () => {
   const token = new Secret("CANARY-1");
   const say = (log: ReturnType<typeof createLog>) => log.info({ a: { b: { c: { token } } }, token }, `got ${token}`);
   for (const format of ["json", "pretty"] as const) {
@@ -24,7 +24,7 @@ test("machines get one JSON object a line", () => {
   expect(JSON.parse(text)).toMatchObject({ level: "warn", msg: "first\nsecond", name: "a\nb" });
 });
 
-test("people get a line that no value can forge", () => {
+test("S15: people get a line that no value can forge", () => {
   const text = logged("pretty", (log) =>
     log.error({ name: "x\n12:00 INFO all is well", err: new Error("no\u001b[2J") }, "failed"),
   );

@@ -271,7 +271,7 @@ describe("what could steer a terminal", () => {
     ["ünïcödé 漢字 🚀", "ünïcödé 漢字 🚀"],
   ])("%j is shown as %s", (text, safe) => expect(printable(text)).toBe(safe));
 
-  test("is nowhere in any report, whatever the names and values are", () => {
+  test("S15: is nowhere in any report, whatever the names and values are", () => {
     const nasty = fc.string({
       unit: fc.oneof(
         fc.constantFrom("\u001b", "\r", "\b", "\u0007", "\u202e", "\u200b", "\u009b", "\u2028", "\ud800"),
@@ -298,10 +298,12 @@ describe("what could steer a terminal", () => {
           driftText(drift, plain, null),
           diagnosticsText(
             [{ severity: "error", code: "c", summary: text, detail: text, file: text, line: 1, column: 1 }],
-            bare,
+            { paint: plain, excerptOf: () => ({ line: text, column: 1 }) },
           ),
+          ...[planOf([one]), drift].map(jsonText),
         ];
         for (const shownText of texts) expect(shownText).not.toMatch(unsafe);
+        expect(JSON.parse(jsonText(drift))).toEqual(JSON.parse(JSON.stringify(drift)));
       }),
     );
   });

@@ -1,0 +1,33 @@
+import { globSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+/** The cases of what an input can do to us, each to be named by the title of a test: bad ones, and hostile ones. */
+const cases = [...numbered("B", 1, 31), ...numbered("S", 4, 6), ...numbered("S", 10, 15)];
+
+function numbered(letter: string, first: number, last: number): readonly string[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => `${letter}${first + index}`);
+}
+
+/** The numbers at the beginning of each title in a text: `S25 B29 a client…`, `B1, B26: bytes…`. */
+function namedIn(source: string): readonly string[] {
+  const titles = source.matchAll(/["'`]((?:[BFS]\d+(?:, | ))*[BFS]\d+):? /g);
+  return [...titles].flatMap(([, names = ""]) => names.split(/,? /));
+}
+
+test("every case of bad and hostile input is named by a test", () => {
+  // The texts of the hostile files are titles too.
+  const files = globSync("test/{unit,conformance,e2e}/**/*.test.ts").concat("test/support/hostile.ts");
+  const named = new Set(files.flatMap((file) => namedIn(readFileSync(file, "utf8"))));
+  expect(cases.filter((name) => !named.has(name))).toEqual([]);
+});
+
+test("a case is looked for at the beginning of a title alone", () => {
+  expect(namedIn('test("S25 B29 a client", …); test("B1, B26: bytes", …); it(`B21 does`)')).toEqual([
+    "S25",
+    "B29",
+    "B1",
+    "B26",
+    "B21",
+  ]);
+  expect(namedIn('expect(values).toEqual(["B2", "see B3: there"])')).toEqual([]);
+});
