@@ -64,6 +64,8 @@ export type Flags = {
 export type CommandEntry = {
   readonly name: string;
   readonly arguments: string;
+  /** What the arguments are; else they select within the source. */
+  readonly argumentsAre?: string;
   readonly summary: string;
   readonly flags: readonly FlagName[];
   readonly examples: readonly string[];

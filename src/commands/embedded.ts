@@ -5,9 +5,10 @@ import { HoldfastError } from "../core/errors.ts";
 import { TlsError } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
 import { SealKeyError } from "../seal/key.ts";
-import { StoreError, type StoreFault } from "../store/store-error.ts";
+import { StoreError } from "../store/store-error.ts";
 import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
 import { serverKeyOptions } from "./server-key.ts";
+import { storeFailure } from "./store-failure.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The embedded control plane, served by this process until disposed of. */
@@ -47,26 +48,7 @@ export function startFailure(error: unknown, folder: string): unknown {
   if (error instanceof OptionsError || error instanceof TlsError || error instanceof SealKeyError) {
     return new HoldfastError("invalid", `the control plane does not start: ${error.message}`, { cause: error });
   }
-  if (error instanceof StoreError) {
-    const { code, message } = error;
-    const hint = hints[code];
-    return new HoldfastError(
-      code === "malformed" ? "invalid" : "error",
-      `the control plane does not start: ${message}`,
-      {
-        ...(hint === undefined ? {} : { hint }),
-        cause: error,
-      },
-    );
-  }
+  if (error instanceof StoreError) return storeFailure("the control plane does not start", error);
   const message = error instanceof Error ? error.message : String(error);
   return new HoldfastError("error", `the control plane in ${folder} does not start: ${message}`, { cause: error });
 }
-
-const hints: { readonly [fault in StoreFault]?: string } = {
-  unreachable: "see that it runs and takes connections from here; --database says where it is",
-  denied: "correct the user or the password in --database, or what the user may do",
-  absent: "create it first: createdb makes one",
-  "newer-schema": "run the release that made it, or a newer one; nothing was changed",
-  malformed: "put HOLDFAST_DATABASE into the environment where the password should not be seen",
-};

@@ -87,6 +87,24 @@ const entries: readonly CommandEntry[] = [
     ],
     load: () => import("./serve.ts"),
   },
+  {
+    name: "backup",
+    arguments: "<file>",
+    argumentsAre: "the copy, which must not be there yet",
+    summary: "copy the control plane's data to a file, also while it runs",
+    flags: ["data", "database"],
+    examples: ["holdfast backup --data /var/lib/holdfast /backup/2026-11-30.db"],
+    load: () => import("./backup.ts"),
+  },
+  {
+    name: "revoke",
+    arguments: "<subject...>",
+    argumentsAre: "whose tokens, such as virtualaccount:ci or user:dev@example.com",
+    summary: "make tokens void, also while the control plane runs",
+    flags: ["data", "database"],
+    examples: ["holdfast revoke virtualaccount:ci --data /var/lib/holdfast"],
+    load: () => import("./revoke.ts"),
+  },
 ];
 
 /** The command line: every command with its flags; running one calls `done` with its exit code. */
@@ -105,9 +123,11 @@ export function createProgram(terminal: Terminal, version: string, done: (exitCo
   return program;
 }
 
+const SELECTING = "files and folders, to select within the source";
+
 function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode: number) => void): Command {
   const command = new Command(entry.name).summary(entry.summary).description(`${capitalised(entry.summary)}.`);
-  if (entry.arguments !== "") command.argument(entry.arguments, "files and folders, to select within the source");
+  if (entry.arguments !== "") command.argument(entry.arguments, entry.argumentsAre ?? SELECTING);
   addFlags(command, entry.flags)
     .showHelpAfterError(`(holdfast ${entry.name} --help shows its flags)`)
     .addHelpText("after", `\nExamples:\n${entry.examples.map((example) => `  $ ${example}`).join("\n")}\n`)

@@ -1,9 +1,10 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../control-plane/app.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { createLog } from "../log/log.ts";
 import type { Invocation } from "./command.ts";
+import { dataFolder } from "./data-folder.ts";
 import { startFailure } from "./embedded.ts";
 import { serverKeyOptions } from "./server-key.ts";
 import type { Sight } from "./sight.ts";
@@ -11,8 +12,8 @@ import { writeResult } from "./terminal.ts";
 
 /** Runs the control plane until asked to end. */
 export async function run(invocation: Invocation): Promise<number> {
-  const { flags, terminal } = invocation;
-  const folder = resolve(terminal.cwd, flags.data ?? join(flags.state ?? ".holdfast", "control-plane"));
+  const { terminal } = invocation;
+  const folder = dataFolder(invocation);
   await using plane = await start(invocation, folder);
   await writeResult(terminal, `listening on ${plane.url}\n`);
   await new Promise<void>((done) => {

@@ -3,8 +3,8 @@ import { type Authenticator, authenticate, tokenHash } from "./auth.ts";
 import type { Context } from "./context.ts";
 import type { Principal } from "./principal.ts";
 
-// Roles are read anew after every commit; the time is for tokens that end by themselves.
-const KEPT_MS = 1000;
+// Roles are read anew after every commit; the time is for tokens that end by themselves, and for what others commit.
+const KEPT_MS = 500;
 const LARGEST = 10_000;
 
 /** Finds who calls, and remembers it for as long as nothing can have changed. */

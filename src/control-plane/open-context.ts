@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Secret } from "../contract/secret.ts";
+import type { SchemaCare } from "../store/migrate.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { openArtifactRoot } from "./artifact-root.ts";
@@ -11,9 +12,12 @@ import { createIds } from "./identity.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { createEmbeddedDriver } from "./rollout/embedded.ts";
 import { createEmbeddedRuns } from "./runs/embedded.ts";
-import { type KeySource, openServerKeys } from "./server-keys.ts";
+import { type KeySource, openServerKeys, type ServerKeys } from "./server-keys.ts";
 import { openSigningKeys } from "./signing-keys.ts";
 import { turnWheels } from "./wheels.ts";
+
+/** The file of a data folder that holds the data, unless PostgreSQL does. */
+export const DATA_FILE = "control-plane.db";
 
 /** Opens what operations work on; the stack lets go of it. */
 export async function openContext(
@@ -21,10 +25,36 @@ export async function openContext(
   folder: string,
   stack: AsyncDisposableStack,
 ): Promise<Context> {
-  const { artifactRoot, database, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log } = options;
-  const store = stack.use(await openData(database, folder));
-  const now = () => Date.now();
+  const store = stack.use(await openData(options.database, folder, "migrate"));
   const source = keySource(options, folder);
+  const { context, serverKeys } = await contextOn(store, source, options, (moment) => wheels.lookAt(moment));
+  const isChanging = source.from !== "text" || store.isShared;
+  const wheels = stack.use(
+    turnWheels(context, { serverKeys, keyCheckSeconds: isChanging ? (options.fileCheckSeconds ?? 5) : null }),
+  );
+  return context;
+}
+
+/** Opens the data as it is, beside the server that may be running on it: nothing goes on by itself here. */
+export async function openContextBeside(
+  options: ControlPlaneOptions,
+  folder: string,
+  stack: AsyncDisposableStack,
+): Promise<Context> {
+  const store = stack.use(await openData(options.database, folder, "leave"));
+  const { context } = await contextOn(store, keySource(options, folder), options, () => {});
+  return context;
+}
+
+async function contextOn(
+  store: Store<Tables>,
+  source: KeySource,
+  options: ControlPlaneOptions,
+  lookAt: Context["lookAt"],
+): Promise<{ readonly context: Context; readonly serverKeys: ServerKeys }> {
+  const { artifactRoot, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log } = options;
+  const folder = resolve(options.data);
+  const now = () => Date.now();
   const serverKeys = await openServerKeys({ source, store, now, log });
   const keys = serverKeys.current;
   const context: Context = {
@@ -36,23 +66,19 @@ export async function openContext(
     unknownFields,
     rollouts: rollouts ?? createEmbeddedDriver({ seconds: rolloutSeconds }),
     runs: runs ?? createEmbeddedRuns({ seconds: rolloutSeconds }),
-    lookAt: (moment) => wheels.lookAt(moment),
+    lookAt,
     artifacts: openArtifactRoot(artifactRoot ?? pathToFileURL(join(folder, "artifacts")).href),
     folder,
     log,
   };
-  const isChanging = source.from !== "text" || store.isShared;
-  const wheels = stack.use(
-    turnWheels(context, { serverKeys, keyCheckSeconds: isChanging ? (options.fileCheckSeconds ?? 5) : null }),
-  );
-  return context;
+  return { context, serverKeys };
 }
 
-async function openData(database: Secret | undefined, folder: string): Promise<Store<Tables>> {
-  if (database === undefined) return openStore<Tables>(join(folder, "control-plane.db"), migrations);
+async function openData(database: Secret | undefined, folder: string, schema: SchemaCare): Promise<Store<Tables>> {
+  if (database === undefined) return openStore<Tables>(join(folder, DATA_FILE), migrations, { schema });
   // Who keeps its data in a file starts without the driver.
   const { openPostgresStore } = await import("../store/postgres/open.ts");
-  return openPostgresStore<Tables>(database, migrations);
+  return openPostgresStore<Tables>(database, migrations, { schema });
 }
 
 function keySource({ serverKey: text, serverKeyFile: path }: ControlPlaneOptions, folder: string): KeySource {

@@ -9,6 +9,8 @@ import { findAccount, saveAccount } from "./data/virtual-accounts.ts";
 import { OptionsError } from "./options-error.ts";
 import { innerPrincipal } from "./principal.ts";
 
+const principal = innerPrincipal("revocation");
+
 /**
  * Makes all tokens void that were given to these (`virtualaccount:ci`, `user:dev@example.com`), the ones that they made
  * for themselves too; an account with a secret store gets a new one there.
@@ -27,6 +29,8 @@ async function revokeOf(transaction: Transaction<Tables>, subject: string, conte
   const user = type === "user" ? await findUser(transaction, name) : null;
   if (user === null) throw new OptionsError(`there is nobody called ${subject}`);
   await forgetPersonal(transaction, "user", user);
+  const resource = `personal-access-token/${subject}`;
+  await recordEffect(transaction, context, { principal, operation: "getPersonalAccessToken", resource });
 }
 
 async function revokeAccount(transaction: Transaction<Tables>, name: string, context: Context): Promise<void> {
@@ -35,7 +39,6 @@ async function revokeAccount(transaction: Transaction<Tables>, name: string, con
   await transaction.deleteFrom("jwts").where("account_id", "=", account.id).execute();
   await forgetPersonal(transaction, accountSubjectType, account.id);
   const bare = withoutTokens({ ...account, updatedAt: timestamp(context) });
-  const principal = innerPrincipal("revocation");
   const store = secretStore(account.manifest);
   if (store === null) {
     await saveAccount(transaction, bare);

@@ -1,27 +1,35 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CommitQueue } from "./commit-queue.ts";
-import { type Migrations, migrate } from "./migrate.ts";
+import { type Migrations, migrate, requireSchema, type SchemaCare } from "./migrate.ts";
 import { connect, queries } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 import { StoreError, type StoreFault, storeFault } from "./store-error.ts";
 
-/** Opens a SQLite file, making it when absent, and brings its schema up to date. */
-export async function openStore<Tables>(path: string, migrations: Migrations): Promise<Store<Tables>> {
+/**
+ * Opens a SQLite file, making it when absent, and brings its schema up to date; or opens one as it is, beside the process
+ * that may be using it.
+ */
+export async function openStore<Tables>(
+  path: string,
+  migrations: Migrations,
+  { schema = "migrate" }: { readonly schema?: SchemaCare } = {},
+): Promise<Store<Tables>> {
   try {
-    return await open(path, migrations);
+    return await open(path, migrations, schema);
   } catch (error) {
     throw explained(path, error);
   }
 }
 
-async function open<Tables>(path: string, migrations: Migrations): Promise<Store<Tables>> {
+async function open<Tables>(path: string, migrations: Migrations, schema: SchemaCare): Promise<Store<Tables>> {
+  if (schema === "leave" && !existsSync(path)) throw new StoreError("absent", `${path} is not there`);
   // Made by us, for its owner alone: SQLite gives its log beside it the same rights.
   closeSync(openSync(path, "a", 0o600));
   const writer = queries<Tables>(connect(path));
   let reading: DatabaseSync | null = null;
   try {
-    await migrate(writer, migrations);
+    await (schema === "leave" ? requireSchema : migrate)(writer, migrations);
     // A connection of its own keeps reads from seeing what is not committed yet.
     reading = connect(path, { readOnly: true });
   } catch (error) {
@@ -51,6 +59,8 @@ const reasons: { readonly [fault in StoreFault]?: string } = {
   locked: "another process is using it",
   corrupt: "it is damaged, or not a database",
   "newer-schema": "a newer release made it",
+  "older-schema": "an older release made it, and it has not been brought up to date",
+  absent: "there is no such file",
   inaccessible: "it cannot be read or written",
 };
 

@@ -3,6 +3,8 @@ import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from
 
 const BUSY_TIMEOUT_MS = 5000;
 const KEPT_STATEMENTS = 500;
+// Another process may write too: who first reads and then wants to write would find its snapshot outdated.
+const BEGIN = "begin immediate";
 
 /** Opens one connection to a SQLite file, which is made when absent unless it is only read. */
 export function connect(path: string, { readOnly = false }: { readonly readOnly?: boolean } = {}): DatabaseSync {
@@ -41,7 +43,7 @@ function adapt(database: DatabaseSync): SqliteDatabase {
     prepare: (sql) => {
       const known = kept.get(sql);
       if (known !== undefined) return known;
-      const statement = adaptStatement(database.prepare(sql));
+      const statement = adaptStatement(database.prepare(sql === "begin" ? BEGIN : sql));
       // Statements with lists of values differ in text for each length: the oldest make room.
       if (kept.size >= KEPT_STATEMENTS) for (const oldest of kept.keys().take(1)) kept.delete(oldest);
       kept.set(sql, statement);

@@ -6,13 +6,15 @@ export type StoreFault =
   | "corrupt"
   /** A newer release of this program made it. */
   | "newer-schema"
+  /** An older release of this program made it, and it may not be changed now. */
+  | "older-schema"
   /** The file or its folder cannot be read or written, or the disk is full. */
   | "inaccessible"
   /** The database server does not answer, or is too busy. */
   | "unreachable"
   /** The database server refuses the user, its password, or what it asks for. */
   | "denied"
-  /** The database server has no such database. */
+  /** There is no such file, or the database server has no such database. */
   | "absent"
   /** Its address has not the form of one. */
   | "malformed"

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { decodeProtectedHeader } from "jose";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
+import { revokeBeside } from "../../src/control-plane/beside.ts";
 import { createSigningKey, signToken } from "../../src/control-plane/tokens.ts";
+import { createLog } from "../../src/log/log.ts";
 import { keyFrom } from "../../src/seal/key.ts";
 import { seal } from "../../src/seal/seal.ts";
 import { type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
-import { statement } from "../support/databases.ts";
+import { databaseOf, statement } from "../support/databases.ts";
 
 const accounts = "/api/svc/v1/virtual-accounts";
 const workspaces = "/api/svc/v1/workspaces";
@@ -195,6 +197,7 @@ test("revoked tokens are void, and who has a secret store finds a new one there"
   expect((await effects(data)).slice(before)).toEqual([
     "revocation 18 virtual-account/ci",
     "revocation 18 virtual-account/kept",
+    "revocation 7 personal-access-token/user:admin",
   ]);
 
   const groups = (await second.admin.get("/api/svc/v1/secret-groups")).body.data;
@@ -210,4 +213,35 @@ test("revoked tokens are void, and who has a secret store finds a new one there"
   const reply = await second.admin.put(accounts, { manifest: placed });
   expect(reply.body.token).toBeUndefined();
   expect(reply.body.data.jwtId).toEqual(expect.any(String));
+});
+
+test("tokens that are revoked beside a running server are refused within a second, and nobody else's", async () => {
+  const { admin, url, data } = await startControlPlane();
+  const made = async (name: string) => (await admin.put(accounts, { manifest: { ...account, name } })).body.token;
+  const [lost, kept] = [caller(url, new Secret(await made("lost"))), caller(url, new Secret(await made("kept")))];
+  const own = (await lost.get("/api/svc/v1/personal-access-tokens/mine")).body.token;
+  const before = await effects(data);
+  for (const one of [lost, kept, caller(url, new Secret(own))]) expect((await one.get(workspaces)).status).toBe(200);
+
+  const database = await databaseOf(data);
+  const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };
+  await expect(revokeBeside(beside, ["virtualaccount:none"])).rejects.toThrow("called none");
+  await revokeBeside(beside, ["virtualaccount:lost"]);
+  for (const one of [lost, caller(url, new Secret(own))])
+    await expect.poll(async () => (await one.get(workspaces)).status, { interval: 10, timeout: 1000 }).toBe(401);
+  expect((await kept.get(workspaces)).status).toBe(200);
+  expect(await effects(data)).toEqual([...before, "revocation 18 virtual-account/lost"]);
+  expect((await admin.get(accounts)).body.data).toHaveLength(2);
+});
+
+test("nothing is done beside a server whose release made another schema", async () => {
+  const { data } = await startControlPlane();
+  const database = await databaseOf(data);
+  const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };
+  const [last] = await statement(data, "SELECT name FROM kysely_migration ORDER BY name DESC");
+  await statement(data, "DELETE FROM kysely_migration WHERE name = ?", [String(last?.name)]);
+  await expect(revokeBeside(beside, ["user:admin"])).rejects.toMatchObject({ code: "older-schema" });
+  await statement(data, "INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '')");
+  await expect(revokeBeside(beside, ["user:admin"])).rejects.toMatchObject({ code: "newer-schema" });
+  expect(await effects(data)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { Kysely, sql } from "kysely";
 import type { Secret } from "../../contract/secret.ts";
-import { type Migrations, migrate } from "../migrate.ts";
+import { type Migrations, migrate, requireSchema, type SchemaCare } from "../migrate.ts";
 import type { Store } from "../store.ts";
 import { StoreError, type StoreFault, storeFault } from "../store-error.ts";
 import { withoutCredentials } from "./address.ts";
@@ -13,15 +13,21 @@ import { Writer, type WriterPatience } from "./writer.ts";
 const READERS = 4;
 const WRITERS = 6;
 
+/** How a PostgreSQL database is opened. */
+export type PostgresOptions = Partial<WriterPatience> & {
+  /** @default "migrate" */
+  readonly schema?: SchemaCare;
+};
+
 /** Opens a PostgreSQL database, which others may use at the same time, and brings its schema up to date. */
 export async function openPostgresStore<Tables>(
   address: Secret,
   migrations: Migrations,
-  patience: Partial<WriterPatience> = {},
+  { schema = "migrate", ...patience }: PostgresOptions = {},
 ): Promise<Store<Tables>> {
   const place = withoutCredentials(address);
   try {
-    await prepare(address, migrations);
+    await prepare(address, migrations, schema);
   } catch (error) {
     const code = storeFault(error) ?? "failed";
     throw new StoreError(code, `${place}: ${reasons[code] ?? "it could not be opened"}`, { cause: error });
@@ -55,13 +61,17 @@ async function clockTime<Tables>(database: Kysely<Tables>): Promise<number> {
   return row.time;
 }
 
-async function prepare(address: Secret, migrations: Migrations): Promise<void> {
+async function prepare(address: Secret, migrations: Migrations, schema: SchemaCare): Promise<void> {
   const pool = openPool(address, { connections: 1, patient: true });
   await using database = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   const { rows } = await sql<{
     version: number;
   }>`SELECT current_setting('server_version_num')::bigint AS version`.execute(database);
   if ((rows[0]?.version ?? 0) < OLDEST) throw new StoreError("older-server", "the server is too old");
+  if (schema === "leave") {
+    await requireSchema(database, migrations);
+    return;
+  }
   await migrate(database, migrations);
   await prepareMarks(database);
 }
@@ -90,6 +100,7 @@ const reasons: { readonly [fault in StoreFault]?: string } = {
   locked: "another one holds it",
   corrupt: "it is damaged",
   "newer-schema": "a newer release made it",
+  "older-schema": "an older release made it, and it has not been brought up to date",
   "older-server": "PostgreSQL 13 is the oldest that will do",
   inaccessible: "it cannot be written",
   unreachable: "it cannot be reached",

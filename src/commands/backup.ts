@@ -1,0 +1,35 @@
+import { join, resolve } from "node:path";
+import { backUp } from "../control-plane/beside.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { StoreError } from "../store/store-error.ts";
+import type { Invocation } from "./command.ts";
+import { dataFolder } from "./data-folder.ts";
+import { storeFailure } from "./store-failure.ts";
+import { writeResult } from "./terminal.ts";
+
+/** Copies the data of the control plane to a file, whether it runs or not. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { args, flags, terminal } = invocation;
+  const [file = ""] = args;
+  if (flags.database) {
+    throw new HoldfastError("invalid", "PostgreSQL makes its own backups", {
+      hint: 'pg_dump --format=custom --file FILE "$HOLDFAST_DATABASE", and keep the server\'s key and the staged files',
+    });
+  }
+  const folder = dataFolder(invocation);
+  const keys = await copied(folder, resolve(terminal.cwd, file));
+  await writeResult(terminal, `the data of ${folder} is in ${file}\n`);
+  terminal.stderr.write(
+    `keep with it, in another place: the server's key ${keys.join(", ")} (${join(folder, "server-key")} unless you gave one), ` +
+      `without which no secret in it can be read, and the staged files (${join(folder, "artifacts")} unless you said where)\n`,
+  );
+  return 0;
+}
+
+async function copied(folder: string, file: string): Promise<readonly string[]> {
+  try {
+    return await backUp(folder, file);
+  } catch (error) {
+    throw error instanceof StoreError ? storeFailure("there is no backup", error) : error;
+  }
+}

@@ -1,0 +1,38 @@
+import { Secret } from "../contract/secret.ts";
+import { revokeBeside } from "../control-plane/beside.ts";
+import { OptionsError } from "../control-plane/options-error.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { createLog } from "../log/log.ts";
+import { SealKeyError } from "../seal/key.ts";
+import { StoreError } from "../store/store-error.ts";
+import type { Invocation } from "./command.ts";
+import { dataFolder } from "./data-folder.ts";
+import { serverKeyOptions } from "./server-key.ts";
+import { storeFailure } from "./store-failure.ts";
+import { writeResult } from "./terminal.ts";
+
+/** Makes the tokens of some callers void, whether the control plane runs or not. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { args, flags, terminal } = invocation;
+  try {
+    await revokeBeside(
+      {
+        data: dataFolder(invocation),
+        ...(flags.database ? { database: new Secret(flags.database) } : {}),
+        ...serverKeyOptions(terminal),
+        log: createLog({ level: flags.logLevel ?? "error", format: "json", stream: terminal.stderr }),
+      },
+      args,
+    );
+  } catch (error) {
+    throw failure(error);
+  }
+  await writeResult(terminal, args.map((subject) => `the tokens of ${subject} are void\n`).join(""));
+  return 0;
+}
+
+function failure(error: unknown): unknown {
+  if (error instanceof StoreError) return storeFailure("nothing was revoked", error);
+  if (!(error instanceof OptionsError || error instanceof SealKeyError)) return error;
+  return new HoldfastError("invalid", error.message, { cause: error });
+}

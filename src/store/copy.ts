@@ -1,0 +1,50 @@
+import { closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { connect } from "./sqlite.ts";
+import { StoreError, storeFault } from "./store-error.ts";
+
+/**
+ * Copies a SQLite database as it is at one moment, while others read and write it; the copy is a file that was not there
+ * before, sound and on the disk. It takes one turn of the thread, however long that is.
+ */
+export async function copyDatabase(path: string, to: string): Promise<void> {
+  if (!existsSync(path)) throw new StoreError("absent", `${path}: there is no such file`);
+  if (existsSync(to)) throw new StoreError("inaccessible", `${to} is there already`);
+  const unfinished = `${to}.unfinished`;
+  try {
+    // Made by us first, for its owner alone: SQLite fills an empty file, and leaves its mode.
+    closeSync(openSync(unfinished, "wx", 0o600));
+    fill(unfinished, path);
+    flush(unfinished);
+    await rename(unfinished, to);
+    flush(dirname(to));
+  } catch (cause) {
+    if (!isThere(cause)) await rm(unfinished, { force: true });
+    const why = cause instanceof Error ? `: ${cause.message}` : "";
+    throw new StoreError(storeFault(cause) ?? "failed", `${path} could not be copied to ${to}${why}`, { cause });
+  }
+}
+
+function fill(copy: string, path: string): void {
+  using source = connect(path);
+  source.prepare("VACUUM INTO ?").run(copy);
+  using made = new DatabaseSync(copy, { readOnly: true });
+  const [first] = made.prepare("PRAGMA quick_check(1)").all();
+  if (first?.quick_check !== "ok") throw new StoreError("corrupt", `${path}: it is damaged`);
+}
+
+function flush(path: string): void {
+  const file = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+// Somebody else is making the same copy: what is there is theirs.
+function isThere(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EEXIST";
+}
