@@ -27,6 +27,7 @@ export function desiredOf(prepared: Prepared): Desired {
   return {
     revision: revision.commit,
     manifests: selected,
+    waves: loaded.waves,
     declared: loaded.declared,
     invalid: loaded.invalid,
     isWhole,

@@ -16,19 +16,26 @@ export type Graph = {
   readonly cyclic: ReadonlySet<Identity>;
 };
 
-type Targets = ReadonlyMap<Identity, readonly Identity[]>;
+/** Whom each node refers to, nodes being numbered in the order of their identities. */
+type Targets = readonly (readonly number[])[];
 
 /** Orders the nodes by their references; the same nodes in any order give the same graph. */
 export function resolveGraph(nodes: readonly GraphNode[]): Graph {
-  const targets = targetsOf(nodes);
+  const sorted = nodes.toSorted((a, b) => compareText(a.identity, b.identity));
+  const targets = targetsOf(sorted);
   const all = depths(targets, new Set());
   // Whatever never became ready lies on a cycle or behind one; mostly there is nothing.
-  const knots = all.size === targets.size ? [] : components(targets).filter((knot) => isCyclic(targets, knot));
+  const knots = all.size === targets.length ? [] : components(targets).filter((knot) => isCyclic(targets, knot));
   const cyclic = new Set(knots.flat());
   const waves = cyclic.size === 0 ? all : depths(targets, cyclic);
-  const order = [...waves.keys()];
   const cycles = knots.map((knot) => shortestCycle(targets, new Set(knot)));
-  return { order, waves, cycles: cycles.toSorted((a, b) => compareText(a[0] ?? "", b[0] ?? "")), cyclic };
+  const name = (node: number): Identity => sorted[node]?.identity ?? "";
+  return {
+    order: Array.from(waves.keys(), name),
+    waves: new Map(waves.entries().map(([node, wave]) => [name(node), wave])),
+    cycles: cycles.toSorted((a, b) => (a[0] ?? 0) - (b[0] ?? 0)).map((cycle) => cycle.map(name)),
+    cyclic: new Set(cyclic.values().map(name)),
+  };
 }
 
 /** Everything that refers to one of the identities, directly or through others, these not included. */
@@ -42,10 +49,15 @@ export function dependantsOf(nodes: readonly GraphNode[], identities: Iterable<I
 
 /** Everything that the identities refer to, directly or through others, these not included. */
 export function requirementsOf(nodes: readonly GraphNode[], identities: Iterable<Identity>): ReadonlySet<Identity> {
-  return reach(targetsOf(nodes), identities);
+  const known = new Set(nodes.map(({ identity }) => identity));
+  const edges = nodes.map(({ identity, references }): [Identity, readonly Identity[]] => [
+    identity,
+    references.flatMap((reference) => (known.has(reference.identity) ? [reference.identity] : [])),
+  ]);
+  return reach(new Map(edges), identities);
 }
 
-function reach(edges: Targets, from: Iterable<Identity>): ReadonlySet<Identity> {
+function reach(edges: ReadonlyMap<Identity, readonly Identity[]>, from: Iterable<Identity>): ReadonlySet<Identity> {
   const start = new Set(from);
   const found = new Set<Identity>();
   const open = [...start];
@@ -59,50 +71,45 @@ function reach(edges: Targets, from: Iterable<Identity>): ReadonlySet<Identity> 
   return found;
 }
 
-function targetsOf(nodes: readonly GraphNode[]): Targets {
-  const known = new Set(nodes.map(({ identity }) => identity));
-  return new Map(
-    nodes
-      .toSorted((a, b) => compareText(a.identity, b.identity))
-      .map(({ identity, references }) => {
-        const targets = references.flatMap((reference) => (known.has(reference.identity) ? [reference.identity] : []));
-        return [identity, targets.length < 2 ? targets : [...new Set(targets)].toSorted(compareText)];
-      }),
-  );
+function targetsOf(sorted: readonly GraphNode[]): Targets {
+  const numbers = new Map(sorted.map(({ identity }, number) => [identity, number]));
+  return sorted.map(({ references }) => {
+    const targets = references.flatMap(({ identity }) => numbers.get(identity) ?? []);
+    return targets.length < 2 ? targets : [...new Set(targets)].toSorted((a, b) => a - b);
+  });
 }
 
-function add(edges: Map<Identity, Identity[]>, from: Identity, to: Identity): void {
+function add<Key, Value>(edges: Map<Key, Value[]>, from: Key, to: Value): void {
   const known = edges.get(from);
   if (known) known.push(to);
   else edges.set(from, [to]);
 }
 
-function isCyclic(targets: Targets, knot: readonly Identity[]): boolean {
-  const [first = ""] = knot;
-  return knot.length > 1 || (targets.get(first)?.includes(first) ?? false);
+function isCyclic(targets: Targets, knot: readonly number[]): boolean {
+  const [first = -1] = knot;
+  return knot.length > 1 || (targets[first]?.includes(first) ?? false);
 }
 
-type Visit = { readonly identity: Identity; readonly targets: readonly Identity[]; next: number };
+type Visit = { readonly node: number; readonly targets: readonly number[]; next: number };
 
 // Tarjan's strongly connected components with its own stack: a chain of 100,000 references must not exhaust the call stack.
-function components(targets: Targets): readonly (readonly Identity[])[] {
-  const index = new Map<Identity, number>();
-  const low = new Map<Identity, number>();
-  const held: Identity[] = [];
-  const isHeld = new Set<Identity>();
-  const found: Identity[][] = [];
-  const enter = (identity: Identity): Visit => {
-    index.set(identity, index.size);
-    low.set(identity, index.size - 1);
-    held.push(identity);
-    isHeld.add(identity);
-    return { identity, targets: targets.get(identity) ?? [], next: 0 };
+function components(targets: Targets): readonly (readonly number[])[] {
+  const index = new Map<number, number>();
+  const low = new Map<number, number>();
+  const held: number[] = [];
+  const isHeld = new Set<number>();
+  const found: number[][] = [];
+  const enter = (node: number): Visit => {
+    index.set(node, index.size);
+    low.set(node, index.size - 1);
+    held.push(node);
+    isHeld.add(node);
+    return { node, targets: targets[node] ?? [], next: 0 };
   };
-  const lower = (identity: Identity, to: number | undefined) =>
-    low.set(identity, Math.min(low.get(identity) ?? 0, to ?? 0));
-  const leave = (identity: Identity) => {
-    if (low.get(identity) !== index.get(identity)) return;
-    const knot = held.splice(held.lastIndexOf(identity));
+  const lower = (node: number, to: number | undefined) => low.set(node, Math.min(low.get(node) ?? 0, to ?? 0));
+  const leave = (node: number) => {
+    if (low.get(node) !== index.get(node)) return;
+    const knot = held.splice(held.lastIndexOf(node));
     for (const member of knot) isHeld.delete(member);
     found.push(knot);
   };
@@ -113,59 +120,60 @@ function components(targets: Targets): readonly (readonly Identity[])[] {
       const target = visit.targets[visit.next++];
       if (target === undefined) {
         visits.pop();
-        leave(visit.identity);
+        leave(visit.node);
         const parent = visits.at(-1);
-        if (parent) lower(parent.identity, low.get(visit.identity));
+        if (parent) lower(parent.node, low.get(visit.node));
       } else if (!index.has(target)) visits.push(enter(target));
-      else if (isHeld.has(target)) lower(visit.identity, index.get(target));
+      else if (isHeld.has(target)) lower(visit.node, index.get(target));
     }
   }
   return found;
 }
 
 // Kahn's algorithm, one wave at a time; what lies on a cycle never becomes ready and is left out beforehand.
-function depths(targets: Targets, cyclic: ReadonlySet<Identity>): ReadonlyMap<Identity, number> {
-  const users = new Map<Identity, Identity[]>();
-  const waiting = new Map<Identity, number>();
-  for (const [identity, all] of targets) {
-    if (cyclic.has(identity)) continue;
-    const needed = all.filter((target) => !cyclic.has(target));
-    waiting.set(identity, needed.length);
-    for (const target of needed) add(users, target, identity);
+function depths(targets: Targets, cyclic: ReadonlySet<number>): ReadonlyMap<number, number> {
+  const users = new Map<number, number[]>();
+  const waiting = new Int32Array(targets.length);
+  let ready: number[] = [];
+  for (const [node, all] of targets.entries()) {
+    if (cyclic.has(node)) continue;
+    const needed = cyclic.size === 0 ? all : all.filter((target) => !cyclic.has(target));
+    waiting[node] = needed.length;
+    if (needed.length === 0) ready.push(node);
+    for (const target of needed) add(users, target, node);
   }
-  const waves = new Map<Identity, number>();
-  let ready = [...waiting.keys()].filter((identity) => waiting.get(identity) === 0);
+  const waves = new Map<number, number>();
   for (let wave = 0; ready.length > 0; wave++) {
-    const next: Identity[] = [];
-    for (const identity of ready) {
-      waves.set(identity, wave);
-      for (const user of users.get(identity) ?? []) {
-        const left = (waiting.get(user) ?? 0) - 1;
-        waiting.set(user, left);
+    const next: number[] = [];
+    for (const node of ready) {
+      waves.set(node, wave);
+      for (const user of users.get(node) ?? []) {
+        const left = (waiting[user] ?? 0) - 1;
+        waiting[user] = left;
         if (left === 0) next.push(user);
       }
     }
-    ready = next.toSorted(compareText);
+    ready = next.toSorted((a, b) => a - b);
   }
   return waves;
 }
 
-function shortestCycle(targets: Targets, knot: ReadonlySet<Identity>): readonly Identity[] {
-  const start = [...knot].toSorted(compareText)[0] ?? "";
-  const cameFrom = new Map<Identity, Identity>();
+function shortestCycle(targets: Targets, knot: ReadonlySet<number>): readonly number[] {
+  const start = knot.values().reduce((least, node) => Math.min(least, node));
+  const cameFrom = new Map<number, number>();
   const queue = [start];
-  for (const identity of queue) {
-    for (const target of targets.get(identity) ?? []) {
-      if (target === start) return [...trace(cameFrom, start, identity), start];
+  for (const node of queue) {
+    for (const target of targets[node] ?? []) {
+      if (target === start) return [...trace(cameFrom, start, node), start];
       if (!knot.has(target) || cameFrom.has(target)) continue;
-      cameFrom.set(target, identity);
+      cameFrom.set(target, node);
       queue.push(target);
     }
   }
   return [start];
 }
 
-function trace(cameFrom: ReadonlyMap<Identity, Identity>, start: Identity, end: Identity): readonly Identity[] {
+function trace(cameFrom: ReadonlyMap<number, number>, start: number, end: number): readonly number[] {
   const path = [end];
   for (let at = end; at !== start; ) {
     at = cameFrom.get(at) ?? start;

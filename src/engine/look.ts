@@ -5,7 +5,6 @@ import type { Shape } from "../contract/shape.ts";
 import type { Rehearsal } from "../core/decide.ts";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import type { DriftInput } from "../core/drift.ts";
-import { resolveGraph } from "../core/graph.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
@@ -23,8 +22,10 @@ import { remember } from "./remember.ts";
 /** What is wanted, as the source declares it. */
 export type Desired = {
   readonly revision: string | null;
-  /** The selected manifests with all that they refer to. */
+  /** The selected manifests with all that they refer to, each after that. */
   readonly manifests: readonly Manifest[];
+  /** Depth of each manifest in the reference graph, from 0. */
+  readonly waves: ReadonlyMap<Identity, number>;
   /** Every identity that the whole source declares. */
   readonly declared: ReadonlySet<Identity>;
   readonly invalid: ReadonlySet<Identity>;
@@ -69,7 +70,7 @@ export type Look = Planned & {
 /** Looks at live and plans: nothing here can change a control plane. */
 export async function look(desired: Desired, on: Looking): Promise<Look> {
   const rehearse = makeRehearse(on);
-  const placed = place(desired.manifests);
+  const placed = desired.manifests.map((manifest) => ({ manifest, wave: desired.waves.get(manifest.identity) ?? 0 }));
   const remembered = on.remembrance?.load() ?? null;
   const recollection = remembered && recollect(remembered, { ...on, manifests: desired.manifests });
   const observing: Observing = { ...on, rehearse, recollection };
@@ -110,15 +111,6 @@ async function openWhereRead(
   if (read.length === 0) return recorded;
   const opened = await ledger.recorded(read);
   return new Map(recorded.entries().map(([identity, head]) => [identity, { ...head, ...opened.get(identity) }]));
-}
-
-function place(manifests: readonly Manifest[]): readonly Placed[] {
-  const { order, waves } = resolveGraph(manifests);
-  const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
-  return order.flatMap((identity) => {
-    const manifest = byIdentity.get(identity);
-    return manifest === undefined ? [] : [{ manifest, wave: waves.get(identity) ?? 0 }];
-  });
 }
 
 /** Everything whose live a plan asks for: the declared, what they refer to elsewhere, and what was recorded. */

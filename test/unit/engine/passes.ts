@@ -2,6 +2,7 @@ import { shapes } from "../../../src/contract/generated/shapes.ts";
 import type { OperationName } from "../../../src/contract/operations.ts";
 import { isDocumented, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
+import { resolveGraph } from "../../../src/core/graph.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import type { Progress } from "../../../src/engine/apply.ts";
 import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
@@ -55,15 +56,20 @@ export async function passes(url: string, folder?: string) {
     now,
     signal: new AbortController().signal,
   });
-  const desired = (manifests: readonly Manifest[]) => ({
-    revision: null,
-    manifests,
-    declared: new Set(manifests.map(({ identity }) => identity)),
-    invalid: new Set<string>(),
-    isWhole: true,
-    base: null,
-    diagnostics: [],
-  });
+  const desired = (manifests: readonly Manifest[]) => {
+    const { waves } = resolveGraph(manifests);
+    const waveOf = ({ identity }: Manifest) => waves.get(identity) ?? 0;
+    return {
+      revision: null,
+      manifests: manifests.toSorted((a, b) => waveOf(a) - waveOf(b)),
+      waves,
+      declared: new Set(manifests.map(({ identity }) => identity)),
+      invalid: new Set<string>(),
+      isWhole: true,
+      base: null,
+      diagnostics: [],
+    };
+  };
   const progress: Progress[] = [];
   const followOptions = (options: PassOptions): FollowOptions => ({
     ...common(options),
