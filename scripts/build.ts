@@ -5,8 +5,8 @@ import { build } from "esbuild";
 const outdir = process.argv[2] ?? "dist";
 rmSync(outdir, { recursive: true, force: true });
 await build({
-  // The worker stands beside the chunks that start it, under the name that it has among the sources.
-  entryPoints: { holdfast: "src/cli.ts", worker: "src/source/parse/worker.ts" },
+  // Threads stand beside the chunks that start them, under the names that they have among the sources.
+  entryPoints: { holdfast: "src/cli.ts", worker: "src/source/parse/worker.ts", thread: "src/source/thread.ts" },
   outdir,
   bundle: true,
   // Commands load their code when they run, so that `--help` does not pay for the control plane.

@@ -14,6 +14,7 @@ import { type Config, parseConfig, readConfig } from "../source/config.ts";
 import { readFolder } from "../source/folder.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { type Loaded, load } from "../source/load.ts";
+import type { SourceMemory } from "../source/memory.ts";
 import { noSource } from "../source/remembered.ts";
 import type { Revision } from "../source/revision.ts";
 import { CONFIG_NAME, findRoot } from "../source/root.ts";
@@ -74,7 +75,7 @@ export async function prepare(
       : await readFolder({ ...place, ignore, remembered }, { signal });
   const loading = { kindOf, rules: config.repository, limits: defaultLimits, now: new Date(now()) };
   const read = await load(revision, { ...loading, remembered }, { signal });
-  if (read.remembered !== null) memory?.save(read.remembered);
+  remember(memory, read);
   const loaded = withConfigFaults(read, config);
   const selection = selectionOf(invocation, root);
   mustMatch(selection, loaded, revision, args, root);
@@ -94,7 +95,7 @@ export async function prepare(
         : null,
     now,
     rememberWith: (key) => {
-      if (memory === null && read.remembered !== null) memoryWith(key, remembering, terminal).save(read.remembered);
+      if (memory === null) remember(memoryWith(key, remembering, terminal), read);
     },
   };
 }
@@ -111,6 +112,11 @@ export function refuseInvalid({ loaded, settings, diagnostics }: Prepared, { ter
 }
 
 // A pull request must not decide by what rules it is looked at.
+function remember(memory: SourceMemory | null, { toRemember }: Loaded): void {
+  const remembered = memory === null ? null : toRemember();
+  if (remembered !== null) memory?.save(remembered);
+}
+
 async function configAt(
   ref: string,
   root: string,

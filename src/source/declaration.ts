@@ -21,7 +21,7 @@ export type Declaration = Named & {
   readonly locate: Locate;
   /** Whether it passed everything that can be told from it alone. */
   readonly isSound: boolean;
-  /** By what an earlier run told that it means something sound; null where none did. */
+  /** By what it is known to mean something sound; null where that is not known yet. */
   readonly meaning: Meaning | null;
 };
 

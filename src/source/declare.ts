@@ -9,6 +9,7 @@ import { examine, type Saying } from "./examine.ts";
 import { type Findings, inFile } from "./findings.ts";
 import type { Limits } from "./limits.ts";
 import { type Locate, locator } from "./locate.ts";
+import { meaningAlone } from "./meaning.ts";
 import type { AsideReader } from "./parse/aside.ts";
 import { formatOf, type ParsedDocument, type ParsedFile, type Reading } from "./parse/document.ts";
 import { quoted } from "./parse/fault.ts";
@@ -25,51 +26,69 @@ export type FileContent = {
   readonly isReadable: boolean;
 };
 
-/** Rules and choices that reading a file needs. */
-export type DeclareOptions = {
+/** The rules that files are read by. */
+export type DeclareRules = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly limits: Limits;
   readonly unknownFields: "refuse" | "warn";
+  /** Whether the file may hold values in a known credential format. */
+  readonly allowsSecrets: (path: string) => boolean;
+  /** Tells past dates. */
+  readonly now: Date;
+};
+
+/** What reading any file needs. */
+export type DeclareOptions = DeclareRules & {
   /** Reads what is not read at once. */
   readonly aside: AsideReader;
   /** Gives others their turn between documents. */
   readonly pause: () => Promise<void> | undefined;
-  /** Whether the file may hold values in a known credential format. */
-  readonly allowsSecrets: (path: string) => boolean;
 };
+
+/** Who hears what is wrong. */
+type Hearing = Pick<Findings, "add">;
 
 /**
  * Reads the declarations of one file, reporting what is wrong in it: at once where it can be read here, so that nothing of
  * its text outlives it, and later where it is read aside.
  */
-export function declare(
-  file: SourceFile,
-  options: DeclareOptions,
-  found: Findings,
-): FileContent | Promise<FileContent> {
+export function declare(file: SourceFile, options: DeclareOptions, found: Hearing): FileContent | Promise<FileContent> {
   if (file.size > options.limits.fileBytes) {
     found.add(tooLarge(file, options.limits));
     return { declarations: [], unmanaged: 1, isReadable: false };
   }
-  const reading = { format: formatOf(file.path) ?? "yaml", limits: options.limits, worthy: claim };
   const bytes = file.bytes();
-  const parsed = readHere(bytes, reading);
-  if (parsed === null) return declareAside({ file, bytes, options, found }, reading);
+  return declareHere(file, bytes, options, found) ?? declareAside({ file, bytes, options, found });
+}
+
+/** Reads the declarations of one file where that is quick and certain; null where it has to be read aside. */
+export function declareHere(
+  file: SourceFile,
+  bytes: Uint8Array,
+  options: DeclareRules,
+  found: Hearing,
+): FileContent | null {
+  const parsed = readHere(bytes, readingOf(file, options));
+  if (parsed === null) return null;
   const reader = readerOf({ file, bytes, options, found }, parsed);
   for (const [index, document] of parsed.documents.entries()) reader.read(document, index);
   return reader.content();
 }
 
-type Given = {
+function readingOf({ path }: SourceFile, { limits }: DeclareRules): Reading {
+  return { format: formatOf(path) ?? "yaml", limits, worthy: claim };
+}
+
+type Given<Options> = {
   readonly file: SourceFile;
   readonly bytes: Uint8Array;
-  readonly options: DeclareOptions;
-  readonly found: Findings;
+  readonly options: Options;
+  readonly found: Hearing;
 };
 
-async function declareAside(given: Given, reading: Reading): Promise<FileContent> {
-  const { bytes, options } = given;
-  const parsed = await options.aside.read(bytes, reading);
+async function declareAside(given: Given<DeclareOptions>): Promise<FileContent> {
+  const { file, bytes, options } = given;
+  const parsed = await options.aside.read(bytes, readingOf(file, options));
   const reader = readerOf(given, parsed);
   for (const [index, document] of parsed.documents.entries()) {
     reader.read(document, index);
@@ -84,7 +103,7 @@ type FileReader = {
   readonly content: () => FileContent;
 };
 
-function readerOf({ file, bytes, options, found }: Given, parsed: ParsedFile): FileReader {
+function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
   const { text, faults, documents } = parsed;
   const isReadAgain = isReadable(file, documents);
   const again = isReadAgain ? readAgain(file, options.limits) : null;
@@ -111,8 +130,8 @@ type Foreign = Saying & { readonly position: Position };
 
 type Reader = {
   readonly file: SourceFile;
-  readonly options: DeclareOptions;
-  readonly found: Findings;
+  readonly options: DeclareRules;
+  readonly found: Hearing;
   readonly positionAt: (offset: number) => Position;
   /** What is not ours in the file. */
   readonly foreign: Foreign[];
@@ -134,7 +153,7 @@ function tooLarge(file: SourceFile, { fileBytes }: Limits): Diagnostic {
 }
 
 // A file that is no text at all, or has a fault as a whole.
-function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFile, found: Findings): FileContent {
+function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFile, found: Hearing): FileContent {
   const isOurs = claimsType(text === "" ? glimpse(bytes) : text);
   const positionAt = lineFinder(text);
   for (const fault of faults) {
@@ -234,6 +253,6 @@ function readManifest(
     // The text of every file, or where each of its fields stands, would be most of what a run holds.
     locate: again?.locate(index, line) ?? locator(document, positionAt),
     isSound,
-    meaning: null,
+    meaning: isSound ? meaningAlone(type, value, options.now) : null,
   };
 }

@@ -14,8 +14,9 @@ import { formatOf } from "./parse/document.ts";
 import { recall } from "./recall.ts";
 import { resolveReferences } from "./references.ts";
 import { type ReadFile, remember } from "./remember.ts";
-import { noSource, type RememberedSource } from "./remembered.ts";
+import { noSource, type RememberedContent, type RememberedSource } from "./remembered.ts";
 import type { Revision, SourceFile } from "./revision.ts";
+import { shareReading } from "./threads.ts";
 import { type Refuse, refuseTwins } from "./twins.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
@@ -55,8 +56,8 @@ export type Loaded = {
   readonly documents: number;
   /** Documents and files that are not ours. */
   readonly unmanaged: number;
-  /** What to remember of the files for the next run; null where nothing is new. */
-  readonly remembered: RememberedSource | null;
+  /** Tells what to remember of the files for the next run; null where nothing is new. */
+  readonly toRemember: () => RememberedSource | null;
 };
 
 /** Turns a revision into resolved manifests, with every fault of the whole at once. */
@@ -69,9 +70,8 @@ export async function load(
   const found = findings();
   for (const diagnostic of revision.diagnostics) found.add(diagnostic);
   const { unknownFields = "refuse", external = [], allowLiteralSecrets = [] } = options.rules;
-  const allowsSecrets = (path: string) => allowLiteralSecrets.some((glob) => globMatches(glob, path));
   const pause = pacer(signal);
-  const files = await readAll(revision, { ...options, unknownFields, allowsSecrets, pause }, found);
+  const files = await readAll(revision, { ...options, unknownFields, allowLiteralSecrets, pause }, found);
   const declarations = files.flatMap(({ content }) => content.declarations);
   const unmanaged = files.reduce((sum, { content }) => sum + content.unmanaged, 0);
   const invalid = new Set(
@@ -102,46 +102,58 @@ export async function load(
     files: revision.files.length,
     documents: declarations.length,
     unmanaged,
-    remembered: remember(revision.at, files, meanings, options.remembered ?? noSource),
+    toRemember: () => remember(revision.at, files, meanings, options.remembered ?? noSource),
   };
 }
 
-// Files that are read aside are waited for at the end: the others need not.
-async function readAll(
-  { files }: Revision,
-  options: Omit<DeclareOptions, "aside"> & Pick<LoadOptions, "remembered">,
-  found: Findings,
-): Promise<readonly ReadFile[]> {
+type Reading = Omit<DeclareOptions, "aside" | "allowsSecrets"> &
+  Pick<LoadOptions, "remembered" | "now"> & { readonly allowLiteralSecrets: readonly string[] };
+
+// What was read before is recalled; the rest is read here and by other threads, and what is read aside waited for.
+async function readAll({ files }: Revision, reading: Reading, found: Findings): Promise<readonly ReadFile[]> {
+  const { allowLiteralSecrets, limits, unknownFields, now, pause } = reading;
+  const allowsSecrets = (path: string) => allowLiteralSecrets.some((glob) => globMatches(glob, path));
   await using aside = new AsideReader();
-  const all: (ReadFile | Promise<ReadFile>)[] = [];
-  for (const file of files) {
-    const one = readOne(file, { ...options, aside }, found);
+  const read = new Map<SourceFile, ReadFile | Promise<ReadFile>>();
+  const readHere = (file: SourceFile): void => {
+    const one = readOne(file, { ...reading, allowsSecrets, aside }, found);
     // Should the loop end early, nobody asks for this one any more.
     if (one instanceof Promise) one.catch(() => undefined);
-    all.push(one);
-    const turn = options.pause();
+    read.set(file, one);
+  };
+  const takeOver = (file: SourceFile, content: RememberedContent, values?: readonly string[]): void => {
+    for (const one of content.said) found.add({ ...one, file: file.display });
+    read.set(file, { file, content: recall(file, content, reading, values), said: [], recalled: content });
+  };
+  const fresh: SourceFile[] = [];
+  for (const file of files) {
+    const known = reading.remembered?.files.get(file.path);
+    if (known?.content && known.digest === file.digest) takeOver(file, known.content);
+    else fresh.push(file);
+    const turn = pause();
     if (turn !== undefined) await turn;
   }
-  // Without waiting here the thread would end before it has answered.
-  return await Promise.all(all);
+  await using shared = shareReading(fresh, {
+    rules: { limits, unknownFields, allowLiteralSecrets, now },
+    onRead: (file, lent) => (lent === null ? readHere(file) : takeOver(file, lent.content, lent.values)),
+  });
+  for (let file = shared.next(); file !== undefined; file = shared.next()) {
+    readHere(file);
+    const turn = pause();
+    if (turn !== undefined) await turn;
+  }
+  await shared.rest();
+  // Without waiting here the threads would end before they have answered.
+  return await Promise.all(files.flatMap((file) => read.get(file) ?? []));
 }
 
-function readOne(
-  file: SourceFile,
-  options: DeclareOptions & Pick<LoadOptions, "remembered">,
-  found: Findings,
-): ReadFile | Promise<ReadFile> {
-  const known = options.remembered?.files.get(file.path);
-  if (known?.content && known.digest === file.digest) {
-    for (const one of known.content.said) found.add({ ...one, file: file.display });
-    return { file, content: recall(file, known.content, options), said: [], recalled: known.content };
-  }
+function readOne(file: SourceFile, options: DeclareOptions, found: Findings): ReadFile | Promise<ReadFile> {
   const said: Diagnostic[] = [];
   const add = (diagnostic: Diagnostic) => {
     said.push(diagnostic);
     found.add(diagnostic);
   };
-  const content = declare(file, options, { ...found, add });
+  const content = declare(file, options, { add });
   const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, recalled: null });
   return content instanceof Promise ? content.then(read) : read(content);
 }

@@ -1,4 +1,4 @@
-import { text } from "../contract/json.ts";
+import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { checkMeaning } from "../schema/meaning.ts";
@@ -30,9 +30,9 @@ export type Checking = {
 export function checkMeanings(manifests: readonly Manifest[], checking: Checking): ReadonlyMap<Identity, Meaning> {
   const clusterOf = clusterFinder(manifests);
   const sound = new Map<Identity, Meaning>();
-  const day = checking.now.toISOString().slice(0, 10);
+  const day = dayOf(checking.now);
   for (const manifest of manifests) {
-    const cluster = clusterOf(manifest);
+    const cluster = () => clusterOf(manifest);
     const known = checking.known.get(manifest.identity);
     const isKnown = known !== undefined && holds(known, cluster, day);
     const meaning = isKnown ? known : check(manifest, cluster, checking, day);
@@ -41,8 +41,10 @@ export function checkMeanings(manifests: readonly Manifest[], checking: Checking
   return sound;
 }
 
-function holds(known: Meaning, cluster: Manifest | undefined, day: string): boolean {
-  return (known.cluster === null || known.cluster === digestOf(cluster)) && (known.day === null || known.day === day);
+type Finding = () => Manifest | undefined;
+
+function holds(known: Meaning, cluster: Finding, day: string): boolean {
+  return (known.cluster === null || known.cluster === digestOf(cluster())) && (known.day === null || known.day === day);
 }
 
 // Undefined where the cluster's manifest has no digest: then nothing is known by it.
@@ -50,37 +52,53 @@ function digestOf(cluster: Manifest | undefined): string | undefined {
   return cluster === undefined ? "" : cluster.digest;
 }
 
+function check(manifest: Manifest, cluster: Finding, { now, add, refuse }: Checking, day: string): Meaning | null {
+  const type = text(manifest.value.type) ?? manifest.kind;
+  const { faults, asked } = ask(type, manifest.value, { now, cluster: () => cluster()?.value });
+  for (const fault of faults) {
+    const diagnostic = inFile(manifest.file, worded(fault), manifest.locate(fault.pointer));
+    if (fault.severity === "error") refuse(manifest.identity, diagnostic);
+    else add(diagnostic);
+  }
+  const known = asked.cluster ? digestOf(cluster()) : null;
+  return faults.length > 0 || known === undefined ? null : { cluster: known, day: asked.now ? day : null };
+}
+
+/** What tells that a manifest means something sound, whatever its cluster is; null where that matters, or it does not. */
+export function meaningAlone(type: string, value: JsonObject, now: Date): Meaning | null {
+  const { faults, asked } = ask(type, value, { now, cluster: () => undefined });
+  return asked.cluster || faults.length > 0 ? null : { cluster: null, day: asked.now ? dayOf(now) : null };
+}
+
+type Around = { readonly now: Date; readonly cluster: () => JsonObject | undefined };
+
 // What the rules look at is noted as they look: nobody has to say it twice.
-function check(
-  manifest: Manifest,
-  cluster: Manifest | undefined,
-  { now, add, refuse }: Checking,
-  day: string,
-): Meaning | null {
+function ask(type: string, value: JsonObject, { now, cluster }: Around) {
   const asked = { cluster: false, now: false };
-  const context = {
+  const faults = checkMeaning(type, value, {
     get now() {
       asked.now = true;
       return now;
     },
     get cluster() {
       asked.cluster = true;
-      return cluster?.value;
+      return cluster();
     },
-  };
-  const faults = checkMeaning(text(manifest.value.type) ?? manifest.kind, manifest.value, context);
-  for (const fault of faults) {
-    const diagnostic = inFile(manifest.file, worded(fault), manifest.locate(fault.pointer));
-    if (fault.severity === "error") refuse(manifest.identity, diagnostic);
-    else add(diagnostic);
-  }
-  const known = asked.cluster ? digestOf(cluster) : null;
-  return faults.length > 0 || known === undefined ? null : { cluster: known, day: asked.now ? day : null };
+  });
+  return { faults, asked };
+}
+
+function dayOf(now: Date): string {
+  return now.toISOString().slice(0, 10);
 }
 
 // A service names its workspace and the workspace its cluster: the first reference that leads to a cluster counts.
 function clusterFinder(manifests: readonly Manifest[]): (manifest: Manifest) => Manifest | undefined {
-  const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
+  let index: ReadonlyMap<Identity, Manifest> | null = null;
+  const named = (identity: Identity): Manifest | undefined => {
+    index ??= new Map(manifests.map((manifest) => [manifest.identity, manifest]));
+    return index.get(identity);
+  };
   const known = new Map<Identity, Manifest | undefined>();
   const find = (manifest: Manifest): Manifest | undefined => {
     if (manifest.kind === "cluster") return manifest;
@@ -88,7 +106,7 @@ function clusterFinder(manifests: readonly Manifest[]): (manifest: Manifest) => 
     // Set beforehand, so that a cycle ends here.
     known.set(manifest.identity, undefined);
     const cluster = first(manifest.references, ({ identity, pointer }) => {
-      const target = PLACES.has(pointer) ? byIdentity.get(identity) : undefined;
+      const target = PLACES.has(pointer) ? named(identity) : undefined;
       return target === undefined ? undefined : find(target);
     });
     known.set(manifest.identity, cluster);

@@ -52,7 +52,8 @@ type PackedFile = readonly [
   content: PackedContent | null,
 ];
 
-type PackedContent = readonly [
+/** What a file contributes, as it is written down and sent about. */
+export type PackedContent = readonly [
   unmanaged: number,
   said: RememberedContent["said"],
   ...declarations: readonly PackedDeclaration[],
@@ -78,7 +79,8 @@ function packFile(path: string, { stamp, digest, blob, content }: RememberedFile
   return [path, [size, modified, changed, inode], digest, blob, content && packContent(content)];
 }
 
-function packContent({ unmanaged, said, declarations }: RememberedContent): PackedContent {
+/** Makes what a file contributes ready to be written down. */
+export function packContent({ unmanaged, said, declarations }: RememberedContent): PackedContent {
   return [unmanaged, said, ...declarations.map(packDeclaration)];
 }
 
@@ -96,7 +98,8 @@ function unpackFile([, [size, modified, changed, inode], digest, blob, content]:
   return { stamp: { size, modified, changed, inode }, digest, blob, content: content && unpackContent(content) };
 }
 
-function unpackContent([unmanaged, said, ...declarations]: PackedContent): RememberedContent {
+/** What a file contributes, as it was written down. */
+export function unpackContent([unmanaged, said, ...declarations]: PackedContent): RememberedContent {
   return { unmanaged, said, declarations: declarations.map(unpackDeclaration) };
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../contract/json.ts";
 import type { Kind } from "../core/kind.ts";
 import { readAgain } from "./again.ts";
 import type { Declaration } from "./declaration.ts";
@@ -9,10 +10,19 @@ import type { SourceFile } from "./revision.ts";
 /** What recalling needs to know. */
 export type Recalling = { readonly kindOf: (type: string) => Kind | undefined; readonly limits: Limits };
 
-/** What a file contributes, by what is remembered of the same content; its manifests are read when first looked at. */
-export function recall(file: SourceFile, { declarations, unmanaged }: RememberedContent, on: Recalling): FileContent {
+/**
+ * What a file contributes, by what is remembered of the same content; its manifests, unless they are given as JSON, are
+ * read when first looked at.
+ */
+export function recall(
+  file: SourceFile,
+  { declarations, unmanaged }: RememberedContent,
+  on: Recalling,
+  values: readonly string[] = [],
+): FileContent {
   const again = readAgain(file, on.limits);
-  const recalled = declarations.map((one): Declaration => {
+  const recalled = declarations.map((one, nth): Declaration => {
+    const readValue = valueReader(values[nth], () => again.value(one.index));
     const { type, identity, key, references, index, line, meaning } = one;
     return {
       kind: kindFor(one, on),
@@ -20,7 +30,7 @@ export function recall(file: SourceFile, { declarations, unmanaged }: Remembered
       identity,
       key,
       get value() {
-        return again.value(index);
+        return readValue();
       },
       references,
       file,
@@ -32,6 +42,18 @@ export function recall(file: SourceFile, { declarations, unmanaged }: Remembered
     };
   });
   return { declarations: recalled, unmanaged, isReadable: true };
+}
+
+function valueReader(json: string | undefined, read: () => JsonObject): () => JsonObject {
+  if (json === undefined) return read;
+  let given: string | null = json;
+  let value: JsonObject | undefined;
+  return () => {
+    // Either of them is enough to hold.
+    value ??= JSON.parse(given ?? "") as JsonObject;
+    given = null;
+    return value;
+  };
 }
 
 function kindFor({ type }: RememberedDeclaration, { kindOf }: Recalling): Kind {

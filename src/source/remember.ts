@@ -17,6 +17,8 @@ export type ReadFile = {
   readonly recalled: RememberedContent | null;
 };
 
+const NO_MEANINGS: ReadonlyMap<Identity, Meaning> = new Map();
+
 /** A file of which more is said is read each time. */
 const MOST_SAID = 20;
 
@@ -53,7 +55,11 @@ function fileOf(
     : { stamp, digest, blob, content };
 }
 
-function contentOf({ content, said }: ReadFile, meanings: ReadonlyMap<Identity, Meaning>): RememberedContent | null {
+/** What to remember of a file that was read; null where it has to be read each time. */
+export function contentOf(
+  { content, said }: Pick<ReadFile, "content" | "said">,
+  meanings: ReadonlyMap<Identity, Meaning> = NO_MEANINGS,
+): RememberedContent | null {
   const declarations = content.declarations.map((one) => declarationOf(one, meanings));
   const isWhole = declarations.every((one) => one !== null);
   if (!content.isReadable || !isWhole || said.length > MOST_SAID) return null;
@@ -61,11 +67,11 @@ function contentOf({ content, said }: ReadFile, meanings: ReadonlyMap<Identity, 
 }
 
 function declarationOf(
-  { type, identity, key, line, index, references, isSound }: Declaration,
+  { type, identity, key, line, index, references, isSound, meaning }: Declaration,
   meanings: ReadonlyMap<Identity, Meaning>,
 ): RememberedDeclaration | null {
   if (!isSound || identity === null || key === null) return null;
-  return { type, identity, key, line, index, references, meaning: meanings.get(identity) ?? null };
+  return { type, identity, key, line, index, references, meaning: meanings.get(identity) ?? meaning };
 }
 
 // The same object where nothing is new, which is what is mostly so.

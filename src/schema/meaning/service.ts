@@ -30,13 +30,15 @@ function ports(manifest: JsonObject): readonly Fault[] {
   return twins(manifest.ports, (index) => `/ports/${index}/port`, token, "port and protocol");
 }
 
-function hosts(manifest: JsonObject, { cluster }: MeaningContext): readonly Fault[] {
+function hosts(manifest: JsonObject, context: MeaningContext): readonly Fault[] {
+  const exposed = objectsOf(manifest.ports).filter(({ item }) => item.expose === true);
+  if (exposed.length === 0) return [];
+  const { cluster } = context;
   const domains = Array.isArray(cluster?.base_domains)
     ? cluster.base_domains.filter((name) => typeof name === "string")
     : [];
   if (domains.length === 0) return [];
-  return objectsOf(manifest.ports).flatMap(({ item, index }) => {
-    if (item.expose !== true) return [];
+  return exposed.flatMap(({ item, index }) => {
     const host = text(item.host);
     const pointer = `/ports/${index}/host`;
     const where = `the cluster's base domains (${domains.slice(0, 5).join(", ")})`;

@@ -66,7 +66,7 @@ function tick(root: string): void {
   rmSync(probe);
 }
 
-const outline = ({ manifests, waves, declared, invalid, remembered: _, ...rest }: Loaded) => ({
+const outline = ({ manifests, waves, declared, invalid, toRemember: _, ...rest }: Loaded) => ({
   ...rest,
   manifests: manifests.map(({ locate, ...manifest }) => ({ ...manifest, at: locate("/name") })),
   waves: [...waves],
@@ -80,9 +80,9 @@ describe("a source read again", () => {
   test("is what it was, without reading what was not touched", async () => {
     const root = await folderOf(files);
     const first = await reading(root);
-    const remembered = later(first.loaded.remembered);
+    const remembered = later(first.loaded.toRemember());
     const second = await reading(root, remembered);
-    expect(second.loaded.remembered).toBeNull();
+    expect(second.loaded.toRemember()).toBeNull();
     expect(outline(second.loaded)).toEqual(outline(first.loaded));
     // Whoever looks at a manifest reads its file; nobody has until then.
     const { loaded } = await reading(root, remembered);
@@ -95,15 +95,15 @@ describe("a source read again", () => {
   test("is trusted only where nobody touched it just before", async () => {
     const root = await folderOf(files);
     const { loaded } = await reading(root);
-    const fresh = loaded.remembered ?? noSource;
+    const fresh = loaded.toRemember() ?? noSource;
     const again = await reading(root, fresh);
     // The content is the same, so nothing is parsed; but it was looked at.
-    expect(again.loaded.remembered?.at).toBeGreaterThanOrEqual(fresh.at);
+    expect(again.loaded.toRemember()?.at).toBeGreaterThanOrEqual(fresh.at);
   });
 
   test("tells a changed byte, though size and times are as they were", async () => {
     const root = await folderOf(files);
-    const remembered = later((await reading(root)).loaded.remembered);
+    const remembered = later((await reading(root)).loaded.toRemember());
     for (const path of Object.keys(files)) {
       tick(root);
       const file = join(root, path);
@@ -127,7 +127,7 @@ describe("a source read again", () => {
       ".b": "type: team\nname: xyz\nmembers: [a@x.io]\n",
     });
     utimesSync(join(root, ".b"), lstatSync(join(root, "a.yaml")).atime, lstatSync(join(root, "a.yaml")).mtime);
-    const remembered = later((await reading(root)).loaded.remembered);
+    const remembered = later((await reading(root)).loaded.toRemember());
     renameSync(join(root, ".b"), join(root, "a.yaml"));
     const { loaded } = await reading(root, remembered);
     expect(loaded.manifests.map(({ identity }) => identity)).toEqual(["team/xyz"]);
@@ -135,7 +135,7 @@ describe("a source read again", () => {
 
   test("checks what depends on other files each time", async () => {
     const root = await folderOf(files);
-    const remembered = later((await reading(root)).loaded.remembered);
+    const remembered = later((await reading(root)).loaded.toRemember());
     const codes = async (changes: Files, day?: string) => {
       tick(root);
       write(root, changes);
@@ -163,8 +163,8 @@ describe("a source read again", () => {
       "type: virtual-account\nname: robot\npermissions: [{resource_fqn: t, resource_type: tenant, role_id: tenant-member}]\nexpiration_date: 2026-12-01\n";
     const root = await folderOf({ "a.yaml": account });
     const first = await reading(root);
-    const remembered = later(first.loaded.remembered);
-    expect((await reading(root, remembered)).loaded.remembered).toBeNull();
+    const remembered = later(first.loaded.toRemember());
+    expect((await reading(root, remembered)).loaded.toRemember()).toBeNull();
     const codes = async (day: string) =>
       (await reading(root, remembered, {}, day)).loaded.diagnostics.map(({ code }) => code);
     expect(await codes("2026-11-30")).not.toContain("past-date");
@@ -175,7 +175,7 @@ describe("a source read again", () => {
     const root = await folderOf(files);
     const commit = await commitAll(root, "Begin");
     const first = await reading(root);
-    const remembered = later(first.loaded.remembered);
+    const remembered = later(first.loaded.toRemember());
     const second = await reading(root, remembered);
     expect([first.revision.commit, second.revision.commit]).toEqual([commit, commit]);
     tick(root);
@@ -210,7 +210,7 @@ describe("a source read again", () => {
         const root = join(await temporaryFolder(), "source");
         mkdirSync(root);
         write(root, files);
-        let remembered = later((await reading(root)).loaded.remembered);
+        let remembered = later((await reading(root)).loaded.toRemember());
         for (const { what, path, text } of edits) {
           tick(root);
           if (what === "write") write(root, { [path]: text });
@@ -220,7 +220,7 @@ describe("a source read again", () => {
           }
           const warm = await reading(root, remembered);
           expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
-          if (warm.loaded.remembered !== null) remembered = later(warm.loaded.remembered);
+          if (warm.loaded.toRemember() !== null) remembered = later(warm.loaded.toRemember());
         }
       }),
       { numRuns: 30 },
@@ -234,7 +234,7 @@ describe("the memory of a source", () => {
   test("gives back what was saved, to the same build, rules, source and key alone", async () => {
     const folder = await temporaryFolder();
     const root = await folderOf(files);
-    const remembered = (await reading(root)).loaded.remembered ?? noSource;
+    const remembered = (await reading(root)).loaded.toRemember() ?? noSource;
     const by = { build: "1", rules: { unknownFields: "refuse" } };
     sourceMemory(folder, root, key, by).save(remembered);
     expect(sourceMemory(folder, root, key, by).load()).toEqual(remembered);
@@ -251,7 +251,7 @@ describe("the memory of a source", () => {
     const folder = await temporaryFolder();
     const root = await folderOf(files);
     const memory = sourceMemory(folder, root, key, { build: "1", rules: {} });
-    memory.save((await reading(root)).loaded.remembered ?? noSource);
+    memory.save((await reading(root)).loaded.toRemember() ?? noSource);
     const [name = ""] = readdirSync(folder);
     const file = join(folder, name);
     expect(statSync(file).mode & 0o777).toBe(0o600);
