@@ -16,7 +16,7 @@ import { resolveReferences } from "./references.ts";
 import { type ReadFile, remember } from "./remember.ts";
 import { noSource, type RememberedContent, type RememberedSource } from "./remembered.ts";
 import type { Revision, SourceFile } from "./revision.ts";
-import { shareReading } from "./threads.ts";
+import { shareReading, threadsFor } from "./threads.ts";
 import { type Refuse, refuseTwins } from "./twins.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
@@ -37,6 +37,8 @@ export type LoadOptions = {
   readonly now: Date;
   /** What an earlier run knew of the files, read by the same rules: the same content is not read again. */
   readonly remembered?: RememberedSource;
+  /** Other threads to read with; as many as pay unless told otherwise. */
+  readonly threads?: number;
 };
 
 /** What a revision declares. */
@@ -107,7 +109,7 @@ export async function load(
 }
 
 type Reading = Omit<DeclareOptions, "aside" | "allowsSecrets"> &
-  Pick<LoadOptions, "remembered" | "now"> & { readonly allowLiteralSecrets: readonly string[] };
+  Pick<LoadOptions, "remembered" | "threads"> & { readonly allowLiteralSecrets: readonly string[] };
 
 // What was read before is recalled; the rest is read here and by other threads, and what is read aside waited for.
 async function readAll({ files }: Revision, reading: Reading, found: Findings): Promise<readonly ReadFile[]> {
@@ -133,7 +135,7 @@ async function readAll({ files }: Revision, reading: Reading, found: Findings): 
     const turn = pause();
     if (turn !== undefined) await turn;
   }
-  await using shared = shareReading(fresh, {
+  await using shared = shareReading(fresh, reading.threads ?? threadsFor(fresh.length), {
     rules: { limits, unknownFields, allowLiteralSecrets, now },
     onRead: (file, lent) => (lent === null ? readHere(file) : takeOver(file, lent.content, lent.values)),
   });

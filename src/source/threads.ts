@@ -37,8 +37,13 @@ const YOUNG_MB = 8;
 // The sources have the thread beside them, the bundle has it at its top under the same name.
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts to read files, with other threads where there are files enough and processors to spare. */
-export function shareReading(files: readonly SourceFile[], sharing: Sharing): SharedReading {
+/** How many other threads are worth their start for so many files. */
+export function threadsFor(files: number): number {
+  return files < WORTH_FILES ? 0 : Math.min(MOST_THREADS, availableParallelism() - 1);
+}
+
+/** Starts to read files with so many other threads. */
+export function shareReading(files: readonly SourceFile[], threadCount: number, sharing: Sharing): SharedReading {
   const left = { from: 0, to: files.length };
   const next = (): SourceFile | undefined => (left.from < left.to ? files[left.from++] : undefined);
   // The smaller the rest, the smaller the batch, so that all are done at the same time.
@@ -47,8 +52,7 @@ export function shareReading(files: readonly SourceFile[], sharing: Sharing): Sh
     left.to -= size;
     return files.slice(left.to, left.to + size);
   };
-  const count = files.length < WORTH_FILES ? 0 : Math.min(MOST_THREADS, availableParallelism() - 1);
-  const threads = Array.from({ length: count }, () => startThread(batch, sharing));
+  const threads = Array.from({ length: threadCount }, () => startThread(batch, sharing));
   return {
     next,
     rest: async () => {
