@@ -1,3 +1,6 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
@@ -6,7 +9,7 @@ import { migrations } from "../../src/control-plane/data/migrations.ts";
 import type { Tables } from "../../src/control-plane/data/tables.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { plantWorkspace, service } from "../conformance/platform.ts";
-import { startControlPlane } from "../control-plane.ts";
+import { caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { wireTo } from "../support/wire.ts";
@@ -23,7 +26,9 @@ afterAll(() => postgres?.[Symbol.asyncDispose]());
 const apps = "/api/svc/v1/apps";
 const number = "pg_current_xact_id()::text::int AS number";
 
-test("F66 after immediate stops of PostgreSQL in the middle of writes, every accepted write is there, whole", async () => {
+test("F66 after immediate stops of PostgreSQL in the middle of writes, every accepted write is there, whole", {
+  timeout: 120_000,
+}, async () => {
   const { admin, url } = await startControlPlane({ database: await databaseCalled("stops") });
   await plantWorkspace(admin);
   let isOver = false;
@@ -39,7 +44,7 @@ test("F66 after immediate stops of PostgreSQL in the middle of writes, every acc
     return { name, accepted };
   };
   const writing = Promise.all(Array.from({ length: 8 }, (_, nth) => write(`app${nth}`)));
-  const crashes = 3;
+  const crashes = Number(process.env.HOLDFAST_CRASHES ?? 2);
   for (let nth = 0; nth < crashes; nth += 1) {
     const before = statuses.get(200) ?? 0;
     await eventually("more replies", () => (statuses.get(200) ?? 0) > before + 30, { everyMs: 1 });
@@ -87,6 +92,32 @@ test("F64 a commit that a crash took is not mistaken for the one that got its nu
   await writing;
   expect(await ask("numbers", "SELECT count(*)::int AS number FROM fences")).toEqual([1]);
   expect(numbers).toHaveLength(2);
+});
+
+test("a server on a copy of the cluster has all that was accepted, with the same key and with no other", async () => {
+  const data = await temporaryFolder();
+  const database = await databaseCalled("original");
+  const { admin } = await startControlPlane({ data, database });
+  await plantWorkspace(admin);
+  const group = { name: "g", integrationId: "builtin", secrets: [{ key: "k", value: "CANARY-value" }] };
+  const secret = (await admin.post("/api/svc/v1/secret-groups", group)).body.data.associatedSecrets[0].id;
+  const token = new Secret((await admin.get("/api/svc/v1/personal-access-tokens/mine")).body.token);
+  await admin.put(apps, { manifest: service });
+  await postgres.crash();
+  const copy = await startPostgres({ copyOf: postgres.folder });
+  onTestFinished(() => copy[Symbol.asyncDispose]());
+  await postgres.start();
+  const there = new Secret(URL.parse("original", copy.url)?.href ?? "");
+
+  await expect(startControlPlane({ database: there })).rejects.toThrow("there is no key");
+  const another = new Secret(randomBytes(32).toString("base64"));
+  await expect(startControlPlane({ database: there, serverKey: another })).rejects.toThrow("sealed with another key");
+  const serverKey = new Secret(await readFile(join(data, "server-key"), "utf8"));
+  const restored = await startControlPlane({ database: there, serverKey });
+  expect((await restored.admin.get(`/api/svc/v1/secrets/${secret}`)).body.data.value).toBe("CANARY-value");
+  expect((await caller(restored.url, token).get(apps)).body.data).toMatchObject([{ name: "api", lastVersion: 1 }]);
+  expect((await restored.admin.put(apps, { manifest: service })).body.data.version).toBe(2);
+  expect((await admin.put(apps, { manifest: service })).body.data.version).toBe(2);
 });
 
 /** Makes an empty database, and answers its address. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -21,6 +22,8 @@ export type Postgres = AsyncDisposable & {
 export type PostgresOptions = {
   /** Whether commits are flushed to the disk, as they must be where it is killed. @default false */
   readonly durable?: boolean;
+  /** Folder of another one, stopped, of which it is to be a copy. */
+  readonly copyOf?: string;
   /** Further settings, `name=value`. */
   readonly settings?: readonly string[];
 };
@@ -28,7 +31,11 @@ export type PostgresOptions = {
 const PASSWORD = "CANARY-postgres-password";
 
 /** Starts a real PostgreSQL from its npm package, in a folder of its own. */
-export async function startPostgres({ durable = false, settings = [] }: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres({
+  durable = false,
+  copyOf,
+  settings = [],
+}: PostgresOptions = {}): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
   // As root it runs as another user, who has to get through.
   chmodSync(folder, 0o711);
@@ -48,7 +55,8 @@ export async function startPostgres({ durable = false, settings = [] }: Postgres
     onLog: () => {},
     onError: () => {},
   });
-  await server.initialise();
+  if (copyOf === undefined) await server.initialise();
+  else copyCluster(join(copyOf, "data"), join(folder, "data"));
   await server.start();
   let isUp = true;
   const start = async () => {
@@ -71,6 +79,12 @@ export async function startPostgres({ durable = false, settings = [] }: Postgres
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+// It belongs to another user where this is root, and must go on to.
+function copyCluster(from: string, to: string): void {
+  execFileSync("cp", ["-a", from, to]);
+  rmSync(join(to, "postmaster.pid"), { force: true });
 }
 
 /** What `pg_ctl stop --mode immediate` does. */
