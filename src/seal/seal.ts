@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { SealKey } from "./key.ts";
 
 const FORMAT = 1;
+const FORMAT_BYTE = Buffer.of(FORMAT);
 const VERSION_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -20,12 +21,13 @@ export class SealError extends Error {
 
 /** Seals with AES-256-GCM under a fresh nonce; it opens only with the same key and the same associated data. */
 export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buffer {
+  const { version, object } = prepared(key);
   const nonce = randomBytes(NONCE_BYTES);
-  const head = Buffer.concat([Buffer.of(FORMAT), Buffer.from(key.version, "hex"), nonce]);
-  const cipher = createCipheriv("aes-256-gcm", bytesOf(key), nonce, { authTagLength: TAG_BYTES });
+  const head = Buffer.concat([FORMAT_BYTE, version, nonce]);
+  const cipher = createCipheriv("aes-256-gcm", object, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
-  const content = Buffer.concat([cipher.update(plaintext), cipher.final()]);
-  return Buffer.concat([head, content, cipher.getAuthTag()]);
+  const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
+  return Buffer.concat([head, content, cipher.final(), cipher.getAuthTag()]);
 }
 
 /** Opens what `seal` made; `aad` must be what it was sealed with. */
@@ -35,7 +37,7 @@ export function open(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
   if (version !== key.version) throw new SealError("other-key", `sealed with key ${version}, not with ${key.version}`);
   const head = bytes.subarray(0, HEAD_BYTES);
   const nonce = head.subarray(1 + VERSION_BYTES);
-  const decipher = createDecipheriv("aes-256-gcm", bytesOf(key), nonce, { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv("aes-256-gcm", prepared(key).object, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
   decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
   const content = decipher.update(bytes.subarray(HEAD_BYTES, bytes.length - TAG_BYTES));
@@ -62,6 +64,16 @@ export function sealedVersion(sealed: Uint8Array): string {
   return Buffer.from(sealed.subarray(1, 1 + VERSION_BYTES)).toString("hex");
 }
 
-function bytesOf(key: SealKey): Buffer {
-  return Buffer.from(key.bytes.open(), "base64");
+type Prepared = { readonly version: Buffer; readonly object: KeyObject };
+
+// Handing the bytes of a key over each time would take three times as long as sealing a manifest with it.
+const ready = new WeakMap<SealKey, Prepared>();
+
+function prepared(key: SealKey): Prepared {
+  const known = ready.get(key);
+  if (known !== undefined) return known;
+  const object = createSecretKey(Buffer.from(key.bytes.open(), "base64"));
+  const made = { version: Buffer.from(key.version, "hex"), object };
+  ready.set(key, made);
+  return made;
 }
