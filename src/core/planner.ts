@@ -74,7 +74,19 @@ export function makePlan(input: PlanInput): Planned {
     steps,
     diagnostics: [...input.diagnostics, ...blockDiagnostics(input, decisions)],
   } as const;
-  return { plan: { ...plan, checksum: checksum(input, steps) }, decisions };
+  return { plan: summed(plan, () => checksum(input, steps)), decisions };
+}
+
+// It takes longer than the rest of the plan, and an apply that nobody gave a plan looks at none.
+function summed(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
+  let known: string | null = null;
+  return {
+    ...plan,
+    get checksum() {
+      known ??= sum();
+      return known;
+    },
+  };
 }
 
 function decideOne(
