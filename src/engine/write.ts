@@ -19,7 +19,7 @@ const ROUNDS = 3;
 
 /** Writes one resource: journal, send, and where the outcome is in doubt read back before anything is sent again. */
 export async function write(job: Job, context: WritingContext): Promise<Written> {
-  let last: Written = ended("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 });
+  let last: Written | null = null;
   for (let attempts = 1; attempts <= ROUNDS; attempts += 1) {
     const current = attempts === 1 ? job : { ...job, live: await readAgain(job, context) };
     const writing = chooseWriting(job.kind, current.live, context.memory);
@@ -29,7 +29,7 @@ export async function write(job: Job, context: WritingContext): Promise<Written>
     if (context.stopping.aborted) return next.otherwise;
     last = next.otherwise;
   }
-  return last;
+  return last ?? ended("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 });
 }
 
 async function attempt(
