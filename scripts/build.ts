@@ -6,7 +6,12 @@ const outdir = process.argv[2] ?? "dist";
 rmSync(outdir, { recursive: true, force: true });
 await build({
   // Threads stand beside the chunks that start them, under the names that they have among the sources.
-  entryPoints: { holdfast: "src/cli.ts", worker: "src/source/parse/worker.ts", thread: "src/source/thread.ts" },
+  entryPoints: {
+    holdfast: "src/cli.ts",
+    worker: "src/source/parse/worker.ts",
+    thread: "src/source/thread.ts",
+    committer: "src/store/committer.ts",
+  },
   outdir,
   bundle: true,
   // Commands load their code when they run, so that `--help` does not pay for the control plane.

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Insertable, Transaction } from "kysely";
+import type { Insertable, Kysely } from "kysely";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import { type OperationName, operations, type WriteOperation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -7,9 +7,9 @@ import type { Identity } from "../core/manifest.ts";
 import type { Recorded, RecordedHead } from "../core/recorded.ts";
 import type { SealKey } from "../seal/key.ts";
 import { open, seal, sealedVersion } from "../seal/seal.ts";
+import { openStoreApart, type StoreApart } from "../store/apart.ts";
 import type { Migrations } from "../store/migrate.ts";
-import { openStore } from "../store/open.ts";
-import type { Store } from "../store/store.ts";
+import { type Statement, statement } from "../store/statement.ts";
 import type { Intent, Ledger, PendingIntent } from "./ledger.ts";
 import { noFacts, type RememberedFacts } from "./memory.ts";
 
@@ -88,42 +88,26 @@ type Place = { readonly server: string; readonly key: SealKey };
 
 /** Opens the ledger of one server in a SQLite file. */
 export async function openLedger(path: string, { server, key }: Place): Promise<Ledger> {
-  const store = await openStore<Tables>(path, migrations);
+  const store = await openStoreApart<Tables>(path, migrations);
   await mustBeOurs(store, key).catch(async (error: unknown) => {
     await store.close();
     throw error;
   });
-  const toRow = (receipt: Recorded): Insertable<Tables["receipt"]> => receiptRow(server, key, receipt);
+  const put = statements(store.read);
+  const receiptPut = (receipt: Recorded): Statement => put.receipt(receiptRow(server, key, receipt));
   return {
     heads: () => everyHead(store, server),
     recorded: async (identities) => {
       const wanted = identities ?? (await everyHead(store, server)).keys();
       return receiptsOf(store, { server, key }, wanted);
     },
-    record: (receipts) => store.write((db) => putReceipts(db, receipts.map(toRow))),
-    forget: (identities) =>
-      store.write(async (db) => {
-        for (const identity of identities) {
-          await db.deleteFrom("receipt").where("server", "=", server).where("identity", "=", identity).execute();
-        }
-      }),
-    open: (intent) =>
-      store.write(async (db) => {
-        await db
-          .insertInto("intent")
-          .values(intentRow(server, key, intent))
-          .execute();
-      }),
-    keepReply: (id, reply) =>
-      store.write(async (db) => {
-        const sealed = seal(key, Buffer.from(reply), `reply ${id}`);
-        await db.updateTable("intent").set({ reply: sealed }).where("id", "=", id).execute();
-      }),
-    close: (id, receipt) =>
-      store.write(async (db) => {
-        await db.deleteFrom("intent").where("id", "=", id).execute();
-        if (receipt !== null) await putReceipts(db, [toRow(receipt)]);
-      }),
+    record: async (receipts) => {
+      for (const part of parts(receipts)) await store.write(part.map(receiptPut));
+    },
+    forget: (identities) => store.write(identities.map((identity) => put.forgotten({ server, identity }))),
+    open: (intent) => store.write([put.intent(intentRow(server, key, intent))]),
+    keepReply: (id, reply) => store.write([put.reply({ id, reply: seal(key, Buffer.from(reply), `reply ${id}`) })]),
+    close: (id, receipt) => store.write([put.closed({ id }), ...(receipt === null ? [] : [receiptPut(receipt)])]),
     pending: async () => {
       const rows = await store.read.selectFrom("intent").selectAll().where("server", "=", server).execute();
       return rows.map((row) => intentFrom(key, row));
@@ -132,23 +116,56 @@ export async function openLedger(path: string, { server, key }: Place): Promise<
       const row = await store.read.selectFrom("server").select("facts").where("server", "=", server).executeTakeFirst();
       return row === undefined ? noFacts : factsFrom(row.facts);
     },
-    rememberFacts: (facts) =>
-      store.write(async (db) => {
-        const text = JSON.stringify(facts);
-        await db
-          .insertInto("server")
-          .values({ server, facts: text })
-          .onConflict((conflict) => conflict.column("server").doUpdateSet({ facts: text }))
-          .execute();
-      }),
+    rememberFacts: (facts) => store.write([put.facts({ server, facts: JSON.stringify(facts) })]),
     [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+type Row<Table extends keyof Tables> = Insertable<Tables[Table]>;
+
+/** Everything that a ledger writes. */
+function statements(database: Kysely<Tables>) {
+  const made = <Values extends { readonly [name: string]: unknown }>(
+    build: Parameters<typeof statement<Tables, Values>>[1],
+  ) => statement<Tables, Values>(database, build);
+  return {
+    receipt: made<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed }) => {
+      const rest = { kind, external_id, version, at, sealed };
+      return db
+        .insertInto("receipt")
+        .values({ server, identity, ...rest })
+        .onConflict((conflict) => conflict.columns(["server", "identity"]).doUpdateSet(rest));
+    }),
+    forgotten: made<Pick<Row<"receipt">, "server" | "identity">>((db, { server, identity }) =>
+      db.deleteFrom("receipt").where("server", "=", server).where("identity", "=", identity),
+    ),
+    intent: made<Row<"intent">>(
+      (db, { id, server, identity, kind, operation, version_before, creates, deadline, sealed, reply, key }) =>
+        db
+          .insertInto("intent")
+          .values({ id, server, identity, kind, operation, version_before, creates, deadline, sealed, reply, key }),
+    ),
+    reply: made<{ readonly id: string; readonly reply: Uint8Array }>((db, { id, reply }) =>
+      db.updateTable("intent").set({ reply }).where("id", "=", id),
+    ),
+    closed: made<Pick<Row<"intent">, "id">>((db, { id }) => db.deleteFrom("intent").where("id", "=", id)),
+    facts: made<Row<"server">>((db, { server, facts }) =>
+      db
+        .insertInto("server")
+        .values({ server, facts })
+        .onConflict((conflict) => conflict.column("server").doUpdateSet({ facts })),
+    ),
   };
 }
 
 // In parts: together the insides may be larger than everything else that a run holds.
 const PART = 500;
 
-async function everyHead({ read }: Store<Tables>, server: string): Promise<ReadonlyMap<Identity, RecordedHead>> {
+function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / PART) }, (_, nth) => items.slice(nth * PART, (nth + 1) * PART));
+}
+
+async function everyHead({ read }: StoreApart<Tables>, server: string): Promise<ReadonlyMap<Identity, RecordedHead>> {
   const heads = new Map<Identity, RecordedHead>();
   const part = read.selectFrom("receipt").selectAll().where("server", "=", server).orderBy("identity").limit(PART);
   for (let after: Identity | undefined = ""; after !== undefined; ) {
@@ -160,7 +177,7 @@ async function everyHead({ read }: Store<Tables>, server: string): Promise<Reado
 }
 
 async function receiptsOf(
-  { read }: Store<Tables>,
+  { read }: StoreApart<Tables>,
   { server, key }: Place,
   identities: Iterable<Identity>,
 ): Promise<ReadonlyMap<Identity, Recorded>> {
@@ -180,7 +197,7 @@ async function receiptsOf(
 }
 
 // Found out at the door: half a run later it would look like a broken ledger.
-async function mustBeOurs({ read }: Store<Tables>, key: SealKey): Promise<void> {
+async function mustBeOurs({ read }: StoreApart<Tables>, key: SealKey): Promise<void> {
   const sealed =
     (await read.selectFrom("receipt").select("sealed").limit(1).executeTakeFirst()) ??
     (await read.selectFrom("intent").select("sealed").limit(1).executeTakeFirst());
@@ -188,16 +205,6 @@ async function mustBeOurs({ read }: Store<Tables>, key: SealKey): Promise<void> 
   throw new HoldfastError("error", "the ledger was sealed with another key", {
     hint: "give the key it was made with: the file `key` beside it, or HOLDFAST_STATE_KEY",
   });
-}
-
-async function putReceipts(db: Transaction<Tables>, rows: readonly Insertable<Tables["receipt"]>[]): Promise<void> {
-  for (const { server, identity, ...rest } of rows) {
-    await db
-      .insertInto("receipt")
-      .values({ server, identity, ...rest })
-      .onConflict((conflict) => conflict.columns(["server", "identity"]).doUpdateSet(rest))
-      .execute();
-  }
 }
 
 function receiptRow(server: string, key: SealKey, receipt: Recorded): Insertable<Tables["receipt"]> {

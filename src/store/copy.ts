@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { connect } from "./sqlite.ts";
+import { connect } from "./connect.ts";
 import { StoreError, storeFault } from "./store-error.ts";
 
 /**

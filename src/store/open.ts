@@ -1,8 +1,9 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CommitQueue } from "./commit-queue.ts";
+import { connect } from "./connect.ts";
 import { type Migrations, migrate, requireSchema, type SchemaCare } from "./migrate.ts";
-import { connect, queries } from "./sqlite.ts";
+import { queries } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 import { StoreError, type StoreFault, storeFault } from "./store-error.ts";
 

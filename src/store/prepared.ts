@@ -1,8 +1,6 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
 import { connectionOf } from "./sqlite.ts";
-
-/** What stands in a statement where a value comes later. */
-type Slot = { readonly slot: string };
+import { filled, slots } from "./statement.ts";
 
 /**
  * A statement that is put together once for each database and then run with other values each time: for what is asked
@@ -30,8 +28,7 @@ type Run<Tables, Row> = (
 
 function runner<Tables, Row>(database: Kysely<Tables>, compiled: CompiledQuery<Row>): Run<Tables, Row> {
   const connection = connectionOf(database.getExecutor());
-  const given = (values: { readonly [name: string]: unknown }) =>
-    compiled.parameters.map((parameter) => (isSlot(parameter) ? values[parameter.slot] : parameter));
+  const given = (values: { readonly [name: string]: unknown }) => filled(compiled, values);
   if (connection === null) {
     return async (inside, values) => {
       const { rows } = await inside.executeQuery<Row>({ ...compiled, parameters: given(values) });
@@ -45,13 +42,4 @@ function runner<Tables, Row>(database: Kysely<Tables>, compiled: CompiledQuery<R
     statement.run(given(values));
     return [];
   };
-}
-
-// The query builder looks at no value that it is given: it hands them on in their order.
-function slots<Values>(): Values {
-  return new Proxy({}, { get: (_, slot): Slot => Object.freeze({ slot: String(slot) }) }) as Values;
-}
-
-function isSlot(parameter: unknown): parameter is Slot {
-  return typeof parameter === "object" && parameter !== null && "slot" in parameter;
 }

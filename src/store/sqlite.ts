@@ -1,24 +1,9 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 
-const BUSY_TIMEOUT_MS = 5000;
 const KEPT_STATEMENTS = 500;
 // Another process may write too: who first reads and then wants to write would find its snapshot outdated.
 const BEGIN = "begin immediate";
-
-/** Opens one connection to a SQLite file, which is made when absent unless it is only read. */
-export function connect(path: string, { readOnly = false }: { readonly readOnly?: boolean } = {}): DatabaseSync {
-  const database = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
-  try {
-    if (!readOnly) database.exec("PRAGMA journal_mode = WAL");
-    // FULL: a commit that was answered survives a power cut.
-    database.exec("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
 
 const connections = new WeakMap<object, SqliteDatabase>();
 

@@ -1,0 +1,215 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { Worker } from "node:worker_threads";
+import type { Kysely } from "kysely";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openStoreApart, type StoreApart } from "../../../src/store/apart.ts";
+import type { Migrations } from "../../../src/store/migrate.ts";
+import { type Statement, statement } from "../../../src/store/statement.ts";
+import { isDuplicate, storeFault } from "../../../src/store/store-error.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { startNode } from "../../support/process.ts";
+
+type Note = { readonly id: number; readonly text: string | null };
+type Tables = { readonly notes: Note };
+
+const migrations: Migrations = {
+  "0001-notes": {
+    up: async (database: Kysely<unknown>) => {
+      await database.schema
+        .createTable("notes")
+        .addColumn("id", "integer", (column) => column.primaryKey())
+        .addColumn("text", "text")
+        .execute();
+    },
+  },
+};
+
+async function opened(path: string) {
+  const store = await openStoreApart<Tables>(path, migrations);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function fresh() {
+  const folder = await temporaryFolder();
+  const path = join(folder, "a.db");
+  return { folder, path, store: await opened(path) };
+}
+
+function adding({ read }: StoreApart<Tables>): (id: number, text?: string) => Statement {
+  const note = statement<Tables, Note>(read, (database, { id, text }) =>
+    database.insertInto("notes").values({ id, text }),
+  );
+  return (id, text = "a note") => note({ id, text });
+}
+
+async function notesIn({ read }: Pick<StoreApart<Tables>, "read">): Promise<readonly Note[]> {
+  return read.selectFrom("notes").selectAll().orderBy("id").execute();
+}
+
+async function idsIn(store: Pick<StoreApart<Tables>, "read">): Promise<readonly number[]> {
+  return (await notesIn(store)).map(({ id }) => id);
+}
+
+/** The threads that are started while the test runs. */
+function threads(): readonly Worker[] {
+  const started: Worker[] = [];
+  const note = (worker: Worker) => void started.push(worker);
+  process.on("worker", note);
+  onTestFinished(() => void process.off("worker", note));
+  return started;
+}
+
+/** A program of its own that opens a store, made before, as `store` and adds notes with `add`. */
+function program(path: string, script: string): string {
+  const ours = (module: string) => JSON.stringify(import.meta.resolve(`../../../src/store/${module}`));
+  return `
+    import { openStoreApart } from ${ours("apart.ts")};
+    import { storeFault } from ${ours("store-error.ts")};
+    const store = await openStoreApart(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
+    const add = (id, text = "a note") => store.write([{ sql: "insert into notes values (?, ?)", values: [id, text] }]);
+    ${script}`;
+}
+
+describe("a store whose commits are made apart", () => {
+  test("has what was written, in its order, after opening again", async () => {
+    const { path, store } = await fresh();
+    const add = adding(store);
+    const change = statement<Tables, { readonly text: string }>(store.read, (database, { text }) =>
+      database.updateTable("notes").set({ text }),
+    );
+    const last = 300;
+    await Promise.all(
+      Array.from({ length: last + 1 }, (_, id) => store.write([add(id), change({ text: `after ${id}` })])),
+    );
+    await store.close();
+    const again = await opened(path);
+    expect(await idsIn(again)).toEqual(Array.from({ length: last + 1 }, (_, id) => id));
+    expect(new Set((await notesIn(again)).map(({ text }) => text))).toEqual(new Set([`after ${last}`]));
+  });
+
+  test("shows a reader what was written as soon as that is answered, and nothing before", async () => {
+    const { store } = await fresh();
+    const writing = store.write([adding(store)(1)]);
+    expect(await idsIn(store)).toEqual([]);
+    await writing;
+    expect(await idsIn(store)).toEqual([1]);
+  });
+
+  test("leaves nothing of a change that breaks, and keeps those beside it", async () => {
+    const { store } = await fresh();
+    const add = adding(store);
+    await store.write([add(2)]);
+    const outcomes = await Promise.allSettled([[add(1)], [add(3), add(2)], [add(4)]].map((one) => store.write(one)));
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(outcomes.map((one) => (one.status === "rejected" ? isDuplicate(one.reason) : null))).toEqual([
+      null,
+      true,
+      null,
+    ]);
+    expect(await idsIn(store)).toEqual([1, 2, 4]);
+  });
+
+  test("starts no thread until something is written, and keeps nothing running by it", async () => {
+    const started = threads();
+    const { folder, path, store } = await fresh();
+    expect(await idsIn(store)).toEqual([]);
+    expect(started).toHaveLength(0);
+    await store.write([adding(store)(1)]);
+    expect(started).toHaveLength(1);
+    const child = startNode(["--input-type=module", "-e", program(path, "await add(2);")], { cwd: folder });
+    expect(await child.ended).toMatchObject({ code: 0 });
+    expect(await idsIn(store)).toEqual([1, 2]);
+  });
+
+  test("waits for the writes under way when it is closed, ends its thread and refuses later ones", async () => {
+    const started = threads();
+    const { path, store } = await fresh();
+    const add = adding(store);
+    const writing = [1, 2, 3].map((id) => store.write([add(id)]));
+    await store.close();
+    await Promise.all(writing);
+    expect(started.map(({ threadId }) => threadId)).toEqual([-1]);
+    await expect(store.write([add(4)])).rejects.toThrow("the database is closed");
+    expect(await idsIn(await opened(path))).toEqual([1, 2, 3]);
+  });
+
+  test("refuses what waits and whatever comes later once its thread has died", async () => {
+    const started = threads();
+    const { path, store } = await fresh();
+    const add = adding(store);
+    await store.write([add(1)]);
+    const ended = once(started[0] ?? process, "exit");
+    const waiting = Array.from({ length: 50 }, (_, nth) => store.write([add(2 + nth)]));
+    const outcomes = Promise.allSettled(waiting);
+    await started[0]?.terminate();
+    await ended;
+    const refused = (await outcomes).filter(({ status }) => status === "rejected");
+    await expect(store.write([add(100)])).rejects.toMatchObject({
+      code: "failed",
+      message: `${path}: the thread that commits has ended`,
+    });
+    expect(started).toHaveLength(1);
+    await store.close();
+    const found = await idsIn(await opened(path));
+    // All of a batch or nothing of it, answered or not.
+    expect([1, 51]).toContain(found.length);
+    if (found.length === 1) expect(refused).toHaveLength(50);
+  });
+
+  test("tells of a disk without room, loses nothing that it answered, and goes on when there is room", async () => {
+    const { folder, path, store } = await fresh();
+    await store.close();
+    const script = program(
+      path,
+      `const answered = [];
+       const outcomes = [];
+       for (let id = 1; id <= 40; id += 1) {
+         await add(id, "x".repeat(20_000)).then(() => answered.push(id), (error) => outcomes.push(storeFault(error)));
+       }
+       console.log(JSON.stringify({ answered, faults: [...new Set(outcomes)] }));`,
+    );
+    // A file may not grow over this many blocks, and whoever tries is told so.
+    const limited = `trap "" XFSZ; ulimit -f 512; exec "$0" --input-type=module -e "$1"`;
+    const child = spawn("sh", ["-c", limited, process.execPath, script], { cwd: folder });
+    const [said, complaints] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    expect(complaints).toBe("");
+    const { answered, faults } = JSON.parse(said);
+    expect(answered.length).toBeGreaterThan(0);
+    expect(answered.length).toBeLessThan(40);
+    expect(faults).toEqual(["inaccessible"]);
+    const again = await opened(path);
+    expect(await idsIn(again)).toEqual(answered);
+    await again.write([adding(again)(100)]);
+    expect(await idsIn(again)).toEqual([...answered, 100]);
+  });
+
+  test("has everything that it answered before the process was killed", async () => {
+    const { folder, path, store } = await fresh();
+    await store.close();
+    const script = program(
+      path,
+      `let id = 0;
+       const writer = async () => { for (;;) { const mine = ++id; await add(mine); process.stdout.write(mine + "\\n"); } };
+       await Promise.all(Array.from({ length: 8 }, writer));`,
+    );
+    const child = startNode(["--input-type=module", "-e", script], { cwd: folder });
+    await child.shows("stdout", /^100$/m);
+    child.kill("SIGKILL");
+    const { stdout } = await child.ended;
+    const answered = [...stdout.matchAll(/^(\d+)\n/gm)].map(([, id]) => Number(id));
+    const found = new Set(await idsIn(await opened(path)));
+    expect(answered.length).toBeGreaterThanOrEqual(90);
+    expect(answered.filter((id) => !found.has(id))).toEqual([]);
+  });
+});
+
+test("a change whose fault is the database's own says which", async () => {
+  const { store } = await fresh();
+  const broken = store.write([{ sql: "insert into absent values (1)", values: [] }]);
+  await expect(broken).rejects.toThrow("no such table: absent");
+  await expect(broken.catch(storeFault)).resolves.toBeNull();
+});
