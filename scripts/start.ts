@@ -46,13 +46,14 @@ async function listening(): Promise<string> {
 
 // Operation 4 makes a group once; from then on it answers 409, which is just as well.
 async function makeSecretGroup(address: string): Promise<void> {
+  const { type: _, ...group } = JSON.parse(readFileSync("examples/secret-group.json", "utf8"));
   const answer = await fetch(`${address}/api/svc/v1/secret-groups`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${readFileSync(`${data}/admin-token`, "utf8").trim()}`,
       "content-type": "application/json",
     },
-    body: readFileSync("examples/secret-group.json"),
+    body: JSON.stringify(group),
   });
   if (answer.ok) console.log("secret group of the examples: created");
   else if (answer.status !== 409)

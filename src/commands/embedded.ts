@@ -41,7 +41,7 @@ export function startFailure(error: unknown, folder: string): unknown {
   }
   if (error instanceof SeedError) {
     return new HoldfastError("invalid", `the seed is refused: ${error.message}`, {
-      hint: "correct it and start again; what was created before it stays",
+      hint: error.hint,
       cause: error,
     });
   }

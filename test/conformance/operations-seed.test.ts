@@ -98,3 +98,25 @@ test.each([
 test("a seed folder that is absent is an error", async () => {
   await expect(startControlPlane({ seed: join(await temporaryFolder(), "absent") })).rejects.toThrow();
 });
+
+test("the examples become live from nothing, their secrets from the manifest of a group", async () => {
+  const { admin, data, close } = await startControlPlane({ seed: "examples" });
+  const [group] = (await admin.get("/api/svc/v1/secret-groups")).body.data;
+  const [{ id, name }] = group.associatedSecrets;
+  expect((await admin.get(`/api/svc/v1/secrets/${id}`)).body.data.value).toBe(`example-only-${name}`);
+  const changed = { type: "secret-group", name: "platform", secrets: [{ key: name, value: "mine" }] };
+  await admin.put("/api/svc/v1/secret-groups", { manifest: changed });
+  expect((await admin.get("/api/svc/v1/apps")).body.pagination.total).toBeGreaterThan(5);
+  await close();
+  const before = await effects(data);
+  const again = await startControlPlane({ seed: "examples", data });
+  expect(await effects(data)).toEqual(before);
+  expect((await again.admin.get(`/api/svc/v1/secrets/${id}`)).body.data.value).toBe("mine");
+});
+
+test("a seed whose secrets are absent is refused with every place that waits for them, and what to do", async () => {
+  await expect(startControlPlane({ seed: "examples/manifests" })).rejects.toMatchObject({
+    message: expect.stringMatching(/feature-store\.yaml: .*no such secret.*; .*services\.yaml \(document 2\)/),
+    hint: expect.stringContaining("type secret-group"),
+  });
+});

@@ -6,10 +6,18 @@ import { isObject, type JsonObject } from "../../contract/json.ts";
 /** A manifest of a seed folder, and where it stands. */
 export type SeedDocument = { readonly place: string; readonly manifest: JsonObject };
 
-/** A seed folder that cannot be carried out: which document, and why. */
+/** A seed folder that cannot be carried out: which document, why, and what may be done about it. */
 export class SeedError extends Error {
   override readonly name = "SeedError";
+  readonly hint: string;
+
+  constructor(message: string, { hint = CORRECT, cause }: { readonly hint?: string; readonly cause?: unknown } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.hint = hint;
+  }
 }
+
+const CORRECT = "correct it and start again; what was created before it stays";
 
 /** Reads every manifest of a folder; documents without a `type` are not manifests, and are passed over. */
 export async function readDocuments(folder: string): Promise<readonly SeedDocument[]> {

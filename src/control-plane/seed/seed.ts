@@ -9,6 +9,9 @@ import type { Served } from "../serve.ts";
 import { readDocuments, type SeedDocument, SeedError } from "./documents.ts";
 import { type Question, type Writing, writings } from "./writing.ts";
 
+/** A document that something else has to come before. */
+type Waiting = { readonly document: SeedDocument; readonly refusal: Refusal };
+
 /** Calls an operation as the seed, and answers its whole reply. */
 type Ask = (name: OperationName, request: Pick<Question, "query" | "body">) => Promise<Json>;
 
@@ -21,14 +24,13 @@ export async function seed(folder: string, served: readonly Served[], context: C
   let pending = await readDocuments(folder);
   let created = 0;
   while (pending.length > 0) {
-    const waiting: { readonly document: SeedDocument; readonly refusal: Refusal }[] = [];
+    const waiting: Waiting[] = [];
     for (const document of pending) {
       const outcome = await plant(document, ask, context);
       if (outcome instanceof Refusal) waiting.push({ document, refusal: outcome });
       else if (outcome === "created") created += 1;
     }
-    const [first] = waiting;
-    if (first !== undefined && waiting.length === pending.length) throw refused(first.document, first.refusal);
+    if (waiting.length > 0 && waiting.length === pending.length) throw stuck(waiting);
     pending = waiting.map(({ document }) => document);
   }
   context.log.info({ folder, created }, "seeded");
@@ -90,6 +92,16 @@ function mayWait({ status, details }: Refusal): boolean {
 
 // What another document of the folder may still bring: something referred to, or the version before.
 const WAITING: readonly string[] = ["dangling-reference", "version-gap"];
+
+function stuck(waiting: readonly Waiting[]): SeedError {
+  const reasons = waiting.slice(0, MOST_REASONS).map(({ document, refusal }) => refused(document, refusal).message);
+  const more = waiting.length > MOST_REASONS ? [`and ${waiting.length - MOST_REASONS} more`] : [];
+  return new SeedError([...reasons, ...more].join("; "), { hint: COMPLETE });
+}
+
+const MOST_REASONS = 5;
+const COMPLETE =
+  "what is referred to has to exist, or to be in the folder too; secrets come from a manifest of type secret-group";
 
 function refused({ place }: SeedDocument, { message }: Refusal): SeedError {
   return new SeedError(`${place}: ${message}`);

@@ -24,6 +24,7 @@ export const writings: ReadonlyMap<string, Writing> = new Map([
   ["ml-repo", rehearsed("putMlRepo")],
   ["service", rehearsed("putApp")],
   ["model-version", versioned("putModelVersion", "listModelVersions", "model")],
+  ["secret-group", { operation: "putSecretGroup", question: askForGroup }],
   ["chat_prompt", versioned("putPromptVersion", "listPromptVersions", "chat_prompt")],
 ]);
 
@@ -43,6 +44,20 @@ function rehearsed(operation: OperationName): Writing {
   };
 }
 
+// What exists keeps its values: they may have been replaced since.
+function askForGroup(manifest: JsonObject): Question {
+  return {
+    operation: "listSecretGroups",
+    query: new Map([["fqn", [`${tenant}:${text(manifest.name)}`]]]),
+    body: undefined,
+    exists: isListed,
+  };
+}
+
+function isListed(reply: Json): boolean {
+  return isObject(reply) && Array.isArray(reply.data) && reply.data.length > 0;
+}
+
 function versioned(operation: OperationName, list: OperationName, scheme: string): Writing {
   return {
     operation,
@@ -53,7 +68,7 @@ function versioned(operation: OperationName, list: OperationName, scheme: string
         ["fqn", [`${scheme}:${tenant}/${text(manifest.ml_repo)}/${text(manifest.name)}:${manifest.version ?? 1}`]],
       ]),
       body: undefined,
-      exists: (reply) => isObject(reply) && Array.isArray(reply.data) && reply.data.length > 0,
+      exists: isListed,
     }),
   };
 }
