@@ -37,7 +37,9 @@ export function refuseFaults(faults: readonly Fault[]): void {
 export function errorsOf(faults: readonly Fault[]): readonly ErrorDetail[] {
   return faults
     .filter(({ severity }) => severity === "error")
-    .map(({ pointer, message, code }) => ({ pointer, message, code }));
+    .map(({ pointer, message, choices, code }) => {
+      return { pointer, message: choices === undefined ? message : `${message}. ${choices}`, code };
+    });
 }
 
 function wrongType(types: readonly string[]): ErrorDetail {

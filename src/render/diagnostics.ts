@@ -14,16 +14,13 @@ export type DiagnosticView = {
   readonly excerptOf: (diagnostic: Diagnostic) => Excerpt | null;
 };
 
-/** Diagnostics for people, errors and warnings in file order, one place and one sentence each. */
+/** Diagnostics for people, errors and warnings by file and in its order, one place and one sentence each. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], view: DiagnosticView): string {
   const sorted = sortDiagnostics(diagnostics);
-  const shown = sorted.slice(0, MOST_SHOWN).map((diagnostic) => `${diagnosticText(diagnostic, view)}\n`);
-  const { errors, warnings } = severityCounts(sorted.slice(MOST_SHOWN));
-  const rest = counted([
-    [errors, errors === 1 ? "error" : "errors"],
-    [warnings, warnings === 1 ? "warning" : "warnings"],
-  ]);
-  return [...shown, ...(rest === "" ? [] : [`${view.paint("dim", `… and ${rest} more`)}\n`])].join("");
+  const byFile = [...Map.groupBy(sorted.slice(0, MOST_SHOWN), ({ file }) => file).values()];
+  const shown = byFile.map((alike) => alike.map((diagnostic) => `${diagnosticText(diagnostic, view)}\n`).join(""));
+  const rest = countsText(severityCounts(sorted.slice(MOST_SHOWN)));
+  return [...shown, ...(rest === "" ? [] : [`${view.paint("dim", `… and ${rest} more`)}\n`])].join("\n");
 }
 
 function diagnosticText(diagnostic: Diagnostic, { paint, excerptOf }: DiagnosticView): string {
@@ -33,7 +30,23 @@ function diagnosticText(diagnostic: Diagnostic, { paint, excerptOf }: Diagnostic
   const head = `${paint("bold", place)}${word}: ${printable(summary)} ${paint("dim", `[${code}]`)}`;
   const excerpt = excerptOf(diagnostic);
   const lines = excerpt === null ? [] : excerptLines(excerpt, line ?? 1, severity, paint);
-  return [head, ...lines, ...(detail === null ? [] : [`    ${printable(detail)}`])].join("\n");
+  return [head, ...lines, ...(detail === null ? [] : wrapped(printable(detail)))].join("\n");
+}
+
+const INDENT = "    ";
+const WIDTH = 80;
+
+// Sentences for people; what is cut at a space can be joined again.
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && INDENT.length + line.length + 1 + word.length > WIDTH) {
+      lines.push(INDENT + line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, INDENT + line];
 }
 
 function excerptLines(
@@ -44,14 +57,27 @@ function excerptLines(
 ): readonly string[] {
   const number = String(line).padStart(5);
   const before = printable(excerpt.line.slice(0, excerpt.column - 1));
-  const caret = paint(severity === "error" ? "red" : "yellow", "^");
+  const [word = ""] = wordAt(excerpt);
+  const mark = paint(severity === "error" ? "red" : "yellow", "^".repeat(Math.max(1, printable(word).length)));
   return [
     `${paint("dim", `${number} │`)} ${printable(excerpt.line)}`,
-    `${paint("dim", "      │")} ${" ".repeat(before.length)}${caret}`,
+    `${paint("dim", "      │")} ${" ".repeat(before.length)}${mark}`,
   ];
 }
 
-/** `2 errors, 1 warning`. */
+// A text without quotes may have spaces in it, unless it is between brackets.
+function wordAt({ line, column }: Excerpt): readonly string[] {
+  const [before, rest] = [line.slice(0, column - 1), line.slice(column - 1)];
+  const isPlain = /[:-]\s+$/.test(before) && !/[[{]/.test(before) && !/^["'[{(|>&*!]|:(?:\s|$)/.test(rest);
+  return (isPlain ? PLAIN : WORD).exec(rest) ?? [];
+}
+
+const PLAIN = /^\S+(?: +(?!#)\S+)*/;
+
+// What a place is about: a key without its colon, a quoted text or a word, else the one character that stands there.
+const WORD = /^(?:"[^"]*"|'[^']*'|\(sensitive\)|[\w./@:+-]*[\w/@+-]|.)/;
+
+/** How many errors and warnings there are. */
 export function severityCounts(diagnostics: readonly Diagnostic[]): {
   readonly errors: number;
   readonly warnings: number;
@@ -60,15 +86,32 @@ export function severityCounts(diagnostics: readonly Diagnostic[]): {
   return { errors, warnings: diagnostics.length - errors };
 }
 
-/** The outcome of a validation in one line. */
-export function validationLine(summary: {
+/** `2 errors, 1 warning`. */
+function countsText({ errors, warnings }: { readonly errors: number; readonly warnings: number }): string {
+  return counted([
+    [errors, errors === 1 ? "error" : "errors"],
+    [warnings, warnings === 1 ? "warning" : "warnings"],
+  ]);
+}
+
+/** What was found, below the diagnostics: `12 of 14 manifests in 9 files are valid: 2 errors`. */
+export function validationLine(found: {
   readonly files: number;
+  /** Manifests that are valid. */
   readonly manifests: number;
+  /** All that there are, broken ones included; null where only a part is looked at. */
+  readonly declared: number | null;
   readonly errors: number;
   readonly warnings: number;
 }): string {
-  const { files, manifests, errors, warnings } = summary;
-  const what = `${count(manifests, "manifest")} in ${count(files, "file")}`;
-  const found = errors + warnings === 0 ? "valid" : `${count(errors, "error")}, ${count(warnings, "warning")}`;
-  return `${what}: ${found}\n`;
+  const { files, manifests, declared, errors, warnings } = found;
+  const where = `in ${count(files, "file")}`;
+  const counts = countsText(found);
+  const gap = errors + warnings === 0 ? "" : "\n";
+  if (errors === 0) {
+    return `${gap}${count(manifests, "manifest")} ${where}: valid${counts === "" ? "" : `, ${counts}`}\n`;
+  }
+  if (declared === null || declared === 0) return `${gap}${count(manifests, "valid manifest")} ${where}: ${counts}\n`;
+  const verb = manifests === 1 || declared === 1 ? "is" : "are";
+  return `${gap}${manifests} of ${count(declared, "manifest")} ${where} ${verb} valid: ${counts}\n`;
 }

@@ -26,12 +26,12 @@ export function worded(schema: SchemaNode, value: unknown, raw: RawFault, unknow
     case "type":
       return error(pointer, "wrong-type", `${named(pointer)} ${wrongType(field)}`);
     case "x-known":
-      return warning(pointer, "unknown-value", `${named(pointer)} has a value that is not known; ${known(field)}`);
+      return unknownValue(pointer, field);
     case "const":
     case "enum":
       return error(pointer, "invalid-value", `${named(pointer)} must be ${choices(field, params)}`);
     case "pattern":
-      return error(pointer, "invalid-form", `${named(pointer)} must be ${expected(field.node)}`);
+      return error(pointer, "invalid-form", `${named(pointer)} must be ${expected(field.node)}${lengthOf(field)}`);
     default:
       return limit(pointer, keyword, Number(params.limit), field);
   }
@@ -63,18 +63,26 @@ function unknown(
   unknownFields: UnknownFields,
 ): Fault {
   const near = nearest(name, names);
-  const hint = near === undefined ? elsewhere(name, schema, names) : `did you mean \`${near}\`?`;
-  const message = `unknown field \`${shown(name)}\`; ${hint}`;
+  const hint = near === undefined ? elsewhere(name, schema) : `; did you mean \`${near}\`?`;
+  const message = `unknown field \`${shown(name)}\`${hint}`;
+  const choices = hint === "" ? `The fields here are ${listed(names)}.` : undefined;
   return unknownFields === "warn"
-    ? warning(pointer, "unknown-field", message)
-    : error(pointer, "unknown-field", message);
+    ? warning(pointer, "unknown-field", message, choices)
+    : error(pointer, "unknown-field", message, choices);
 }
 
 // A field at the wrong depth is the usual slip of indentation.
-function elsewhere(name: string, schema: SchemaNode, names: readonly string[]): string {
+function elsewhere(name: string, schema: SchemaNode): string {
   const place = schemaFields(schema).find(({ path }) => path.endsWith(`.${name}`))?.path;
-  if (place !== undefined) return `it belongs in \`${place.slice(0, -name.length - 1)}\``;
-  return `the fields here are ${names.slice(0, 12).join(", ")}${names.length > 12 ? " …" : ""}`;
+  return place === undefined ? "" : `; it belongs in \`${place.slice(0, -name.length - 1)}\``;
+}
+
+/** More names than that are no list that somebody reads. */
+const MOST_NAMES = 24;
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - MOST_NAMES;
+  return names.slice(0, MOST_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
 function wrongType({ node, value }: Field): string {
@@ -89,7 +97,24 @@ function hint(types: readonly string[], value: unknown): string {
   if (typeof value !== "string") return "";
   const numeric = types.some((type) => type === "integer" || type === "number");
   if (numeric && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value)) return "; remove the quotes";
-  return types.includes("boolean") && (value === "true" || value === "false") ? "; remove the quotes" : "";
+  if (numeric && /^-?\d{1,15}(?:\.\d{1,15})? ?[A-Za-z%]{1,3}$/.test(value)) return "; write the number alone";
+  // As YAML reads `-item` under a key.
+  if (types.includes("array") && /^-[^\s-]/.test(value)) return "; put a space after each `-`";
+  return types.includes("boolean") ? booleanHint(value) : "";
+}
+
+// YAML 1.1 took these words for true and false, and many still do.
+function booleanHint(value: string): string {
+  if (value === "true" || value === "false") return "; remove the quotes";
+  if (/^(?:yes|on|y)$/i.test(value)) return "; write true, since in YAML 1.2 this word is a text";
+  return /^(?:no|off|n)$/i.test(value) ? "; write false, since in YAML 1.2 this word is a text" : "";
+}
+
+/** Counting is left to the machine. */
+function lengthOf({ node, value }: Field): string {
+  const { maxLength } = node ?? {};
+  if (typeof value !== "string" || maxLength === undefined || value.length <= maxLength) return "";
+  return `; it has ${value.length}`;
 }
 
 function expected(node: SchemaNode | undefined): string {
@@ -97,9 +122,14 @@ function expected(node: SchemaNode | undefined): string {
 }
 
 function typeWords(node: SchemaNode | undefined): string {
-  const words = node === undefined ? [] : typesOf(node).map((type) => TYPE_WORDS[type] ?? type);
   const unit = node?.["x-unit"] === undefined ? "" : ` (${node["x-unit"]})`;
-  return words.length === 0 ? "something else" : `${words.join(" or ")}${unit}`;
+  const words = node === undefined ? [] : typesOf(node).map((type) => (TYPE_WORDS[type] ?? type) + unitOf(type, unit));
+  return words.length === 0 ? "something else" : words.join(" or ");
+}
+
+// An object beside a number has units of its own inside.
+function unitOf(type: string, unit: string): string {
+  return type === "object" ? "" : unit;
 }
 
 const TYPE_WORDS: { readonly [type: string]: string } = {
@@ -111,12 +141,14 @@ const TYPE_WORDS: { readonly [type: string]: string } = {
   object: "an object",
 };
 
-function known({ node, value }: Field): string {
+function unknownValue(pointer: string, { node, value }: Field): Fault {
   const values = (node?.["x-known"] ?? []).map((name) =>
     name.startsWith("*") ? `anything ending in ${name.slice(1)}` : name,
   );
   const near = typeof value === "string" ? nearest(value, values) : undefined;
-  return near === undefined ? `the known ones are ${values.join(", ")}` : `did you mean \`${near}\`?`;
+  const message = `${named(pointer)} has a value that is not known`;
+  if (near !== undefined) return warning(pointer, "unknown-value", `${message}; did you mean \`${near}\`?`);
+  return warning(pointer, "unknown-value", message, `The known ones are ${values.join(", ")}.`);
 }
 
 function choices({ node }: Field, params: RawFault["params"]): string {

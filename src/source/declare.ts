@@ -171,7 +171,7 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
   const detected = detect(document.value);
   switch (detected.is) {
     case "foreign":
-      return passOver(reader, document, { severity: "warning", ...detected });
+      return passOver(reader, document, { severity: "warning", ...detected }, positionOf(reader, document, detected));
     case "faulty":
       return refuse(reader, document, detected);
     case "manifest": {
@@ -185,9 +185,24 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
   }
 }
 
-function passOver({ foreign, positionAt }: Reader, { offset }: ParsedDocument, said: Saying): null {
-  foreign.push({ ...said, position: positionAt(offset) });
+function passOver(
+  { foreign, positionAt }: Reader,
+  { offset }: ParsedDocument,
+  said: Saying,
+  position: Position = positionAt(offset),
+): null {
+  foreign.push({ ...said, position });
   return null;
+}
+
+// Where a type is misspelt its place is worth finding; most of what is not ours is meant to be something else.
+function positionOf(
+  { positionAt }: Reader,
+  document: ParsedDocument,
+  { code, detail }: Pick<Saying, "code" | "detail">,
+): Position {
+  const isSlip = code === "unknown-type" && detail !== null;
+  return isSlip ? locator(document, positionAt)("/type") : positionAt(document.offset);
 }
 
 function refuse(

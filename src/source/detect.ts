@@ -14,13 +14,15 @@ export type Detected =
     }
   | { readonly is: "faulty"; readonly key: string; readonly summary: string; readonly detail: string };
 
-const TYPES = documentTypes.toSorted().join(", ");
+const UNTYPED =
+  "Passed over. What is not ours can be listed in .holdfastignore; " +
+  `the \`type\` of a manifest is one of ${documentTypes.toSorted().join(", ")}.`;
 
 /** Tells what a document is by its `type`, and by what it looks like where that is missing. */
 export function detect(value: Json): Detected {
   if (value === null) return foreign("empty", "an empty document");
-  if (!isObject(value))
-    return foreign("not-a-manifest", `no manifest: a ${Array.isArray(value) ? "list" : "single value"}, not a mapping`);
+  if (Array.isArray(value)) return foreign("not-a-manifest", "no manifest: a list, not a mapping", listHint(value));
+  if (!isObject(value)) return foreign("not-a-manifest", "no manifest: a single value, not a mapping");
   if (typeof value.type === "string") return typed(value.type);
   return nearMiss(value) ?? untyped(value);
 }
@@ -44,6 +46,13 @@ function foreign(
   detail: string | null = null,
 ): Detected {
   return { is: "foreign", code, summary, detail };
+}
+
+function listHint(items: readonly Json[]): string | null {
+  const isOurs = items.some(
+    (item) => isObject(item) && typeof item.type === "string" && documentTypes.includes(item.type),
+  );
+  return isOurs ? "Its items look like manifests: write each as a document of its own, after a line of `---`." : null;
 }
 
 function typed(type: string): Detected {
@@ -72,7 +81,6 @@ function untyped(value: { readonly [key: string]: Json }): Detected {
     const required = (schemaFor(each)?.required ?? []).filter((key) => key !== "type");
     return required.length > 1 && required.every((key) => Object.hasOwn(value, key));
   });
-  if (type === undefined)
-    return foreign("not-a-manifest", "no manifest: it has no `type`", `A manifest's \`type\` is one of ${TYPES}.`);
+  if (type === undefined) return foreign("not-a-manifest", "no manifest: it has no `type`", UNTYPED);
   return { is: "faulty", key: "", summary: "no `type`", detail: `It looks like a ${type}: add \`type: ${type}\`.` };
 }

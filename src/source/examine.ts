@@ -59,9 +59,8 @@ export function aboutOf({ code }: SchemaFault): "key" | "value" {
 }
 
 /** A schema's fault in the words of the source. */
-export function worded({ severity, code, message, pointer }: SchemaFault): Saying {
-  const isDeep = pointer.lastIndexOf("/") > 0;
-  return { severity, code, summary: withoutCredentials(message), detail: isDeep ? `At ${quoted(pointer)}.` : null };
+export function worded({ severity, code, message, choices }: SchemaFault): Saying {
+  return { severity, code, summary: withoutCredentials(message), detail: choices ?? null };
 }
 
 function isSame({ position }: Placed, { line, column }: Position): boolean {

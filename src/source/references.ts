@@ -42,12 +42,13 @@ export function resolveReferences(
 
 function undeclared(manifest: Manifest, { identity, pointer }: Reference, near: string | undefined) {
   const { kind, key } = splitIdentity(identity);
-  const remedy = `Declare it, or list ${quoted(identity)} under \`external\` in holdfast.yaml.`;
+  const remedy = `declare it here, or list ${quoted(identity)} under \`external\` in holdfast.yaml.`;
+  const guess = near === undefined ? null : `Did you mean ${quoted(near)}?`;
   return {
     severity: "error",
     code: "undeclared-reference",
     summary: `the ${kind} ${quoted(key)} is not declared here`,
-    detail: near === undefined ? remedy : `Did you mean ${quoted(near)}? ${remedy}`,
+    detail: guess === null ? remedy.replace(/^d/, "D") : `${guess} Else ${remedy}`,
     file: manifest.file,
     ...manifest.locate(pointer),
   } as const;

@@ -14,7 +14,7 @@ const broken = {
 };
 
 const faults = [
-  { place: "notes.yaml:3:1", code: "syntax" },
+  { place: "notes.yaml:2:7", code: "syntax" },
   { place: "services/api.yaml:9:1", code: "unknown-field" },
   { place: "services/worker.yaml:3:16", code: "undeclared-reference" },
   { place: "team.yaml:2:7", code: "duplicate-identity" },
@@ -38,7 +38,7 @@ describe("validate", () => {
     expect([...found].map(([, place, fault]) => ({ place, code: fault }))).toEqual(faults);
     expect(stdout).toContain("did you mean `replicas`?");
     expect(stdout).toContain("Did you mean `dev:web`?");
-    expect(stdout).toMatch(/^6 manifests in 10 files: 5 errors, 0 warnings\n$/m);
+    expect(stdout).toMatch(/^6 of 11 manifests in 10 files are valid: 5 errors\n$/m);
   });
 
   test("says the same as JSON", async () => {

@@ -200,7 +200,12 @@ function numberFault(is: "octal-looking" | "unsafe-integer" | "not-finite", offs
         'Quote it ("0755") if it is a name or a mode; write 0o755 for an octal number.',
       );
     case "unsafe-integer":
-      return fault(offset, "unsafe-integer", "an integer too large to be kept exactly", "Quote it if it is a name.");
+      return fault(
+        offset,
+        "unsafe-integer",
+        "an integer too large to be kept exactly",
+        "Quote it if it is a name or an id.",
+      );
     case "not-finite":
       return fault(
         offset,

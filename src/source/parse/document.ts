@@ -7,6 +7,7 @@ import { type Fault, fault } from "./fault.ts";
 import { mayLookOdd } from "./invisible.ts";
 import { parseJson } from "./json.ts";
 import { type Outline, outlineOf } from "./outline.ts";
+import { TEMPLATE } from "./slip.ts";
 import { type Chunk, splitDocuments } from "./split.ts";
 import type { Parsed } from "./stream.ts";
 import { decode } from "./text.ts";
@@ -132,11 +133,16 @@ function finish(chunk: Chunk, parsed: Parsed, readBy: ReadBy, { limits, isOdd, r
   return {
     ...empty,
     value: built.value,
-    faults: built.faults.map(shift),
+    faults: built.faults.map((found) => shift(isTemplate(found, chunk.text) ? { ...found, ...TEMPLATE } : found)),
     offset: offset + Math.max(0, built.offset),
     hasCredentials: built.hasCredentials,
     outline: outlineReader(chunk, parsed, readBy, limits),
   };
+}
+
+// Two opening brackets are a mapping as the key of another: nobody means that.
+function isTemplate({ code, offset }: Fault, text: string): boolean {
+  return code === "key" && text.startsWith("{{", offset - 1);
 }
 
 function outlineReader(chunk: Chunk, parsed: Parsed, readBy: ReadBy, limits: Limits): () => Outline | null {

@@ -2,7 +2,6 @@ import { CHOMPING_MODE, COLLECTION_STYLE, EVENT_ID, type Event, SCALAR_STYLE, ty
 import {
   type Alias,
   type Document,
-  type ErrorCode,
   isAlias,
   isMap,
   isPair,
@@ -10,11 +9,14 @@ import {
   isSeq,
   parseDocument,
   type Scalar,
+  type YAMLError,
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
 import { type Fault, fault } from "./fault.ts";
+import { lineFinder } from "./lines.ts";
 import { bracketDepth } from "./nesting.ts";
+import { slipBehind } from "./slip.ts";
 import type { Parsed, Stream } from "./stream.ts";
 
 /** Texts beyond this many characters, or with brackets this deep inside each other, would take too long. */
@@ -31,7 +33,7 @@ export function parseExact(text: string): Parsed | null {
   // The parser makes an error object for every fault; their stack traces would cost more than the parsing.
   Error.stackTraceLimit = 0;
   try {
-    return parsed(parseDocument(text, OPTIONS));
+    return parsed(parseDocument(text, OPTIONS), text);
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
@@ -45,8 +47,11 @@ const OPTIONS = { schema: "failsafe", uniqueKeys: false, prettyErrors: false, lo
 /** Faults beyond the first few follow from them. */
 const MOST_FAULTS = 10;
 
-function parsed(document: Document): Parsed {
-  if (document.errors.length > 0) return { faults: document.errors.slice(0, MOST_FAULTS).map(syntaxFault) };
+function parsed(document: Document, text: string): Parsed {
+  if (document.errors.length > 0) {
+    const faults = document.errors.slice(0, MOST_FAULTS).map((error) => syntaxFault(error, text));
+    return { faults: firstOfEachLine(faults, text) };
+  }
   return { stream: document.contents === null ? null : streamOf(document) };
 }
 
@@ -148,42 +153,14 @@ function emptyScalar() {
   } as const;
 }
 
-const QUOTE_IT = 'If it belongs to a text, put the text in "quotes".';
-
-/** What each of the parser's error codes means to a person; its own messages quote the text and are never shown. */
-const REASONS: { readonly [code in ErrorCode]?: readonly [summary: string, detail: string | null] } = {
-  ALIAS_PROPS: ["an alias with a tag or anchor of its own", "An alias (`*name`) stands alone."],
-  BAD_ALIAS: ["an anchor or alias without a name", QUOTE_IT],
-  BAD_DIRECTIVE: ["a YAML directive", "Remove the line that starts with `%`."],
-  BAD_DQ_ESCAPE: ["an unknown escape in a double-quoted string", "Use 'single quotes', or double the backslash."],
-  BAD_INDENT: ["an indentation that fits nothing above", "Indent with the same number of spaces as its neighbours."],
-  BAD_PROP_ORDER: ["a tag or anchor in the wrong place", "It stands directly before its value."],
-  BAD_SCALAR_START: ["a character that no plain text starts with", 'Put the value in "quotes".'],
-  BLOCK_AS_IMPLICIT_KEY: [
-    "a mapping inside a line",
-    "Is a `:` too many on the line? If it belongs to a text, quote the text.",
-  ],
-  BLOCK_IN_FLOW: ["an indented block inside brackets", "Inside `[…]` and `{…}` write `[…]` and `{…}`."],
-  KEY_OVER_1024_CHARS: ["a key of more than 1,024 characters", null],
-  MISSING_CHAR: [
-    "a missing character: a quote, bracket, comma, colon or space",
-    "Is a quote or bracket left open, or a space missing after `:` or `-`?",
-  ],
-  MULTILINE_IMPLICIT_KEY: ["a key over several lines", "Is a quote left open, or a `:` missing?"],
-  MULTIPLE_ANCHORS: ["two anchors on one value", null],
-  MULTIPLE_TAGS: ["two tags on one value", null],
-  TAB_AS_INDENT: ["a tab where the indentation is", "Indent with spaces."],
-  TAG_RESOLVE_FAILED: ["a tag that manifests do not have", null],
-  UNEXPECTED_TOKEN: ["something that does not belong here", QUOTE_IT],
-};
-
-function syntaxFault({
-  code,
-  pos: [offset],
-}: {
-  readonly code: ErrorCode;
-  readonly pos: readonly [number, number];
-}): Fault {
-  const [summary, detail] = REASONS[code] ?? ["not in the form of YAML", null];
+// Its own messages quote the text and are never shown.
+function syntaxFault({ code, message, pos: [at] }: YAMLError, text: string): Fault {
+  const { offset, summary, detail } = slipBehind({ code, message, offset: at }, text);
   return fault(offset, code === "TAG_RESOLVE_FAILED" ? "tag" : "syntax", `not valid YAML: ${summary}`, detail);
+}
+
+// What comes later in the same line is a consequence of the first, and so is much of what comes after an open bracket.
+function firstOfEachLine(faults: readonly Fault[], text: string): readonly Fault[] {
+  const positionAt = lineFinder(text);
+  return [...new Map(faults.toReversed().map((each) => [positionAt(each.offset).line, each])).values()].toReversed();
 }

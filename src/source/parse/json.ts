@@ -93,8 +93,9 @@ function readItems(
   for (let isFirst = true; state.text[state.at] !== close; isFirst = false) {
     if (!isFirst) {
       if (state.text[state.at] !== ",") return syntax(state, `a \`,\` or \`${close}\` is expected`);
-      state.at++;
+      const comma = state.at++;
       skipSpace(state);
+      if (state.text[state.at] === close) return syntax({ ...state, at: comma }, `a \`,\` before the \`${close}\``);
     }
     const found = readItem();
     if (found !== null) return found;

@@ -232,7 +232,9 @@ describe("diagnostics for people", () => {
     );
     expect(text).toBe(
       `error: there is no field replica [unknown-field]
+
 a.yaml:3:5: warning: there is no field replica [unknown-field]
+
 b.yaml:3:5: error: there is no field replica [unknown-field]
     did you mean replicas?
 `,
@@ -244,15 +246,25 @@ b.yaml:3:5: error: there is no field replica [unknown-field]
       Array.from({ length: 105 }, (_, index) => fault({ line: index + 1 })),
       bare,
     );
-    expect(text.split("\n")).toHaveLength(102);
-    expect(text).toMatch(/… and 5 errors more\n$/);
+    expect(text.split("\n")).toHaveLength(103);
+    expect(text).toMatch(/\n\n… and 5 errors more\n$/);
   });
 
   test("are summed up in one line", () => {
-    expect(validationLine({ files: 1, manifests: 2, errors: 0, warnings: 0 })).toBe("2 manifests in 1 file: valid\n");
-    expect(validationLine({ files: 2, manifests: 1, errors: 1, warnings: 2 })).toBe(
-      "1 manifest in 2 files: 1 error, 2 warnings\n",
-    );
+    const found = { files: 2, manifests: 2, declared: 2, errors: 0, warnings: 0 };
+    expect(
+      [
+        found,
+        { ...found, files: 1, warnings: 2 },
+        { ...found, declared: 3, errors: 1, warnings: 1 },
+        { ...found, manifests: 1, declared: null, errors: 2 },
+      ].map(validationLine),
+    ).toEqual([
+      "2 manifests in 2 files: valid\n",
+      "\n2 manifests in 1 file: valid, 2 warnings\n",
+      "\n2 of 3 manifests in 2 files are valid: 1 error, 1 warning\n",
+      "\n1 valid manifest in 2 files: 2 errors\n",
+    ]);
   });
 });
 

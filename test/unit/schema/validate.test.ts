@@ -8,6 +8,8 @@ const faults = (type: string, fields: JsonObject) =>
   validateManifest(type, manifest(type, fields)).map(({ pointer, code, severity }) => `${severity} ${code} ${pointer}`);
 const messages = (type: string, fields: JsonObject) =>
   validateManifest(type, manifest(type, fields)).map(({ message }) => message);
+const choices = (type: string, fields: JsonObject) =>
+  validateManifest(type, manifest(type, fields)).map((fault) => fault.choices);
 
 describe("a manifest", () => {
   it.each(documentTypes)("of type %s needs no more than its least fields", (type) => {
@@ -54,7 +56,8 @@ describe("a field that is unknown", () => {
     expect(messages("workspace", { collaborator: [] })[0]).toContain("did you mean `collaborators`?");
     expect(messages("service", { cpu_limit: 1 })).toEqual(["unknown field `cpu_limit`; it belongs in `resources`"]);
     expect(messages("service", { secret_fqn: "x" })[0]).toContain("it belongs in `mounts[]`");
-    expect(messages("workspace", { zzz: 1 })[0]).toContain("the fields here are type, name, cluster_fqn");
+    expect(messages("workspace", { zzz: 1 })).toEqual(["unknown field `zzz`"]);
+    expect(choices("workspace", { zzz: 1 })[0]).toContain("The fields here are type, name, cluster_fqn");
   });
 
   it("is looked for among the fields of its own form", () => {
@@ -106,9 +109,21 @@ describe("a value", () => {
     expect(messages("service", { allow_interception: "true" })[0]).toContain(
       "must be true or false; remove the quotes",
     );
-    expect(messages("service", { allow_interception: "yes" })).toEqual(["`allow_interception` must be true or false"]);
+    expect(messages("service", { replicas: "two" })).toEqual([
+      "`replicas` must be a whole number (containers) or an object",
+    ]);
+  });
+
+  it("that is a word of older YAML, carries its unit or lacks a space is told what to write", () => {
+    expect(messages("service", { allow_interception: "Off" })).toEqual([
+      "`allow_interception` must be true or false; write false, since in YAML 1.2 this word is a text",
+    ]);
+    expect(messages("service", { allow_interception: "yes" })[0]).toContain("; write true, ");
     expect(messages("service", { resources: { memory_limit: "512Mi" } })).toEqual([
-      "`memory_limit` must be a number (MB)",
+      "`memory_limit` must be a number (MB); write the number alone",
+    ]);
+    expect(messages("team", { members: "-ada@example.com" })).toEqual([
+      "`members` must be a list; put a space after each `-`",
     ]);
   });
 
@@ -253,7 +268,8 @@ describe("an open enumeration", () => {
 
   it("says what was probably meant, or what is known", () => {
     expect(messages("service", { ports: [{ port: 80, protocol: "tcp" }] })[0]).toContain("did you mean `TCP`?");
-    expect(messages("cluster", { cluster_type: "nomad" })[0]).toContain("the known ones are aws-eks, gcp-gke-standard");
+    expect(messages("cluster", { cluster_type: "nomad" })).toEqual(["`cluster_type` has a value that is not known"]);
+    expect(choices("cluster", { cluster_type: "nomad" })[0]).toContain("The known ones are aws-eks, gcp-gke-standard");
   });
 
   it("knows every buildpack by the end of its name", () => {

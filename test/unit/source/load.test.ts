@@ -189,7 +189,8 @@ describe("references", () => {
     expect(brief(loaded.diagnostics)).toEqual(["a.yaml:13:16 error undeclared-reference"]);
     expect(loaded.diagnostics[0]).toMatchObject({
       summary: "the workspace `cl1:ws1` is not declared here",
-      detail: "Did you mean `cl1:ws2`? Declare it, or list `workspace/cl1:ws1` under `external` in holdfast.yaml.",
+      detail:
+        "Did you mean `cl1:ws2`? Else declare it here, or list `workspace/cl1:ws1` under `external` in holdfast.yaml.",
     });
     expect([...loaded.invalid]).toEqual(["service/cl1:ws1/api"]);
   });

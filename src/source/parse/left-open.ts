@@ -1,0 +1,46 @@
+/** Where the last bracket and the quote begin that are still open at a place in a text; null where none is. */
+export type LeftOpen = { readonly bracket: number | null; readonly quote: number | null };
+
+// A block scalar begins: what is in it opens nothing.
+const BLOCK = /(?:^|[:\-?])\s+[|>][-+\d]*\s*(?:\s#.*)?$/;
+const STARTS = new Set(["", ":", "-", ",", "[", "{", "?"]);
+
+/** Finds what is left open, roughly, as one reads it who looks for a slip. */
+export function leftOpen(text: string, end: number): LeftOpen {
+  const state: State = { brackets: [], quote: null };
+  let block = -1;
+  for (let start = 0; start < end; ) {
+    const next = text.indexOf("\n", start) + 1 || text.length + 1;
+    const line = text.slice(start, Math.min(next - 1, end));
+    const indent = line.search(/\S/);
+    if (indent >= 0 && indent <= block) block = -1;
+    if (block < 0) {
+      read(state, line, start);
+      if (state.quote === null && state.brackets.length === 0 && BLOCK.test(line)) block = indent;
+    }
+    start = next;
+  }
+  return { bracket: state.brackets.at(-1) ?? null, quote: state.quote?.at ?? null };
+}
+
+type State = { readonly brackets: number[]; quote: { readonly at: number; readonly mark: string } | null };
+
+function read(state: State, line: string, start: number): void {
+  let before = "";
+  for (let index = 0; index < line.length; index++) {
+    const character = line[index] ?? "";
+    if (state.quote !== null) {
+      const isEscape = state.quote.mark === '"' ? character === "\\" : line.startsWith("''", index);
+      if (isEscape) index++;
+      else if (character === state.quote.mark) state.quote = null;
+    } else if (character === "#" && (index === 0 || /\s/.test(line[index - 1] ?? ""))) return;
+    else mark(state, character, start + index, STARTS.has(before));
+    if (/\S/.test(character)) before = character;
+  }
+}
+
+function mark(state: State, character: string, at: number, isStart: boolean): void {
+  if ((character === '"' || character === "'") && isStart) state.quote = { at, mark: character };
+  else if ((character === "[" || character === "{") && (isStart || state.brackets.length > 0)) state.brackets.push(at);
+  else if (character === "]" || character === "}") state.brackets.pop();
+}

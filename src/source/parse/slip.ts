@@ -1,0 +1,132 @@
+import type { ErrorCode } from "yaml";
+import { leftOpen } from "./left-open.ts";
+
+/** What a person most likely did where a parser gave up. */
+export type Slip = { readonly offset: number; readonly summary: string; readonly detail: string | null };
+
+/** A parser's complaint; its words tell more than its code, quote the text, and are never shown. */
+export type Complaint = { readonly code: ErrorCode; readonly message: string; readonly offset: number };
+
+/** The slip behind a complaint about a text. */
+export function slipBehind(complaint: Complaint, text: string): Slip {
+  const { code, offset } = complaint;
+  const line = lineAt(text, offset);
+  const found =
+    template(line) ??
+    unclosed(complaint, text) ??
+    (code === "MULTILINE_IMPLICIT_KEY" || code === "BLOCK_AS_IMPLICIT_KEY" ? misplaced(complaint, line, text) : null) ??
+    (code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" ? surplus(complaint, line) : null);
+  if (found !== null) return found;
+  const [summary, detail] = REASONS[code] ?? ["not in the form of YAML", null];
+  return { offset, summary, detail };
+}
+
+/** Why something that has `{{` in its line is no manifest. */
+export const TEMPLATE: { readonly summary: string; readonly detail: string } = {
+  summary: "a template (`{{ … }}`)",
+  detail: 'Manifests are plain YAML: render templates first. If it belongs to a text, put the text in "quotes".',
+};
+
+type Line = { readonly start: number; readonly text: string; readonly indent: number };
+
+function lineAt(text: string, offset: number): Line {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const end = text.indexOf("\n", offset);
+  const line = text.slice(start, end < 0 ? text.length : end);
+  return { start, text: line, indent: line.length - line.trimStart().length };
+}
+
+function template({ start, text }: Line): Slip | null {
+  const at = text.indexOf("{{");
+  return at < 0 ? null : { offset: start + at, ...TEMPLATE };
+}
+
+// Found out only where the text ends or something else begins: what is to be mended is at its beginning.
+function unclosed({ message, offset }: Complaint, text: string): Slip | null {
+  const [, closing] = /end with a ([\]}])$/.exec(message) ?? [];
+  if (closing !== undefined) {
+    const at = leftOpen(text, offset).bracket ?? offset;
+    const open = closing === "]" ? "[" : "{";
+    const detail = `Close it with \`${closing}\`; lines inside are indented.`;
+    return { offset: at, summary: `a \`${open}\` that is never closed`, detail };
+  }
+  if (!message.startsWith("Missing closing")) return null;
+  const at = leftOpen(text, offset).quote ?? offset;
+  return { offset: at, summary: "a quote that is never closed", detail: "Close it at the end of the text." };
+}
+
+function misplaced({ message, offset }: Complaint, line: Line, text: string): Slip | null {
+  const next = lineAt(text, Math.min(text.length, line.start + line.text.length + 1));
+  const isField = /^\s+[^\s#][^:]*:(?:\s|$)/.test(next.text);
+  if (isField && next.indent > line.indent && offset > line.start + line.indent) {
+    const summary = "a line that is indented too far";
+    return {
+      offset: next.start + next.indent,
+      summary,
+      detail: "The line above has a value already: indent both alike.",
+    };
+  }
+  const rest = text.slice(offset, line.start + line.text.length);
+  const [glued] = /^["']?[\w./-]+["']?:(?=\S)/.exec(rest) ?? [];
+  if (glued !== undefined && message.startsWith("Implicit keys")) {
+    return { offset: offset + glued.length, summary: "no space after a `:`", detail: "Write `key: value`." };
+  }
+  const second = rest.search(/:(?:\s|$)/);
+  if (message.startsWith("Nested mappings") && second > 0) {
+    return { offset: offset + second, summary: "a second `: ` in one line", detail: QUOTE_IT };
+  }
+  return message.startsWith("Implicit keys") && second < 0 ? { offset, ...NO_COLON } : null;
+}
+
+const QUOTE_IT = 'If it belongs to a text, put the text in "quotes".';
+const NO_COLON = {
+  summary: "a line without a `:`",
+  detail: "Write `key: value`. If the line goes on with the text above, indent it further.",
+};
+
+function surplus({ message, offset }: Complaint, line: Line): Slip | null {
+  const isFirst = offset <= line.start + line.indent;
+  if (message.endsWith("at node end")) {
+    return isFirst
+      ? { offset, summary: "a line that belongs to nothing above", detail: "Is it indented as its neighbours are?" }
+      : {
+          offset,
+          summary: "more after the end of a value",
+          detail: "Put all of it into one pair of quotes, or remove it.",
+        };
+  }
+  if (message.includes("block-seq-ind on same line")) {
+    return { offset, summary: "a list in the line of its key", detail: "Begin each item on a line of its own." };
+  }
+  if (/^Unexpected flow-(?:map|seq)-end/.test(message)) {
+    return { offset, summary: "a closing bracket without its opening one", detail: "Remove it, or open it." };
+  }
+  if (message.startsWith("Missing , between")) {
+    return { offset, summary: "no comma between two items", detail: "Inside brackets items are separated by commas." };
+  }
+  return message.startsWith("Implicit map keys") && isFirst ? { offset, ...NO_COLON } : null;
+}
+
+/** What each of the parser's codes means to a person, where nothing closer is known. */
+const REASONS: { readonly [code in ErrorCode]?: readonly [summary: string, detail: string | null] } = {
+  ALIAS_PROPS: ["an alias with a tag or anchor of its own", "An alias (`*name`) stands alone."],
+  BAD_ALIAS: ["an anchor or alias without a name", QUOTE_IT],
+  BAD_DIRECTIVE: ["a YAML directive", "Remove the line that starts with `%`."],
+  BAD_DQ_ESCAPE: ["an unknown escape in a double-quoted text", "Use 'single quotes', or double the backslash."],
+  BAD_INDENT: ["an indentation that fits nothing above", "Indent with the same number of spaces as its neighbours."],
+  BAD_PROP_ORDER: ["a tag or anchor in the wrong place", "It stands directly before its value."],
+  BAD_SCALAR_START: ["a text that begins with a character of YAML's own", 'Put the text in "quotes".'],
+  BLOCK_AS_IMPLICIT_KEY: ["a mapping inside a line", `Is a \`:\` too many on the line? ${QUOTE_IT}`],
+  BLOCK_IN_FLOW: ["an indented block inside brackets", "Inside `[…]` and `{…}` write `[…]` and `{…}`."],
+  KEY_OVER_1024_CHARS: ["a key of more than 1,024 characters", null],
+  MISSING_CHAR: [
+    "a missing character: a quote, bracket, comma, colon or space",
+    "Is a quote or bracket left open, or a space missing after `:` or `-`?",
+  ],
+  MULTILINE_IMPLICIT_KEY: ["a key over several lines", "Is a quote left open, or a `:` missing?"],
+  MULTIPLE_ANCHORS: ["two anchors on one value", null],
+  MULTIPLE_TAGS: ["two tags on one value", null],
+  TAB_AS_INDENT: ["a tab where the indentation is", "Indent with spaces."],
+  TAG_RESOLVE_FAILED: ["a tag that manifests do not have", null],
+  UNEXPECTED_TOKEN: ["something that does not belong here", QUOTE_IT],
+};

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { diagnosticsText, severityCounts, validationLine } from "../../../src/render/diagnostics.ts";
+import { jsonText } from "../../../src/render/json.ts";
+import { plain } from "../../../src/render/paint.ts";
+import { excerptReader } from "../../../src/source/excerpt.ts";
+import { folderOf, loadRevision, read } from "../source/source.ts";
+
+const file = join(import.meta.dirname, "messages.md");
+const [preface = "", ...mistakes] = readFileSync(file, "utf8").split(/^(?=## )/m);
+
+/** What a source is told, as it stands on a terminal, and as JSON. */
+async function toldOf(files: { readonly [file: string]: string }) {
+  const root = await folderOf(files);
+  const { diagnostics, files: count, manifests, documents } = await loadRevision(await read(root));
+  const text = diagnosticsText(diagnostics, { paint: plain, excerptOf: excerptReader(root) });
+  const counts = { files: count, manifests: manifests.length, declared: documents, ...severityCounts(diagnostics) };
+  return { text: text + validationLine(counts), json: jsonText({ diagnostics }) };
+}
+
+function filesIn(mistake: string): { readonly [file: string]: string } {
+  const blocks = mistake.matchAll(/^```(?:yaml|json) (\S+)\n(.*?)^```$/gms);
+  return Object.fromEntries(Array.from(blocks, ([, name = "", text = ""]) => [name, text]));
+}
+
+test("each mistake is told as it is written down", async () => {
+  const told: string[] = [];
+  for (const mistake of mistakes) {
+    const { text } = await toldOf(filesIn(mistake));
+    told.push(`${mistake.replace(/^```text\n.*?^```\n+/ms, "").trimEnd()}\n\n\`\`\`text\n${text}\`\`\`\n`);
+  }
+  expect(told.length).toBeGreaterThan(40);
+  await expect(`${preface}${told.join("\n")}`).toMatchFileSnapshot(file);
+});
+
+test("JSON says the same", async () => {
+  for (const mistake of mistakes) {
+    const { text, json } = await toldOf(filesIn(mistake));
+    const { diagnostics } = JSON.parse(json);
+    expect(diagnostics.length).toBeGreaterThan(0);
+    const words = text.replaceAll(/\s+/g, " ");
+    for (const { file: where, line, column, severity, summary, code, detail } of diagnostics) {
+      const said = `${where}:${line}:${column}: ${severity}: ${summary} [${code}]`;
+      expect(words).toContain(said);
+      expect(words).toContain(detail ?? "");
+    }
+  }
+});
