@@ -1,5 +1,5 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
-import type { Position } from "../core/manifest.ts";
+import type { Identity, Position } from "../core/manifest.ts";
 import type { Fault } from "./parse/fault.ts";
 
 /** How many diagnostics of each severity are kept; far more than anybody reads, few enough to hold. */
@@ -11,6 +11,9 @@ export type Findings = {
   /** In file order, with a last word on what was not kept. */
   readonly all: () => readonly Diagnostic[];
 };
+
+/** Takes a declared identity out, saying why unless that has been said. */
+export type Refuse = (identity: Identity, diagnostic: Diagnostic | null) => void;
 
 /** A new, empty collection. */
 export function findings(): Findings {

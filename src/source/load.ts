@@ -5,7 +5,7 @@ import type { Kind } from "../core/kind.ts";
 import { type Identity, type Manifest, splitVersion } from "../core/manifest.ts";
 import type { Declaration } from "./declaration.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
-import { type Findings, findings } from "./findings.ts";
+import { type Findings, findings, type Refuse } from "./findings.ts";
 import type { Limits } from "./limits.ts";
 import { checkMeanings } from "./meaning.ts";
 import { pacer } from "./pace.ts";
@@ -17,7 +17,7 @@ import { type ReadFile, remember } from "./remember.ts";
 import { noSource, type RememberedContent, type RememberedSource } from "./remembered.ts";
 import type { Revision, SourceFile } from "./revision.ts";
 import { shareReading, threadsFor } from "./threads.ts";
-import { type Refuse, refuseTwins } from "./twins.ts";
+import { refuseTwins } from "./twins.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
 export type LoadRules = {

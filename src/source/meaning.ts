@@ -3,8 +3,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { checkMeaning } from "../schema/meaning.ts";
 import { worded } from "./examine.ts";
-import { inFile } from "./findings.ts";
-import type { Refuse } from "./twins.ts";
+import { inFile, type Refuse } from "./findings.ts";
 
 /** What the sound meaning of a manifest was told by, besides itself. */
 export type Meaning = {

@@ -1,8 +1,8 @@
 import { globMatches } from "../core/glob.ts";
 import { type Identity, type Manifest, type Reference, splitIdentity } from "../core/manifest.ts";
 import { nearest } from "../schema/nearest.ts";
+import type { Refuse } from "./findings.ts";
 import { quoted } from "./parse/fault.ts";
-import type { Refuse } from "./twins.ts";
 
 /** What references are resolved against. */
 export type ReferenceContext = {

@@ -1,10 +1,8 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Declaration } from "./declaration.ts";
+import type { Refuse } from "./findings.ts";
 import { quoted } from "./parse/fault.ts";
-
-/** Takes a declared identity out, saying why unless that has been said. */
-export type Refuse = (identity: Identity, diagnostic: Diagnostic | null) => void;
 
 /** Refuses what is declared more than once, and names declared both with and without a version number. */
 export function refuseTwins(declarations: readonly Declaration[], refuse: Refuse): void {
