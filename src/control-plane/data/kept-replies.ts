@@ -5,6 +5,7 @@ import type { Secret } from "../../contract/secret.ts";
 import { conflict } from "../../http/refusal.ts";
 import { deriveKey, type SealKey } from "../../seal/key.ts";
 import { open, seal, sealedVersion } from "../../seal/seal.ts";
+import { prepared } from "../../store/prepared.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "./tables.ts";
 
@@ -29,22 +30,45 @@ export function slotOf(key: Secret, principal: string, request: string, body: Js
   return { key, keyHash: sha256(key.open()), principal, request, digest: sha256(canonical(body)) };
 }
 
+type Row = Tables["kept_replies"];
+
+const inSlot = prepared(
+  (database: Kysely<Tables>, { key_hash, principal, request }: Pick<Row, "key_hash" | "principal" | "request">) =>
+    database
+      .selectFrom("kept_replies")
+      .select(["sealed", "kept_until"])
+      .where("key_hash", "=", key_hash)
+      .where("principal", "=", principal)
+      .where("request", "=", request),
+);
+
 /** The reply that was kept in a slot, if there is one still. */
 export async function findReply(
   transaction: Transaction<Tables>,
   slot: Slot,
   context: Pick<Context, "keys" | "now">,
 ): Promise<KeptReply | null> {
-  const row = await transaction
-    .selectFrom("kept_replies")
-    .select(["sealed", "kept_until"])
-    .where("key_hash", "=", slot.keyHash)
-    .where("principal", "=", slot.principal)
-    .where("request", "=", slot.request)
-    .executeTakeFirst();
+  const { keyHash: key_hash, principal, request } = slot;
+  const [row] = await inSlot(transaction, { key_hash, principal, request });
   if (row === undefined || Number(row.kept_until) <= context.now()) return null;
   return openReply(slot, Buffer.from(row.sealed, "base64"), context.keys().all);
 }
+
+const keep = prepared(
+  (
+    database: Kysely<Tables>,
+    { key_hash, principal, request, sealed, kept_until, now }: Row & { readonly now: number },
+  ) =>
+    database
+      .insertInto("kept_replies")
+      .values({ key_hash, principal, request, sealed, kept_until })
+      .onConflict((conflicting) =>
+        conflicting
+          .columns(["key_hash", "principal", "request"])
+          .doUpdateSet({ sealed, kept_until })
+          .where("kept_replies.kept_until", "<=", now),
+      ),
+);
 
 /** Keeps a reply in a slot for a day, in the place of one whose day is over. */
 export async function keepReply(
@@ -57,17 +81,8 @@ export async function keepReply(
   // The digest is inside: beside it, a body with a short secret in it could be guessed.
   const content = JSON.stringify({ status, digest, text });
   const sealed = seal(replyKey(keys().newest, slot), content, associated(slot)).toString("base64");
-  const values = { sealed, kept_until: now() + KEPT_MS };
-  await transaction
-    .insertInto("kept_replies")
-    .values({ key_hash, principal, request, ...values })
-    .onConflict((conflicting) =>
-      conflicting
-        .columns(["key_hash", "principal", "request"])
-        .doUpdateSet(values)
-        .where("kept_replies.kept_until", "<=", now()),
-    )
-    .execute();
+  const at = now();
+  await keep(transaction, { key_hash, principal, request, sealed, kept_until: at + KEPT_MS, now: at });
 }
 
 /** Forgets the replies whose day is over. */
