@@ -1,4 +1,4 @@
-import { createHash, hkdfSync, randomBytes } from "node:crypto";
+import { createSecretKey, hash, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { Secret } from "../contract/secret.ts";
 
@@ -66,12 +66,22 @@ export async function readKeys(path: string, { group = false } = {}): Promise<Ke
 
 /** A further key for one purpose (HKDF-SHA-256); `context` adds what else it must depend on. */
 export function deriveKey(key: SealKey, purpose: string, context: Buffer = Buffer.alloc(0)): SealKey {
-  const master = Buffer.from(key.bytes.open(), "base64");
-  return keyOf(Buffer.from(hkdfSync("sha256", master, context, purpose, KEY_BYTES)));
+  return keyOf(Buffer.from(hkdfSync("sha256", keyObject(key), context, purpose, KEY_BYTES)));
+}
+
+const objects = new WeakMap<SealKey, KeyObject>();
+
+/** The key as the ciphers take it: made once, since handing the bytes over takes longer than sealing a manifest. */
+export function keyObject(key: SealKey): KeyObject {
+  const known = objects.get(key);
+  if (known !== undefined) return known;
+  const made = createSecretKey(Buffer.from(key.bytes.open(), "base64"));
+  objects.set(key, made);
+  return made;
 }
 
 function keyOf(bytes: Buffer): SealKey {
   // The name of a key tells which one it is, and nothing of its value.
-  const version = createHash("sha256").update("key version").update(bytes).digest("hex").slice(0, 8);
+  const version = hash("sha256", Buffer.concat([Buffer.from("key version"), bytes])).slice(0, 8);
   return { version, bytes: new Secret(bytes.toString("base64")) };
 }

@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import type { SealKey } from "./key.ts";
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { keyObject, type SealKey } from "./key.ts";
 
 const FORMAT = 1;
 const FORMAT_BYTE = Buffer.of(FORMAT);
@@ -21,10 +21,9 @@ export class SealError extends Error {
 
 /** Seals with AES-256-GCM under a fresh nonce; it opens only with the same key and the same associated data. */
 export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buffer {
-  const { version, object } = prepared(key);
   const nonce = randomBytes(NONCE_BYTES);
-  const head = Buffer.concat([FORMAT_BYTE, version, nonce]);
-  const cipher = createCipheriv("aes-256-gcm", object, nonce, { authTagLength: TAG_BYTES });
+  const head = Buffer.concat([FORMAT_BYTE, Buffer.from(key.version, "hex"), nonce]);
+  const cipher = createCipheriv("aes-256-gcm", keyObject(key), nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
   const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
   return Buffer.concat([head, content, cipher.final(), cipher.getAuthTag()]);
@@ -37,7 +36,7 @@ export function open(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
   if (version !== key.version) throw new SealError("other-key", `sealed with key ${version}, not with ${key.version}`);
   const head = bytes.subarray(0, HEAD_BYTES);
   const nonce = head.subarray(1 + VERSION_BYTES);
-  const decipher = createDecipheriv("aes-256-gcm", prepared(key).object, nonce, { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv("aes-256-gcm", keyObject(key), nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
   decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
   const content = decipher.update(bytes.subarray(HEAD_BYTES, bytes.length - TAG_BYTES));
@@ -62,18 +61,4 @@ export function sealedVersion(sealed: Uint8Array): string {
     throw new SealError("malformed", "this is not a sealed value");
   }
   return Buffer.from(sealed.subarray(1, 1 + VERSION_BYTES)).toString("hex");
-}
-
-type Prepared = { readonly version: Buffer; readonly object: KeyObject };
-
-// Handing the bytes of a key over each time would take three times as long as sealing a manifest with it.
-const ready = new WeakMap<SealKey, Prepared>();
-
-function prepared(key: SealKey): Prepared {
-  const known = ready.get(key);
-  if (known !== undefined) return known;
-  const object = createSecretKey(Buffer.from(key.bytes.open(), "base64"));
-  const made = { version: Buffer.from(key.version, "hex"), object };
-  ready.set(key, made);
-  return made;
 }
