@@ -15,13 +15,16 @@ type Waiting<Tables> = {
 /** Runs changes one after another; those that wait at the same time share one commit, and so one flush to the disk. */
 export class CommitQueue<Tables> {
   readonly #database: Kysely<Tables>;
+  readonly #check: () => void;
   readonly #waiting: Waiting<Tables>[] = [];
   #draining: Promise<void> | null = null;
   #closed = false;
   #commits = 0;
 
-  constructor(database: Kysely<Tables>) {
+  /** `check` throws where nothing may be written. */
+  constructor(database: Kysely<Tables>, check: () => void) {
     this.#database = database;
+    this.#check = check;
   }
 
   /** Resolves when the change is durable; rejects when it threw or could not be committed. */
@@ -59,8 +62,11 @@ export class CommitQueue<Tables> {
     while (this.#waiting.length > 0) {
       // One turn of the loop lets every request that has just arrived join the batch.
       await new Promise((resolve) => setImmediate(resolve));
-      await commit(this.#database, this.#waiting.splice(0, LARGEST_BATCH), () => {
-        this.#commits += 1;
+      await commit(this.#database, this.#waiting.splice(0, LARGEST_BATCH), {
+        check: this.#check,
+        ended: () => {
+          this.#commits += 1;
+        },
       });
     }
     this.#draining = null;
@@ -71,9 +77,10 @@ export class CommitQueue<Tables> {
 async function commit<Tables>(
   database: Kysely<Tables>,
   batch: readonly Waiting<Tables>[],
-  ended: () => void,
+  { check, ended }: { readonly check: () => void; readonly ended: () => void },
 ): Promise<void> {
   try {
+    check();
     await database.transaction().execute(async (transaction) => {
       for (const waiting of batch) await runApart(transaction, waiting);
     });

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CommitQueue } from "./commit-queue.ts";
 import { connect } from "./connect.ts";
@@ -38,7 +38,10 @@ async function open<Tables>(path: string, migrations: Migrations, schema: Schema
     throw error;
   }
   const read = queries<Tables>(reading);
-  const changes = new CommitQueue(writer);
+  const isInPlace = placeOf(path);
+  const changes = new CommitQueue(writer, () => {
+    if (!isInPlace()) throw new StoreError("inaccessible", `${path} was replaced or removed while it was in use`);
+  });
   const close = async () => {
     await changes.close();
     // Kysely closes only what was used.
@@ -51,8 +54,18 @@ async function open<Tables>(path: string, migrations: Migrations, schema: Schema
     time: async () => Date.now(),
     commits: () => changes.commits,
     isShared: false,
+    isInPlace,
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+// Whoever removes the file, or puts another one in its place, does not stop SQLite from writing to the one that is gone.
+function placeOf(path: string): () => boolean {
+  const opened = statSync(path);
+  return () => {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found?.ino === opened.ino && found.dev === opened.dev;
   };
 }
 

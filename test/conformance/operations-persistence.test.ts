@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
@@ -119,4 +119,21 @@ test("the signal closes it, and requests under way are answered", async () => {
       { interval: 10 },
     )
     .toBe("refuses");
+});
+
+test("F68 a database that is replaced under a running server is not written to, and it is not ready", async ({
+  skip,
+}) => {
+  const { admin, url, data } = await startControlPlane();
+  if ((await databaseOf(data)) !== null) skip("PostgreSQL has no file to replace");
+  const [file, away] = [join(data, "control-plane.db"), join(data, "away.db")];
+  await admin.put("/api/svc/v1/clusters", { manifest: cluster });
+  await rename(file, away);
+  await copyFile(away, file);
+  const refused = await admin.put("/api/svc/v1/clusters", { manifest: { ...cluster, name: "other" } });
+  expect(refused).toMatchObject({ status: 503, body: { code: "storage-unavailable" } });
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  await rename(away, file);
+  expect((await admin.put("/api/svc/v1/clusters", { manifest: { ...cluster, name: "other" } })).status).toBe(200);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });

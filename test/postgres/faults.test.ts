@@ -53,6 +53,9 @@ async function isReady(url: string): Promise<boolean> {
   return (await fetch(`${url}/readyz`)).ok;
 }
 
+const TERMINATE =
+  "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
 /** How `serve` ends that cannot start, its database being the given one. */
 async function refusedStart(database: string) {
   const cwd = await temporaryFolder();
@@ -115,7 +118,7 @@ test("F64 while the database is away reads and writes are 503 and it is not read
   expect(await isReady(url)).toBe(true);
 });
 
-test("connections that break in the middle of requests cost no write, double none and answer nothing but 200 and 503", async () => {
+test("F66 connections that break in the middle of requests cost no write, double none and answer nothing but 200 and 503", async () => {
   const { admin, wire, data } = await onWire();
   await plantWorkspace(admin);
   let isOver = false;
@@ -138,7 +141,9 @@ test("connections that break in the middle of requests cost no write, double non
   for (let nth = 0; nth < 12; nth += 1) {
     const before = statuses.get(200) ?? 0;
     await eventually("more replies", () => (statuses.get(200) ?? 0) > before + 5, { everyMs: 1 });
-    wire.shake();
+    // The wire breaks, or the server ends its side with a last word.
+    if (nth % 2 === 0) wire.shake();
+    else await statement(data, TERMINATE);
   }
   isOver = true;
   const made = await writing;
@@ -151,6 +156,15 @@ test("connections that break in the middle of requests cost no write, double non
   }
   const written = (await effects(data)).filter((effect) => effect.includes(" 16 "));
   expect(written).toHaveLength(made.reduce((sum, { accepted }) => sum + accepted, 0));
+});
+
+test("F65 a database that does not answer makes it not ready within seconds, and leaves it alive", async () => {
+  const { url, wire } = await onWire();
+  wire.hush();
+  expect(await isReady(url)).toBe(false);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  wire.shake();
+  expect(await eventually("it is ready again", () => isReady(url))).toBe(true);
 });
 
 test.each([

@@ -11,6 +11,8 @@ export type Wire = {
   /** Breaks all connections, and refuses new ones until it is mended. */
   readonly cut: () => Promise<void>;
   readonly mend: () => Promise<void>;
+  /** Lets nothing through any more on the connections that there are. */
+  readonly hush: () => void;
   /** Breaks all connections once. */
   readonly shake: () => void;
   /** Breaks the next connection that says this; resolves when it has. */
@@ -73,6 +75,9 @@ export async function wireTo(port: number): Promise<Wire> {
   return {
     port: chosen,
     cut,
+    hush: () => {
+      for (const socket of sockets) socket.pause();
+    },
     shake,
     mend: async () => void (await listen(server, chosen)),
     breakAt: (text, moment) =>

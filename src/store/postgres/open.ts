@@ -47,6 +47,7 @@ export async function openPostgresStore<Tables>(
     time: clockTime,
     commits: () => writer.commits,
     isShared: true,
+    isInPlace: () => true,
     close,
     [Symbol.asyncDispose]: close,
   };
