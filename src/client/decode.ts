@@ -31,11 +31,19 @@ export async function decode(headers: Headers, body: Buffer, recall?: Recall): P
   if (bytes.length === 0) return { state: "other", raw: "", fault: "is empty" };
   try {
     const sifted = recall === undefined ? null : sift(bytes, recall, DEPTH);
-    if (sifted !== null) return { state: "json", value: sifted, raw: "" };
+    if (sifted !== null) {
+      giveBack(bytes);
+      return { state: "json", value: sifted, raw: "" };
+    }
   } catch {
     return { state: "other", raw: bytes.toString("utf8"), fault: `is not JSON${kindOf(headers["content-type"])}` };
   }
   return read(headers, bytes);
+}
+
+// Nobody looks at them again, and until the next collection of garbage megabytes of them would pile up.
+function giveBack({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 function read(headers: Headers, bytes: Buffer): Decoded {

@@ -44,8 +44,7 @@ export type Bounds = {
 /** Sends one request and collects its reply; never rejects. */
 export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bounds): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
-  const chunks: Buffer[] = [];
-  let size = 0;
+  let body: Body = startBody(0);
   let status: number | null = null;
   let headers: Headers = {};
   let controller: Dispatcher.DispatchController | null = null;
@@ -57,7 +56,7 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
     resolve(outcome);
   };
   const breakOff = (reason: "timeout" | "connection-lost" | "oversize" | "aborted", cause: unknown) => {
-    settle({ state: "broken", reason, cause, status, partial: Buffer.concat(chunks) });
+    settle({ state: "broken", reason, cause, status, partial: body.bytes() });
     controller?.abort(cause instanceof Error ? cause : new Error(reason, { cause }));
   };
   const onAbort = () => {
@@ -87,14 +86,14 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
         if (code < 200) return;
         status = code;
         headers = received;
+        body = startBody(Math.min(Number(received["content-length"]) || 0, bounds.cap));
       },
       onResponseData: (_, chunk) => {
-        size += chunk.length;
-        if (size > bounds.cap) return breakOff("oversize", new Error(`a reply of more than ${bounds.cap} bytes`));
-        chunks.push(chunk);
+        if (body.add(chunk) > bounds.cap)
+          return breakOff("oversize", new Error(`a reply of more than ${bounds.cap} bytes`));
       },
       onResponseEnd: () => {
-        if (status !== null) settle({ state: "answered", status, headers, body: Buffer.concat(chunks, size) });
+        if (status !== null) settle({ state: "answered", status, headers, body: body.bytes() });
         else breakOff("connection-lost", new Error("the reply ended before it began"));
       },
       onResponseError: (_, cause) => {
@@ -104,4 +103,32 @@ export function exchange(dispatcher: Dispatcher, request: Request, bounds: Bound
     },
   );
   return promise;
+}
+
+/** A body as it comes in. */
+type Body = {
+  /** Takes some more of it, and tells how large it is now. */
+  readonly add: (chunk: Buffer) => number;
+  readonly bytes: () => Buffer;
+};
+
+// Where its length is told beforehand every byte goes to its place: in pieces, a page would be held twice.
+function startBody(length: number): Body {
+  const whole = Buffer.allocUnsafeSlow(length);
+  const more: Buffer[] = [];
+  let size = 0;
+  return {
+    add: (chunk) => {
+      const fits = more.length === 0 && size + chunk.length <= whole.length;
+      if (fits) chunk.copy(whole, size);
+      else more.push(chunk);
+      size += chunk.length;
+      return size;
+    },
+    bytes: () => {
+      if (more.length === 0) return whole.subarray(0, size);
+      const rest = more.reduce((sum, chunk) => sum + chunk.length, 0);
+      return Buffer.concat([whole.subarray(0, size - rest), ...more], size);
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import {
   type DryRunOperation,
@@ -55,11 +56,14 @@ export type Reader = {
 };
 
 const PAGE = 1000;
+// Of all lists together: a page may be megabytes, and nothing is gained by holding many of them.
+const PAGES_AT_ONCE = 4;
 
 /** A reader over the caller to the server at the origin; every failure is a `ClientError`, an abort is the signal's own reason. */
 export function createReader(call: Caller, origin: string): Reader {
   // Rows of one list are alike: a page size that was too large once is not tried again.
   const pageSizes = new Map<ListOperation, number>();
+  const pages = new PQueue({ concurrency: PAGES_AT_ONCE });
 
   const ask = async (name: OperationName, content: CallContent, { signal, repeats = true, recall }: Asking) => {
     const how = { repeats: () => repeats, fresh: false, signal };
@@ -78,7 +82,7 @@ export function createReader(call: Caller, origin: string): Reader {
   const list: Reader["list"] = async (name, { path, query, limit = PAGE }, stop) => {
     const span = async (window: Span) => {
       try {
-        return await page(name, { ...content(path, query), ...window }, stop);
+        return await pages.add(() => page(name, { ...content(path, query), ...window }, stop));
       } catch (error) {
         if (error instanceof ClientError && error.reason === "oversize") return "oversize";
         throw error;

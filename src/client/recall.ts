@@ -21,6 +21,8 @@ export type KnownRow = JsonObject & {
 export type Recall = {
   /** The row with these bytes; null when it has to be read. */
   readonly row: (imprint: Imprint) => KnownRow | null;
+  /** Takes note of a row that was read just now, and gives it up where no more need be told of it; null where it is kept. */
+  readonly settle?: (row: JsonObject, imprint: Imprint) => KnownRow | null;
   /** The page with these bytes; null when one of its rows has to be read. */
   readonly page?: (imprint: Imprint) => KnownPage | null;
   /** Hears of each page, row by row in order; called only where pages are recalled. */

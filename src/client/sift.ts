@@ -34,7 +34,10 @@ function readEnvelope(bytes: Buffer, list: Span, maxDepth: number): JsonObject |
 // One by one: the text of a whole page would lie in memory for long.
 function readRow(bytes: Buffer, recall: Recall): JsonObject {
   const imprint = imprintOf(bytes);
-  return recall.row(imprint) ?? imprinted(JSON.parse(bytes.toString("utf8")), imprint);
+  const known = recall.row(imprint);
+  if (known !== null) return known;
+  const row = imprinted(JSON.parse(bytes.toString("utf8")), imprint);
+  return recall.settle?.(row, imprint) ?? row;
 }
 
 function tell({ sawPage }: Recall, imprint: Imprint, { pagination }: JsonObject, data: readonly JsonObject[]): void {

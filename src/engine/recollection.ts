@@ -1,5 +1,9 @@
+import { rowId } from "../client/list.ts";
 import { type Imprint, type KnownPage, type KnownRow, knownRow, type Recall, type SeenPage } from "../client/recall.ts";
-import type { Kind } from "../core/kind.ts";
+import type { JsonObject } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+import { isSurelySame } from "../core/decide.ts";
+import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import type { Accord, ListFacts, PageFact, Remembered, RowFact } from "./accord.ts";
@@ -16,8 +20,8 @@ export type Recollection = {
   readonly finish: (kind: Kind) => void;
   /** Whether a resource need not be looked at, since live shows the row with which its manifest was in accord. */
   readonly isKept: (identity: Identity, row: Imprint) => boolean;
-  /** The accords that still hold. */
-  readonly accords: ReadonlyMap<Identity, Accord>;
+  /** The accords that were found while rows were read. */
+  readonly found: ReadonlyMap<Identity, Accord>;
   /** Every list that was read to its end, as it is now; null where each is as it was. */
   readonly seen: () => ReadonlyMap<string, ListFacts> | null;
 };
@@ -28,6 +32,7 @@ export type Standing = {
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   /** Whether what is in accord must be recorded too. */
   readonly records: boolean;
+  readonly shapeOf: (type: string) => Shape;
 };
 
 /** Recalls what is remembered, as far as manifests and receipts are what they were. */
@@ -35,29 +40,67 @@ export function recollect(remembered: Remembered, standing: Standing): Recollect
   const accords = holding(remembered.accords, standing);
   const declared = new Set(standing.manifests.map(({ identity }) => identity));
   const open = new Set([...declared, ...standing.recorded.keys()].filter((identity) => !accords.has(identity)));
+  const found = new Map<Identity, Accord>();
   const lists = new Map<string, ListMemory>();
-  const memoryOf = ({ type, versions }: Kind): ListMemory => {
+  const memoryOf = (kind: Kind): ListMemory => {
+    const { type, versions } = kind;
     const known = lists.get(type);
     if (known !== undefined) return known;
     const isOpen = ({ key, version }: RowFact): boolean =>
       open.size > 0 &&
       (open.has(`${type}/${key}`) || (versions !== undefined && open.has(`${type}/${key}@${version}`)));
-    const made = new ListMemory(remembered.lists.get(type), isOpen);
+    const judge = standing.records ? undefined : judgeOf(kind, standing, found);
+    const made = new ListMemory(remembered.lists.get(type), { isOpen, ...(judge && { judge }) });
     lists.set(type, made);
     return made;
   };
   return {
-    accords,
+    found,
     recall: (kind) => memoryOf(kind).recall,
     factOf: (kind, row) => memoryOf(kind).factOf(row),
     note: (kind, imprint, fact) => memoryOf(kind).note(imprint, fact),
     finish: (kind) => memoryOf(kind).finish(),
-    isKept: (identity, row) => !declared.has(identity) || accords.get(identity)?.row === row,
+    isKept: (identity, row) =>
+      !declared.has(identity) || accords.get(identity)?.row === row || found.get(identity)?.row === row,
     seen: () => {
       const whole = [...lists].filter(([, { isWhole }]) => isWhole);
       return whole.some(([, { isNew }]) => isNew) ? new Map(whole.map(([type, list]) => [type, list.seen])) : null;
     },
   };
+}
+
+/** What a row that was just read tells of itself, where it is surely what its manifest says and nothing was recorded. */
+type Judge = (row: JsonObject, imprint: Imprint) => RowFact | null;
+
+// Most of live is as it should be: what is seen to be so at once need not be held until everything is decided.
+function judgeOf(kind: Kind, { manifests, recorded, shapeOf }: Standing, found: Map<Identity, Accord>): Judge {
+  const { list, type, versions } = kind;
+  const unrecorded = new Map(
+    manifests.flatMap((manifest): [Identity, Manifest][] =>
+      manifest.kind === type && !recorded.has(manifest.identity) ? [[manifest.identity, manifest]] : [],
+    ),
+  );
+  return (row, imprint) => {
+    const live = list === undefined ? null : rowOf(list, row);
+    if (live === null) return null;
+    const { key, version = null } = live;
+    // Which row a manifest without a number stands for only the whole list tells.
+    const identity = versions === undefined ? `${type}/${key}` : `${type}/${key}@${version}`;
+    const manifest = unrecorded.get(identity);
+    if (manifest?.digest === undefined) return null;
+    if (!isSurelySame(kind, shapeOf(type), manifest.value, live.manifest)) return null;
+    found.set(identity, { manifest: manifest.digest, row: imprint, receipt: null });
+    return { id: rowId(row), key, version };
+  };
+}
+
+// A row that cannot be read is for those to refuse who read them all.
+function rowOf(list: ListReading, row: JsonObject): LiveRow | null {
+  try {
+    return readRow(list, row);
+  } catch {
+    return null;
+  }
 }
 
 function holding(accords: Remembered["accords"], { manifests, recorded, records }: Standing) {
@@ -79,19 +122,30 @@ class ListMemory {
   readonly #rows = new Map<Imprint, RowFact>();
   readonly #pages = new Map<Imprint, PageFact>();
   readonly #isOpen: (fact: RowFact) => boolean;
+  readonly #judge: Judge | undefined;
   isNew = false;
   isWhole = false;
 
-  constructor(before: ListFacts = NO_FACTS, isOpen: (fact: RowFact) => boolean) {
+  constructor(
+    before: ListFacts = NO_FACTS,
+    { isOpen, judge }: { readonly isOpen: (fact: RowFact) => boolean; readonly judge?: Judge },
+  ) {
     this.#before = before;
     this.#isOpen = isOpen;
+    this.#judge = judge;
   }
 
   get recall(): Recall {
     const row = (imprint: Imprint): KnownRow | null => this.#row(imprint);
+    const settle = (one: JsonObject, imprint: Imprint): KnownRow | null => this.#settle(one, imprint);
     // Pages pay from the second time on: a page of which nothing is known yet need not be known as a whole.
-    if (this.#before.rows.size === 0) return { row };
-    return { row, page: (imprint) => this.#page(imprint), sawPage: (imprint, page) => this.#sawPage(imprint, page) };
+    if (this.#before.rows.size === 0) return { row, settle };
+    return {
+      row,
+      settle,
+      page: (imprint) => this.#page(imprint),
+      sawPage: (imprint, page) => this.#sawPage(imprint, page),
+    };
   }
 
   get seen(): ListFacts {
@@ -119,6 +173,13 @@ class ListMemory {
     const fact = this.#before.rows.get(imprint);
     if (fact === undefined || this.#isOpen(fact)) return null;
     this.#rows.set(imprint, fact);
+    return knownRow(imprint, fact.id);
+  }
+
+  #settle(row: JsonObject, imprint: Imprint): KnownRow | null {
+    const fact = this.#judge?.(row, imprint) ?? null;
+    if (fact === null) return null;
+    this.note(imprint, fact);
     return knownRow(imprint, fact.id);
   }
 

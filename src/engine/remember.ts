@@ -17,7 +17,7 @@ type Looked = Pick<Planned, "decisions"> & {
 
 /** What to remember of a look for the next one; null where nothing is new. */
 export function remember(before: Remembered, recollection: Recollection, looked: Looked): Remembered | null {
-  const found = newAccords(looked);
+  const found = new Map([...settled(recollection, looked), ...newAccords(looked)]);
   const seen = recollection.seen();
   if (found.size === 0 && seen === null) return null;
   const { declared } = looked.desired;
@@ -26,6 +26,11 @@ export function remember(before: Remembered, recollection: Recollection, looked:
     accords: new Map([...others, ...found]),
     lists: new Map([...before.lists, ...(seen ?? [])]),
   };
+}
+
+// A list that was read once more may have told otherwise.
+function settled({ found }: Recollection, { observation: { live } }: Looked): readonly (readonly [Identity, Accord])[] {
+  return [...found].filter(([identity]) => live.get(identity)?.state === "unread");
 }
 
 function newAccords({ placed, decisions, observation, recorded }: Looked): ReadonlyMap<Identity, Accord> {

@@ -101,7 +101,20 @@ describe("a look after another", () => {
     expect(unread(looked)).not.toContain(team.identity);
     expect(looked.plan).toEqual((await cold()).plan);
     await session.ledger.forget([team.identity]);
-    expect(unread(await warm())).not.toContain(team.identity);
+    expect((await warm()).plan).toEqual((await cold()).plan);
+  });
+
+  test("holds no row that is what its manifest says, where nothing was recorded", async () => {
+    const plane = await controlPlane();
+    await (await passes(plane.url)).apply(everything);
+    const row = plane.rows("teams")[0] as { manifest: JsonObject };
+    row.manifest = { ...row.manifest, members: ["b@x.io"] };
+    const other = await passes(plane.url);
+    const looked = await other.plan(everything);
+    // Which version a prompt without a number stands for, only the whole list tells; the service takes normal forms.
+    expect(unread(looked).toSorted()).toEqual([cluster, repo, workspace].map(({ identity }) => identity).toSorted());
+    expect(looked.plan.summary).toMatchObject({ keep: 5, update: 1 });
+    expect(looked.plan).toEqual((await other.plan(everything, { recalls: false })).plan);
   });
 
   test("records what is live and equal, though an earlier look has found it so", async () => {
