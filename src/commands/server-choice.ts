@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { request } from "undici";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Terminal } from "./terminal.ts";
@@ -91,9 +90,11 @@ function readLine(path: string): string | null {
 
 async function answers(url: string, signal: AbortSignal): Promise<boolean> {
   try {
-    const { statusCode, body } = await request(`${url}/healthz`, { signal, headersTimeout: 2000, bodyTimeout: 2000 });
-    await body.dump();
-    return statusCode === 200;
+    const { status, body } = await fetch(`${url}/healthz`, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(2000)]),
+    });
+    await body?.cancel();
+    return status === 200;
   } catch {
     signal.throwIfAborted();
     return false;
