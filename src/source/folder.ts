@@ -70,6 +70,10 @@ type Read = Omit<SourceFile, "bytes"> & { readonly held: Uint8Array | null };
 
 type Reading = Omit<FolderOptions, "paths"> & {
   readonly at: number;
+  /** What every place in the root begins with. */
+  readonly within: string;
+  /** What every path in the root begins with where it is shown; null where that depends on the path. */
+  readonly before: string | null;
   readonly passedOver: ReadonlySet<string>;
   readonly open: Folder[];
   readonly found: string[];
@@ -79,8 +83,11 @@ type Reading = Omit<FolderOptions, "paths"> & {
 
 function startReading(options: FolderOptions): Reading {
   const passedOver = new Set((options.ignore ?? []).map((path) => realPath(resolve(options.root, path))));
+  const { root } = options;
+  const cwd = realPath(options.cwd);
+  const within = root.endsWith(sep) ? root : root + sep;
   const fresh = { open: [], found: [], seen: new Set<string>(), diagnostics: [] };
-  return { ...options, at: Date.now(), cwd: realPath(options.cwd), passedOver, ...fresh };
+  return { ...options, at: Date.now(), cwd, within, before: displayedBefore(root, cwd), passedOver, ...fresh };
 }
 
 function realPath(path: string): string {
@@ -180,7 +187,7 @@ function list(reading: Reading, folder: string): readonly Dirent[] {
 function takeFolder(reading: Reading, folder: Folder, name: string): void {
   if (
     isPassedOver(name) ||
-    reading.passedOver.has(join(reading.root, folder.path)) ||
+    reading.passedOver.has(placeOf(reading, folder.path)) ||
     isIgnoredBy(folder.scopes, folder.path, true)
   )
     return;
@@ -212,7 +219,7 @@ function passOverSpecial(reading: Reading, path: string, what: string): void {
 }
 
 function addFile(reading: Reading, path: string): void {
-  if (reading.seen.has(path) || reading.passedOver.has(join(reading.root, path))) return;
+  if (reading.seen.has(path) || reading.passedOver.has(placeOf(reading, path))) return;
   reading.seen.add(path);
   reading.found.push(path);
 }
@@ -223,7 +230,7 @@ function readOne(reading: Reading, path: string): Read | null {
     const { stamp, digest, blob } = known;
     return { path, display: display(reading, path), held: null, size: stamp.size, digest, stamp, blob };
   }
-  const opened = openFile(join(reading.root, path), reading.limits.fileBytes);
+  const opened = openFile(placeOf(reading, path), reading.limits.fileBytes);
   switch (opened.is) {
     case "read": {
       const { bytes: held, size, stamp } = opened;
@@ -249,15 +256,32 @@ function readOne(reading: Reading, path: string): Read | null {
   }
 }
 
-function untouched({ remembered, root }: Reading, path: string): RememberedFile | null {
+function untouched(reading: Reading, path: string): RememberedFile | null {
+  const { remembered } = reading;
   const known = remembered?.files.get(path);
   if (remembered === undefined || known === undefined) return null;
-  const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
+  const stat = lstatSync(placeOf(reading, path), { throwIfNoEntry: false });
   return stat?.isFile() && isUntouched(stampOf(stat), known.stamp, remembered.at) ? known : null;
 }
 
-function display({ root, cwd }: { readonly root: string; readonly cwd: string }, path: string): string {
-  return relative(cwd, join(root, path)).split(sep).join("/");
+// A source has many files: what a path starts with is told once.
+function placeOf({ within }: Reading, path: string): string {
+  return within + path;
+}
+
+function display({ root, cwd, before }: Reading, path: string): string {
+  return before === null ? relative(cwd, join(root, path)).split(sep).join("/") : before + path;
+}
+
+// How paths below the root begin, as seen from the working directory; null where that lies below the root itself.
+function displayedBefore(root: string, cwd: string): string | null {
+  const inside = relative(root, cwd);
+  if (inside === "") return "";
+  return isAbove(inside) ? `${relative(cwd, root).split(sep).join("/")}/` : null;
+}
+
+function isAbove(path: string): boolean {
+  return path === ".." || path.startsWith(`..${sep}`);
 }
 
 function tooLarge({ totalBytes }: Limits): HoldfastError {
@@ -269,13 +293,14 @@ function tooLarge({ totalBytes }: Limits): HoldfastError {
 
 // A folder is its commit when every file read is the commit's, and none of the commit's is missing.
 function withCommit(
-  { root, at, diagnostics, limits }: Reading,
+  reading: Reading,
   read: readonly Read[],
   head: Head | null,
   paths: readonly string[] | undefined,
 ): Revision {
+  const { root, at, diagnostics, limits } = reading;
   const files = read.map(({ held, ...file }): SourceFile => {
-    const known = { path: join(root, file.path), limit: limits.fileBytes, digest: file.digest };
+    const known = { path: placeOf(reading, file.path), limit: limits.fileBytes, digest: file.digest };
     // What is beyond the size limit is not read, in the commit or out of it.
     const blob =
       head === null || file.digest === null
