@@ -14,7 +14,7 @@ import { planText } from "../render/plan.ts";
 import type { Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
-import { desiredOf, detailIn, groupOf, lookingAt } from "./looking.ts";
+import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
 import { confirm, isInteractive, writeResult } from "./terminal.ts";
@@ -60,7 +60,13 @@ function mustBeAgreed({ flags, terminal }: Invocation): void {
 
 async function isAgreed(looked: Look, { flags, terminal }: Invocation, { settings }: Prepared): Promise<boolean> {
   if (flags.yes || flags.plan !== undefined || !looked.plan.steps.some(writes)) return true;
-  const view = { paint: settings.paint, groupOf, detailOf: detailIn(looked), showUnchanged: false };
+  const view = {
+    paint: settings.paint,
+    groupOf,
+    detailOf: detailIn(looked),
+    showUnchanged: false,
+    ignored: ignoredIn(looked),
+  };
   terminal.stderr.write(planText(looked.plan, view));
   return confirm("Apply this plan?", terminal);
 }

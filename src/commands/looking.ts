@@ -60,6 +60,11 @@ export function lookingAt(
   };
 }
 
+/** How many fields differ and are left alone, since a rule says so. */
+export function ignoredIn({ decisions }: Look): number {
+  return [...decisions.values()].reduce((sum, { ignored }) => sum + ignored.length, 0);
+}
+
 /** What stands behind a step's reason. */
 export function detailIn({ decisions }: Look): (step: Step) => string | null {
   return ({ identity }) => decisions.get(identity)?.detail ?? null;

@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { compareText } from "../core/diagnostic.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { type Identity, splitIdentity } from "../core/manifest.ts";
 import type { Plan, Step } from "../core/plan.ts";
 import { withServerSide } from "../core/server-side.ts";
 import { type Look, type Looking, look, unmanaged } from "../engine/look.ts";
@@ -9,7 +11,7 @@ import { jsonText } from "../render/json.ts";
 import { planText, unmanagedText } from "../render/plan.ts";
 import type { Flags, Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
-import { desiredOf, detailIn, groupOf, lookingAt } from "./looking.ts";
+import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { writeResult } from "./terminal.ts";
 
@@ -52,15 +54,32 @@ function show(looked: Look, looking: Looking, { settings }: Prepared, { flags, t
     ? withServerSide(looked, { ...looking, desired: placed, live: observation.live })
     : looked.plan;
   const showUnchanged = showing.has("unchanged");
-  if (settings.output === "json") return jsonText(withoutKept(plan, showUnchanged));
+  const ignored = ignoredIn(looked);
+  const strangers = showing.has("unmanaged") ? unmanaged(looked, looking) : null;
+  if (settings.output === "json") {
+    return jsonText({ ...withoutKept(plan, showUnchanged), ...beside(ignored, strangers) });
+  }
   terminal.stderr.write(
     diagnosticsText(
       plan.diagnostics.filter(({ severity }) => severity === "error"),
       settings.diagnosticView,
     ),
   );
-  const text = planText(plan, { paint: settings.paint, groupOf, detailOf: detailIn(looked), showUnchanged });
-  return showing.has("unmanaged") ? text + unmanagedText(unmanaged(looked, looking), settings.paint) : text;
+  const text = planText(plan, { paint: settings.paint, groupOf, detailOf: detailIn(looked), showUnchanged, ignored });
+  return strangers === null ? text : text + unmanagedText(strangers, settings.paint);
+}
+
+type Stranger = { readonly identity: Identity };
+
+// A plan's own file has none of it: it says nothing of what would be done.
+function beside(ignored: number, strangers: readonly Stranger[] | null): object {
+  const identities = strangers?.map(({ identity }) => identity).toSorted(compareText);
+  return {
+    ...(ignored === 0 ? {} : { ignored }),
+    ...(identities === undefined
+      ? {}
+      : { unmanaged: identities.map((identity) => ({ identity, kind: splitIdentity(identity).kind })) }),
+  };
 }
 
 // What is kept is counted; it is listed on request, or where there is something to say of it.

@@ -11,13 +11,15 @@ export type PlanView = {
   /** The group (workspace, repo) of a step's identity; null for the whole tenant. */
   readonly groupOf: (step: Step) => string | null;
   readonly showUnchanged: boolean;
+  /** How many fields differ and are left alone, since a rule says so. */
+  readonly ignored: number;
   /** What stands behind a step's reason: the reference in the way, or what the control plane said. */
   readonly detailOf: (step: Step) => string | null;
 };
 
 /** A plan for people: summary first and last, grouped, in dependency order; one line when nothing changes. */
 export function planText(plan: Plan, view: PlanView): string {
-  const summary = planLine(plan.summary, plan.complete);
+  const summary = planLine(plan.summary, plan.complete, view.ignored);
   const shown = plan.steps.filter((step) => isShown(step, view));
   if (shown.length === 0) return `${summary}\n`;
   const [orphans, declared] = [shown.filter(isOrphan), shown.filter((step) => !isOrphan(step))];
@@ -31,8 +33,8 @@ export function planText(plan: Plan, view: PlanView): string {
   ].join("\n");
 }
 
-/** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted`. */
-function planLine(summary: PlanSummary, complete: boolean): string {
+/** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
+function planLine(summary: PlanSummary, complete: boolean, ignored: number): string {
   const { create, update, keep, ensure, block, orphan, drift } = summary;
   const acting = counted([
     [create, "to create"],
@@ -43,6 +45,7 @@ function planLine(summary: PlanSummary, complete: boolean): string {
   const rest = counted([
     [drift, "drifted"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],
+    [ignored, ignored === 1 ? "field ignored" : "fields ignored"],
   ]);
   const head = acting === "" ? `nothing to do, ${keep} unchanged` : `${acting}, ${keep} unchanged`;
   const tail = rest === "" ? "" : `; ${rest}`;

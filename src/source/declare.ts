@@ -4,7 +4,7 @@ import type { Kind } from "../core/kind.ts";
 import type { Position } from "../core/manifest.ts";
 import { type Again, isReadable, readAgain } from "./again.ts";
 import { type Declaration, nameOf, salvage } from "./declaration.ts";
-import { claim, claimsType, type Detected, detect } from "./detect.ts";
+import { claim, claimsType, type Detected, detect, isPlanText } from "./detect.ts";
 import { examine, type Saying } from "./examine.ts";
 import { type Findings, inFile } from "./findings.ts";
 import type { Limits } from "./limits.ts";
@@ -54,7 +54,8 @@ type Hearing = Pick<Findings, "add">;
  */
 export function declare(file: SourceFile, options: DeclareOptions, found: Hearing): FileContent | Promise<FileContent> {
   if (file.size > options.limits.fileBytes) {
-    found.add(tooLarge(file, options.limits));
+    const glimpsed = glimpse(file.bytes());
+    if (!isPlanText(glimpsed)) found.add(tooLarge(file, glimpsed, options.limits));
     return { declarations: [], unmanaged: 1, isReadable: false };
   }
   const bytes = file.bytes();
@@ -140,8 +141,8 @@ type Reader = {
 
 const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
 
-function tooLarge(file: SourceFile, { fileBytes }: Limits): Diagnostic {
-  const isOurs = claimsType(glimpse(file.bytes()));
+function tooLarge(file: SourceFile, glimpsed: string, { fileBytes }: Limits): Diagnostic {
+  const isOurs = claimsType(glimpsed);
   const summary = `larger than ${fileBytes} bytes, and not read`;
   return fileDiagnostic(
     isOurs ? "error" : "warning",
@@ -172,6 +173,8 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
   switch (detected.is) {
     case "foreign":
       return passOver(reader, document, { severity: "warning", ...detected }, positionOf(reader, document, detected));
+    case "report":
+      return null;
     case "faulty":
       return refuse(reader, document, detected);
     case "manifest": {

@@ -12,6 +12,8 @@ export type Detected =
       readonly summary: string;
       readonly detail: string | null;
     }
+  /** What a command of ours wrote: a plan that was kept, say. */
+  | { readonly is: "report" }
   | { readonly is: "faulty"; readonly key: string; readonly summary: string; readonly detail: string };
 
 const UNTYPED =
@@ -24,6 +26,7 @@ export function detect(value: Json): Detected {
   if (Array.isArray(value)) return foreign("not-a-manifest", "no manifest: a list, not a mapping", listHint(value));
   if (!isObject(value)) return foreign("not-a-manifest", "no manifest: a single value, not a mapping");
   if (typeof value.type === "string") return typed(value.type);
+  if (value.format_version === "1.0" && isObject(value.summary)) return { is: "report" };
   return nearMiss(value) ?? untyped(value);
 }
 
@@ -33,6 +36,11 @@ export function detect(value: Json): Detected {
  */
 export function claimsType(text: string): boolean {
   return claim.test(text);
+}
+
+/** Whether a text begins as what `plan` writes, whatever the manifests that it shows. */
+export function isPlanText(text: string): boolean {
+  return /^\{\s{1,8}"format_version": "1\.0",\s{1,8}"revision":/.test(text);
 }
 
 /** What a text that names a type of ours matches. */

@@ -106,6 +106,11 @@ describe("drift", () => {
     );
     await scale(server, 5);
     expect(await source.run(["drift"])).toMatchObject({ code: 0 });
-    expect(await source.run(["plan", "--detailed-exitcode"])).toMatchObject({ code: 0 });
+    expect(await source.run(["plan", "--detailed-exitcode"])).toMatchObject({
+      code: 0,
+      stdout: "Plan: nothing to do, 8 unchanged; 1 field ignored\n",
+    });
+    const json = await source.run(["plan", "-o", "json"]);
+    expect(planOf(json)).toMatchObject({ steps: [], ignored: 1 });
   });
 });

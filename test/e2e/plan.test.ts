@@ -137,6 +137,8 @@ name: api
     expect(server.effects()).toHaveLength(before + 2);
     const stale = await source.run(["apply", "--plan", "plan.json"]);
     expect(stale.code).toBe(6);
+    // It lies in the source, and is none of it.
+    expect(await source.run(["validate", "--strict"])).toMatchObject({ code: 0, stderr: "" });
   });
 });
 
@@ -242,5 +244,8 @@ describe("plan", () => {
     expect((await source.run(["plan"])).stdout).toBe("Plan: nothing to do, 8 unchanged\n");
     const ended = await source.run(["plan", "--show", "unmanaged"]);
     expect(ended.stdout).toContain("  team/strangers\n");
+    const json = await source.run(["plan", "--show", "unmanaged", "-o", "json"]);
+    expect(planOf(json)).toMatchObject({ steps: [], unmanaged: [{ identity: "team/strangers", kind: "team" }] });
+    expect(planOf(await source.run(["plan", "-o", "json"]))).not.toHaveProperty("unmanaged");
   });
 });

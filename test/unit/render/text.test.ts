@@ -42,7 +42,7 @@ const planOf = (steps: readonly Step[], fields: Partial<Plan> = {}): Plan => ({
 
 const groupOf = ({ kind, identity }: Step) => kindOf(kind)?.group(splitIdentity(identity).key) ?? null;
 const shown = (plan: Plan, showUnchanged = false) =>
-  planText(plan, { paint: plain, groupOf, showUnchanged, detailOf: () => null });
+  planText(plan, { paint: plain, groupOf, showUnchanged, detailOf: () => null, ignored: 0 });
 
 const outcome = (identity: string, fields: Partial<Outcome> = {}): Outcome => ({
   identity,
@@ -118,6 +118,15 @@ Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted, 
     expect(shown(planOf(steps, { complete: false }))).toBe(
       "Plan: nothing to do, 2 unchanged (incomplete: live could not be read in full)\n",
     );
+  });
+
+  test("counts the fields that a rule leaves alone", () => {
+    const view = { paint: plain, groupOf, showUnchanged: false, detailOf: () => null };
+    const line = (ignored: number) => planText(planOf([step("cluster/c1", { action: "keep" })]), { ...view, ignored });
+    expect([line(1), line(2)]).toEqual([
+      "Plan: nothing to do, 1 unchanged; 1 field ignored\n",
+      "Plan: nothing to do, 1 unchanged; 2 fields ignored\n",
+    ]);
   });
 
   test("shows what is unchanged on request", () => {
@@ -305,7 +314,13 @@ describe("what could steer a terminal", () => {
           diagnostics: [],
         };
         const texts = [
-          planText(planOf([one]), { paint: plain, groupOf: () => text, showUnchanged: false, detailOf: () => text }),
+          planText(planOf([one]), {
+            paint: plain,
+            groupOf: () => text,
+            showUnchanged: false,
+            detailOf: () => text,
+            ignored: 0,
+          }),
           applyText(reportOf([outcome(text, { result: "failed", error })]), plain, placeOf),
           driftText(drift, plain, null),
           diagnosticsText(
@@ -350,7 +365,13 @@ describe("colours", () => {
 
   test("add nothing but colour", () => {
     const plan = planOf([step("cluster/c1"), step("team/ml", { action: "block", reason: "read-only" })]);
-    const painted = planText(plan, { paint: coloured, groupOf, showUnchanged: false, detailOf: () => null });
+    const painted = planText(plan, {
+      paint: coloured,
+      groupOf,
+      showUnchanged: false,
+      detailOf: () => null,
+      ignored: 0,
+    });
     expect(painted).not.toBe(shown(plan));
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the colours
     expect(painted.replace(/\u001b\[\d+m/g, "")).toBe(shown(plan));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { jsonText } from "../../../src/render/json.ts";
 import { brief, type Files, folderOf, loadFiles, loadRevision, read } from "./source.ts";
 
 const cluster = "type: cluster\nname: cl1\ncluster_type: aws-eks\nbase_domains: ['*.example.com']\n";
@@ -124,6 +125,15 @@ describe("files that are not ours", () => {
       "ours.yaml:null:null error encoding",
       "wide.yaml:null:null error encoding",
     ]);
+  });
+
+  test("that a command of ours wrote are passed over in silence, however much they show", async () => {
+    const step = { action: "create", patch: [{ op: "add", path: "", value: { type: "service", name: "api" } }] };
+    const plan = (steps: number) =>
+      jsonText({ format_version: "1.0", revision: null, summary: { create: 1 }, steps: Array(steps).fill(step) });
+    const files = { "plan.json": plan(1), "wide.json": plan(3000), "huge.json": plan(9000) };
+    expect(Object.values(files).map(({ length }) => length > 1024 * 1024)).toEqual([false, false, true]);
+    expect(await faultsOf(files)).toEqual([]);
   });
 
   test.each([
