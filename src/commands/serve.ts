@@ -9,9 +9,11 @@ import { startFailure } from "./embedded.ts";
 import { serverKeyOptions } from "./server-key.ts";
 import type { Sight } from "./sight.ts";
 import { writeResult } from "./terminal.ts";
+import { boundYoungGeneration } from "./young-generation.ts";
 
 /** Runs the control plane until asked to end. */
 export async function run(invocation: Invocation): Promise<number> {
+  boundYoungGeneration();
   const { terminal } = invocation;
   const folder = dataFolder(invocation);
   await using plane = await start(invocation, folder);

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 
-/** A stream of texts that are all there already: the next one goes out when the one before has gone. */
-export function inPieces(pieces: readonly string[]): Readable {
+/** A stream of chunks that are all there already: the next one goes out when the one before has gone. */
+export function inPieces(pieces: readonly Buffer[]): Readable {
   const left = pieces.values();
   return new Readable({
     objectMode: true,
