@@ -36,23 +36,41 @@ export async function openServerKeys({ source, store, now, log }: Parts): Promis
   await announce(store, ring, now);
   // Two servers that start on an empty database with keys of their own must not both go on.
   mustOpen(ring, await knownKeys(store.read));
+  let sweeps = ring.all.length > 1 ? sweepsFrom(now()) : [];
   const refresh = async () => {
     const before = await knownKeys(store.read);
     const read = await readSource(source, before);
     mustOpen(read, before);
-    if (read.newest.version !== ring.newest.version)
+    if (read.newest.version !== ring.newest.version) {
       log.info({ key: read.newest.version }, "a new key seals from now on");
+      sweeps = sweepsFrom(now());
+    }
     ring = read;
     await announce(store, ring, now);
     const [newest, ...others] = await knownKeys(store.read);
     // While servers change over, the one that has the later key leads.
-    if (others.length === 0 || newest?.version !== ring.newest.version) return;
+    if (newest?.version !== ring.newest.version) return;
+    const isDue = sweeps.some((moment) => moment <= now());
+    if (others.length === 0 && !isDue) return;
+    sweeps = sweeps.filter((moment) => moment > now());
     const count = await reseal(store, ring);
+    if (others.length === 0 && count === 0) return;
     await forget(store, others);
     const former = others.map(({ version }) => version);
     log.info({ key: ring.newest.version, former, count }, "everything is sealed with the new key");
   };
   return { current: () => ring, refresh };
+}
+
+// Longer than any write takes, so that the second time finds what was being written at the first.
+const LATE_MS = 30_000;
+
+/**
+ * When to look for what was sealed with a former key although none is known: another server may have forgotten it while
+ * this one was still using it.
+ */
+function sweepsFrom(now: number): readonly number[] {
+  return [now, now + LATE_MS];
 }
 
 async function readSource(source: KeySource, known: readonly KnownKey[]): Promise<KeyRing> {

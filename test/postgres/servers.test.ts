@@ -2,8 +2,9 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
+import { keyFrom } from "../../src/seal/key.ts";
 import { cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
-import { addUser, type Caller, caller, effects, temporaryFolder } from "../control-plane.ts";
+import { addUser, type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { databaseOf, statement } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Apart, type ApartOptions, kill, serveApart } from "../support/serve-apart.ts";
@@ -180,4 +181,32 @@ test("what is taken away on one server is refused on the others within a second"
     async () => (await put(robot, "apps", { manifest: service })).status === 401,
     within,
   );
+});
+
+test("S35 what a server seals with the former key, while another one has forgotten it, is sealed anew as well", async () => {
+  const data = await temporaryFolder();
+  const database = new Secret((await databaseOf(data)) ?? "");
+  const [former, fresh] = [0, 1].map(() => randomBytes(32).toString("base64"));
+  const adminToken = new Secret("of-all-the-servers");
+  const start = (keys: string) =>
+    temporaryFolder().then((own) =>
+      startControlPlane({ data: own, database, adminToken, serverKey: new Secret(keys) }),
+    );
+  const known = async () => (await statement(data, "SELECT version FROM server_keys")).map(({ version }) => version);
+  const late = await start(`${former} ${fresh}`);
+  const early = await start(`${fresh} ${former}`);
+  await eventually("the former key is forgotten", async () => (await known()).join() === keyFrom(fresh ?? "").version);
+  await early.close();
+  const secrets = [{ key: "k", value: "CANARY-value" }];
+  const made = await late.admin.post("/api/svc/v1/secret-groups", { name: "g", integrationId: "builtin", secrets });
+  const { id } = made.body.data.associatedSecrets[0];
+  const sealed = () => statement(data, "SELECT sealed FROM secret_versions");
+  const before = await sealed();
+  await late.close();
+
+  const changed = await start(`${fresh} ${former}`);
+  await eventually("it is sealed anew", async () => (await sealed())[0]?.sealed !== before[0]?.sealed);
+  await changed.close();
+  const last = await start(fresh ?? "");
+  expect((await last.admin.get(`/api/svc/v1/secrets/${id}`)).body.data.value).toBe("CANARY-value");
 });
