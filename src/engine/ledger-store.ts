@@ -1,5 +1,4 @@
-import { hash } from "node:crypto";
-import type { Insertable, Kysely } from "kysely";
+import { type Insertable, type Kysely, sql } from "kysely";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import { type OperationName, operations, type WriteOperation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -24,6 +23,8 @@ type Tables = {
     at: number;
     /** Sealed JSON of what was written and what was answered. */
     sealed: Uint8Array;
+    /** What tells this receipt from every other: the beginning of what is sealed, with its nonce, as hex. */
+    mark: string;
   };
   intent: {
     id: string;
@@ -42,6 +43,11 @@ type Tables = {
     key: Uint8Array | null;
   };
 };
+
+const MARK_BYTES = 33;
+
+/** The outside of a receipt. */
+const HEAD = ["identity", "kind", "external_id", "version", "at", "mark"] as const;
 
 const migrations: Migrations = {
   "001-ledger": {
@@ -80,6 +86,21 @@ const migrations: Migrations = {
   "002-intent-key": {
     up: async (db) => {
       await db.schema.alterTable("intent").addColumn("key", "blob").execute();
+    },
+  },
+  "003-receipt-mark": {
+    up: async (db) => {
+      await db.schema
+        .alterTable("receipt")
+        .addColumn("mark", "text", (column) => column.notNull().defaultTo(""))
+        .execute();
+      await sql`UPDATE receipt SET mark = lower(hex(substr(sealed, 1, ${sql.lit(MARK_BYTES)})))`.execute(db);
+      // The outsides alone, so that a look at them reads none of the insides.
+      await db.schema
+        .createIndex("receipt_head")
+        .on("receipt")
+        .columns(["server", ...HEAD])
+        .execute();
     },
   },
 };
@@ -129,8 +150,8 @@ function statements(database: Kysely<Tables>) {
     build: Parameters<typeof statement<Tables, Values>>[1],
   ) => statement<Tables, Values>(database, build);
   return {
-    receipt: made<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed }) => {
-      const rest = { kind, external_id, version, at, sealed };
+    receipt: made<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed, mark }) => {
+      const rest = { kind, external_id, version, at, sealed, mark };
       return db
         .insertInto("receipt")
         .values({ server, identity, ...rest })
@@ -166,14 +187,8 @@ function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
 }
 
 async function everyHead({ read }: StoreApart<Tables>, server: string): Promise<ReadonlyMap<Identity, RecordedHead>> {
-  const heads = new Map<Identity, RecordedHead>();
-  const part = read.selectFrom("receipt").selectAll().where("server", "=", server).orderBy("identity").limit(PART);
-  for (let after: Identity | undefined = ""; after !== undefined; ) {
-    const rows: readonly Tables["receipt"][] = await part.where("identity", ">", after).execute();
-    for (const row of rows) heads.set(row.identity, headFrom(row));
-    after = rows.at(-1)?.identity;
-  }
-  return heads;
+  const rows = await read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").execute();
+  return new Map(rows.map((row) => [row.identity, headFrom(row)]));
 }
 
 async function receiptsOf(
@@ -210,11 +225,11 @@ async function mustBeOurs({ read }: StoreApart<Tables>, key: SealKey): Promise<v
 function receiptRow(server: string, key: SealKey, receipt: Recorded): Insertable<Tables["receipt"]> {
   const { identity, kind, id, version, at, written, echo } = receipt;
   const sealed = seal(key, JSON.stringify({ written, echo }), `receipt ${server} ${identity}`);
-  return { server, identity, kind, external_id: id, version, at, sealed };
+  return { server, identity, kind, external_id: id, version, at, sealed, mark: sealed.toString("hex", 0, MARK_BYTES) };
 }
 
-function headFrom({ identity, kind, external_id: id, version, at, sealed }: Tables["receipt"]): RecordedHead {
-  return { identity, kind, id, version, at, mark: hash("sha256", sealed, "base64") };
+function headFrom({ external_id: id, ...head }: Pick<Tables["receipt"], (typeof HEAD)[number]>): RecordedHead {
+  return { ...head, id };
 }
 
 function recordedFrom(key: SealKey, row: Tables["receipt"]): Recorded {
