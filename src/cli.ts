@@ -7,6 +7,8 @@ import { printable } from "./render/escape.ts";
 
 /** After the first signal, what is in flight may take this long. */
 const GRACE_MS = 25_000;
+/** What is then cut off has this long to go. */
+const CUT_MS = 5000;
 
 const stopping = new AbortController();
 const ending = new AbortController();
@@ -17,6 +19,11 @@ function stop(error: HoldfastError): void {
   stopping.abort(error);
   setTimeout(() => ending.abort(error), GRACE_MS).unref();
 }
+
+// Whatever may hang then, the process does not.
+ending.signal.addEventListener("abort", () => {
+  setTimeout(() => process.exit(exitCodes[stoppedBy()?.code ?? "error"]), CUT_MS).unref();
+});
 
 process.on("SIGINT", () => stop(new HoldfastError("interrupted", "interrupted")));
 process.on("SIGTERM", () => stop(new HoldfastError("terminated", "terminated")));

@@ -53,6 +53,7 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
       ...tlsOptions(invocation),
       ...serverKeyOptions(terminal),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
+      ending: terminal.signal,
       log: createLog({
         level: flags.logLevel ?? "warn",
         format: flags.logFormat ?? (terminal.stderr.isTTY ? "pretty" : "json"),

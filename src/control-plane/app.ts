@@ -81,6 +81,7 @@ async function takeIn(snapshot: Snapshot, context: Context): Promise<void> {
 
 async function serveHttp(options: ControlPlaneOptions, context: Context, stack: AsyncDisposableStack): Promise<string> {
   const { host = "127.0.0.1", port = 0, documentedOnly = false, rateLimit = 0, drainSeconds = 0, tls, log } = options;
+  const { ending = new AbortController().signal } = options;
   const draining = new AbortController();
   const app = createHttpServer({
     log,
@@ -88,13 +89,14 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
     explain: storageRefusal,
     operations: operationNames(),
     draining: draining.signal,
+    ending,
     ...(tls === undefined ? {} : { tls: await readTls(tls) }),
   });
   stack.defer(() => app.close());
   // Whoever balances load needs a moment to see that nothing more is to be sent here.
   stack.defer(async () => {
     draining.abort();
-    if (app.server.listening) await pause(drainSeconds * 1000);
+    if (app.server.listening) await pause(drainSeconds * 1000, null, { signal: ending }).catch(() => {});
   });
   if (tls !== undefined) stack.use(followCertificate(app.server, tls, options));
   addOperations(app, {

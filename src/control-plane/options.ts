@@ -52,4 +52,6 @@ export type ControlPlaneOptions = {
   readonly log: Log;
   /** Closes it. */
   readonly signal?: AbortSignal;
+  /** Cuts off what closing waits for: the time to drain, and clients that are slow. */
+  readonly ending?: AbortSignal;
 };

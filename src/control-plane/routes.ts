@@ -22,7 +22,7 @@ export type Routing = {
   readonly served: readonly Served[];
   /** Whether the extensions stay away. */
   readonly documentedOnly: boolean;
-  /** Refuses a caller that asks too often; null where everyone may ask as often as they like. */
+  /** Refuses a caller, or the address of a stranger, that asks too often; null where everyone may ask as often as they like. */
   readonly rateLimit: RateLimit | null;
 };
 
@@ -59,17 +59,29 @@ function addOperation(
 ): void {
   const { method, path, number } = operation(name);
   const callers = new WeakMap<FastifyRequest, Principal>();
+  const limit = (caller: string) => {
+    const wait = rateLimit?.(caller) ?? 0;
+    if (wait > 0) throw tooMany(wait);
+  };
+  const known = async (request: FastifyRequest) => {
+    try {
+      return await callerOf(bearerToken(request.raw.rawHeaders));
+    } catch (error) {
+      // Whoever has no name is counted by where it calls from; those who have one are never in its way.
+      if (error instanceof Refusal && error.status === 401) limit(`address ${request.ip}`);
+      throw error;
+    }
+  };
   app.route({
     method,
     url: fastifyPath(path),
     config: { operation: name },
     // Before the body is read: strangers are not listened to.
     onRequest: async (request, reply) => {
-      const principal = await callerOf(bearerToken(request.raw.rawHeaders));
+      const principal = await known(request);
       callers.set(request, principal);
       nameCaller(request, principal.name);
-      const wait = rateLimit?.(principal.name) ?? 0;
-      if (wait > 0) throw tooMany(wait);
+      limit(principal.name);
       if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
     },
     handler: async (request, reply) => {

@@ -49,6 +49,8 @@ export type HttpOptions = {
   readonly patience?: Partial<Patience>;
   /** Said when the server is about to end: it is not ready any more, and connections end with their next reply. */
   readonly draining?: AbortSignal;
+  /** Said when closing may wait for nobody any more: connections are cut. */
+  readonly ending?: AbortSignal;
 };
 
 /**
@@ -56,7 +58,7 @@ export type HttpOptions = {
  * ids, one line of log for each reply, and one form of error.
  */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
-  const { log, ready, explain, operations = [], draining } = options;
+  const { log, ready, explain, operations = [], draining, ending } = options;
   const app = createApp(options, log);
   addMetrics(app, operations);
   logReplies(app, log);
@@ -79,7 +81,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     done();
   });
   addHealth(app, async () => !isEnding() && (await ready()));
-  endWithin(app, CLOSING_MS);
+  endWithin(app, CLOSING_MS, ending);
   return app;
 }
 
@@ -147,10 +149,13 @@ function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 // Closing waits for requests under way, but not for a client that never ends its own.
-function endWithin(app: FastifyInstance, milliseconds: number): void {
+function endWithin(app: FastifyInstance, milliseconds: number, ending: AbortSignal | undefined): void {
+  const cut = () => app.server.closeAllConnections();
   app.addHook("preClose", async () => {
-    const timer = setTimeout(() => app.server.closeAllConnections(), milliseconds).unref();
+    const timer = setTimeout(cut, milliseconds).unref();
     app.server.once("close", () => clearTimeout(timer));
+    if (ending?.aborted === true) cut();
+    ending?.addEventListener("abort", cut, { once: true });
   });
 }
 

@@ -21,3 +21,9 @@ test.each([false, true])(
     }
   },
 );
+
+test("with a slash at its end it is found too", async () => {
+  const { url } = await startControlPlane();
+  const reply = await fetch(`${url}/docs/`);
+  expect([reply.status, reply.redirected, reply.url]).toEqual([200, true, `${url}/docs`]);
+});

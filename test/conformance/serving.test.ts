@@ -53,6 +53,18 @@ test("a caller that asks too often is told when to come back, and no other one i
   await expect.poll(async () => (await dev.get(workspaces)).status, { interval: 100, timeout: 3000 }).toBe(200);
 });
 
+test("strangers are counted by their address, and those who are known are not in their way", async () => {
+  const plane = await startControlPlane({ rateLimit: 2 });
+  const ask = (token: string | null) =>
+    fetch(plane.url + workspaces, token === null ? {} : { headers: { authorization: `Bearer ${token}` } });
+  const replies = await Promise.all([null, "a-guess", null, "another-guess", null, "a-guess"].map(ask));
+  const statuses = replies.map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(3);
+  expect(replies.find(({ status }) => status === 429)?.headers.get("retry-after")).toBe("1");
+  expect((await plane.admin.get(workspaces)).status).toBe(200);
+});
+
 test("S34 every reply is one line of log, and nothing secret is in any of them", async () => {
   const { log, lines, entries } = keptLog();
   const { admin, url, adminToken } = await startControlPlane({ log });

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { everyKind, team } from "../support/manifests.ts";
@@ -24,6 +26,25 @@ describe("serve", () => {
     expect(restarted.token).toBe(server.token);
     restarted.process.kill("SIGINT");
     expect(await restarted.process.ended).toMatchObject({ code: 130 });
+  });
+
+  test("F31 waits for a slow client and for its balancer, and for neither after the second signal", async () => {
+    const server = await serve(["--drain-seconds", "600"]);
+    const { hostname, port } = new URL(server.url);
+    const client = connect(Number(port), hostname);
+    onTestFinished(() => void client.destroy());
+    const cut = once(client, "close");
+    client.write(`PUT /api/svc/v1/teams HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.token}\r\n`);
+    client.write("Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
+    await eventually("the request has begun", async () =>
+      /in_flight\{operation="putTeam"\} 1/.test(await (await fetch(`${server.url}/metrics`)).text()),
+    );
+    server.process.kill("SIGTERM");
+    await eventually("it drains", async () => (await fetch(`${server.url}/readyz`)).status === 503);
+    expect(client.destroyed).toBe(false);
+    server.process.kill("SIGTERM");
+    expect(await server.process.ended).toMatchObject({ code: 0 });
+    await cut;
   });
 
   test("takes the admin token that the environment sets, and writes it nowhere", async () => {

@@ -14,6 +14,8 @@ export function addReference(app: FastifyInstance, options: DocumentOptions): vo
   serveText(app, "/openapi.json", "application/json; charset=utf-8", json);
   serveText(app, "/docs", "text/html; charset=utf-8", page);
   serveText(app, "/docs/style.css", "text/css; charset=utf-8", stylesheet);
+  // Relative, since a proxy may serve it all under a prefix.
+  app.get("/docs/", { exposeHeadRoute: true }, async (_, reply) => reply.redirect("../docs", 308));
 }
 
 function serveText(app: FastifyInstance, url: string, type: string, text: () => Promise<string>): void {
