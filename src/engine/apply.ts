@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import { ClientError } from "../client/failure.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout.ts";
@@ -31,7 +32,7 @@ export type Progress =
   | { readonly what: "left"; readonly step: Step; readonly ending: Promise<RolloutResult> };
 
 /** What an apply works on. */
-export type Applying = WritingContext & {
+export type Applying = Omit<WritingContext, "takeTurn" | "isStopped" | "onTrouble"> & {
   readonly manifests: ReadonlyMap<Identity, Manifest>;
   readonly live: ReadonlyMap<Identity, Live>;
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
@@ -49,10 +50,16 @@ export type Applied = ApplyReport & {
   readonly tokens: readonly { readonly identity: Identity; readonly location: string }[];
 };
 
+/** An apply that runs, and may be stopped by what becomes of its steps. */
+type Running = Applying & WritingContext;
+
+// While requests are in flight, as many steps again are journaled, or have their outcome made durable.
+const STEPS_PER_REQUEST = 2;
+
 /** Makes live follow the plan: each step when its own dependencies are done, every outcome listed. */
-export async function apply({ plan, decisions }: Planned, on: Applying): Promise<Applied> {
+export async function apply({ plan, decisions }: Planned, applying: Applying): Promise<Applied> {
+  const on = running(applying);
   await adopt(plan.steps, on);
-  const stop = { now: false };
   const declared = plan.steps.filter(({ action }) => action !== "orphan");
   const acting = declared.filter(writes);
   const followed: Promise<Ended>[] = [];
@@ -61,21 +68,21 @@ export async function apply({ plan, decisions }: Planned, on: Applying): Promise
       identity: step.identity,
       after: on.manifests.get(step.identity)?.references.map(({ identity }) => identity) ?? [],
       run: async (state) => {
-        if (stop.now || on.stopping.aborted) return skipped(step);
+        if (on.isStopped()) return skipped(step);
         if (state === "held") return held(step);
         on.onProgress({ what: "started", step });
         const written = await writeStep(step, decisions.get(step.identity), on);
         const end = endedFrom(step, written, { wasRecorded: on.recorded.has(step.identity) });
-        if (mustStop(end.outcome, on)) stop.now = true;
+        on.onTrouble(written);
         followed.push(follow(step, written, end, on));
         return end;
       },
     }),
   );
   const results = await schedule(tasks, {
-    concurrency: on.concurrency,
+    concurrency: STEPS_PER_REQUEST * on.concurrency,
     isGood: ({ outcome: { result } }) => result === "created" || result === "updated" || result === "unchanged",
-    isStopped: () => stop.now || on.stopping.aborted,
+    isStopped: on.isStopped,
   });
   const rolledOut = new Map((await Promise.all(followed)).map((one) => [one.outcome.identity, one]));
   const all = declared.map(
@@ -93,6 +100,19 @@ export async function apply({ plan, decisions }: Planned, on: Applying): Promise
   };
 }
 
+function running(on: Applying): Running {
+  const requests = new PQueue({ concurrency: on.concurrency });
+  let stopped = false;
+  return {
+    ...on,
+    takeTurn: (work) => requests.add(work),
+    isStopped: () => stopped || on.stopping.aborted,
+    onTrouble: (written) => {
+      stopped ||= mustStop(written, on);
+    },
+  };
+}
+
 // What is live and equal becomes recorded, so that a later drift can be told from a later change of the manifest.
 async function adopt(steps: readonly Step[], on: Applying): Promise<void> {
   const receipts = steps.flatMap(({ action, identity, kind }): Recorded[] => {
@@ -106,7 +126,7 @@ async function adopt(steps: readonly Step[], on: Applying): Promise<void> {
   if (receipts.length > 0) await on.ledger.record(receipts);
 }
 
-async function writeStep(step: Step, decision: Decision | undefined, on: Applying): Promise<Written> {
+async function writeStep(step: Step, decision: Decision | undefined, on: Running): Promise<Written> {
   const manifest = on.manifests.get(step.identity);
   const kind = on.kindOf(step.kind);
   if (manifest === undefined || kind === undefined || decision === undefined)
@@ -139,16 +159,18 @@ async function sinkTrouble(identity: Identity, { sink }: Applying): Promise<stri
 }
 
 // What could not be read while its references were missing often can be once they are there.
-async function liveNow(job: Job, on: Applying): Promise<Live> {
+async function liveNow(job: Job, on: Running): Promise<Live> {
   const { live, kind } = job;
   if (live.state !== "unknown" || kind.single === undefined) return live;
-  return on.readBack(job).catch((error: unknown) => {
-    if (error instanceof ClientError) return live;
-    throw error;
-  });
+  return on
+    .takeTurn(() => on.readBack(job))
+    .catch((error: unknown) => {
+      if (error instanceof ClientError) return live;
+      throw error;
+    });
 }
 
-async function adopted(job: Job, row: LiveRow, on: Applying): Promise<Written> {
+async function adopted(job: Job, row: LiveRow, on: Running): Promise<Written> {
   await on.ledger.record([receiptOf(job, row, on)]);
   return { state: "kept" };
 }
@@ -160,14 +182,14 @@ function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Deci
 }
 
 // A rollout is followed outside the queue, so that waiting takes no place from writing.
-async function follow(step: Step, written: Written, end: Ended, on: Applying): Promise<Ended> {
+async function follow(step: Step, written: Written, end: Ended, on: Running): Promise<Ended> {
   const rollout = await rolloutOf(step, written, on);
   const outcome = { ...end.outcome, rollout };
   on.onProgress({ what: "finished", step, outcome });
   return { ...end, outcome };
 }
 
-async function rolloutOf(step: Step, written: Written, on: Applying): Promise<RolloutResult> {
+async function rolloutOf(step: Step, written: Written, on: Running): Promise<RolloutResult> {
   if (!on.kindOf(step.kind)?.rollsOut || written.state !== "done") return null;
   const { row } = written;
   const now = rolloutState(row.status);
@@ -203,7 +225,8 @@ async function endsBefore(ending: Promise<unknown>, signal: AbortSignal): Promis
 }
 
 // A refused identity or a lost lease will refuse every other write too, and no write goes unrecorded.
-function mustStop({ result, error }: Outcome, { failFast }: Applying): boolean {
-  if (error?.status === 401 || error?.status === 412 || error?.code === UNRECORDED) return true;
-  return failFast && (result === "failed" || result === "unknown");
+function mustStop(written: Written, { failFast }: Applying): boolean {
+  if (written.state !== "failed" && written.state !== "unknown") return false;
+  const { status, code } = written.error;
+  return failFast || status === 401 || status === 412 || code === UNRECORDED;
 }

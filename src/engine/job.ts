@@ -24,6 +24,12 @@ export type WritingContext = {
   readonly sink: Sink | null;
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;
+  /** Runs what sends a request once a place is free: that many are in flight, and steps ahead of them are made ready. */
+  readonly takeTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Whether nothing more is to be sent. */
+  readonly isStopped: () => boolean;
+  /** Told of an end that is not a good one, before anybody else has a turn. */
+  readonly onTrouble: (written: Written) => void;
   /** Reads live of the resource again. */
   readonly readBack: (job: Job) => Promise<Live>;
   readonly now: () => number;
@@ -65,7 +71,7 @@ export type Written =
     }
   /** Live turned out to be as wanted: nothing was sent. */
   | { readonly state: "kept" }
-  /** A rollout was in its way, and there was no time to wait for it. */
+  /** A rollout was in its way and there was no time to wait for it, or the apply was stopped before it was sent. */
   | { readonly state: "put-off"; readonly attempts: number }
   | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }
   | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };

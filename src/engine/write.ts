@@ -17,6 +17,9 @@ import { tokenIn } from "./token.ts";
 /** How often a write is sent again: after a deployment in progress, or a read-back that found nothing. */
 const ROUNDS = 3;
 
+/** How long an intent may wait for its turn, in shares of the request's timeout. */
+const WAIT_SHARE = 0.1;
+
 /** Writes one resource: journal, send, and where the outcome is in doubt read back before anything is sent again. */
 export async function write(job: Job, context: WritingContext): Promise<Written> {
   let last: Written | null = null;
@@ -25,6 +28,7 @@ export async function write(job: Job, context: WritingContext): Promise<Written>
     const writing = chooseWriting(job.kind, current.live, context.memory);
     if (writing === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
     const next = await attempt(current, writing, context, attempts);
+    if (next.state === "unsent") return last ?? { state: "put-off", attempts: 0 };
     if (next.state !== "again") return next;
     if (context.stopping.aborted) return next.otherwise;
     last = next.otherwise;
@@ -37,22 +41,58 @@ async function attempt(
   writing: Writing,
   context: WritingContext,
   attempts: number,
-): Promise<Written | Again> {
-  const { ledger } = context;
-  const one: Attempt = { job, intent: intentOf(job, writing, context), context, attempts };
-  await ledger.open(one.intent);
-  const { sent, reply } = await sendIntent(one.intent, context);
+): Promise<Written | Again | Unsent> {
+  const early = intentOf(job, writing, context);
+  await context.ledger.open(early);
+  const next = await context.takeTurn(async (): Promise<Written | Again | Unsent | Applied> => {
+    if (context.isStopped()) {
+      // Where it cannot be struck out, the next run finds out that it was never sent.
+      await context.ledger.close(early.id, null).catch(() => undefined);
+      return { state: "unsent" };
+    }
+    const intent = isInTime(early, context) ? early : await renewed(early, intentOf(job, writing, context), context);
+    const sent = await sentOnce({ job, intent, context, attempts });
+    if (sent.state === "failed" || sent.state === "unknown") context.onTrouble(sent);
+    return sent;
+  });
+  // Its place is free again: that it becomes durable holds nobody up.
+  return next.state === "applied" ? applied(next.one, writing, next.sent) : next;
+}
+
+/** The apply was stopped before its turn came. */
+type Unsent = { readonly state: "unsent" };
+
+type Applied = {
+  readonly state: "applied";
+  readonly one: Attempt;
+  readonly sent: Extract<Sent, { readonly state: "applied" }>;
+};
+
+async function sentOnce(one: Attempt): Promise<Written | Again | Applied> {
+  const { job, intent, context } = one;
+  const { sent, reply } = await sendIntent(intent, context);
   switch (sent.state) {
     case "applied":
-      return applied(one, writing, sent);
+      return { state: "applied", one, sent };
     case "refused":
       return refused(one, sent);
     case "not-sent":
-      await ledger.close(one.intent.id, null);
+      await context.ledger.close(intent.id, null);
       return ended("failed", { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` }, one);
     case "ambiguous":
       return resolveDoubt(one, inDoubt(sent.reason, reply === null ? null : tokenIn(reply, job.body)));
   }
+}
+
+// Whoever finds an intent counts on its deadline, so a request that would end later needs another one.
+function isInTime({ deadline }: Intent, { now, requestTimeoutMs }: WritingContext): boolean {
+  return now() + requestTimeoutMs <= deadline;
+}
+
+async function renewed(early: Intent, intent: Intent, { ledger }: WritingContext): Promise<Intent> {
+  await ledger.close(early.id, null);
+  await ledger.open(intent);
+  return intent;
 }
 
 function intentOf({ kind, manifest, body, live }: Job, writing: Writing, context: WritingContext): Intent {
@@ -66,7 +106,7 @@ function intentOf({ kind, manifest, body, live }: Job, writing: Writing, context
     written: body,
     versionBefore: present ?? newest,
     creates: live.state === "absent",
-    deadline: context.now() + context.requestTimeoutMs,
+    deadline: Math.ceil(context.now() + context.requestTimeoutMs * (1 + WAIT_SHARE)),
     key: randomUUID(),
   };
 }

@@ -2,6 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
+import type { PendingIntent } from "../../../src/engine/ledger.ts";
+import { eventually } from "../../support/eventually.ts";
 import { declare, prompt, service } from "../core/given.ts";
 import { extensions, passes, results } from "./passes.ts";
 import { controlPlane } from "./plane.ts";
@@ -140,6 +142,78 @@ describe("an apply", () => {
     ]);
     expect(results(await run.apply(desired))["service/c1:ws1/api"]).toBe("updated");
     expect((await run.plan(desired)).plan.summary).toMatchObject({ keep: 4, update: 0 });
+  });
+});
+
+describe("writes that wait for their turn", () => {
+  const teams = ["a", "b", "c", "d", "e", "f"].map((name) => declare({ type: "team", name, members: ["a@x.io"] }));
+
+  /** A control plane that holds every write back until it is let go, and the journal as another reader sees it. */
+  async function holding() {
+    const plane = await controlPlane();
+    const { promise: go, resolve: letGo } = Promise.withResolvers<void>();
+    let held = 0;
+    let mostHeld = 0;
+    plane.manners.beforeWrite = async () => {
+      held += 1;
+      mostHeld = Math.max(mostHeld, held);
+      await go;
+      held -= 1;
+    };
+    const run = await passes(plane.url);
+    const pending = async (): Promise<readonly PendingIntent[]> => {
+      await using one = await run.session({});
+      return one.ledger.pending();
+    };
+    // Two that open it at the same time would both want to make it.
+    await pending();
+    const waiting = (intents: number, requests: number) =>
+      eventually(
+        `${intents} open intents, ${requests} sent`,
+        async () => held === requests && (await pending()).length === intents,
+      );
+    return { plane, run, letGo, pending, waiting, mostHeld: () => mostHeld };
+  }
+
+  test("are journaled meanwhile, and no more are in flight than allowed", async () => {
+    const { run, letGo, waiting, mostHeld } = await holding();
+    const applying = run.apply(teams, { concurrency: 2 });
+    await waiting(4, 2);
+    letGo();
+    const report = await applying;
+    expect(report.summary).toMatchObject({ created: 6 });
+    expect(report.pending).toEqual([]);
+    expect(mostHeld()).toBe(2);
+  });
+
+  test("are not sent once the apply is asked to end, and leave nothing in the journal", async () => {
+    const { plane, run, letGo, waiting } = await holding();
+    const ending = new AbortController();
+    const applying = run.apply(teams, { concurrency: 2, stopping: ending.signal });
+    await waiting(4, 2);
+    ending.abort();
+    letGo();
+    const report = await applying;
+    expect(report.summary).toMatchObject({ created: 2, skipped: 4, failed: 0, unknown: 0 });
+    expect(report.pending).toEqual([]);
+    expect(plane.effects).toHaveLength(2);
+  });
+
+  test("are journaled anew after a long wait, since no request may end after its intent's deadline", async () => {
+    const { plane, run, letGo, pending, waiting } = await holding();
+    const deadline = 60_000;
+    let clock = Date.now();
+    const applying = run.apply(teams.slice(0, 2), { concurrency: 1, deadline, now: () => clock });
+    await waiting(2, 1);
+    const before = (await pending()).map(({ id }) => id);
+    clock += deadline;
+    const { promise: second, resolve: arrived } = Promise.withResolvers<readonly PendingIntent[]>();
+    plane.manners.beforeWrite = () => pending().then(arrived);
+    letGo();
+    const [waited] = (await second).filter(({ id }) => !before.includes(id));
+    expect(waited?.deadline).toBeGreaterThanOrEqual(clock + deadline);
+    expect((await applying).summary).toMatchObject({ created: 2 });
+    expect(await pending()).toEqual([]);
   });
 });
 

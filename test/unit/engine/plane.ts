@@ -20,6 +20,8 @@ export type Manners = {
   rollingOut: number;
   /** How many times a deployment is refused for one that has ended when somebody looks. */
   justEnded: number;
+  /** Awaited before each write is looked at. */
+  beforeWrite: () => Promise<void>;
 };
 
 type Row = JsonObject & { readonly id: string; readonly key: string; readonly manifest: JsonObject };
@@ -57,6 +59,7 @@ export async function controlPlane() {
     discardsModels: false,
     rollingOut: 0,
     justEnded: 0,
+    beforeWrite: async () => {},
   };
   const rows = new Map<string, Row[]>();
   const effects: { readonly operation: OperationName; readonly key: string }[] = [];
@@ -76,15 +79,18 @@ export async function controlPlane() {
     const call: Call = { ...found, body: isObject(body) ? body : {}, request };
     const isRehearsal = call.body.dryRun === true;
     asked.push({ operation: name, dryRun: isRehearsal });
+    if (operation(name).retry === "read" || isRehearsal) return reply(response, call, isRehearsal);
+    return manners.beforeWrite().then(() => reply(response, call, isRehearsal));
+  };
+  const reply = (response: ServerResponse, call: Call, isRehearsal: boolean): unknown => {
+    const { name } = call;
     if (!isRehearsal && take(manners.lost, name)) return response.destroy();
     const refusal = manners.refused.get(name);
     if (refusal !== undefined) {
       return json(response, { statusCode: refusal.status, message: refusal.message }, { status: refusal.status });
     }
-    const reply = operation(name).retry === "read" ? read(call) : write(call);
-    return !isRehearsal && take(manners.swallowed, name)
-      ? response.destroy()
-      : json(response, reply.body, { status: reply.status });
+    const { body, status } = operation(name).retry === "read" ? read(call) : write(call);
+    return !isRehearsal && take(manners.swallowed, name) ? response.destroy() : json(response, body, { status });
   };
 
   function read({ name, id, request }: Call): { readonly status: number; readonly body: unknown } {
