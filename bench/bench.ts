@@ -6,7 +6,7 @@ import { type Program, run } from "./child.ts";
 import { corpus, writeCorpus } from "./corpus/corpus.ts";
 import { buildFloors, type Floors } from "./floor.ts";
 import { alternate, type Measured, type Pair } from "./pairs.ts";
-import { type Plane, startPlane } from "./plane.ts";
+import { far, type Plane, startPlane } from "./plane.ts";
 
 /** What the bench is asked for. */
 export type Size = { readonly count: number; readonly pairs: number; readonly concurrency: number };
@@ -16,11 +16,15 @@ export type Results = {
   readonly startUp: Measured;
   readonly validate: Measured;
   readonly apply: Measured;
+  readonly farApply: Measured;
   readonly coldPlan: Measured;
   readonly warmPlan: Measured;
 };
 
 const BIN = "bin/holdfast.js";
+
+/** How much later a request arrives at a control plane that is far away, in milliseconds. */
+const FAR = 20;
 
 /** Runs every measure in a folder of its own, which is gone afterwards. */
 export async function bench(size: Size, note: (line: string) => void): Promise<Results> {
@@ -41,9 +45,11 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
 
     const startUp = await measure("validate of one file, against node -e 0", startUpPair(work));
     const validate = await measure("validate, cold", validatePair(place));
-    const apply = await measure(
-      "apply, creating everything",
-      applyPair(work, { source, bodies, size, planes, floors }),
+    const applying = { source, bodies, size, planes, floors };
+    const apply = await measure("apply, creating everything", applyPair(join(work, "apply"), applying));
+    const farApply = await measure(
+      `apply, ${FAR} ms away`,
+      applyPair(join(work, "far"), { ...applying, place: (plane) => far(plane, FAR) }),
     );
 
     // What the plans look at: a control plane of its own, and the state that its apply left behind.
@@ -54,7 +60,7 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
     const coldPlan = await measure("plan, cold", coldPlanPair(plane, { ...place, work }));
     const memory = join(work, "floor.json");
     const warmPlan = await measure("plan, warm", warmPlanPair(plane, { ...place, state, memory }));
-    return { startUp, validate, apply, coldPlan, warmPlan };
+    return { startUp, validate, apply, farApply, coldPlan, warmPlan };
   } finally {
     await Promise.all(planes.map(({ stop }) => stop()));
     rmSync(work, { recursive: true, force: true });
@@ -87,21 +93,26 @@ type ApplyPlace = {
   readonly size: Size;
   readonly planes: Plane[];
   readonly floors: Floors;
+  /** Where the control plane stands. */
+  readonly place?: (plane: Plane) => Promise<Plane>;
 };
 
 // Creating needs an empty control plane each time; the one before it is stopped first.
-function applyPair(work: string, { source, bodies, size, planes, floors }: ApplyPlace): Pair {
+function applyPair(states: string, { source, bodies, size, planes, floors, place }: ApplyPlace): Pair {
   let nth = 0;
   const fresh = async () => {
     await planes.pop()?.stop();
     const plane = await startPlane();
     planes.push(plane);
-    return plane;
+    if (place === undefined) return plane;
+    const placed = await place(plane);
+    planes.splice(-1, 1, placed);
+    return placed;
   };
   return {
     ours: async () => {
       nth += 1;
-      return applyProgram(await fresh(), { source, state: join(work, `apply-${nth}`), size });
+      return applyProgram(await fresh(), { source, state: `${states}-${nth}`, size });
     },
     floor: async () => ({
       script: floors.apply,

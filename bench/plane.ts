@@ -40,6 +40,20 @@ export async function startPlane(): Promise<Plane> {
   }
 }
 
+/** The same control plane from further away: every request arrives so many milliseconds later. */
+export async function far(plane: Plane, milliseconds: number): Promise<Plane> {
+  const way = await startServing([
+    join(import.meta.dirname, "far.ts"),
+    plane.env.HOLDFAST_SERVER,
+    String(milliseconds),
+  ]);
+  const stop = async () => {
+    await way.stop();
+    await plane.stop();
+  };
+  return { env: { ...plane.env, HOLDFAST_SERVER: way.url }, stop };
+}
+
 async function makeSecrets(server: string): Promise<void> {
   const { statusCode, body } = await request(`${server}/api/svc/v1/secret-groups`, {
     method: "POST",

@@ -34,7 +34,7 @@ function report(results: Results): void {
   writeFileSync(join(folder, `${size.count}.json`), `${text}\n`);
 }
 
-function judge({ startUp, validate, apply, coldPlan, warmPlan }: Results): readonly Row[] {
+function judge({ startUp, validate, apply, farApply, coldPlan, warmPlan }: Results): readonly Row[] {
   const { count } = size;
   return [
     judgeTime("validate of one file", startUp, { atMost: 5 }),
@@ -43,6 +43,7 @@ function judge({ startUp, validate, apply, coldPlan, warmPlan }: Results): reado
     judgeTime("plan, warm", warmPlan, { atMost: 1.4 }),
     ...(count <= 100 ? [judgeClock("plan of 100", coldPlan, { atMost: 500 })] : []),
     judgeRate("apply", apply, { atLeast: 0.7, count }),
+    judgeRate("apply, 20 ms away", farApply, { atLeast: 0.9, count }),
     judgePeak("memory of a cold plan", coldPlan, { atMost: 320 }),
     judgePeak("memory of a warm plan", warmPlan, { atMost: 220 }),
     judgePeak("memory of apply", apply, { atMost: 320 }),

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "../../src/contract/json.ts";
 import { openPool } from "./live.ts";
@@ -20,7 +21,10 @@ const PHASES = [
   ["virtual-account", "service", "model-version", "chat_prompt"],
 ];
 
-/** The same PUTs as `apply` from a bare pool: bodies ready in memory, no order beyond what the server insists on. */
+/**
+ * The same PUTs as `apply` from a bare pool: bodies ready in memory, no order beyond what the server insists on. They
+ * carry a key as those of `apply` do, since the server keeps the reply to each.
+ */
 const [, , file = "", concurrency = "64"] = process.argv;
 const manifests: readonly JsonObject[] = JSON.parse(readFileSync(file, "utf8"));
 const { pool, headers } = openPool(Number(concurrency));
@@ -36,7 +40,12 @@ process.stdout.write(`${JSON.stringify({ manifests: manifests.length })}\n`);
 
 async function put(manifest: JsonObject): Promise<void> {
   const path = PATHS[String(manifest.type)] ?? "";
-  const { statusCode, body } = await pool.request({ method: "PUT", path, headers, body: JSON.stringify({ manifest }) });
+  const { statusCode, body } = await pool.request({
+    method: "PUT",
+    path,
+    headers: { ...headers, "idempotency-key": randomUUID() },
+    body: JSON.stringify({ manifest }),
+  });
   const text = await body.text();
   if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}: ${text}`);
 }
