@@ -1,7 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
+import type { RolloutDriver } from "../../src/control-plane/rollout/driver.ts";
+import { createEmbeddedDriver } from "../../src/control-plane/rollout/embedded.ts";
 import { keyFrom } from "../../src/seal/key.ts";
 import { cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
 import { addUser, type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
@@ -43,6 +46,8 @@ const account = {
   permissions: [{ resource_fqn: "holdfast", resource_type: "tenant", role_id: "tenant-admin" }],
 };
 const apps = "/api/svc/v1/apps";
+// What the killed server had just taken in hand is free after 10 seconds.
+const TAKEN_OVER = { withinMs: 25_000 };
 
 test("servers that start together on an empty database make its schema once", async () => {
   const { data, servers } = await sharing([{}, {}, {}], "template0");
@@ -115,24 +120,70 @@ test("rollouts of a server that is killed are ended by another one, and every st
   expect(made.map(({ status }) => status)).toEqual(names.map(() => 200));
   const triggered = await put(one, "apps", { manifest: job, triggerOnDeploy: true });
   await kill(one.child);
-  await eventually("the end of all rollouts", async () => {
-    const { body } = await two.admin.get(apps);
-    const statuses = body.data.map(
-      (app: { deployment: { currentStatus: { status: string } } }) => app.deployment.currentStatus.status,
-    );
-    return statuses.every((status: string) => status === "DEPLOY_SUCCESS");
-  });
+  await eventually(
+    "the end of all rollouts",
+    async () => {
+      const { body } = await two.admin.get(apps);
+      const statuses = body.data.map(
+        (app: { deployment: { currentStatus: { status: string } } }) => app.deployment.currentStatus.status,
+      );
+      return statuses.every((status: string) => status === "DEPLOY_SUCCESS");
+    },
+    TAKEN_OVER,
+  );
   for (const { body } of made) {
     const { data } = (await two.admin.get(`${apps}/${body.data.applicationId}/deployments`)).body;
     const history = data[0].deploymentStatuses.map(({ status }: { status: string }) => status);
     expect(history).toEqual(["INITIALIZED", "ROLLOUT_STARTED", "DEPLOY_SUCCESS"]);
   }
   const runs = `/api/svc/v1/jobs/${triggered.body.data.applicationId}/runs`;
-  const run = await eventually("the end of the run", async () => {
-    const { data } = (await two.admin.get(runs)).body;
-    return data[0]?.status === "FINISHED" && data;
-  });
+  const run = await eventually(
+    "the end of the run",
+    async () => {
+      const { data } = (await two.admin.get(runs)).body;
+      return data[0]?.status === "FINISHED" && data;
+    },
+    TAKEN_OVER,
+  );
   expect(run).toHaveLength(1);
+});
+
+test("a rollout is in the hands of one server at a time, and each of them carries some out", async () => {
+  const data = await temporaryFolder();
+  const shared = { database: new Secret((await databaseOf(data)) ?? ""), adminToken: new Secret("of-all-the-servers") };
+  const serverKey = new Secret(randomBytes(32).toString("base64"));
+  const under = new Set<string>();
+  const twice: string[] = [];
+  const driven = new Map<string, number>();
+  // Slow enough for servers to meet, were they let.
+  const driverOf = (server: string): RolloutDriver => {
+    const driver = createEmbeddedDriver({ seconds: 0.5 });
+    return {
+      ...driver,
+      observe: async (rollout, now) => {
+        if (under.has(rollout.fqn)) twice.push(rollout.fqn);
+        under.add(rollout.fqn);
+        await pause(30);
+        under.delete(rollout.fqn);
+        driven.set(server, (driven.get(server) ?? 0) + 1);
+        return driver.observe(rollout, now);
+      },
+    };
+  };
+  const start = async (name: string) =>
+    startControlPlane({ ...shared, serverKey, data: await temporaryFolder(), rollouts: driverOf(name) });
+  const [one, two] = [await start("one"), await start("two")];
+  await plantWorkspace(one.admin);
+  const names = Array.from({ length: 30 }, (_, nth) => `app${nth}`);
+  await Promise.all(
+    names.map((name, nth) => (nth % 2 === 0 ? one : two).admin.put(apps, { manifest: { ...service, name } })),
+  );
+  await eventually("the end of all rollouts", async () => {
+    const rows = await statement(data, "SELECT id FROM deployments WHERE is_over = 0");
+    return rows.length === 0;
+  });
+  expect(twice).toEqual([]);
+  expect([...driven.keys()].toSorted()).toEqual(["one", "two"]);
 });
 
 test("F62 a lease is held on every server, ends by the clock of the database, and its number fences on all", async () => {

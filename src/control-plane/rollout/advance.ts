@@ -1,6 +1,7 @@
-import type { Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import { type Deployed, findApplicationById, saveApplication, saveDeployment } from "../data/applications.ts";
+import { claim } from "../data/claims.ts";
 import type { KeptDeployment, Tables } from "../data/tables.ts";
 import { withOutcome, withProgress } from "../deployment.ts";
 import { fromText, type JsonText } from "../json-text.ts";
@@ -18,13 +19,9 @@ const LOOK_MS = 5000;
  */
 export async function advanceRollouts(context: Context): Promise<number | null> {
   const { store, now, rollouts } = context;
-  const due = await store.read
-    .selectFrom("deployments")
-    .select(["id", "json"])
-    .where("look_at", "<=", now())
-    .orderBy("look_at")
-    .limit(AT_ONCE)
-    .execute();
+  const due = store.isShared
+    ? await store.write((transaction) => claimDue(transaction, now()))
+    : await dueRollouts(store.read, now());
   await Promise.all(
     due.map(async ({ id, json }) => {
       const observation = await rollouts.observe(rolloutOf({ ...fromText(json), id }), now());
@@ -37,6 +34,22 @@ export async function advanceRollouts(context: Context): Promise<number | null> 
     .executeTakeFirstOrThrow();
   const moment = next === null ? null : Number(next);
   return store.isShared ? Math.min(moment ?? Number.POSITIVE_INFINITY, now() + LOOK_MS) : moment;
+}
+
+function dueRollouts(database: Kysely<Tables>, now: number) {
+  return database
+    .selectFrom("deployments")
+    .select(["id", "json"])
+    .where("look_at", "<=", now)
+    .orderBy("look_at")
+    .limit(AT_ONCE)
+    .execute();
+}
+
+async function claimDue(transaction: Transaction<Tables>, now: number) {
+  const due = await dueRollouts(transaction, now);
+  await claim(transaction, "deployments", due, now);
+  return due;
 }
 
 /** A deployment as the driver sees it. */
@@ -55,7 +68,7 @@ async function keep(
     .select("json")
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  // Someone cancelled it since it was looked at, or another server was faster.
+  // Someone cancelled it since it was looked at, or it took so long that another server was here.
   if (current.json !== json) return;
   const seen = { ...fromText(json), id };
   const { now, newId } = context;

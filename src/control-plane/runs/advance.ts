@@ -1,5 +1,8 @@
+import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
+import { claim } from "../data/claims.ts";
 import { changeRun } from "../data/job-runs.ts";
+import type { Tables } from "../data/tables.ts";
 import { atState, driven } from "../job-run.ts";
 import { fromText } from "../json-text.ts";
 
@@ -11,14 +14,9 @@ const AT_ONCE = 100;
  */
 export async function advanceRuns(context: Context): Promise<number | null> {
   const { store, now, runs } = context;
-  const due = await store.read
-    .selectFrom("job_runs as r")
-    .innerJoin("deployments as d", "d.id", "r.deployment_id")
-    .select(["r.id as id", "r.json as run", "d.json as deployment"])
-    .where("r.look_at", "<=", now())
-    .orderBy("r.look_at")
-    .limit(AT_ONCE)
-    .execute();
+  const due = store.isShared
+    ? await store.write((transaction) => claimDue(transaction, now()))
+    : await dueRuns(store.read, now());
   await Promise.all(
     due.map(async ({ id, run: text, deployment }) => {
       const run = fromText(text);
@@ -31,4 +29,21 @@ export async function advanceRuns(context: Context): Promise<number | null> {
     .select(({ fn }) => fn.min("look_at").as("next"))
     .executeTakeFirstOrThrow();
   return next === null ? null : Number(next);
+}
+
+function dueRuns(database: Kysely<Tables>, now: number) {
+  return database
+    .selectFrom("job_runs as r")
+    .innerJoin("deployments as d", "d.id", "r.deployment_id")
+    .select(["r.id as id", "r.json as run", "d.json as deployment"])
+    .where("r.look_at", "<=", now)
+    .orderBy("r.look_at")
+    .limit(AT_ONCE)
+    .execute();
+}
+
+async function claimDue(transaction: Transaction<Tables>, now: number) {
+  const due = await dueRuns(transaction, now);
+  await claim(transaction, "job_runs", due, now);
+  return due;
 }
