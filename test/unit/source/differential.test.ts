@@ -77,6 +77,9 @@ describe("texts on which the parsers differ go to the exact one", () => {
     ["---\n\ta: 1\n", "refused"],
     ["  ---\na: 1\n", "refused"],
     ["a: |1\n  x\n", { a: " x\n" }],
+    ["a:\n- {b: 1} c: 2\n", "refused"],
+    ["a:\n  b:\n  - 'x'c: 2\nd: 1\n", "refused"],
+    ["a:\n- [b] ? c\n", "refused"],
   ])("%j", (text, expected) => {
     const [document] = parsed(text).documents;
     expect(document?.faults.length === 0 ? document.value : "refused").toEqual(expected);

@@ -22,5 +22,6 @@ export const seeds: readonly string[] = [
   "a:\r\n  b: c\r\n\r\n  d: |\r\n    e\r\n",
   "__proto__: {constructor: 1}\nconstructor: &a {toString: *a}\n",
   "a: 0o17\nb: 017\nc: 1e400\nd: 9007199254740993\n",
+  "a:\n  b:\n  - {c: 1} d:\ne: 1\n",
   "name: \ud83d\ude00\n\ud83d\ude00: x\n",
 ];
