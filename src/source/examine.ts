@@ -10,10 +10,12 @@ import type { ParsedDocument } from "./parse/document.ts";
 import { type Fault, quoted } from "./parse/fault.ts";
 
 /** Something wrong with a manifest, in words, before it has a place. */
-export type Saying = Omit<Fault, "offset">;
+export type Saying = Omit<Fault, "offset" | "other">;
 
 /** Something wrong with a manifest, and where. */
 export type Placed = Saying & { readonly position: Position };
+
+type PositionAt = (offset: number) => Position;
 
 /** Choices of an examination. */
 export type ExamineOptions = {
@@ -39,10 +41,10 @@ export function examine(
   document: ParsedDocument,
   type: string,
   value: JsonObject,
-  at: { readonly locate: Locate; readonly positionAt: (offset: number) => Position },
+  at: { readonly locate: Locate; readonly positionAt: PositionAt },
   options: ExamineOptions,
 ): readonly Placed[] {
-  const form = document.faults.map(({ offset, ...fault }) => ({ ...fault, position: at.positionAt(offset) }));
+  const form = document.faults.map((fault) => formFault(fault, at.positionAt));
   const isMisleading = form.some(({ code }) => MISLEADING.has(code));
   const faults = isMisleading ? [] : validateManifest(type, value, { unknownFields: options.unknownFields });
   const schema = faults.map((fault) => ({ ...worded(fault), position: at.locate(fault.pointer, aboutOf(fault)) }));
@@ -51,6 +53,12 @@ export function examine(
   const replaced = form.filter(({ severity }) => severity === "error");
   const fresh = schema.filter(({ position }) => !replaced.some((each) => isSame(each, position)));
   return [...form, ...fresh, ...secrets.map(({ pointer, ...said }) => ({ ...said, position: at.locate(pointer) }))];
+}
+
+function formFault({ severity, code, summary, detail, offset, other }: Fault, positionAt: PositionAt): Placed {
+  const before = other === undefined ? "" : `The other one is in line ${positionAt(other).line}. `;
+  const told = detail === null && before === "" ? null : `${before}${detail ?? ""}`.trimEnd();
+  return { severity, code, summary, detail: told, position: positionAt(offset) };
 }
 
 /** Whether a fault is about a field's name or its value, and so which of the two it points at. */

@@ -1,4 +1,4 @@
-import { EVENT_ID, SCALAR_STYLE } from "js-yaml";
+import { EVENT_ID, type Event, SCALAR_STYLE } from "js-yaml";
 import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../core/sensitive.ts";
 import type { Limits } from "../limits.ts";
@@ -232,6 +232,7 @@ function readMapping(state: State, event: NodeEvent, depth: number): Json {
   goDeeper(state, depth, startOf(event));
   const fields: Record<string, Json> = {};
   let count = 0;
+  const first = state.at;
   while (!atEnd(state)) {
     const keyEvent = state.stream.events[state.at];
     const key = readKey(state, depth);
@@ -239,19 +240,32 @@ function readMapping(state: State, event: NodeEvent, depth: number): Json {
     if (++count === state.limits.keys + 1)
       report(state, fault(startOf(event), "too-many-keys", `a mapping with more than ${state.limits.keys} keys`));
     if (key === null || !isKept(state, key, value, { count, depth })) continue;
-    if (Object.hasOwn(fields, key))
-      report(
-        state,
-        fault(
-          keyEvent ? startOf(keyEvent) : 0,
-          "duplicate-key",
-          `the key ${quoted(key)} is there twice`,
-          "Keep one of them.",
-        ),
-      );
+    if (Object.hasOwn(fields, key)) reportTwice(state, key, keyEvent, first);
     else define(fields, key, value);
   }
   return fields;
+}
+
+function reportTwice(state: State, key: string, event: Event | undefined, first: number): void {
+  // Looking for the first takes as long as the mapping is.
+  if (state.faults.length >= MOST_FAULTS) return;
+  const summary = `the key ${quoted(key)} is there twice`;
+  const found = fault(event ? startOf(event) : 0, "duplicate-key", summary, "Keep one of them.");
+  report(state, { ...found, other: offsetOfKey(state.stream, key, first) });
+}
+
+// Keys and values take turns; what is inside a value lies between its event and its end.
+function offsetOfKey({ events, text }: Stream, key: string, from: number): number {
+  let [depth, isKey] = [0, true];
+  for (let at = from; at < events.length; at++) {
+    const event = events[at];
+    if (event === undefined) break;
+    if (depth === 0 && isKey && event.type === EVENT_ID.SCALAR && text(event) === key) return startOf(event);
+    if (event.type === EVENT_ID.POP) depth--;
+    if (event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE) depth++;
+    if (depth === 0) isKey = !isKey;
+  }
+  return 0;
 }
 
 // Beyond the limits nothing is kept but what the document is called.

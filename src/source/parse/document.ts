@@ -125,7 +125,10 @@ type Manner = { readonly limits: Limits; readonly isOdd: boolean; readonly room:
 
 function finish(chunk: Chunk, parsed: Parsed, readBy: ReadBy, { limits, isOdd, room }: Manner): ParsedDocument | null {
   const { offset, isExplicit } = chunk;
-  const shift = (found: Fault): Fault => ({ ...found, offset: Math.max(0, found.offset) + offset });
+  const shift = ({ other, ...found }: Fault): Fault => {
+    const shifted = { ...found, offset: Math.max(0, found.offset) + offset };
+    return other === undefined ? shifted : { ...shifted, other: Math.max(0, other) + offset };
+  };
   const empty = { value: null, offset, hasCredentials: false, chunk, readBy, outline: () => null };
   if ("faults" in parsed) return { ...empty, faults: parsed.faults.map(shift) };
   if (parsed.stream === null) return isExplicit ? { ...empty, faults: [] } : null;

@@ -8,6 +8,8 @@ export type Fault = {
   readonly summary: string;
   readonly detail: string | null;
   readonly offset: number;
+  /** Offset of what it is at odds with, where that stands elsewhere. */
+  readonly other?: number;
 };
 
 /** An error at an offset. */

@@ -159,6 +159,14 @@ describe("structure", () => {
     expect(read("on: 1\nno: 2\n? x\n: 3\n")).toEqual({ on: 1, no: 2, x: 3 });
   });
 
+  test("B8: the first of two equal keys is found, whatever stands between them", () => {
+    const text = "x: {b: 0}\na:\n  - b: {c: 1}\n    d: [b, {b: 1}]\n    e: b\n    b: 2\n";
+    const [{ offset, other } = { offset: 0 }] = parsed(text).documents[0]?.faults ?? [];
+    expect([offset, other]).toEqual([text.lastIndexOf("b:"), text.indexOf("b: {c")]);
+    const second = `---\na: 1\n---\n${text}`;
+    expect(parsed(second).documents[1]?.faults[0]?.other).toBe(second.indexOf("b: {c"));
+  });
+
   test("B9: duplicate keys in JSON are refused", () => {
     expect(parse('{"a": 1,\n "b": {"c": 1, "c": 2}}', "json").faults).toEqual(["2:16 duplicate-key"]);
   });
