@@ -16,9 +16,8 @@ export function turnWheels(
   context: Context,
   { serverKeys, keyCheckSeconds }: { readonly serverKeys: ServerKeys; readonly keyCheckSeconds: number | null },
 ): Wheels {
-  const { now, log } = context;
-  const wheel = (what: string, work: () => Promise<number | null>) =>
-    new Wheel(work, now, (error) => log.error({ err: error }, `${what} failed`));
+  const { now } = context;
+  const wheel = (what: string, work: () => Promise<number | null>) => wheelOf(what, work, context);
   const progress = wheel("rollouts and runs", () => advance(context));
   const rotation = wheel("rotation", () => rotateTokens(context));
   const upkeep = wheel("upkeep", () => keepUp(context));
@@ -32,6 +31,21 @@ export function turnWheels(
     lookAt: (moment) => progress.at(moment),
     [Symbol.asyncDispose]: async () => void (await Promise.all(all.map((one) => one.close()))),
   };
+}
+
+/** A wheel that says when its work begins to fail, and when that is over, and not each time that it fails. */
+function wheelOf(what: string, work: () => Promise<number | null>, { now, log }: Context): Wheel {
+  let isFailing = false;
+  const turn = async () => {
+    const next = await work();
+    if (isFailing) log.info(`${what}: goes on`);
+    isFailing = false;
+    return next;
+  };
+  return new Wheel(turn, now, (error) => {
+    log[isFailing ? "debug" : "error"]({ err: error }, `${what} failed`);
+    isFailing = true;
+  });
 }
 
 async function advance(context: Context): Promise<number | null> {

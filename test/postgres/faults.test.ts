@@ -4,6 +4,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { migrations } from "../../src/control-plane/data/migrations.ts";
 import type { Tables } from "../../src/control-plane/data/tables.ts";
+import { createLog } from "../../src/log/log.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { cluster, plantWorkspace, service } from "../conformance/platform.ts";
 import { effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
@@ -24,10 +25,10 @@ async function wired(data: string) {
 }
 
 /** A control plane whose way to its database is a wire that can be cut. */
-async function onWire() {
+async function onWire(options: Parameters<typeof startControlPlane>[0] = {}) {
   const data = await temporaryFolder();
   const { wire, address } = await wired(data);
-  return { ...(await startControlPlane({ data, database: address })), wire };
+  return { ...(await startControlPlane({ data, database: address, ...options })), wire };
 }
 
 /** Sends a write with a key, and answers its status, its text and whether it is a replay. */
@@ -116,6 +117,20 @@ test("F64 while the database is away reads and writes are 503 and it is not read
   expect((await admin.get(clusters)).status).toBe(200);
   expect((await admin.put(apps, { manifest: service })).body.data.version).toBe(1);
   expect(await isReady(url)).toBe(true);
+});
+
+test("F64 what goes on by itself says once that the database is away, and once that it is back", async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", stream: { write: (line) => lines.push(line) } });
+  const { wire } = await onWire({ log, fileCheckSeconds: 0.05 });
+  await wire.cut();
+  const said = (level: string, text: string) =>
+    lines.filter((line) => line.includes(`"level":"${level}"`) && line.includes(text));
+  await eventually("a second failure", () => said("debug", "reading the keys again failed").length > 0);
+  expect(said("error", "reading the keys again failed")).toHaveLength(1);
+  await wire.mend();
+  await eventually("it goes on", () => said("info", "reading the keys again: goes on").length > 0);
+  expect(lines.join("")).not.toContain("CANARY");
 });
 
 test("F66 connections that break in the middle of requests cost no write, double none and answer nothing but 200 and 503", async () => {
