@@ -6,7 +6,7 @@ import { type Program, run } from "./child.ts";
 import { corpus, writeCorpus } from "./corpus/corpus.ts";
 import { buildFloors, type Floors } from "./floor.ts";
 import { alternate, type Measured, type Pair } from "./pairs.ts";
-import { far, type Plane, startPlane } from "./plane.ts";
+import { far, type Plane, singleReads, startPlane } from "./plane.ts";
 
 /** What the bench is asked for. */
 export type Size = { readonly count: number; readonly pairs: number; readonly concurrency: number };
@@ -15,16 +15,24 @@ export type Size = { readonly count: number; readonly pairs: number; readonly co
 export type Results = {
   readonly startUp: Measured;
   readonly validate: Measured;
-  readonly apply: Measured;
-  readonly farApply: Measured;
+  /** Null for more manifests than its goal is set for. */
+  readonly applies: { readonly near: Measured; readonly far: Measured } | null;
   readonly coldPlan: Measured;
   readonly warmPlan: Measured;
+  readonly documentedPlan: Measured;
+  readonly smallPlan: Measured;
 };
 
 const BIN = "bin/holdfast.js";
 
 /** How much later a request arrives at a control plane that is far away, in milliseconds. */
 const FAR = 20;
+
+/** The number of manifests that the goals are set for. */
+export const GOALS = 10_000;
+
+/** How many manifests a small repository has. */
+const SMALL = 100;
 
 /** Runs every measure in a folder of its own, which is gone afterwards. */
 export async function bench(size: Size, note: (line: string) => void): Promise<Results> {
@@ -43,14 +51,11 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
     const place = { source, count: size.count, floors };
     note(`${size.count} manifests, ${(bytes / 1e6).toFixed(1)} MB of YAML, ${size.pairs} pairs of runs`);
 
+    const smallPlan = await measure(`plan of ${SMALL}, cold`, await smallPlanPair(work, { planes, floors, size }));
     const startUp = await measure("validate of one file, against node -e 0", startUpPair(work));
     const validate = await measure("validate, cold", validatePair(place));
     const applying = { source, bodies, size, planes, floors };
-    const apply = await measure("apply, creating everything", applyPair(join(work, "apply"), applying));
-    const farApply = await measure(
-      `apply, ${FAR} ms away`,
-      applyPair(join(work, "far"), { ...applying, place: (plane) => far(plane, FAR) }),
-    );
+    const applies = size.count > GOALS ? null : await measureApplies(work, applying, measure);
 
     // What the plans look at: a control plane of its own, and the state that its apply left behind.
     const plane = await startPlane();
@@ -60,11 +65,26 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
     const coldPlan = await measure("plan, cold", coldPlanPair(plane, { ...place, work }));
     const memory = join(work, "floor.json");
     const warmPlan = await measure("plan, warm", warmPlanPair(plane, { ...place, state, memory }));
-    return { startUp, validate, apply, farApply, coldPlan, warmPlan };
+    const reads = join(work, "reads.json");
+    writeFileSync(reads, JSON.stringify(await singleReads(plane)));
+    await plane.restrict();
+    const documentedPlan = await measure(
+      "plan, warm, with the documented operations alone",
+      documentedPlanPair(plane, { ...place, state, reads, size }),
+    );
+    return { startUp, validate, applies, coldPlan, warmPlan, documentedPlan, smallPlan };
   } finally {
     await Promise.all(planes.map(({ stop }) => stop()));
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+type Measure = (label: string, pair: Pair) => Promise<Measured>;
+
+async function measureApplies(work: string, applying: ApplyPlace, measure: Measure): Promise<Results["applies"]> {
+  const near = await measure("apply, creating everything", applyPair(join(work, "apply"), applying));
+  const away = { ...applying, place: (plane: Plane) => far(plane, FAR) };
+  return { near, far: await measure(`apply, ${FAR} ms away`, applyPair(join(work, "far"), away)) };
 }
 
 type Place = { readonly source: string; readonly count: number; readonly floors: Floors };
@@ -167,14 +187,43 @@ function warmPlanPair(plane: Plane, { source, count, floors, state, memory }: Wa
   };
 }
 
+type SmallPlace = { readonly planes: Plane[]; readonly floors: Floors; readonly size: Size };
+
+// Small repositories are the most frequent, and there start-up is everything.
+async function smallPlanPair(work: string, { planes, floors, size }: SmallPlace): Promise<Pair> {
+  const source = join(work, "small");
+  writeCorpus(source, SMALL);
+  const plane = await startPlane();
+  planes.push(plane);
+  const small = { ...size, count: SMALL };
+  await run(applyProgram(plane, { source, state: join(work, "small-state"), size: small }));
+  return coldPlanPair(plane, { work: join(work, "small-cold"), source, count: SMALL, floors });
+}
+
+type DocumentedPlace = Place & { readonly state: string; readonly reads: string; readonly size: Size };
+
+// What has neither list nor single read there is kept by the ledger's word.
+function documentedPlanPair(plane: Plane, { source, count, floors, state, reads, size }: DocumentedPlace): Pair {
+  const concurrency = String(size.concurrency);
+  return {
+    ours: async () => planProgram(plane, { source, count, state, flags: ["--concurrency", concurrency] }),
+    floor: async () => ({ script: floors.singles, args: [reads, concurrency], env: plane.env, check: () => null }),
+  };
+}
+
 function planProgram(
   plane: Plane,
-  { source, count, state }: Pick<Place, "source" | "count"> & { readonly state: string },
+  {
+    source,
+    count,
+    state,
+    flags = [],
+  }: Pick<Place, "source" | "count"> & { readonly state: string; readonly flags?: readonly string[] },
 ): Program {
   mkdirSync(state, { recursive: true, mode: 0o700 });
   return {
     script: BIN,
-    args: ["plan", "-o", "json", "--source", source, "--state", state],
+    args: ["plan", "-o", "json", "--source", source, "--state", state, ...flags],
     env: plane.env,
     check: summarised({ keep: count, create: 0, update: 0, block: 0, ensure: 0 }),
   };

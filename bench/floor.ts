@@ -4,7 +4,7 @@ import { build } from "esbuild";
 /** The floors as bundles, since ours is measured as one: start-up counts. */
 export type Floors = { readonly [name in (typeof NAMES)[number]]: string };
 
-const NAMES = ["validate", "plan", "cached-plan", "apply"] as const;
+const NAMES = ["validate", "plan", "cached-plan", "apply", "singles"] as const;
 
 /** Bundles every floor into a folder. */
 export async function buildFloors(folder: string): Promise<Floors> {
@@ -22,5 +22,11 @@ export async function buildFloors(folder: string): Promise<Floors> {
     },
   });
   const at = (name: string) => join(folder, `${name}.mjs`);
-  return { validate: at("validate"), plan: at("plan"), "cached-plan": at("cached-plan"), apply: at("apply") };
+  return {
+    validate: at("validate"),
+    plan: at("plan"),
+    "cached-plan": at("cached-plan"),
+    apply: at("apply"),
+    singles: at("singles"),
+  };
 }

@@ -9,6 +9,8 @@ import { type Serving, startServing } from "./serving.ts";
 export type Plane = {
   /** Environment under which a client finds it. */
   readonly env: { readonly HOLDFAST_SERVER: string; readonly HOLDFAST_TOKEN: string };
+  /** Starts it again at the same place, with the documented operations alone. */
+  readonly restrict: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -18,22 +20,26 @@ export const TOKEN = "bench-only-admin-token-0123456789abcdef";
 const BIN = join(import.meta.dirname, "../bin/holdfast.js");
 
 /** Starts a control plane on a data folder; its rollouts take no time. */
-export function startServe(data: string, flags: readonly string[] = []): Promise<Serving> {
-  const args = [BIN, "serve", "--port", "0", "--data", data, "--rollout-seconds", "0", ...flags];
+export function startServe(data: string, flags: readonly string[] = [], port = "0"): Promise<Serving> {
+  const args = [BIN, "serve", "--port", port, "--data", data, "--rollout-seconds", "0", ...flags];
   return startServing(args, { HOLDFAST_ADMIN_TOKEN: TOKEN, HOLDFAST_LOG_LEVEL: "error" });
 }
 
 /** Starts an empty control plane. */
 export async function startPlane(): Promise<Plane> {
   const data = mkdtempSync(join(tmpdir(), "holdfast-bench-plane-"));
-  const serving = await startServe(data);
+  let serving = await startServe(data);
+  const restrict = async () => {
+    await serving.stop();
+    serving = await startServe(data, ["--documented-only"], new URL(serving.url).port);
+  };
   const stop = async () => {
     await serving.stop();
     rmSync(data, { recursive: true, force: true });
   };
   try {
     await makeSecrets(serving.url);
-    return { env: { HOLDFAST_SERVER: serving.url, HOLDFAST_TOKEN: TOKEN }, stop };
+    return { env: { HOLDFAST_SERVER: serving.url, HOLDFAST_TOKEN: TOKEN }, restrict, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -51,7 +57,31 @@ export async function far(plane: Plane, milliseconds: number): Promise<Plane> {
     await way.stop();
     await plane.stop();
   };
-  return { env: { ...plane.env, HOLDFAST_SERVER: way.url }, stop };
+  return { ...plane, env: { ...plane.env, HOLDFAST_SERVER: way.url }, stop };
+}
+
+/** The paths by which applications and clusters are read one by one, where there are no lists of them. */
+export async function singleReads({ env }: Plane): Promise<readonly string[]> {
+  const applications = await everyId(env, "/api/svc/v1/apps");
+  const clusters = await everyId(env, "/api/svc/v1/clusters");
+  return [
+    ...applications.map((id) => `/api/svc/v1/apps/${encodeURIComponent(id)}/deployments?limit=1`),
+    ...clusters.map((id) => `/api/svc/v1/clusters/${encodeURIComponent(id)}`),
+  ];
+}
+
+async function everyId({ HOLDFAST_SERVER, HOLDFAST_TOKEN }: Plane["env"], path: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let total = 1; ids.length < total; ) {
+    const { body } = await request(`${HOLDFAST_SERVER}${path}?limit=1000&offset=${ids.length}`, {
+      headers: { authorization: `Bearer ${HOLDFAST_TOKEN}` },
+    });
+    const page = (await body.json()) as { data: readonly { id: string }[]; pagination: { total: number } };
+    if (page.data.length === 0) break;
+    ids.push(...page.data.map(({ id }) => id));
+    total = page.pagination.total;
+  }
+  return ids;
 }
 
 async function makeSecrets(server: string): Promise<void> {

@@ -63,6 +63,23 @@ export function judgeClock(measure: string, { ours }: Measured, { atMost }: { re
   };
 }
 
+/** Judges by what power of their number more manifests take longer. */
+export function judgeGrowth(
+  measure: string,
+  { from, to, factor }: { readonly from: Measured; readonly to: Measured; readonly factor: number },
+  { atMost }: { readonly atMost: number },
+): Row {
+  const [[before], [after]] = [times(from), times(to)];
+  const exponent = Math.log(after / before) / Math.log(factor);
+  return {
+    measure,
+    goal: `exponent ≤ ${atMost}`,
+    figure: exponent.toFixed(2),
+    verdict: exponent <= atMost ? "met" : "missed",
+    detail: `${before.toFixed(0)} ms, then ${after.toFixed(0)} ms`,
+  };
+}
+
 /** The rows as a Markdown table, columns padded for the eye. */
 export function table(rows: readonly Row[]): string {
   const columns = ["measure", "goal", "figure", "verdict", "detail"] as const;
