@@ -8,7 +8,7 @@ import { sourceOf } from "../support/source.ts";
 describe.each(planes)("a broken manifest among good ones, on a $name control plane", (plane) => {
   const made = plane.name === "full" ? 8 : 5;
 
-  test("makes apply, plan and drift refuse the whole source, and nothing is written", async () => {
+  test("B30: makes apply, plan and drift refuse the whole source, and nothing is written", async () => {
     const server = await plane.serve();
     const before = server.effects();
     const source = await sourceOf({ ...everyKind, "broken.yaml": service("broken", "replica: 1\n") }, server);

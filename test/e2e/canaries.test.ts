@@ -121,7 +121,15 @@ test("S10, S12: what stands in a manifest as a secret is in no output, whatever 
   expect(await run(["apply", "--plan", "plan.json"])).toMatchObject({ code: 0 });
   for (const [file, text] of Object.entries(secretsIn(next))) await source.write(file, text);
   expect(await run(["apply", "--yes", "--log-format", "pretty"], colours)).toMatchObject({ code: 0 });
+  const watch = source.start(["watch", "--sink", "file", "--log-level", "trace"]);
+  await watch.shows("stdout", /^Applied: /m);
   for (const [file, text] of Object.entries(secretsIn(next))) await source.write(file, text);
+  for (const name of ["service/dev:web/api", "service/dev:web/built", "chat_prompt/registry/greeting"]) {
+    await watch.shows("stdout", new RegExp(`updated {3}${name}`));
+  }
+  watch.kill("SIGTERM");
+  await watch.ended;
+  outputs.watch = watch.stdout() + watch.stderr();
   // Somebody else's change, recorded in no manifest.
   const foreign = {
     type: "service",
@@ -135,6 +143,8 @@ test("S10, S12: what stands in a manifest as a secret is in no output, whatever 
   expect((await run(["drift", "-o", "json"])).stdout).toContain("(sensitive)");
 
   expect(secrets.length).toBeGreaterThan(40);
+  const metrics = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.token}` } });
+  outputs["control plane's metrics"] = await metrics.text();
   outputs["control plane's log"] = server.process.stdout() + server.process.stderr();
   expectNoTrace(secrets, { ...outputs, ...filesIn(join(source.folder, ".holdfast")) });
   expectNoTrace(secrets, { "plan.json": readFileSync(join(source.folder, "plan.json"), "utf8") });

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { everyKind, service } from "../support/manifests.ts";
+import { everyKind, foundations, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
 import { planOf, reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
@@ -31,6 +31,7 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
     { args: ["plan", "--server", "not a url"], message: /^error: .*\n {2}→ /m },
     { args: ["plan", "--server", "ftp://127.0.0.1"], message: /^error: .*\n {2}→ /m },
     { args: ["serve", "--port", "99999999"], message: /port/ },
+    { args: ["plan", "--request-timeout", "5s"], message: /--request-timeout[\s\S]*seconds, such as 30/ },
   ])("$args", async ({ args, message }) => {
     const source = await sourceOf(everyKind);
     expectRefusal(await source.run(args, { HOLDFAST_TOKEN: "any" }), 3, message);
@@ -101,6 +102,27 @@ describe("exit code 4 is for a caller who may not", () => {
       expectRefusal(await source.run(args, env), 4, message);
     }
     expect(server.effects()).toEqual([]);
+  });
+
+  test("B27: of the token's file only the line's end is cut off", async () => {
+    const server = await serve();
+    const source = await sourceOf(foundations, server);
+    const env = { HOLDFAST_TOKEN: "", HOLDFAST_TOKEN_FILE: "token" };
+    for (const sound of [server.token, `${server.token}\n`, `${server.token}\r\n`]) {
+      await source.write("token", sound);
+      expect(await source.run(["plan"], env)).toMatchObject({ code: 0 });
+    }
+    for (const broken of [
+      "",
+      "\n",
+      `${server.token}\nmore\n`,
+      `${server.token.slice(0, 9)} ${server.token.slice(9)}`,
+    ]) {
+      await source.write("token", broken);
+      const ended = await source.run(["plan"], env);
+      expectRefusal(ended, 4, /token/);
+      expect(ended.stderr).not.toContain(server.token.slice(0, 9));
+    }
   });
 
   test("someone who may read only sees a plan, and applies nothing", async () => {
