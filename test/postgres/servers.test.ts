@@ -10,24 +10,24 @@ import { cluster, plantWorkspace, service, workspace } from "../conformance/plat
 import { addUser, type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { databaseOf, statement } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
+import { chanceFrom, expectAll, type Sent, send, someWrite } from "../support/mixed-writes.ts";
 import { type Apart, type ApartOptions, kill, serveApart } from "../support/serve-apart.ts";
 
 type Server = Apart & { readonly admin: Caller };
 
 /** Servers that share a database, each in a process and a folder of its own. */
-async function sharing(each: readonly ApartOptions[], template?: string) {
+async function sharing(each: readonly [ApartOptions, ...ApartOptions[]], template?: string) {
   const data = await temporaryFolder();
   const database = (await databaseOf(data, template)) ?? "";
   const shared = { serverKey: randomBytes(32).toString("base64"), adminToken: "of-all-the-servers" };
-  const servers = await Promise.all(
-    each.map(async (options, nth): Promise<Server> => {
-      const apart = await serveApart(join(data, `server-${nth}`), { database, shared, ...options });
-      return { ...apart, admin: caller(apart.url, apart.token) };
-    }),
-  );
-  const [one, two = one, three = two] = servers;
-  if (one === undefined || two === undefined || three === undefined) throw new TypeError("there is no server");
-  return { data, servers, one, two, three };
+  const start = async (nth: number): Promise<Server> => {
+    const apart = await serveApart(join(data, `server-${nth}`), { database, shared, ...each[nth] });
+    return { ...apart, admin: caller(apart.url, apart.token) };
+  };
+  const [one, ...others] = await Promise.all([start(0), ...each.slice(1).map((_, nth) => start(nth + 1))]);
+  const [two = one, three = two] = others;
+  const servers: [Server, ...Server[]] = [one, ...others];
+  return { data, servers, start, one, two, three };
 }
 
 async function put({ url, token }: { url: string; token: Secret }, path: string, body: unknown, headers = {}) {
@@ -109,7 +109,9 @@ test("F69 a key holds on every server: its write is made once, and another serve
   expect(await effects(data)).toEqual(["user:admin 18 virtual-account/ci"]);
 });
 
-test("rollouts of a server that is killed are ended by another one, and every status is reached once", async () => {
+test("rollouts of a server that is killed are ended by another one, and every status is reached once", {
+  timeout: 60_000,
+}, async () => {
   const { servers, one, two } = await sharing([{ rolloutSeconds: 1 }, { rolloutSeconds: 1 }]);
   await plantWorkspace(one.admin);
   const job = { ...service, type: "job", name: "train" };
@@ -213,18 +215,24 @@ test("F62 a lease is held on every server, ends by the clock of the database, an
 });
 
 test("what is taken away on one server is refused on the others within a second", async () => {
-  const { data, one, two } = await sharing([{}, {}]);
+  const data = await temporaryFolder();
+  const database = new Secret((await databaseOf(data)) ?? "");
+  const adminToken = new Secret("of-all-the-servers");
+  const serverKey = new Secret(randomBytes(32).toString("base64"));
+  const start = async () => startControlPlane({ database, adminToken, serverKey, data: await temporaryFolder() });
+  const [one, two] = [await start(), await start()];
   await one.admin.put("/api/svc/v1/clusters", { manifest: cluster });
   const granted = { ...workspace, collaborators: [{ subject: "user:dev@example.com", role_id: "workspace-editor" }] };
   await one.admin.put("/api/svc/v1/workspaces", { manifest: granted });
   const dev = await addUser({ url: two.url, data }, "dev@example.com");
-  const { body } = await put(one, "virtual-accounts", { manifest: account });
+  const { body } = await one.admin.put("/api/svc/v1/virtual-accounts", { manifest: account });
   const robot = { url: two.url, token: new Secret(body.token) };
   expect((await dev.put(apps, { manifest: service })).status).toBe(200);
   expect((await put(robot, "apps", { manifest: service })).status).toBe(200);
 
   await one.admin.put("/api/svc/v1/workspaces", { manifest: workspace });
-  await put(one, "virtual-accounts", { manifest: { ...account, expiration_date: "2020-01-01" } });
+  const expired = { ...account, expiration_date: "2020-01-01" };
+  await one.admin.put("/api/svc/v1/virtual-accounts", { manifest: expired });
   const within = { withinMs: 1000, everyMs: 5 };
   await eventually("the role is lost", async () => (await dev.put(apps, { manifest: service })).status === 422, within);
   await eventually(
@@ -260,4 +268,52 @@ test("S35 what a server seals with the former key, while another one has forgott
   await changed.close();
   const last = await start(fresh ?? "");
   expect((await last.admin.get(`/api/svc/v1/secrets/${id}`)).body.data.value).toBe("CANARY-value");
+});
+
+const seed = Number(process.env.HOLDFAST_CRASH_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const crashes = Number(process.env.HOLDFAST_CRASHES ?? 3);
+const timeout = 30_000 + 10_000 * crashes;
+
+test(`F69 with one of three killed again and again, writes resent to any under their key are made once (seed ${seed})`, {
+  timeout,
+}, async () => {
+  const chance = chanceFrom(seed);
+  const { data, servers, start } = await sharing([{}, {}, {}]);
+  const any = () => servers[Math.floor(chance() * servers.length)] ?? servers[0];
+  await plantWorkspace(any().admin);
+  await any().admin.put("/api/svc/v1/ml-repos", { manifest: { type: "ml-repo", name: "repo" } });
+  const sent: Sent[] = [];
+  let resent = 0;
+  let isOver = false;
+  const write = async (writer: number) => {
+    for (let nth = 0; !isOver; nth += 1) {
+      const wanted = someWrite(chance, { writer, nth: String(nth) });
+      let reply = await send(any(), wanted);
+      for (; reply?.status !== 200; reply = await send(any(), wanted)) {
+        // A server that is starting refuses at once, and the first one may still be at it.
+        expect([undefined, 409]).toContain(reply?.status);
+        await pause(20);
+        if (wanted.key === null) break;
+        resent += 1;
+      }
+      sent.push({ ...wanted, reply: reply?.text ?? null });
+    }
+  };
+  const writing = Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)));
+  for (let nth = 0; nth < crashes; nth += 1) {
+    const before = sent.length;
+    const more = 20 + chance() * 60;
+    await eventually("more replies", () => sent.length > before + more, { everyMs: 1 });
+    const at = Math.floor(chance() * servers.length);
+    await kill(servers[at]?.child ?? servers[0].child);
+    servers[at] = await start(at);
+  }
+  isOver = true;
+  await writing;
+  const bare = sent.filter(({ reply }) => reply === null).length;
+  const present = await expectAll(any().admin, data, sent);
+  process.stdout.write(
+    `three servers: kills ${crashes}, acknowledged and present ${sent.length - bare}, resent under their key ${resent}; ` +
+      `without a key and reply ${bare}, of which ${present} present whole\n`,
+  );
 });
