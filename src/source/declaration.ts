@@ -58,11 +58,18 @@ const isFilled = (value: Json | undefined) => typeof value === "string" && value
 
 // Every part takes characters that the next one does not, so that no line takes longer than it is long.
 const FIELD = new RegExp(
-  `^["']?(${namingFields.join("|")})["']?[ \\t]*:[ \\t]*["']?([\\w.:@/-]{1,256})["']?(?:[ \\t]*,)?[ \\t]*(?:#.*)?\\r?$`,
+  `^([ \\t]*)["']?(${namingFields.join("|")})["']?[ \\t]*:[ \\t]*["']?([\\w.:@/-]{1,256})["']?(?:[ \\t]*,)?[ \\t]*(?:#.*)?\\r?$`,
   "gm",
 );
 
 /** The fields that would name a manifest, as far as a text that cannot be parsed still shows them. */
 export function salvage(text: string): JsonObject {
-  return Object.fromEntries(Array.from(text.matchAll(FIELD), ([, key = "", value = ""]) => [key, value]));
+  const found = Array.from(text.matchAll(FIELD), ([, { length = 0 } = "", key = "", value = ""]) => ({
+    length,
+    key,
+    value,
+  }));
+  // In JSON the fields of the whole are indented too, and less than those of its parts.
+  const outermost = /^\s*\{/.test(text) ? Math.min(...found.map(({ length }) => length)) : 0;
+  return Object.fromEntries(found.flatMap(({ length, key, value }) => (length === outermost ? [[key, value]] : [])));
 }

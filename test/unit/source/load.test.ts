@@ -231,6 +231,17 @@ describe("references", () => {
     expect(loaded.manifests.map(({ identity }) => identity)).toContain("service/cl1:ws1/api");
   });
 
+  test("to something declared in broken JSON are none either", async () => {
+    const broken = { type: "workspace", name: "ws1", cluster_fqn: "cl1", collaborators: [{ name: "ws2" }] };
+    const loaded = await loadFiles({
+      "cluster.yaml": cluster,
+      "ws.json": JSON.stringify(broken, null, 2).replace(/\}$/, ",}"),
+      "api.yaml": service("api"),
+    });
+    expect(brief(loaded.diagnostics)).toEqual([expect.stringMatching(/^ws\.json:\d+:\d+ error syntax$/)]);
+    expect([...loaded.invalid]).toEqual(["workspace/cl1:ws1"]);
+  });
+
   test("B23: in a circle are refused with the path", async () => {
     const loaded = await loadFiles({
       "a.yaml": `${cluster}---\n${workspace}collaborators: [{subject: "virtualaccount:ci", role_id: workspace-editor}]\n`,
