@@ -18,6 +18,7 @@ import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
 import { confirm, isInteractive, writeResult } from "./terminal.ts";
+import { boundYoungGeneration } from "./young-generation.ts";
 
 /** Makes live follow the manifests. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -44,6 +45,8 @@ export async function run(invocation: Invocation): Promise<number> {
     terminal.stderr.write("nothing was written\n");
     return 0;
   }
+  // What a request makes dies with its reply, unlike what was read until now.
+  boundYoungGeneration();
   const applied = await follow(looked, session, options);
   await report(applied, looked.plan, invocation, prepared);
   // What was done is told first; that the run was cut short then decides the exit code.

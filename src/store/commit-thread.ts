@@ -7,6 +7,9 @@ import { StoreError } from "./store-error.ts";
 // The sources have it beside them, the bundle has it at its top under the same name.
 const COMMITTER = new URL(`./committer${extname(import.meta.url)}`, import.meta.url);
 
+// It hands on what it is given and keeps nothing.
+const YOUNG = { maxYoungGenerationSizeMb: 4 };
+
 type Waiting = {
   readonly statements: readonly Statement[];
   readonly committed: () => void;
@@ -91,7 +94,7 @@ export class CommitThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(COMMITTER, { workerData: this.#path, env: {}, execArgv: [] });
+    const worker = new Worker(COMMITTER, { workerData: this.#path, env: {}, execArgv: [], resourceLimits: YOUNG });
     worker.on("message", (verdicts: readonly Verdict[]) => this.#answered.resolve(verdicts));
     worker.on("error", (cause) => this.#fail(cause));
     worker.on("exit", () => this.#fail(undefined));
