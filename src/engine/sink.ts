@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readFile, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Secret } from "../contract/secret.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
@@ -22,11 +22,15 @@ export function fileSink(state: string, server: string): Sink {
     const { kind, key } = splitIdentity(identity);
     return join(state, "tokens", fileName(server.toLowerCase()), kind, fileName(key));
   };
+  const looks = new Map<string, Promise<void>>();
   return {
     name: "file",
-    check: async (identity) => {
-      await using draft = await writeDraft(path(identity), " ".repeat(ROOM));
-      await using _kept = removed(await placed(draft.path, `${draft.path}.kept`));
+    // Whoever asks while it is looked at shares the answer: it is about the folder, whatever the name.
+    check: (identity) => {
+      const folder = dirname(path(identity));
+      const look = looks.get(folder) ?? tryOut(path(identity)).finally(() => looks.delete(folder));
+      looks.set(folder, look);
+      return look;
     },
     deliver: async (identity, token) => {
       const content = `${token.open()}\n`;
@@ -35,6 +39,11 @@ export function fileSink(state: string, server: string): Sink {
       return await publish(draft.path, path(identity), content);
     },
   };
+}
+
+async function tryOut(path: string): Promise<void> {
+  await using draft = await writeDraft(path, " ".repeat(ROOM));
+  await using _kept = removed(await placed(draft.path, `${draft.path}.kept`));
 }
 
 /** A name as one path segment: `_` for everything but letters, digits, dots, dashes and underscores. */
@@ -57,15 +66,24 @@ async function publish(draft: string, path: string, content: string): Promise<st
 type Draft = AsyncDisposable & { readonly path: string };
 
 async function writeDraft(path: string, content: string): Promise<Draft> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   await using stack = new AsyncDisposableStack();
-  await using file = await open(draft, "wx", 0o600);
+  await using file = await openNew(draft);
   stack.use(removed(draft));
   await file.writeFile(content);
   await file.sync();
   const kept = stack.move();
   return { path: draft, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+async function openNew(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "wx", 0o600);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    return open(path, "wx", 0o600);
+  }
 }
 
 /** Links the draft to the path; null when something is there. */

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../../src/contract/secret.ts";
@@ -62,6 +62,18 @@ describe("the file sink", () => {
     const { sink, folder } = await kept();
     await sink.check("virtual-account/ci");
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("is checked once for all who ask at the same time, and anew for whoever asks later", async () => {
+    const { state, sink, folder } = await kept();
+    const accounts = ["a", "b", "c"].map((name) => `virtual-account/${name}`);
+    await Promise.all(accounts.map((one) => sink.check(one)));
+    expect(await readdir(folder)).toEqual([]);
+    await rm(join(state, "tokens"), { recursive: true });
+    await writeFile(join(state, "tokens"), "in the way");
+    const [first, ...others] = await Promise.allSettled(accounts.map((one) => sink.check(one)));
+    expect(first).toMatchObject({ status: "rejected" });
+    expect(others).toEqual([first, first]);
   });
 
   test("fails its check where a token could not be kept", async () => {
