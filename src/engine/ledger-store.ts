@@ -150,13 +150,21 @@ function statements(database: Kysely<Tables>) {
     build: Parameters<typeof statement<Tables, Values>>[1],
   ) => statement<Tables, Values>(database, build);
   return {
-    receipt: made<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed, mark }) => {
-      const rest = { kind, external_id, version, at, sealed, mark };
-      return db
+    receipt: made<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed, mark }) =>
+      db
         .insertInto("receipt")
-        .values({ server, identity, ...rest })
-        .onConflict((conflict) => conflict.columns(["server", "identity"]).doUpdateSet(rest));
-    }),
+        .values({ server, identity, kind, external_id, version, at, sealed, mark })
+        .onConflict((conflict) =>
+          conflict.columns(["server", "identity"]).doUpdateSet(({ ref }) => ({
+            kind: ref("excluded.kind"),
+            external_id: ref("excluded.external_id"),
+            version: ref("excluded.version"),
+            at: ref("excluded.at"),
+            sealed: ref("excluded.sealed"),
+            mark: ref("excluded.mark"),
+          })),
+        ),
+    ),
     forgotten: made<Pick<Row<"receipt">, "server" | "identity">>((db, { server, identity }) =>
       db.deleteFrom("receipt").where("server", "=", server).where("identity", "=", identity),
     ),
