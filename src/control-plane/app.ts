@@ -124,8 +124,5 @@ function followCertificate(server: Server, files: TlsFiles, options: ControlPlan
 const READY_MS = 2000;
 
 async function isReady({ store }: Context): Promise<boolean> {
-  if (!store.isInPlace()) return false;
-  const asked = store.read.selectFrom("users").select("id").limit(1).execute();
-  const isAnswered = asked.then(() => true);
-  return Promise.race([isAnswered, pause(READY_MS, false, { ref: false })]);
+  return Promise.race([store.isWritable(), pause(READY_MS, false, { ref: false })]);
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -12,7 +13,8 @@ import { StoreError, storeFault } from "./store-error.ts";
 export async function copyDatabase(path: string, to: string): Promise<void> {
   if (!existsSync(path)) throw new StoreError("absent", `${path}: there is no such file`);
   if (existsSync(to)) throw new StoreError("inaccessible", `${to} is there already`);
-  const unfinished = `${to}.unfinished`;
+  // Whatever an attempt that was killed has left does not stand in the way of the next one.
+  const unfinished = `${to}.${randomUUID()}.unfinished`;
   try {
     // Made by us first, for its owner alone: SQLite fills an empty file, and leaves its mode.
     closeSync(openSync(unfinished, "wx", 0o600));
@@ -21,7 +23,7 @@ export async function copyDatabase(path: string, to: string): Promise<void> {
     await rename(unfinished, to);
     flush(dirname(to));
   } catch (cause) {
-    if (!isThere(cause)) await rm(unfinished, { force: true });
+    await rm(unfinished, { force: true });
     const why = cause instanceof Error ? `: ${cause.message}` : "";
     throw new StoreError(storeFault(cause) ?? "failed", `${path} could not be copied to ${to}${why}`, { cause });
   }
@@ -42,9 +44,4 @@ function flush(path: string): void {
   } finally {
     closeSync(file);
   }
-}
-
-// Somebody else is making the same copy: what is there is theirs.
-function isThere(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EEXIST";
 }

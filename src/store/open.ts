@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { sql } from "kysely";
 import { CommitQueue } from "./commit-queue.ts";
 import { connect } from "./connect.ts";
 import { type Migrations, migrate, requireSchema, type SchemaCare } from "./migrate.ts";
@@ -54,7 +55,10 @@ async function open<Tables>(path: string, migrations: Migrations, schema: Schema
     time: async () => Date.now(),
     commits: () => changes.commits,
     isShared: false,
-    isInPlace,
+    isWritable: async () => {
+      await sql`SELECT count(*) FROM sqlite_schema`.execute(read);
+      return isInPlace();
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

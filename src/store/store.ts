@@ -19,8 +19,8 @@ export type Store<Tables> = AsyncDisposable & {
   commits(): number;
   /** Whether other processes may write it, whose commits are not counted here. */
   readonly isShared: boolean;
-  /** Whether it is still where it was opened; writes to one that was replaced fail. */
-  isInPlace(): boolean;
+  /** Whether it can be written now, as far as that shows without writing; rejects when it cannot even be asked. */
+  isWritable(): Promise<boolean>;
   /** Waits for the writes under way and lets go of the database. */
   close(): Promise<void>;
 };

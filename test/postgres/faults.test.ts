@@ -119,6 +119,30 @@ test("F64 while the database is away reads and writes are 503 and it is not read
   expect(await isReady(url)).toBe(true);
 });
 
+test("F66 on a database that takes no writes any more, such as a standby, reads go on, writes are 503 and it is not ready", async () => {
+  const { admin, url, data, wire } = await onWire();
+  const name = new URL((await databaseOf(data)) ?? "").pathname.slice(1);
+  const setReadOnly = async (value: string) => {
+    await statement(data, `ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`);
+    // New connections find it so.
+    wire.shake();
+  };
+  await setReadOnly("on");
+  await eventually("it is not ready", async () => !(await isReady(url)));
+  expect((await admin.get(clusters)).status).toBe(200);
+  expect(await admin.put(clusters, { manifest: cluster })).toMatchObject({
+    status: 503,
+    body: { code: "storage-unavailable" },
+  });
+  await statement(
+    data,
+    `SET transaction_read_only = off; ALTER DATABASE ${name} SET default_transaction_read_only = off`,
+  );
+  wire.shake();
+  await eventually("it is ready again", () => isReady(url));
+  expect((await admin.put(clusters, { manifest: cluster })).status).toBe(200);
+});
+
 test("F64 what goes on by itself says once that the database is away, and once that it is back", async () => {
   const lines: string[] = [];
   const log = createLog({ level: "debug", stream: { write: (line) => lines.push(line) } });

@@ -47,7 +47,7 @@ export async function openPostgresStore<Tables>(
     time: clockTime,
     commits: () => writer.commits,
     isShared: true,
-    isInPlace: () => true,
+    isWritable: () => isWritable(read),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -60,6 +60,14 @@ async function clockTime<Tables>(database: Kysely<Tables>): Promise<number> {
   const [row] = rows;
   if (row === undefined) throw new TypeError("the database did not tell the time");
   return row.time;
+}
+
+// A standby, or a server whose disk is full, may be set to be read only.
+async function isWritable<Tables>(database: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{
+    readonly readOnly: string;
+  }>`SELECT current_setting('transaction_read_only') AS "readOnly"`.execute(database);
+  return rows[0]?.readOnly === "off";
 }
 
 async function prepare(address: Secret, migrations: Migrations, schema: SchemaCare): Promise<void> {
