@@ -1,3 +1,4 @@
+import { isObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/reference.ts";
 import { error, type Fault, warning } from "./fault.ts";
 import { type Field, fieldAt } from "./field.ts";
@@ -94,13 +95,18 @@ function hint(types: readonly string[], value: unknown): string {
   if (value === null) return ", but has no value";
   if (types.includes("string") && (typeof value === "number" || typeof value === "boolean")) return "; quote it";
   if (types.includes("string")) return "";
+  if (types.includes("array") && !types.includes("object")) return listHint(value);
   if (typeof value !== "string") return "";
   const numeric = types.some((type) => type === "integer" || type === "number");
   if (numeric && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value)) return "; remove the quotes";
   if (numeric && /^-?\d{1,15}(?:\.\d{1,15})? ?[A-Za-z%]{1,3}$/.test(value)) return "; write the number alone";
-  // As YAML reads `-item` under a key.
-  if (types.includes("array") && /^-[^\s-]/.test(value)) return "; put a space after each `-`";
   return types.includes("boolean") ? booleanHint(value) : "";
+}
+
+function listHint(value: unknown): string {
+  // As YAML reads `-item` under a key.
+  if (typeof value === "string" && /^-[^\s-]/.test(value)) return "; put a space after each `-`";
+  return isObject(value) ? "; write `- ` before the first field of each item" : "; write `[…]` around it";
 }
 
 // YAML 1.1 took these words for true and false, and many still do.

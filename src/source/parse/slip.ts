@@ -15,10 +15,10 @@ export function slipBehind(complaint: Complaint, text: string): Slip {
     template(line) ??
     unclosed(complaint, text) ??
     (code === "MULTILINE_IMPLICIT_KEY" || code === "BLOCK_AS_IMPLICIT_KEY" ? misplaced(complaint, line, text) : null) ??
-    (code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" ? surplus(complaint, line) : null);
+    (code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" ? surplus(complaint, line, text) : null);
   if (found !== null) return found;
   const [summary, detail] = REASONS[code] ?? ["not in the form of YAML", null];
-  return { offset, summary, detail };
+  return { offset: code === "BAD_INDENT" ? Math.max(offset, line.start + line.indent) : offset, summary, detail };
 }
 
 /** Why something that has `{{` in its line is no manifest. */
@@ -84,9 +84,13 @@ const NO_COLON = {
   detail: "Write `key: value`. If the line goes on with the text above, indent it further.",
 };
 
-function surplus({ message, offset }: Complaint, line: Line): Slip | null {
+function surplus({ message, offset }: Complaint, line: Line, text: string): Slip | null {
   const isFirst = offset <= line.start + line.indent;
-  if (message.endsWith("at node end")) {
+  const isAtEnd = message.endsWith("at node end");
+  if (message.startsWith("Missing , between") || (isAtEnd && leftOpen(text, offset).bracket !== null)) {
+    return { offset, summary: "no comma between two items", detail: "Inside brackets items are separated by commas." };
+  }
+  if (isAtEnd) {
     return isFirst
       ? { offset, summary: "a line that belongs to nothing above", detail: "Is it indented as its neighbours are?" }
       : {
@@ -100,9 +104,6 @@ function surplus({ message, offset }: Complaint, line: Line): Slip | null {
   }
   if (/^Unexpected flow-(?:map|seq)-end/.test(message)) {
     return { offset, summary: "a closing bracket without its opening one", detail: "Remove it, or open it." };
-  }
-  if (message.startsWith("Missing , between")) {
-    return { offset, summary: "no comma between two items", detail: "Inside brackets items are separated by commas." };
   }
   return message.startsWith("Implicit map keys") && isFirst ? { offset, ...NO_COLON } : null;
 }

@@ -125,6 +125,12 @@ describe("a value", () => {
     expect(messages("team", { members: "-ada@example.com" })).toEqual([
       "`members` must be a list; put a space after each `-`",
     ]);
+    expect(messages("team", { members: "ada@example.com" })).toEqual([
+      "`members` must be a list; write `[…]` around it",
+    ]);
+    expect(messages("service", { ports: { port: 80 } })).toEqual([
+      "`ports` must be a list; write `- ` before the first field of each item",
+    ]);
   });
 
   it("of the wrong form is told the right one", () => {
