@@ -4,7 +4,7 @@ import { canonical, isObject, type Json } from "../contract/json.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { type Plan, writes } from "../core/plan.ts";
 import type { Applied } from "../engine/apply.ts";
-import { follow, recoverPending } from "../engine/follow.ts";
+import { type FollowOptions, follow, recoverPending } from "../engine/follow.ts";
 import { type Look, look } from "../engine/look.ts";
 import { lockState } from "../engine/state.ts";
 import { applyText } from "../render/apply.ts";
@@ -12,8 +12,9 @@ import { diagnosticsText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
 import { planText } from "../render/plan.ts";
 import type { Invocation } from "./command.ts";
-import { openConnection } from "./connection.ts";
+import { type Connected, openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
+import { takeTurn } from "./leading.ts";
 import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
@@ -36,10 +37,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
   guardShrinking(session, recorded, prepared, flags);
-  const looked = await look(
-    desired,
-    lookingAt(session, recorded, prepared, { records: true, signal: terminal.stopping }),
-  );
+  const looking = lookingAt(session, recorded, prepared, { records: true, signal: terminal.stopping });
+  const looked = await look(desired, looking);
   if (sealed !== null) mustBeCurrent(sealed, looked.plan);
   if (!(await isAgreed(looked, invocation, prepared))) {
     terminal.stderr.write("nothing was written\n");
@@ -47,11 +46,40 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   // What a request makes dies with its reply, unlike what was read until now.
   boundYoungGeneration();
-  const applied = await follow(looked, session, options);
-  await report(applied, looked.plan, invocation, prepared);
+  const { applied, plan } = await carryOut(looked, invocation, prepared, connected, {
+    options,
+    lookAgain: async () => {
+      const current = await look(desired, looking);
+      if (sealed !== null) mustBeCurrent(sealed, current.plan);
+      else if (!flags.yes && current.plan.checksum !== looked.plan.checksum) throw overtaken();
+      return current;
+    },
+  });
+  await report(applied, plan, invocation, prepared);
   // What was done is told first; that the run was cut short then decides the exit code.
   terminal.stopping.throwIfAborted();
   return exitCodeOf(applied);
+}
+
+type Carrying = { readonly options: FollowOptions; readonly lookAgain: () => Promise<Look> };
+
+/** Writes in its turn; what was looked at before others wrote is looked at again. */
+async function carryOut(
+  looked: Look,
+  invocation: Invocation,
+  prepared: Prepared,
+  connected: Connected,
+  { options, lookAgain }: Carrying,
+): Promise<{ readonly applied: Applied; readonly plan: Plan }> {
+  const { session } = connected;
+  if (!looked.plan.steps.some(writes)) return { applied: await follow(looked, session, options), plan: looked.plan };
+  await using turn = await takeTurn(invocation, connected, prepared);
+  const current = turn.mustLookAgain ? await lookAgain() : looked;
+  return { applied: await follow(current, { ...session, writer: turn.writer }, options), plan: current.plan };
+}
+
+function overtaken(): HoldfastError {
+  return new HoldfastError("stale", "another writer has changed live since you were asked", { hint: "run it again" });
 }
 
 function mustBeAgreed({ flags, terminal }: Invocation): void {
@@ -138,7 +166,7 @@ async function report(
   await writeResult(terminal, settings.output === "json" ? jsonText(contract) : text());
 }
 
-/** 0 when all went well; 1 when nothing did; 7 in between. */
+/** 0 when all went well; 1 when nothing did; 7 in between; 8 when another writer took over. */
 export function exitCodeOf({ outcomes, summary }: Pick<Applied, "outcomes" | "summary">): number {
   if (
     outcomes.some(({ error }) => error?.status === 401 || error?.status === 403) &&
@@ -146,6 +174,7 @@ export function exitCodeOf({ outcomes, summary }: Pick<Applied, "outcomes" | "su
   ) {
     return exitCodes.unauthorized;
   }
+  if (outcomes.some(({ error }) => error?.status === 412)) return exitCodes.locked;
   const badRollouts = outcomes.filter(({ rollout }) => rollout === "failed" || rollout === "timeout").length;
   const bad = summary.failed + summary.blocked + summary.unknown + badRollouts;
   if (bad === 0) return 0;

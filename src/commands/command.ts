@@ -37,6 +37,7 @@ export type Flags = {
   readonly failFast?: boolean;
   readonly allowShrink?: boolean;
   readonly sink?: "file";
+  readonly leaseScope?: string;
   readonly interval?: number;
   readonly color?: boolean;
   readonly logLevel?: "error" | "warn" | "info" | "debug" | "trace";

@@ -59,6 +59,11 @@ const flags = {
   failFast: () => new Option("--fail-fast", "start nothing more after the first failure"),
   allowShrink: () => new Option("--allow-shrink", "act although the source declares far less than before"),
   sink: () => new Option("--sink <sink>", "where one-time tokens go").choices(["file"]),
+  leaseScope: () =>
+    new Option(
+      "--lease-scope <scope>",
+      "what no other writer shares (default: the source's one workspace, or everything)",
+    ),
   interval: () => new Option("--interval <s>", "seconds between full passes").argParser(seconds()),
   noColor: () => new Option("--no-color", "no colours"),
   logLevel: () =>

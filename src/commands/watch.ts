@@ -8,6 +8,7 @@ import { watchSource } from "../source/watch.ts";
 import type { Invocation } from "./command.ts";
 import { type Connected, openConnection } from "./connection.ts";
 import { followOptions } from "./following.ts";
+import { createLead, type Lead } from "./leading.ts";
 import { desiredOf, lookingAt } from "./looking.ts";
 import { prepare } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
@@ -23,6 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const first = await prepare(invocation);
   await using connected = await openConnection(invocation, first, { reading: false });
   await using _lock = lockState(connected.state);
+  await using lead = createLead(invocation, connected);
   const trigger = createTrigger();
   const told = createTeller(invocation);
   const { root, repository, settings } = first;
@@ -35,18 +37,27 @@ export async function run(invocation: Invocation): Promise<number> {
   };
   await watchSource(watched, { signal: terminal.stopping });
   const intervalMs = (flags.interval ?? INTERVAL_S) * 1000;
-  await loop(passes(invocation, connected, told), { trigger, intervalMs, signal: terminal.stopping });
+  const again = trigger.ring;
+  await loop(passes(invocation, connected, { told, lead, again }), { trigger, intervalMs, signal: terminal.stopping });
   await told.settled();
   if (terminal.stopping.reason instanceof HoldfastError && terminal.stopping.reason.code === "terminated") return 0;
   throw terminal.stopping.reason;
 }
 
+type Watching = {
+  readonly told: Teller;
+  readonly lead: Lead;
+  /** Asks for another pass at once. */
+  readonly again: () => void;
+};
+
 // A pass that fails leaves everything as it was; the next one looks again. Only a token that was never taken ends it.
-function passes(invocation: Invocation, connected: Connected, told: Teller): Pass {
+function passes(invocation: Invocation, connected: Connected, watching: Watching): Pass {
+  const { told } = watching;
   let hasWorked = false;
   return async (due) => {
     try {
-      await reconcile(invocation, connected, { ...due, told });
+      await reconcile(invocation, connected, { ...due, ...watching });
       hasWorked = true;
     } catch (error) {
       if (invocation.terminal.stopping.aborted) return;
@@ -58,11 +69,15 @@ function passes(invocation: Invocation, connected: Connected, told: Teller): Pas
 
 async function reconcile(
   invocation: Invocation,
-  { session }: Connected,
-  { told, hurry }: { readonly told: Teller; readonly hurry: AbortSignal },
+  connected: Connected,
+  { told, hurry, lead, again }: Watching & { readonly hurry: AbortSignal },
 ): Promise<void> {
   const { terminal, flags } = invocation;
   const prepared = await prepare(invocation);
+  const writer = await lead.writer(prepared);
+  // It may have stood by for long: everything may have changed.
+  if (writer === null) return again();
+  const session = { ...connected.session, writer };
   const options = followOptions(invocation, prepared, { hurry });
   const interrupted = await recoverPending(session, options);
   told.diagnostics([...prepared.loaded.diagnostics, ...interrupted], prepared);
@@ -79,4 +94,5 @@ async function reconcile(
   };
   const applied = await follow(looked, session, { ...options, onProgress });
   told.applied(applied, looked, prepared);
+  if (lead.isLost()) again();
 }

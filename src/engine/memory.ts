@@ -16,7 +16,12 @@ export type RememberedFacts = {
   readonly released?: readonly Identity[];
   /** Whether a write with an Idempotency-Key is made once here. */
   readonly honoursKeys?: boolean;
+  /** The last lease that a run of ours had here. */
+  readonly lease?: NumberedLease | null;
 };
+
+/** A lease by what tells whether others had it in between. */
+type NumberedLease = { readonly scope: string; readonly number: number };
 
 /** A control plane of which nothing is known yet. */
 export const noFacts: RememberedFacts = { routes: {}, dryRun: "unproven", registers: null };
@@ -30,6 +35,7 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
   seenRegistering: boolean | null;
   released: ReadonlySet<Identity>;
   honoursKeys: boolean;
+  lease: NumberedLease | null;
   #rememberedKeys: boolean;
 
   /** `told`: the operator's word that operation 5 registers versions (`modelVersionWrite: post`). */
@@ -41,6 +47,13 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
     this.released = new Set(facts.released);
     this.honoursKeys = facts.honoursKeys ?? false;
     this.#rememberedKeys = this.honoursKeys;
+    this.lease = facts.lease ?? null;
+  }
+
+  /** Whether nobody else can have had the scope since the last lease of ours: numbers grow by one with each holder. */
+  followsOurLease({ scope, number }: NumberedLease): boolean {
+    if (number <= 1) return true;
+    return this.lease?.scope === scope && number <= this.lease.number + 1;
   }
 
   get(name: OperationName): "yes" | "no" | undefined {
@@ -73,7 +86,8 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
 
   /** The facts to remember for the next run. */
   facts(): RememberedFacts {
-    const { dryRun, seenRegistering: registers, honoursKeys } = this;
-    return { routes: Object.fromEntries(this.#routes), dryRun, registers, released: [...this.released], honoursKeys };
+    const { dryRun, seenRegistering: registers, honoursKeys, lease } = this;
+    const routes = Object.fromEntries(this.#routes);
+    return { routes, dryRun, registers, released: [...this.released], honoursKeys, lease };
   }
 }

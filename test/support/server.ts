@@ -16,7 +16,7 @@ export type Server = {
   readonly token: string;
   readonly data: string;
   readonly process: Running;
-  /** Everything that the audit log holds, oldest first. */
+  /** Every effect on resources that the audit log holds, oldest first; who had a lease is another matter. */
   readonly effects: () => readonly Effect[];
   /** Calls it as its administrator; fails unless it answers 200. */
   readonly call: (method: "GET" | "PUT" | "POST", path: string, body?: unknown) => Promise<Body>;
@@ -51,7 +51,7 @@ export async function serve(
 function readEffects(data: string): readonly Effect[] {
   using database = new DatabaseSync(join(data, "control-plane.db"), { readOnly: true, timeout: 5000 });
   return database
-    .prepare("SELECT principal, operation, resource FROM audit ORDER BY id")
+    .prepare("SELECT principal, operation, resource FROM audit WHERE operation <> 'E10' ORDER BY id")
     .all()
     .map(({ principal, operation, resource }) => ({
       principal: String(principal),

@@ -60,8 +60,8 @@ function isSameHolder(one: Holder, other: Holder): boolean {
   return one.holder === other.holder && one.principal === other.principal;
 }
 
-function heldByAnother({ expires_at: end }: KeptLease): Error {
-  return conflict("lease-held", `another holder has this lease until ${new Date(end).toISOString()}`);
+function heldByAnother({ holder, expires_at: end }: KeptLease): Error {
+  return conflict("lease-held", `${holder} has this lease until ${new Date(end).toISOString()}`);
 }
 
 // Above every number that was issued, and above those that the caller made up: it would be fenced by its own.

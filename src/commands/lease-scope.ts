@@ -1,0 +1,12 @@
+import { groupOf } from "./looking.ts";
+import type { Prepared } from "./prepare.ts";
+
+// Text that names no cluster and no workspace is the tenant's.
+const EVERYTHING = "holdfast";
+
+/** What a source writes to, as far as one lease can name it: its one workspace, or everything. */
+export function leaseScope({ loaded }: Pick<Prepared, "loaded">): string {
+  const groups = new Set(loaded.manifests.map(groupOf));
+  const [only] = groups;
+  return groups.size === 1 && only?.includes(":") ? only : EVERYTHING;
+}

@@ -1,0 +1,204 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { causeText } from "../client/reach.ts";
+import type { Sent, Writer } from "../client/writer.ts";
+import { HoldfastError } from "../core/errors.ts";
+
+// A dead holder is outlived soon, a living one has three tries to renew in the time beyond the longest request.
+const MOST_SLACK_MS = 15_000;
+const LEAST_SLACK_MS = 2000;
+
+/** The right to write in a scope that nobody else has at the same time; ends with its release. */
+export type Lease = AsyncDisposable & {
+  readonly scope: string;
+  /** Grows with every holder: a later one has a higher number. */
+  readonly number: () => number;
+  /** Whether somebody else may have it by now: nothing more is sent under it. */
+  readonly isLost: () => boolean;
+  /** Sends under the lease's number, and only while no other holder can have written. */
+  readonly writer: Writer;
+};
+
+/** What a lease is taken with. */
+export type LeaseOptions = {
+  readonly writer: Writer;
+  readonly scope: string;
+  /** Who asks; whoever comes back under the same name has its lease at once. */
+  readonly holder: string;
+  /** The longest that one request takes: none is sent that could outlive the lease. */
+  readonly requestTimeoutMs: number;
+  readonly signal: AbortSignal;
+  /** A clock that only goes forward, in milliseconds. @default performance.now */
+  readonly clock?: () => number;
+};
+
+/** What came of asking for a lease. */
+export type Taken =
+  | { readonly state: "held"; readonly lease: Lease }
+  | { readonly state: "busy"; readonly message: string }
+  /** There are no leases here, or not for this caller: `why` is then said. */
+  | { readonly state: "none"; readonly why: string | null };
+
+/** Asks once for a lease. */
+export async function takeLease(options: LeaseOptions): Promise<Taken> {
+  const { scope, clock = () => performance.now() } = options;
+  const asked = clock();
+  const sent = await ask(options, { signal: options.signal });
+  switch (sent.state) {
+    case "applied": {
+      const { fencingToken: number } = sent.data;
+      return { state: "held", lease: new HeldLease({ ...options, clock }, { number, until: asked + lifeOf(options) }) };
+    }
+    case "refused":
+      if (sent.status === 409) return { state: "busy", message: sent.message || `another holder has ${scope}` };
+      return { state: "none", why: mayBeMissing(sent.status) ? null : sent.message || `answered ${sent.status}` };
+    case "ambiguous":
+    case "not-sent":
+      throw new HoldfastError("error", `the lease on ${scope} could not be taken: ${causeText(sent.cause)}`, {
+        cause: sent.cause,
+      });
+  }
+}
+
+/**
+ * Takes a lease, and outlives a holder that has died: one that renews its lease, so that the refusal changes, lives, and
+ * is not waited for.
+ */
+export async function takeLeaseInTurn(
+  options: LeaseOptions,
+  { onWait }: { readonly onWait: (message: string) => void },
+): Promise<Taken & { readonly waited: boolean }> {
+  const first = await takeLease(options);
+  if (first.state !== "busy") return { ...first, waited: false };
+  onWait(first.message);
+  const { clock = () => performance.now(), signal } = options;
+  const patience = clock() + lifeOf(options) + slackOf(options);
+  for (;;) {
+    await wait(slackOf(options) / 5, undefined, { signal });
+    const taken = await takeLease(options);
+    if (taken.state !== "busy") return { ...taken, waited: true };
+    if (taken.message === first.message && clock() < patience) continue;
+    throw new HoldfastError("locked", taken.message, {
+      hint: "wait until it ends, or stop it; sources that have nothing in common may each have a --lease-scope",
+    });
+  }
+}
+
+/** How often whoever stands by asks again, in milliseconds. */
+export function standByMs(options: Pick<LeaseOptions, "requestTimeoutMs">): number {
+  return slackOf(options) / 5;
+}
+
+type Numbered = { readonly number: number; readonly until: number };
+
+class HeldLease implements Lease {
+  readonly scope: string;
+  readonly writer: Writer;
+  readonly #options: LeaseOptions & { readonly clock: () => number };
+  readonly #ended = new AbortController();
+  readonly #beating: Promise<void>;
+  #number: number;
+  #until: number;
+  #isLost = false;
+  #renewing: Promise<void> | null = null;
+
+  constructor(options: LeaseOptions & { readonly clock: () => number }, { number, until }: Numbered) {
+    this.#options = options;
+    this.scope = options.scope;
+    this.#number = number;
+    this.#until = until;
+    this.writer = this.#fenced();
+    this.#beating = this.#beat();
+  }
+
+  readonly number = (): number => this.#number;
+
+  readonly isLost = (): boolean => this.#isLost;
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort();
+    await this.#beating;
+    if (this.#isLost || this.#options.signal.aborted) return;
+    // Whoever comes next would only wait for it to run out.
+    await ask(this.#options, { signal: AbortSignal.timeout(slackOf(this.#options)), release: true });
+  }
+
+  #fenced(): Writer {
+    const { writer, scope } = this.#options;
+    return {
+      send: async (name, content, stop) => {
+        if (!(await this.#isReady())) return lost(scope);
+        const sent = await writer.send(name, { ...content, fence: { token: this.#number, scope } }, stop);
+        if (sent.state === "refused" && sent.status === 412) this.#isLost = true;
+        return sent;
+      },
+    };
+  }
+
+  // A process that slept longer than its lease asks before it goes on.
+  async #isReady(): Promise<boolean> {
+    if (!this.#isLost && !this.#isSafe()) await this.#renew();
+    return !this.#isLost && this.#isSafe();
+  }
+
+  #isSafe(): boolean {
+    return this.#options.clock() + this.#options.requestTimeoutMs < this.#until;
+  }
+
+  async #beat(): Promise<void> {
+    const signal = AbortSignal.any([this.#ended.signal, this.#options.signal]);
+    while (!signal.aborted && !this.#isLost) {
+      await wait(slackOf(this.#options) / 3, undefined, { signal, ref: false }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      if (!signal.aborted) await this.#renew();
+    }
+  }
+
+  #renew(): Promise<void> {
+    this.#renewing ??= this.#renewOnce().finally(() => {
+      this.#renewing = null;
+    });
+    return this.#renewing;
+  }
+
+  async #renewOnce(): Promise<void> {
+    const asked = this.#options.clock();
+    const sent = await ask(this.#options, { signal: AbortSignal.timeout(slackOf(this.#options)) });
+    if (sent.state === "refused" && sent.status === 409) this.#isLost = true;
+    if (sent.state !== "applied") return;
+    // The very next number after ours: it ran out, and nobody had it in between.
+    const { fencingToken: number } = sent.data;
+    if (number > this.#number + 1) this.#isLost = true;
+    this.#number = number;
+    this.#until = asked + lifeOf(this.#options);
+  }
+}
+
+function ask(
+  options: LeaseOptions,
+  { signal, release = false }: { readonly signal: AbortSignal; readonly release?: boolean },
+): Promise<Sent<"putLease">> {
+  const { writer, scope, holder } = options;
+  const ttlSeconds = Math.ceil(lifeOf(options) / 1000);
+  const body = { holder, ttlSeconds, ...(release ? { release } : {}) };
+  return writer.send("putLease", { path: { scope }, body }, { signal });
+}
+
+function lost(scope: string) {
+  const message = `nothing was sent: the lease on ${scope} was lost to another holder, or could not be renewed in time`;
+  const refusal = { reason: "fenced", status: 412, code: "lease-lost", message, details: [] } as const;
+  return { state: "refused", ...refusal, attempts: 0 } as const;
+}
+
+// 404 is a route that is not there: a scope exists as soon as somebody names it.
+function mayBeMissing(status: number): boolean {
+  return status === 404 || status === 405 || status === 501;
+}
+
+function slackOf({ requestTimeoutMs }: Pick<LeaseOptions, "requestTimeoutMs">): number {
+  return Math.min(MOST_SLACK_MS, Math.max(LEAST_SLACK_MS, requestTimeoutMs / 2));
+}
+
+function lifeOf(options: Pick<LeaseOptions, "requestTimeoutMs">): number {
+  return Math.ceil((options.requestTimeoutMs + slackOf(options)) / 1000) * 1000;
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { gateTo } from "../support/gate.ts";
+import { account, type Files, foundations, service, team } from "../support/manifests.ts";
+import { reportOf } from "../support/result.ts";
+import { type Server, serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const files: Files = {
+  ...foundations,
+  "services/api.yaml": service("api"),
+  "services/worker.yaml": service("worker"),
+  "team.yaml": team("ml"),
+};
+
+// Leases live a little longer than the longest request: for three seconds here.
+const flags = ["apply", "--yes", "--no-wait", "--concurrency", "1", "--request-timeout", "1"];
+
+/** An apply in the middle of its writes: one has arrived, and its reply has not. */
+async function applyUnderWay(server: Server) {
+  const source = await sourceOf(files, server);
+  const gate = await gateTo(server);
+  const held = gate.hold("PUT", "/api/svc/v1/workspaces");
+  const apply = source.start([...flags, "-o", "json"], { HOLDFAST_SERVER: gate.url });
+  await held;
+  return { apply, gate };
+}
+
+function expectOneOfEach(server: Server): void {
+  const resources = server.effects().map(({ resource }) => resource);
+  expect(resources.toSorted()).toEqual([...new Set(resources)].toSorted());
+  expect(resources).toHaveLength(Object.keys(files).length);
+}
+
+describe("two applies with state folders of their own on one control plane", () => {
+  test("P11 the second is refused while the first lives, and is told who has the lease and until when", async () => {
+    const server = await serve();
+    const { apply, gate } = await applyUnderWay(server);
+    const other = await sourceOf(files, server);
+    const refused = await other.run(flags);
+    expect(refused).toMatchObject({ code: 8, stdout: "" });
+    expect(refused.stderr).toMatch(
+      /^error: \S+:\/\S+\.holdfast \(\w{8}\) has this lease until \d{4}-\S+Z\n {2}→ wait until it ends, or stop it/m,
+    );
+    // Where two sources have nothing in common, a scope for each lets both write.
+    const apart = await sourceOf({ "account.yaml": account("other"), ...foundations }, server);
+    expect(await apart.run([...flags, "--only", "cluster/dev", "--lease-scope", "other"])).toMatchObject({ code: 0 });
+    gate.open();
+    expect(await apply.ended).toMatchObject({ code: 0 });
+    const after = await other.run(flags);
+    expect(after).toMatchObject({ code: 0, stdout: "Applied: 6 unchanged\n" });
+    expectOneOfEach(server);
+  });
+
+  test("F61 one that was killed is outlived, and nothing of what it did is done again", async () => {
+    const server = await serve();
+    const { apply } = await applyUnderWay(server);
+    apply.kill("SIGKILL");
+    await apply.ended;
+    const ended = await (await sourceOf(files, server)).run(flags);
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.stderr).toMatch(/^waiting: .* has this lease until /m);
+    expectOneOfEach(server);
+  });
+
+  test("F34 one that slept for longer than its lease sends nothing more, and says so", async () => {
+    const server = await serve();
+    const { apply, gate } = await applyUnderWay(server);
+    apply.kill("SIGSTOP");
+    gate.open();
+    expect(await (await sourceOf(files, server)).run(flags)).toMatchObject({ code: 0 });
+    apply.kill("SIGCONT");
+    const ended = await apply.ended;
+    expect(ended.code).toBe(8);
+    const codes = reportOf(ended).outcomes.flatMap(({ error }) => (error === null ? [] : [error.code]));
+    expect(codes).toContain("lease-lost");
+    expectOneOfEach(server);
+  });
+});
+
+test("of two that watch one leads, and the other takes over when it ends", async () => {
+  const server = await serve();
+  const [first, second] = [await sourceOf(files, server), await sourceOf(files, server)];
+  const watching = ["watch", "--no-wait", "--request-timeout", "1", "--sink", "file"];
+  const leader = first.start(watching);
+  await leader.shows("stdout", /^Applied: 6 created/m);
+  const other = second.start(watching);
+  await other.shows("stderr", /^standing by: .* has this lease until /m);
+  // Whoever stands by does nothing, whatever changes.
+  await second.write("team.yaml", team("ml", "grace@example.com"));
+  await first.write("team.yaml", team("ml", "joan@example.com"));
+  await leader.shows("stdout", /updated {3}team\/ml/);
+  expect(server.effects()).toHaveLength(7);
+  leader.kill("SIGTERM");
+  expect(await leader.ended).toMatchObject({ code: 0 });
+  await other.shows("stderr", /^taking over$/m);
+  await eventually("the other's word", async () => {
+    const { data } = await server.call("GET", "/api/svc/v1/teams");
+    return data[0].members[0] === "grace@example.com";
+  });
+  other.kill("SIGTERM");
+  expect(await other.ended).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,97 @@
+import { expect, onTestFinished, test } from "vitest";
+import { connect } from "../../../src/client/connect.ts";
+import { Secret } from "../../../src/contract/secret.ts";
+import { type LeaseOptions, takeLease, takeLeaseInTurn } from "../../../src/engine/lease.ts";
+import { addUser, startControlPlane } from "../../control-plane.ts";
+
+const manifest = { type: "team", name: "ml", members: ["ada@example.com"] };
+
+async function opened(options: Parameters<typeof startControlPlane>[0] = {}) {
+  const plane = await startControlPlane(options);
+  const stop = new AbortController();
+  const writerOf = (token: Secret) => {
+    const connection = connect({
+      server: plane.url,
+      token: () => token,
+      concurrency: 4,
+      requestTimeout: 1000,
+      connectTimeout: 1000,
+      env: {},
+      userAgent: "test",
+      signal: stop.signal,
+    });
+    onTestFinished(() => connection[Symbol.asyncDispose]());
+    return connection.writer;
+  };
+  const writer = writerOf(plane.adminToken);
+  const asked = (more: Partial<LeaseOptions> = {}): LeaseOptions => ({
+    writer,
+    scope: "main",
+    holder: "one",
+    requestTimeoutMs: 1000,
+    signal: stop.signal,
+    ...more,
+  });
+  /** A lease that is there, let go of after the test. */
+  const held = async (more: Partial<LeaseOptions> = {}) => {
+    const taken = await takeLease(asked(more));
+    if (taken.state !== "held") throw new Error(`it is ${taken.state}`);
+    onTestFinished(() => taken.lease[Symbol.asyncDispose]());
+    return taken.lease;
+  };
+  return { plane, asked, held, writerOf };
+}
+
+const never = { signal: new AbortController().signal };
+
+test("writes carry its number, and once the control plane refuses that nothing more is sent", async () => {
+  const { plane, held, writerOf } = await opened();
+  const lease = await held();
+  expect(lease.number()).toBe(1);
+  expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
+  // Somebody with the same token and a later number was here.
+  const later = writerOf(plane.adminToken);
+  await later.send("putTeam", { body: { manifest }, fence: { token: 7, scope: "main" } }, never);
+  const late = await lease.writer.send("putTeam", { body: { manifest } }, never);
+  expect(late).toMatchObject({ state: "refused", status: 412, code: "stale-fencing-token", attempts: 1 });
+  expect(lease.isLost()).toBe(true);
+  const more = await lease.writer.send("putTeam", { body: { manifest } }, never);
+  expect(more).toMatchObject({ state: "refused", status: 412, code: "lease-lost", attempts: 0 });
+});
+
+test("F34 after a sleep it is renewed before anything is sent", async () => {
+  const { held } = await opened();
+  let slept = 0;
+  const lease = await held({ clock: () => performance.now() + slept });
+  slept = 3_600_000;
+  expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
+  expect(lease.isLost()).toBe(false);
+});
+
+test("whoever lives is not waited for, and the refusal names it; its release frees the scope at once", async () => {
+  const { asked, held } = await opened();
+  const lease = await held();
+  const told: string[] = [];
+  const other = asked({ holder: "two" });
+  const refused = takeLeaseInTurn(other, { onWait: (message) => void told.push(message) });
+  await expect(refused).rejects.toMatchObject({
+    code: "locked",
+    message: expect.stringMatching(/^one has this lease until /),
+  });
+  expect(told).toEqual([expect.stringMatching(/^one has this lease until /)]);
+  // The same name is the same holder.
+  expect(await takeLease(asked())).toMatchObject({ state: "held" });
+  await lease[Symbol.asyncDispose]();
+});
+
+test("where there are no leases, or none for this caller, it says so and stands in nobody's way", async () => {
+  const documented = await opened({ documentedOnly: true });
+  expect(await takeLease(documented.asked())).toEqual({ state: "none", why: null });
+  const full = await opened();
+  await addUser(full.plane, "dev@example.com");
+  const dev = full.writerOf(new Secret("token-of-dev-at-example.com"));
+  expect(await takeLease(full.asked({ writer: dev }))).toEqual({
+    state: "none",
+    why: "you may not write in this scope",
+  });
+});
