@@ -106,7 +106,7 @@ export function refuseInvalid({ loaded, settings, diagnostics }: Prepared, { ter
   if (loaded.files === 0) terminal.stderr.write("warning: no manifest files were found\n");
   if (!hasErrors(loaded.diagnostics, settings) || settings.partial) return false;
   const { files, manifests } = loaded;
-  const counts = { files, manifests: manifests.length, declared: loaded.documents };
+  const counts = { files, manifests: manifests.length, declared: loaded.documents, strict: settings.strict };
   terminal.stderr.write(validationLine({ ...counts, ...severityCounts(loaded.diagnostics) }));
   terminal.stderr.write("nothing was sent; --partial goes on with the valid manifests\n");
   return true;

@@ -18,7 +18,9 @@ export async function run(invocation: Invocation): Promise<number> {
   };
   const { errors, warnings } = report.summary;
   const declared = isWhole ? loaded.documents : null;
-  const text = diagnosticsText(diagnostics, settings.diagnosticView) + validationLine({ ...report.summary, declared });
+  const text =
+    diagnosticsText(diagnostics, settings.diagnosticView) +
+    validationLine({ ...report.summary, declared, strict: settings.strict });
   await writeResult(invocation.terminal, settings.output === "json" ? jsonText(report) : text);
   if (loaded.files === 0) invocation.terminal.stderr.write("warning: no manifest files were found\n");
   return errors > 0 || (settings.strict && warnings > 0) ? exitCodes.invalid : 0;

@@ -103,11 +103,16 @@ export function validationLine(found: {
   readonly declared: number | null;
   readonly errors: number;
   readonly warnings: number;
+  /** Whether warnings count as errors. */
+  readonly strict: boolean;
 }): string {
-  const { files, manifests, declared, errors, warnings } = found;
+  const { files, manifests, declared, errors, warnings, strict } = found;
   const where = `in ${count(files, "file")}`;
   const counts = countsText(found);
   const gap = errors + warnings === 0 ? "" : "\n";
+  if (errors === 0 && warnings > 0 && strict) {
+    return `${gap}${count(manifests, "manifest")} ${where}: ${counts}, taken for ${warnings === 1 ? "an error" : "errors"}\n`;
+  }
   if (errors === 0) {
     return `${gap}${count(manifests, "manifest")} ${where}: valid${counts === "" ? "" : `, ${counts}`}\n`;
   }

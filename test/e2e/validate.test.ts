@@ -64,6 +64,7 @@ describe("validate", () => {
     const strict = await source.run(["validate", "--strict"]);
     expect(strict.code).toBe(3);
     expect(strict.stdout).toContain("unknown.yaml:1:1: warning: ");
+    expect(strict.stdout).toMatch(/: 1 warning, taken for an error\n$/);
   });
 
   test("names files relative to the working directory, and selects by path", async () => {

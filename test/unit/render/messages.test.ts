@@ -15,7 +15,13 @@ async function toldOf(files: { readonly [file: string]: string }) {
   const root = await folderOf(files);
   const { diagnostics, files: count, manifests, documents } = await loadRevision(await read(root));
   const text = diagnosticsText(diagnostics, { paint: plain, excerptOf: excerptReader(root) });
-  const counts = { files: count, manifests: manifests.length, declared: documents, ...severityCounts(diagnostics) };
+  const counts = {
+    files: count,
+    manifests: manifests.length,
+    declared: documents,
+    strict: false,
+    ...severityCounts(diagnostics),
+  };
   return { text: text + validationLine(counts), json: jsonText({ diagnostics }) };
 }
 
