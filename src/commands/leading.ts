@@ -18,10 +18,10 @@ export type Turn = AsyncDisposable & {
 /** Waits for the right to write, as long as that may be free soon; else fails as locked. */
 export async function takeTurn(invocation: Invocation, connected: Connected, prepared: Prepared): Promise<Turn> {
   const { session } = connected;
-  const { stderr } = invocation.terminal;
+  const { stderr, stopping } = invocation.terminal;
   const options = await leaseOptions(invocation, connected, prepared);
   const onWait = (message: string): void => void stderr.write(`waiting: ${printable(message)}\n`);
-  const taken = await takeLeaseInTurn(options, { onWait });
+  const taken = await takeLeaseInTurn(options, { onWait, stopping });
   if (taken.state !== "held") {
     if (taken.state === "none") warn(invocation, options, taken.why);
     return { writer: session.writer, mustLookAgain: taken.waited, [Symbol.asyncDispose]: async () => {} };

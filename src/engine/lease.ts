@@ -6,6 +6,8 @@ import { HoldfastError } from "../core/errors.ts";
 // A dead holder is outlived soon, a living one has three tries to renew in the time beyond the longest request.
 const MOST_SLACK_MS = 15_000;
 const LEAST_SLACK_MS = 2000;
+// Giving back is a courtesy: where the control plane is gone, it must not hold up the end.
+const LEAVING_MS = 2000;
 
 /** The right to write in a scope that nobody else has at the same time; ends with its release. */
 export type Lease = AsyncDisposable & {
@@ -45,18 +47,29 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
   const sent = await ask(options, { signal: options.signal });
   switch (sent.state) {
     case "applied": {
-      const { fencingToken: number } = sent.data;
+      const number = numberIn(sent.data);
+      if (number === null) return { state: "none", why: "the reply tells of no fencing number" };
       return { state: "held", lease: new HeldLease({ ...options, clock }, { number, until: asked + lifeOf(options) }) };
     }
     case "refused":
       if (sent.status === 409) return { state: "busy", message: sent.message || `another holder has ${scope}` };
       return { state: "none", why: mayBeMissing(sent.status) ? null : sent.message || `answered ${sent.status}` };
     case "ambiguous":
+      // Some servers answer anything to anything.
+      if (sent.reason === "protocol" || sent.reason === "redirect")
+        return { state: "none", why: causeText(sent.cause) };
+      throw notTaken(scope, sent.cause);
     case "not-sent":
-      throw new HoldfastError("error", `the lease on ${scope} could not be taken: ${causeText(sent.cause)}`, {
-        cause: sent.cause,
-      });
+      throw notTaken(scope, sent.cause);
   }
+}
+
+function numberIn({ fencingToken }: { readonly fencingToken?: unknown }): number | null {
+  return Number.isSafeInteger(fencingToken) ? Number(fencingToken) : null;
+}
+
+function notTaken(scope: string, cause: unknown): HoldfastError {
+  return new HoldfastError("error", `the lease on ${scope} could not be taken: ${causeText(cause)}`, { cause });
 }
 
 /**
@@ -65,15 +78,15 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
  */
 export async function takeLeaseInTurn(
   options: LeaseOptions,
-  { onWait }: { readonly onWait: (message: string) => void },
+  { onWait, stopping }: { readonly onWait: (message: string) => void; readonly stopping: AbortSignal },
 ): Promise<Taken & { readonly waited: boolean }> {
   const first = await takeLease(options);
   if (first.state !== "busy") return { ...first, waited: false };
   onWait(first.message);
-  const { clock = () => performance.now(), signal } = options;
+  const { clock = () => performance.now() } = options;
   const patience = clock() + lifeOf(options) + slackOf(options);
   for (;;) {
-    await wait(slackOf(options) / 5, undefined, { signal });
+    await wait(slackOf(options) / 5, undefined, { signal: stopping });
     const taken = await takeLease(options);
     if (taken.state !== "busy") return { ...taken, waited: true };
     if (taken.message === first.message && clock() < patience) continue;
@@ -95,6 +108,7 @@ class HeldLease implements Lease {
   readonly writer: Writer;
   readonly #options: LeaseOptions & { readonly clock: () => number };
   readonly #ended = new AbortController();
+  readonly #cut = new AbortController();
   readonly #beating: Promise<void>;
   #number: number;
   #until: number;
@@ -116,10 +130,13 @@ class HeldLease implements Lease {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
+    const leaving = AbortSignal.timeout(LEAVING_MS);
+    leaving.addEventListener("abort", () => this.#cut.abort(), { once: true });
+    // A renewal that arrived after the release would take the lease again.
     await this.#beating;
     if (this.#isLost || this.#options.signal.aborted) return;
     // Whoever comes next would only wait for it to run out.
-    await ask(this.#options, { signal: AbortSignal.timeout(slackOf(this.#options)), release: true });
+    await ask(this.#options, { signal: leaving, release: true });
   }
 
   #fenced(): Writer {
@@ -163,11 +180,13 @@ class HeldLease implements Lease {
 
   async #renewOnce(): Promise<void> {
     const asked = this.#options.clock();
-    const sent = await ask(this.#options, { signal: AbortSignal.timeout(slackOf(this.#options)) });
+    const signal = AbortSignal.any([this.#cut.signal, AbortSignal.timeout(slackOf(this.#options))]);
+    const sent = await ask(this.#options, { signal });
     if (sent.state === "refused" && sent.status === 409) this.#isLost = true;
     if (sent.state !== "applied") return;
     // The very next number after ours: it ran out, and nobody had it in between.
-    const { fencingToken: number } = sent.data;
+    const number = numberIn(sent.data);
+    if (number === null) return;
     if (number > this.#number + 1) this.#isLost = true;
     this.#number = number;
     this.#until = asked + lifeOf(this.#options);

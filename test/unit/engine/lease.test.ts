@@ -3,15 +3,16 @@ import { connect } from "../../../src/client/connect.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 import { type LeaseOptions, takeLease, takeLeaseInTurn } from "../../../src/engine/lease.ts";
 import { addUser, startControlPlane } from "../../control-plane.ts";
+import { json, serve as serveAnswers } from "../client/server.ts";
 
 const manifest = { type: "team", name: "ml", members: ["ada@example.com"] };
 
 async function opened(options: Parameters<typeof startControlPlane>[0] = {}) {
   const plane = await startControlPlane(options);
   const stop = new AbortController();
-  const writerOf = (token: Secret) => {
+  const writerOf = (token: Secret, server = plane.url) => {
     const connection = connect({
-      server: plane.url,
+      server,
       token: () => token,
       concurrency: 4,
       requestTimeout: 1000,
@@ -73,7 +74,7 @@ test("whoever lives is not waited for, and the refusal names it; its release fre
   const lease = await held();
   const told: string[] = [];
   const other = asked({ holder: "two" });
-  const refused = takeLeaseInTurn(other, { onWait: (message) => void told.push(message) });
+  const refused = takeLeaseInTurn(other, { onWait: (message) => void told.push(message), stopping: never.signal });
   await expect(refused).rejects.toMatchObject({
     code: "locked",
     message: expect.stringMatching(/^one has this lease until /),
@@ -82,6 +83,15 @@ test("whoever lives is not waited for, and the refusal names it; its release fre
   // The same name is the same holder.
   expect(await takeLease(asked())).toMatchObject({ state: "held" });
   await lease[Symbol.asyncDispose]();
+});
+
+test("a server that answers anything to anything has no leases", async () => {
+  const { asked, writerOf } = await opened();
+  const anything = await serveAnswers((response) => json(response, { data: {} }));
+  expect(await takeLease(asked({ writer: writerOf(new Secret("token"), anything.url) }))).toEqual({
+    state: "none",
+    why: "the reply tells of no fencing number",
+  });
 });
 
 test("where there are no leases, or none for this caller, it says so and stands in nobody's way", async () => {
