@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
 
 if (Number(process.versions.node.split(".")[0]) < 24) {
   process.stderr.write(
@@ -9,9 +8,6 @@ if (Number(process.versions.node.split(".")[0]) < 24) {
   );
   process.exit(1);
 }
-
-// What a run reads it keeps, so that more room for what dies young would be filled, not used: a third of all memory.
-setFlagsFromString("--semi-space-growth-factor=1");
 
 const bundle = new URL("../dist/holdfast.js", import.meta.url);
 await import(existsSync(bundle) ? bundle.href : new URL("../src/cli.ts", import.meta.url).href);

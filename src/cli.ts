@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { createProgram } from "./commands/program.ts";
 import type { Terminal } from "./commands/terminal.ts";
+import { growOnce } from "./commands/young.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
 import { printable } from "./render/escape.ts";
 
@@ -45,6 +46,7 @@ const terminal: Terminal = {
   stop,
 };
 
+growOnce();
 process.exitCode = await main(process.argv);
 // Nothing may keep a finished command alive, and all of its output must be out.
 process.stdout.write("", () => process.exit());

@@ -30,7 +30,7 @@ export type Reader = {
   readonly page: <Name extends ListOperation>(
     name: Name,
     where: Where & { readonly offset?: number; readonly limit?: number },
-    stop: Stop,
+    stop: Stop & { readonly recall?: Recall },
   ) => Promise<Page<Replies[Name]>>;
   /** Every row of a list; `limit` is the number of rows per page. */
   readonly list: <Name extends ListOperation>(

@@ -22,6 +22,7 @@ import type { Invocation } from "./command.ts";
 import { resolveSettings, type Settings } from "./settings.ts";
 import { memoryWith, rememberedIn } from "./source-memory.ts";
 import { isInteractive, type Terminal } from "./terminal.ts";
+import { growNoMore } from "./young.ts";
 
 /** A command's source, read and validated, with its settings. */
 export type Prepared = {
@@ -51,6 +52,7 @@ export async function prepare(
   invocation: Invocation,
   { base: use = "compare" }: { base?: BaseUse } = {},
 ): Promise<Prepared> {
+  growNoMore();
   const { flags, terminal, args } = invocation;
   const { cwd, stopping: signal, now } = terminal;
   const root = findRoot({ cwd, source: flags.source });

@@ -88,7 +88,7 @@ export function decide(one: Case): Decision {
       return { ...NOTHING, action: "keep" };
     case "unknown":
       if (live.reason === "refused" || live.reason === "unreadable") return refuse(one, live.reason, live.detail);
-      return decideUnknown(one, live.reason);
+      return live.isAsWritten ? trust(one, reasonOf(live.reason)) : decideUnknown(one, live.reason);
   }
 }
 
@@ -104,14 +104,22 @@ function decideAbsent(one: Case, newest: number): Decision {
 }
 
 function decideUnknown(one: Case, why: UnknownReason): Decision {
-  const { shape, recorded, isStale } = one;
-  const reason = why === "needs-write" ? why : null;
+  const { shape, recorded } = one;
+  const reason = reasonOf(why);
   if (recorded === null) return act(one, "ensure", { reason });
   const [desired, written] = [content(one, one.manifest.value), content(one, recorded.written)];
-  if (equal(desired, written))
-    return isStale ? act(one, "ensure", { reason }) : { ...NOTHING, action: "keep", reason: "by-ledger" };
+  if (equal(desired, written)) return trust(one, reason);
   const before = recorded.echo === null ? written : content(one, recorded.echo);
   return follow(one, compare(one, before, settle(shape, desired, { written, echo: before })));
+}
+
+function reasonOf(why: UnknownReason): Reason | null {
+  return why === "needs-write" ? why : null;
+}
+
+// What was written last is what is wanted: the ledger's word stands, for as long as it is fresh.
+function trust(one: Case, reason: Reason | null): Decision {
+  return one.isStale ? act(one, "ensure", { reason }) : { ...NOTHING, action: "keep", reason: "by-ledger" };
 }
 
 function decidePresent(one: Case, row: LiveRow): Decision {

@@ -18,7 +18,18 @@ export type Live =
   | { readonly state: "unread" }
   /** `newest`: the highest version that exists under the name, where the kind has versions. */
   | { readonly state: "absent"; readonly newest?: number }
-  | { readonly state: "unknown"; readonly reason: UnknownReason; readonly detail?: string };
+  | {
+      readonly state: "unknown";
+      readonly reason: UnknownReason;
+      readonly detail?: string;
+      /** The manifest and its receipt are what they were when they said the same, and so not opened again. */
+      readonly isAsWritten?: true;
+    };
+
+/** Whether nothing is to be told by the receipt of a resource that was not told before. */
+export function isSettled(live: Live | undefined): boolean {
+  return live?.state === "unread" || (live?.state === "unknown" && live.isAsWritten === true);
+}
 
 /** Whether a resource is known to be there. */
 export function isThere(live: Live | undefined): boolean {

@@ -7,7 +7,7 @@ import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { pointerOf } from "./diff.ts";
 import { type IgnoreRule, rulesFor } from "./ignore.ts";
 import type { Kind } from "./kind.ts";
-import { isThere, type Live } from "./live.ts";
+import { isSettled, isThere, type Live } from "./live.ts";
 import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
 import { patchBetween } from "./patch.ts";
 import { type Change, type Plan, reasonText, type Step, summarise } from "./plan.ts";
@@ -100,7 +100,7 @@ function decideOne(
   if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
   const live = input.live.get(identity) ?? { state: "unknown", reason: "no-read" };
   const known = input.recorded.get(identity);
-  const recorded = known === undefined || live.state === "unread" ? null : opened(known);
+  const recorded = known === undefined || isSettled(live) ? null : opened(known);
   return decide({
     kind,
     shape: input.shapeOf(manifest.kind),
@@ -113,7 +113,7 @@ function decideOne(
     ignored: rulesFor(input.ignore, identity, new Date(input.now).toISOString().slice(0, 10)),
     obstacle: obstacleOf(input, manifest, decisions),
     hasSink: input.hasSink,
-    isStale: doubted || (recorded !== null && input.now - recorded.at > TRUST_MS),
+    isStale: doubted || (known !== undefined && input.now - known.at > TRUST_MS),
   });
 }
 

@@ -5,7 +5,8 @@ import type { Identity } from "../core/manifest.ts";
 export type Accord = {
   /** Digest of what declares the manifest. */
   readonly manifest: string;
-  readonly row: Imprint;
+  /** Null where live cannot be read, and the manifest says what the receipt says was written. */
+  readonly row: Imprint | null;
   /** Mark of the receipt; null where there was none. */
   readonly receipt: string | null;
 };

@@ -7,6 +7,7 @@ import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import type { DriftInput } from "../core/drift.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
+import { isSettled } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
 import { writes } from "../core/plan.ts";
 import { makePlan, type Placed, type PlanInput, type Planned } from "../core/planner.ts";
@@ -107,7 +108,7 @@ async function openWhereRead(
   { live }: Observation,
   { recorded, ledger }: Looking,
 ): Promise<ReadonlyMap<Identity, RecordedHead>> {
-  const read = [...recorded.keys()].filter((identity) => live.get(identity)?.state !== "unread");
+  const read = [...recorded.keys()].filter((identity) => !isSettled(live.get(identity)));
   if (read.length === 0) return recorded;
   const opened = await ledger.recorded(read);
   return new Map(recorded.entries().map(([identity, head]) => [identity, { ...head, ...opened.get(identity) }]));

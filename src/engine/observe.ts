@@ -1,5 +1,6 @@
 import PQueue from "p-queue";
 import { ClientError } from "../client/failure.ts";
+import { type Imprint, isKnownRow, knownRow, type Recall, rowImprint } from "../client/recall.ts";
 import { isObject } from "../contract/json.ts";
 import type { GetOperation, ListOperation } from "../contract/operations.ts";
 import { operations } from "../contract/operations.ts";
@@ -110,17 +111,21 @@ async function oneByOne(wanted: readonly Wanted[], on: Observing, found: Finding
   }
 }
 
+const UNREADABLE = { state: "unknown", reason: "no-read" } as const;
+
 async function single(one: Wanted, on: Observing, found: Findings): Promise<Live> {
   const { kind, identity, manifest, id } = one;
   const { key } = splitIdentity(identity);
   const reading = kind.single;
-  if (reading === undefined) return { state: "unknown", reason: "no-read" };
+  const accord = on.recollection?.accordOf(identity);
+  if (reading === undefined) return { ...UNREADABLE, ...(accord?.row === null ? { isAsWritten: true } : {}) };
   const guesses = [...new Set([id, reading.guessId?.(key) ?? null])].filter((guess) => guess !== null);
   for (const guess of guesses) {
-    const row = await readById(reading, guess, on);
+    const row = await readById(reading, guess, on, accord?.row ?? null);
+    if (row === "known") return { state: "unread" };
     if (row?.key === key) return { state: "present", row };
   }
-  if (manifest === null) return id === null ? { state: "unknown", reason: "no-read" } : { state: "absent" };
+  if (manifest === null) return id === null ? UNREADABLE : { state: "absent" };
   return byRehearsal(one, manifest, reading, on, found);
 }
 
@@ -147,19 +152,29 @@ async function byRehearsal(
       const id = isObject(rehearsed.reply) ? reading.idFrom(rehearsed.reply as never) : null;
       if (id === null) return { state: "absent" };
       found.rehearsals.set(identity, { state: "answered", row: rehearsed.row });
-      const row = await readById(reading, id, on);
-      return row === null ? { state: "absent" } : { state: "present", row: { ...row, id } };
+      const row = await readById(reading, id, on, null);
+      return row === null || row === "known" ? { state: "absent" } : { state: "present", row: { ...row, id } };
     }
   }
 }
 
-async function readById(reading: SingleReading, id: string, { reader, signal }: Observing): Promise<LiveRow | null> {
+/** Reads one resource; `known` where a list of one shows the row with these bytes. */
+async function readById(
+  reading: SingleReading,
+  id: string,
+  { reader, signal }: Observing,
+  known: Imprint | null,
+): Promise<LiveRow | "known" | null> {
   try {
     const { operation } = reading;
-    const reply = isList(operation)
-      ? (await reader.page(operation, { path: { id }, limit: 1 }, { signal })).rows[0]
-      : await reader.get(operation, { path: { id } }, { signal });
-    return reply === undefined ? null : readRow(reading, reply);
+    if (!isList(operation)) return readRow(reading, await reader.get(operation, { path: { id } }, { signal }));
+    const recall: Recall = { row: (imprint) => (imprint === known ? knownRow(imprint, id) : null) };
+    const [reply] = (await reader.page(operation, { path: { id }, limit: 1 }, { signal, recall })).rows;
+    if (reply === undefined) return null;
+    if (isKnownRow(reply)) return "known";
+    const row = readRow(reading, reply);
+    const imprint = isObject(reply) ? rowImprint(reply) : null;
+    return row === null || imprint === null ? row : { ...row, imprint };
   } catch (error) {
     if (error instanceof ClientError && error.reason === "not-found") return null;
     throw error;

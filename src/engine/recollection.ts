@@ -20,6 +20,8 @@ export type Recollection = {
   readonly finish: (kind: Kind) => void;
   /** Whether a resource need not be looked at, since live shows the row with which its manifest was in accord. */
   readonly isKept: (identity: Identity, row: Imprint) => boolean;
+  /** The accord that was found earlier, and still holds as far as manifest and receipt go. */
+  readonly accordOf: (identity: Identity) => Accord | undefined;
   /** The accords that were found while rows were read. */
   readonly found: ReadonlyMap<Identity, Accord>;
   /** Every list that was read to its end, as it is now; null where each is as it was. */
@@ -56,6 +58,7 @@ export function recollect(remembered: Remembered, standing: Standing): Recollect
   };
   return {
     found,
+    accordOf: (identity) => accords.get(identity),
     recall: (kind) => memoryOf(kind).recall,
     factOf: (kind, row) => memoryOf(kind).factOf(row),
     note: (kind, imprint, fact) => memoryOf(kind).note(imprint, fact),

@@ -1,5 +1,6 @@
 import type { Decision } from "../core/decide.ts";
 import type { LiveRow } from "../core/kind.ts";
+import { isSettled } from "../core/live.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { Placed, Planned } from "../core/planner.ts";
 import { opened, type RecordedHead, saysExactly } from "../core/recorded.ts";
@@ -39,8 +40,12 @@ function newAccords({ placed, decisions, observation, recorded }: Looked): Reado
       const { identity } = manifest;
       const live = observation.live.get(identity);
       const decision = decisions.get(identity);
-      if (live?.state !== "present" || decision === undefined) return [];
-      const accord = accordOf(manifest, live.row, decision, recorded.get(identity));
+      if (decision === undefined || isSettled(live)) return [];
+      const receipt = recorded.get(identity);
+      const accord =
+        live?.state === "present"
+          ? accordOf(manifest, live.row, decision, receipt)
+          : accordByLedger(manifest, decision, receipt);
       return accord === null ? [] : [[identity, accord] as const];
     }),
   );
@@ -60,4 +65,10 @@ function accordOf(
   if (recorded === undefined) return { ...accord, receipt: null };
   if (recorded.mark === undefined || !saysExactly(opened(recorded), value, row.manifest)) return null;
   return { ...accord, receipt: recorded.mark };
+}
+
+// Where live cannot be read, the receipt is all there is to be in accord with.
+function accordByLedger({ digest }: Manifest, { reason }: Decision, receipt: RecordedHead | undefined): Accord | null {
+  if (reason !== "by-ledger" || digest === undefined || receipt?.mark === undefined) return null;
+  return { manifest: digest, row: null, receipt: receipt.mark };
 }

@@ -11,7 +11,12 @@ type Written = {
     readonly rows: readonly (readonly [imprint: Imprint, id: string, key: string | null, version: number | null])[];
     readonly pages: readonly (readonly [imprint: Imprint, total: number, rows: readonly number[]])[];
   }[];
-  readonly accords: readonly (readonly [identity: Identity, manifest: string, row: Imprint, receipt: string | null])[];
+  readonly accords: readonly (readonly [
+    identity: Identity,
+    manifest: string,
+    row: Imprint | null,
+    receipt: string | null,
+  ])[];
 };
 
 /**
