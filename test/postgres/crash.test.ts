@@ -72,7 +72,9 @@ test("F66 after immediate stops of PostgreSQL in the middle of writes, every acc
 test("F64 a commit that a crash took is not mistaken for the one that got its number afterwards", async () => {
   const wire = await wireTo(postgres.port);
   const address = Object.assign(new URL((await databaseCalled("numbers")).open()), { port: String(wire.port) });
-  const store = await openPostgresStore<Tables>(new Secret(address.href), migrations);
+  // As long as it takes to crash and start it here.
+  const patience = { away: 60_000, deadline: 60_000 };
+  const store = await openPostgresStore<Tables>(new Secret(address.href), migrations, patience);
   onTestFinished(() => store.close());
   const numbers: number[] = [];
   const broken = wire.breakAt("COMMIT", "before it arrives");
