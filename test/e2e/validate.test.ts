@@ -75,13 +75,13 @@ describe("validate", () => {
     expect(await source.run(["validate", "platform"])).toMatchObject({ code: 0 });
   });
 
-  test("B20: reads a source full of hostile files of the largest size in little memory, and the sound ones among them", async () => {
-    const hostile = Object.entries(hostileTexts).map(([name, make], index) => [
-      `hostile/${index}.${endingOf(name)}`,
-      make(1024 * 1024),
-    ]);
+  const hostileTest = "B20: reads hostile files of the largest size in 64 MiB, and the sound ones among them";
+  test(hostileTest, { timeout: 90_000 }, async () => {
+    // One in three, since each costs a good part of a second.
+    const texts = Object.entries(hostileTexts).filter((_, index) => index % 3 === 0);
+    const hostile = texts.map(([name, make], index) => [`hostile/${index}.${endingOf(name)}`, make(1024 * 1024)]);
     const { folder } = await sourceOf({ ...everyKind, ...Object.fromEntries(hostile) });
-    const args = ["--max-old-space-size=128", inject("holdfast"), "validate", "-o", "json"];
+    const args = ["--max-old-space-size=64", inject("holdfast"), "validate", "-o", "json"];
     const ended = await startNode(args, { cwd: folder }).ended;
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 3, stderr: "" });
     const { summary, diagnostics } = validationOf(ended);

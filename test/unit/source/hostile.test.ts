@@ -53,7 +53,7 @@ describe("a hostile text holds nobody up, takes little and is reported", () => {
     expect([...said]).toEqual([nameOf(name, 0)]);
   });
 
-  test("B20: nor where it is so large that it is read aside", async () => {
+  test("B20: nor where it is so large that it is read aside", { timeout: 90_000 }, async () => {
     const all = Object.entries(hostileTexts).map(([name, make], index) => [nameOf(name, index), make(100 * KiB)]);
     const { held, said } = await provenCostsOf(Object.fromEntries(all), Number.POSITIVE_INFINITY);
     expect(held).toBeLessThan(MOST_HELD);
