@@ -13,15 +13,16 @@ const files: Files = {
   "team.yaml": team("ml"),
 };
 
-// Leases live a little longer than the longest request: for three seconds here.
 const flags = ["apply", "--yes", "--no-wait", "--concurrency", "1", "--request-timeout", "1"];
 
-/** An apply in the middle of its writes: one has arrived, and its reply has not. */
-async function applyUnderWay(server: Server) {
+/** An apply in the middle of its writes: one has arrived, and its reply has not. Its lease lives longer than that may take. */
+async function applyUnderWay(server: Server, requestSeconds: number) {
   const source = await sourceOf(files, server);
   const gate = await gateTo(server);
   const held = gate.hold("PUT", "/api/svc/v1/workspaces");
-  const apply = source.start([...flags, "-o", "json"], { HOLDFAST_SERVER: gate.url });
+  const apply = source.start([...flags, "-o", "json", "--request-timeout", `${requestSeconds}`], {
+    HOLDFAST_SERVER: gate.url,
+  });
   await held;
   return { apply, gate };
 }
@@ -35,7 +36,7 @@ function expectOneOfEach(server: Server): void {
 describe("two applies with state folders of their own on one control plane", () => {
   test("P11 the second is refused while the first lives, and is told who has the lease and until when", async () => {
     const server = await serve();
-    const { apply, gate } = await applyUnderWay(server);
+    const { apply, gate } = await applyUnderWay(server, 20);
     const other = await sourceOf(files, server);
     const refused = await other.run(flags);
     expect(refused).toMatchObject({ code: 8, stdout: "" });
@@ -45,7 +46,7 @@ describe("two applies with state folders of their own on one control plane", () 
     // Where two sources have nothing in common, a scope for each lets both write.
     const apart = await sourceOf({ "account.yaml": account("other"), ...foundations }, server);
     expect(await apart.run([...flags, "--only", "cluster/dev", "--lease-scope", "other"])).toMatchObject({ code: 0 });
-    gate.open();
+    gate.letGo();
     expect(await apply.ended).toMatchObject({ code: 0 });
     const after = await other.run(flags);
     expect(after).toMatchObject({ code: 0, stdout: "Applied: 6 unchanged\n" });
@@ -54,7 +55,7 @@ describe("two applies with state folders of their own on one control plane", () 
 
   test("F61 one that was killed is outlived, and nothing of what it did is done again", async () => {
     const server = await serve();
-    const { apply } = await applyUnderWay(server);
+    const { apply } = await applyUnderWay(server, 2);
     apply.kill("SIGKILL");
     await apply.ended;
     const ended = await (await sourceOf(files, server)).run(flags);
@@ -65,7 +66,7 @@ describe("two applies with state folders of their own on one control plane", () 
 
   test("F34 one that slept for longer than its lease sends nothing more, and says so", async () => {
     const server = await serve();
-    const { apply, gate } = await applyUnderWay(server);
+    const { apply, gate } = await applyUnderWay(server, 2);
     apply.kill("SIGSTOP");
     gate.open();
     expect(await (await sourceOf(files, server)).run(flags)).toMatchObject({ code: 0 });

@@ -10,11 +10,14 @@ export type Gate = {
   readonly hold: (method: string, path: string) => Promise<void>;
   /** From now on, everything passes. */
   readonly open: () => void;
+  /** The same, and what was held back arrives after all. */
+  readonly letGo: () => void;
 };
 
 /** Puts a gate in front of a control plane. */
 export async function gateTo({ url }: Server): Promise<Gate> {
   const closed = new Map<string, () => void>();
+  const late: (() => void)[] = [];
   const gate = createServer((asked, reply) => void pass(asked, reply));
   await new Promise<void>((done) => gate.listen(0, "127.0.0.1", done));
   onTestFinished(() => {
@@ -27,6 +30,10 @@ export async function gateTo({ url }: Server): Promise<Gate> {
     url: `http://127.0.0.1:${address.port}`,
     hold: (method, path) => new Promise<void>((held) => closed.set(`${method} ${path}`, held)),
     open: () => closed.clear(),
+    letGo: () => {
+      closed.clear();
+      for (const arrive of late.splice(0)) arrive();
+    },
   };
 
   async function pass(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -34,8 +41,13 @@ export async function gateTo({ url }: Server): Promise<Gate> {
     const body = await buffer(asked);
     const held = body.includes('"dryRun":true') ? undefined : closed.get(`${method} ${path}`);
     const passed = request(url + path, { method, headers }, (answer) => {
-      if (held === undefined) answer.pipe(reply.writeHead(answer.statusCode ?? 502, answer.headers));
-      else answer.resume().once("end", held);
+      const arrive = () => reply.writeHead(answer.statusCode ?? 502, answer.headers);
+      if (held === undefined) answer.pipe(arrive());
+      else
+        void buffer(answer).then((kept) => {
+          late.push(() => arrive().end(kept));
+          held();
+        });
     });
     passed.once("error", () => reply.destroy());
     passed.end(body);
