@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../../src/contract/json.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import type { Look } from "../../../src/engine/look.ts";
 import { declare, prompt, service } from "../core/given.ts";
-import { passes } from "./passes.ts";
+import { extensions, passes } from "./passes.ts";
 import { controlPlane } from "./plane.ts";
 
 /** A manifest with the digest that its file would give it. */
@@ -115,6 +115,29 @@ describe("a look after another", () => {
     expect(unread(looked).toSorted()).toEqual([cluster, repo, workspace].map(({ identity }) => identity).toSorted());
     expect(looked.plan.summary).toMatchObject({ keep: 5, update: 1 });
     expect(looked.plan).toEqual((await other.plan(everything, { recalls: false })).plan);
+  });
+
+  test("recalls what is read one by one, and by the ledger's word what cannot be read", async () => {
+    const { plane, run, warm, cold } = await settled();
+    for (const name of extensions) plane.manners.missing.add(name);
+    await warm();
+    const looked = await warm();
+    expect(unread(looked)).toEqual(expect.arrayContaining([api.identity, workspace.identity]));
+    expect(looked.observation.live.get(team.identity)).toMatchObject({ state: "unknown", isAsWritten: true });
+    expect([...looked.recorded.values()].filter((receipt) => "written" in receipt)).toHaveLength(1);
+    expect(looked.plan).toEqual((await cold()).plan);
+    // Each of them is looked at again as soon as it has moved.
+    const row = plane.rows("deployments")[0] as { manifest: JsonObject };
+    row.manifest = { ...row.manifest, replicas: 7 };
+    expect(unread(await warm())).not.toContain(api.identity);
+    const changed = manifest({ ...team.value, members: ["b@x.io"] });
+    const wanted = everything.map((one) => (one === team ? changed : one));
+    const { plan } = await warm(wanted);
+    expect(plan.summary).toMatchObject({ update: 2, drift: 1 });
+    expect(plan).toEqual((await cold(wanted)).plan);
+    // The ledger's word is taken for a day.
+    const tomorrow = () => Date.now() + 25 * 60 * 60 * 1000;
+    expect((await run.plan(everything, { now: tomorrow })).plan.summary).toMatchObject({ ensure: 1 });
   });
 
   test("records what is live and equal, though an earlier look has found it so", async () => {
