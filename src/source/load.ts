@@ -127,11 +127,12 @@ async function readAll({ files }: Revision, reading: Reading, found: Findings): 
     for (const one of content.said) found.add({ ...one, file: file.display });
     read.set(file, { file, content: recall(file, content, reading, values), said: [], recalled: content });
   };
+  const knownContent = contentFinder(reading.remembered ?? noSource, allowLiteralSecrets);
   const fresh: SourceFile[] = [];
   for (const file of files) {
-    const known = reading.remembered?.files.get(file.path);
-    if (known?.content && known.digest === file.digest) takeOver(file, known.content);
-    else fresh.push(file);
+    const known = knownContent(file);
+    if (known === null) fresh.push(file);
+    else takeOver(file, known);
     const turn = pause();
     if (turn !== undefined) await turn;
   }
@@ -147,6 +148,29 @@ async function readAll({ files }: Revision, reading: Reading, found: Findings): 
   await shared.rest();
   // Without waiting here the threads would end before they have answered.
   return await Promise.all(files.flatMap((file) => read.get(file) ?? []));
+}
+
+// What the same content said before, wherever it lay: unless the place decides what it may hold.
+function contentFinder(
+  { files }: RememberedSource,
+  allowLiteralSecrets: readonly string[],
+): (file: SourceFile) => RememberedContent | null {
+  let elsewhere: ReadonlyMap<string, RememberedContent> | null = null;
+  const index = () =>
+    new Map(
+      files
+        .entries()
+        .flatMap(([path, { digest, content }]): [string, RememberedContent][] =>
+          content === null ? [] : [[`${formatOf(path)} ${digest}`, content]],
+        ),
+    );
+  return ({ path, digest }) => {
+    const known = files.get(path);
+    if (known?.content && known.digest === digest) return known.content;
+    if (digest === null || files.size === 0 || allowLiteralSecrets.length > 0) return null;
+    elsewhere ??= index();
+    return elsewhere.get(`${formatOf(path)} ${digest}`) ?? null;
+  };
 }
 
 function readOne(file: SourceFile, options: DeclareOptions, found: Findings): ReadFile | Promise<ReadFile> {

@@ -133,6 +133,22 @@ describe("a source read again", () => {
     expect(loaded.manifests.map(({ identity }) => identity)).toEqual(["team/xyz"]);
   });
 
+  test("knows the same content by another name, without reading it twice", async () => {
+    const root = await folderOf(files);
+    const remembered = later((await reading(root)).loaded.toRemember());
+    renameSync(join(root, "api.yaml"), join(root, "renamed.yaml"));
+    renameSync(join(root, "team.json"), join(root, "team.yaml"));
+    const warm = await reading(root, remembered);
+    const names = ["renamed.yaml", "team.yaml"];
+    const contents = names.map((name) => warm.loaded.toRemember()?.files.get(name)?.content);
+    // JSON is YAML too, but is read by other rules.
+    expect(contents.map((one) => [...remembered.files.values()].some(({ content }) => content === one))).toEqual([
+      true,
+      false,
+    ]);
+    expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
+  });
+
   test("checks what depends on other files each time", async () => {
     const root = await folderOf(files);
     const remembered = later((await reading(root)).loaded.toRemember());
