@@ -81,3 +81,23 @@ test("with --fail-fast nothing more is started after a failure, and what was not
   expect(summary.failed).toBe(1);
   expect(outcomes.find(({ identity }) => identity === "service/dev:web/zz-next")?.result).toBe("skipped");
 });
+
+test("F35 a disk without room stops the writes: none is sent that is not journaled, and the next run makes each once", async () => {
+  const server = await serve();
+  const count = 80;
+  const members = Array.from({ length: 200 }, (_, nth) => `somebody-${nth}@example.com`).join(", ");
+  const teams = Array.from({ length: count }, (_, nth) => [`team-${nth}.yaml`, team(`team-${nth}`, members)] as const);
+  const source = await sourceOf(Object.fromEntries(teams), server);
+  const ended = await source.runWithin(1024, ["apply", "--yes", "--request-timeout", "2", "-o", "json"]);
+  const { summary, outcomes } = reportOf(ended);
+  expect(ended.code).toBe(7);
+  expect(summary).toMatchObject({ failed: 0, blocked: 0 });
+  expect(Math.min(summary.created ?? 0, summary.unknown ?? 0, summary.skipped ?? 0)).toBeGreaterThan(0);
+  const troubled = outcomes.filter(({ result }) => result === "unknown");
+  expect(new Set(troubled.map(({ error }) => error?.code))).toEqual(new Set(["ledger-unwritable"]));
+  const sent = server.effects().length;
+  expect(sent).toBeLessThanOrEqual((summary.created ?? 0) + (summary.unknown ?? 0));
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(server.effects()).toHaveLength(count);
+  expect(reportOf(await source.run(["apply", "--yes", "-o", "json"])).summary).toMatchObject({ unchanged: count });
+});

@@ -29,6 +29,8 @@ export type Running = {
 export type Surroundings = {
   readonly cwd: string;
   readonly env?: { readonly [name: string]: string };
+  /** How many blocks of 512 bytes a file may have: past them there is no room, as on a full disk. */
+  readonly mostBlocks?: number;
 };
 
 const alive = new Set<ChildProcess>();
@@ -42,8 +44,9 @@ export function start(args: readonly string[], surroundings: Surroundings): Runn
 }
 
 /** Starts a script with Node; it and what it started are killed when the test is over. */
-export function startNode(args: readonly string[], { cwd, env = {} }: Surroundings): Running {
-  const child = spawn(process.execPath, args, {
+export function startNode(args: readonly string[], { cwd, env = {}, mostBlocks }: Surroundings): Running {
+  const [command, before] = mostBlocks === undefined ? [process.execPath, []] : ["sh", within(mostBlocks)];
+  const child = spawn(command, [...before, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: cwd, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -81,6 +84,11 @@ export function startNode(args: readonly string[], { cwd, env = {} }: Surroundin
     closeOutput: () => void child.stdout.destroy(),
     ended,
   };
+}
+
+// Without the trap the kernel would end it, instead of telling it that there is no room.
+function within(blocks: number): readonly string[] {
+  return ["-c", `trap "" XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath];
 }
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {

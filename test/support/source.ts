@@ -15,6 +15,8 @@ export type Source = {
   readonly write: (file: string, text: string) => Promise<void>;
   readonly remove: (file: string) => Promise<void>;
   readonly run: (args: readonly string[], env?: Environment) => Promise<Ended>;
+  /** Runs a command where no file may have more blocks of 512 bytes than that. */
+  readonly runWithin: (mostBlocks: number, args: readonly string[]) => Promise<Ended>;
   /** Runs a command in a folder below. */
   readonly runIn: (folder: string, args: readonly string[]) => Promise<Ended>;
   readonly start: (args: readonly string[], env?: Environment) => Running;
@@ -37,6 +39,7 @@ export async function sourceOf(files: { readonly [file: string]: string }, serve
     write,
     remove: (file) => rm(join(folder, file), { recursive: true }),
     run: (args, env) => run(args, surroundings(env)),
+    runWithin: (mostBlocks, args) => run(args, { ...surroundings(), mostBlocks }),
     runIn: (below, args) => run(args, surroundings({}, join(folder, below))),
     start: (args, env) => start(args, surroundings(env)),
   };

@@ -1,7 +1,5 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import type { Worker } from "node:worker_threads";
 import type { Kysely } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -172,12 +170,10 @@ describe("a store whose commits are made apart", () => {
        }
        console.log(JSON.stringify({ answered, faults: [...new Set(outcomes)] }));`,
     );
-    // A file may not grow over this many blocks, and whoever tries is told so.
-    const limited = `trap "" XFSZ; ulimit -f 512; exec "$0" --input-type=module -e "$1"`;
-    const child = spawn("sh", ["-c", limited, process.execPath, script], { cwd: folder });
-    const [said, complaints] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
-    expect(complaints).toBe("");
-    const { answered, faults } = JSON.parse(said);
+    const child = startNode(["--input-type=module", "-e", script], { cwd: folder, mostBlocks: 512 });
+    const { stdout, stderr } = await child.ended;
+    expect(stderr).toBe("");
+    const { answered, faults } = JSON.parse(stdout);
     expect(answered.length).toBeGreaterThan(0);
     expect(answered.length).toBeLessThan(40);
     expect(faults).toEqual(["inaccessible"]);
