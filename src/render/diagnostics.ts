@@ -16,11 +16,13 @@ export type DiagnosticView = {
 
 /** Diagnostics for people, errors and warnings by file and in its order, one place and one sentence each. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], view: DiagnosticView): string {
-  const sorted = sortDiagnostics(diagnostics);
-  const byFile = [...Map.groupBy(sorted.slice(0, MOST_SHOWN), ({ file }) => file).values()];
+  // Where not all can be shown, no warning takes the place of an error.
+  const { error = [], warning = [] } = Object.groupBy(sortDiagnostics(diagnostics), ({ severity }) => severity);
+  const ranked = [...error, ...warning];
+  const byFile = [...Map.groupBy(sortDiagnostics(ranked.slice(0, MOST_SHOWN)), ({ file }) => file).values()];
   const shown = byFile.map((alike) => alike.map((diagnostic) => `${diagnosticText(diagnostic, view)}\n`).join(""));
-  const rest = countsText(severityCounts(sorted.slice(MOST_SHOWN)));
-  return [...shown, ...(rest === "" ? [] : [`${view.paint("dim", `… and ${rest} more`)}\n`])].join("\n");
+  const rest = countsText(severityCounts(ranked.slice(MOST_SHOWN)), "more ");
+  return [...shown, ...(rest === "" ? [] : [`${view.paint("dim", `… and ${rest}`)}\n`])].join("\n");
 }
 
 function diagnosticText(diagnostic: Diagnostic, { paint, excerptOf }: DiagnosticView): string {
@@ -56,13 +58,18 @@ function excerptLines(
   paint: Paint,
 ): readonly string[] {
   const number = String(line).padStart(5);
-  const before = printable(excerpt.line.slice(0, excerpt.column - 1));
+  const before = visible(excerpt.line.slice(0, excerpt.column - 1));
   const [word = ""] = wordAt(excerpt);
-  const mark = paint(severity === "error" ? "red" : "yellow", "^".repeat(Math.max(1, printable(word).length)));
+  const mark = paint(severity === "error" ? "red" : "yellow", "^".repeat(Math.max(1, visible(word).length)));
   return [
-    `${paint("dim", `${number} │`)} ${printable(excerpt.line)}`,
+    `${paint("dim", `${number} │`)} ${visible(excerpt.line)}`,
     `${paint("dim", "      │")} ${" ".repeat(before.length)}${mark}`,
   ];
+}
+
+// A tab is as wide as nobody knows, and often what is wrong.
+function visible(text: string): string {
+  return printable(text.replaceAll("\t", "→"));
 }
 
 // A text without quotes may have spaces in it, unless it is between brackets.
@@ -87,10 +94,10 @@ export function severityCounts(diagnostics: readonly Diagnostic[]): {
 }
 
 /** `2 errors, 1 warning`. */
-function countsText({ errors, warnings }: { readonly errors: number; readonly warnings: number }): string {
+function countsText({ errors, warnings }: ReturnType<typeof severityCounts>, what = ""): string {
   return counted([
-    [errors, errors === 1 ? "error" : "errors"],
-    [warnings, warnings === 1 ? "warning" : "warnings"],
+    [errors, `${what}${errors === 1 ? "error" : "errors"}`],
+    [warnings, `${what}${warnings === 1 ? "warning" : "warnings"}`],
   ]);
 }
 

@@ -256,7 +256,11 @@ b.yaml:3:5: error: there is no field replica [unknown-field]
       bare,
     );
     expect(text.split("\n")).toHaveLength(103);
-    expect(text).toMatch(/\n\n… and 5 errors more\n$/);
+    expect(text).toMatch(/\n\n… and 5 more errors\n$/);
+    const warnings = Array.from({ length: 150 }, () => fault({ file: "a.yaml", severity: "warning" }));
+    const mixed = diagnosticsText([...warnings, fault(), fault({ file: "c.yaml" })], bare);
+    expect(mixed.match(/: error: /g)).toHaveLength(2);
+    expect(mixed).toMatch(/^a\.yaml(?:.*\n)*\nb\.yaml.*\n\nc\.yaml.*\n\n… and 52 more warnings\n$/);
   });
 
   test("are summed up in one line", () => {
