@@ -66,9 +66,17 @@ async function refusedStart(database: string) {
 }
 
 test.each([
-  ["F64 a server that is down", { port: "1" }, /127\.0\.0\.1:1\/postgres: it cannot be reached\n {2}→ /],
+  [
+    "F64 a server that is down",
+    { port: "1" },
+    /127\.0\.0\.1:1\/postgres: it cannot be reached \(connect ECONNREFUSED .*\)\n {2}→ /,
+  ],
+  [
+    "a server without the TLS that is asked for",
+    { search: "?sslmode=require" },
+    /cannot be reached \(.*SSL.*\)\n {2}→ /,
+  ],
   ["a wrong password", { password: "CANARY-wrong" }, /it refuses this user or password\n {2}→ /],
-  ["an unknown user", { username: "nobody" }, /it refuses this user or password\n {2}→ /],
   ["a database that is not there", { pathname: "/absent" }, /\/absent: there is no such database\n {2}→ /],
 ] as const)("serve does not start on %s; it says so in two lines, without the password", async (_, change, why) => {
   const postgres = inject("postgres");

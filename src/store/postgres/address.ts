@@ -7,6 +7,18 @@ export function withoutCredentials(address: Secret): string {
   return `${protocol}//${host || (searchParams.get("host") ?? "localhost")}${pathname}`;
 }
 
+/** The address as the driver is given it: whoever asks for TLS gets the whole of it, the name of the server checked. */
+export function connectionString(address: Secret): string {
+  const url = parse(address);
+  const asked = url.searchParams.get("sslmode") ?? "";
+  if (!LESS.includes(asked) || url.searchParams.has("uselibpqcompat")) return address.open();
+  url.searchParams.set("sslmode", "verify-full");
+  return url.href;
+}
+
+// The driver takes them for it too, with a warning of many lines that a later one may not.
+const LESS: readonly string[] = ["prefer", "require", "verify-ca"];
+
 function parse(address: Secret): URL {
   const url = URL.parse(address.open());
   if (url !== null && /^postgres(?:ql)?:$/.test(url.protocol)) return url;

@@ -30,7 +30,8 @@ export async function openPostgresStore<Tables>(
     await prepare(address, migrations, schema);
   } catch (error) {
     const code = storeFault(error) ?? "failed";
-    throw new StoreError(code, `${place}: ${reasons[code] ?? "it could not be opened"}`, { cause: error });
+    const why = code === "unreachable" ? whyText(error) : "";
+    throw new StoreError(code, `${place}: ${reasons[code] ?? "it could not be opened"}${why}`, { cause: error });
   }
   const read = new Kysely<Tables>({ dialect: postgresDialect(openPool(address, { connections: READERS })) });
   const writer = new Writer<Tables>(
@@ -60,6 +61,14 @@ async function clockTime<Tables>(database: Kysely<Tables>): Promise<number> {
   const [row] = rows;
   if (row === undefined) throw new TypeError("the database did not tell the time");
   return row.time;
+}
+
+// Refused, not found, no TLS, too many clients: the driver and the server say it without anything secret.
+function whyText(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error)) return "";
+  const text = cause.message || ("code" in cause ? String(cause.code) : "");
+  return text === "" ? "" : ` (${text})`;
 }
 
 // A standby, or a server whose disk is full, may be set to be read only.

@@ -1,5 +1,6 @@
 import { Pool, types } from "pg";
 import type { Secret } from "../../contract/secret.ts";
+import { connectionString } from "./address.ts";
 
 const CONNECT_MS = 10_000;
 const STATEMENT_MS = 10_000;
@@ -18,7 +19,7 @@ export type PoolOptions = {
 /** Connections to a PostgreSQL, opened when they are needed. */
 export function openPool(address: Secret, { connections, patient = false }: PoolOptions): Pool {
   const pool = new Pool({
-    connectionString: address.open(),
+    connectionString: connectionString(address),
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,

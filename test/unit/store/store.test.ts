@@ -98,6 +98,31 @@ test("a reader sees nothing of a write that is not committed", async () => {
   expect(await idsIn(store)).toEqual([1]);
 });
 
+test("writes beside those of another process all succeed", async () => {
+  const path = join(await folder(), "a.db");
+  const store = await opened(path);
+  const script = `
+    import { connect } from ${JSON.stringify(import.meta.resolve("../../../src/store/connect.ts"))};
+    const database = connect(${JSON.stringify(path)});
+    const insert = database.prepare("INSERT INTO notes (id) VALUES (?)");
+    console.log("ready");
+    for (let id = 1; id <= 150; id += 1) insert.run(-id);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  await once(child.stdout, "data");
+  for (let id = 1; id <= 150; id += 1) {
+    await store.write(async (transaction) => {
+      // What is read first must still be so when it comes to writing.
+      await transaction.selectFrom("notes").select("id").execute();
+      await transaction.insertInto("notes").values({ id, text: null }).execute();
+    });
+  }
+  expect(await ended).toEqual([0, null]);
+  expect(await idsIn(store)).toHaveLength(300);
+});
+
 test("closing waits for the writes under way and refuses later ones", async () => {
   const path = join(await folder(), "a.db");
   const store = await opened(path);
