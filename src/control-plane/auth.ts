@@ -5,17 +5,28 @@ import type { Context } from "./context.ts";
 import { rolesOf } from "./data/grants.ts";
 import type { Principal } from "./principal.ts";
 
+const AUTHORIZATION = "authorization";
+
 /** Finds whom a token stands for; null when it is not of its kind, or not valid. */
 export type Authenticator = (token: Secret, context: Context) => Promise<Principal | null>;
 
-/** Reads the bearer token of a request from its headers as they arrived, name and value in turn; else 401. */
-export function bearerToken(rawHeaders: readonly string[]): Secret {
-  // Node joins equal headers and so hides a second one, which some proxy before us may have read instead.
-  const values = rawHeaders.filter((_, at) => rawHeaders[at - 1]?.toLowerCase() === "authorization" && at % 2 === 1);
-  const [value = ""] = values;
-  if (values.length > 1) throw unauthorised("there are two Authorization headers");
-  if (value === "") throw unauthorised("there is no Authorization header");
-  const token = /^bearer +(\S+) *$/i.exec(value)?.[1];
+/** The Authorization header of a request, from its headers as they arrived, name and value in turn; else 401. */
+export function authorization(rawHeaders: readonly string[]): string {
+  let found: string | null = null;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? "";
+    if (name.length !== AUTHORIZATION.length || name.toLowerCase() !== AUTHORIZATION) continue;
+    // Node joins equal headers and so hides a second one, which some proxy before us may have read instead.
+    if (found !== null) throw unauthorised("there are two Authorization headers");
+    found = rawHeaders[at + 1] ?? "";
+  }
+  if (found === null || found === "") throw unauthorised("there is no Authorization header");
+  return found;
+}
+
+/** The bearer token in an Authorization header; else 401. */
+export function bearerIn(header: string): Secret {
+  const token = /^bearer +(\S+) *$/i.exec(header)?.[1];
   if (token === undefined || !isBearerToken(token))
     throw unauthorised("the Authorization header is not of the form `Bearer <token>`");
   return new Secret(token);

@@ -1,6 +1,6 @@
-import type { Secret } from "../contract/secret.ts";
-import { type Authenticator, authenticate, tokenHash } from "./auth.ts";
+import { type Authenticator, authenticate } from "./auth.ts";
 import type { Context } from "./context.ts";
+import type { Presented } from "./presented.ts";
 import type { Principal } from "./principal.ts";
 
 // Roles are read anew after every commit; the time is for tokens that end by themselves, and for what others commit.
@@ -11,24 +11,23 @@ const LARGEST = 10_000;
 export function createCallers(
   context: Context,
   authenticators: readonly Authenticator[],
-): (token: Secret) => Promise<Principal> {
+): (presented: Presented) => Promise<Principal> {
   const kept = new Map<string, Principal>();
   let commits = -1;
   let until = 0;
-  return async (token) => {
+  return async ({ token, hash }) => {
     const now = context.now();
     if (context.store.commits() !== commits || now >= until || kept.size >= LARGEST) {
       kept.clear();
       commits = context.store.commits();
       until = now + KEPT_MS;
     }
-    const key = tokenHash(token);
-    const known = kept.get(key);
+    const known = kept.get(hash);
     if (known !== undefined) return known;
     const seen = commits;
     const principal = await authenticate(authenticators, token, context);
     // What was read before a commit says nothing of the time after it.
-    if (context.store.commits() === seen && commits === seen) kept.set(key, principal);
+    if (context.store.commits() === seen && commits === seen) kept.set(hash, principal);
     return principal;
   };
 }

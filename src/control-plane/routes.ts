@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
 import { isObject, type Json } from "../contract/json.ts";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../contract/operations.ts";
@@ -7,10 +7,11 @@ import { inPieces } from "../http/in-pieces.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
 import { badRequest, Refusal } from "../http/refusal.ts";
 import { queryText } from "../http/server.ts";
-import { type Authenticator, bearerToken } from "./auth.ts";
+import type { Authenticator } from "./auth.ts";
 import { createCallers } from "./callers.ts";
 import type { Context } from "./context.ts";
 import { createWriteOnce, type Reply } from "./exactly-once.ts";
+import { createPresenting } from "./presented.ts";
 import type { Principal } from "./principal.ts";
 import type { Request, Served } from "./serve.ts";
 import { readWriteHeaders } from "./write-headers.ts";
@@ -29,7 +30,9 @@ export type Routing = {
 /** Adds a route for every operation of the table; those without a handler answer 501. */
 export function addOperations(app: FastifyInstance, routing: Routing): void {
   const handlers = new Map(routing.served.map((served) => [served.name, served]));
-  const callerOf = createCallers(routing.context, routing.authenticators);
+  const callers = createCallers(routing.context, routing.authenticators);
+  const presented = createPresenting();
+  const callerOf = async (request: IncomingMessage) => callers(presented(request));
   const answer = createAnswer(routing.context);
   const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
   const { rateLimit } = routing;
@@ -47,7 +50,7 @@ export function operationNames(): readonly OperationName[] {
 type AnswerRequest = (served: Served, request: Request, headers: IncomingHttpHeaders) => Promise<Reply>;
 
 type Answering = Pick<Routing, "rateLimit"> & {
-  readonly callerOf: ReturnType<typeof createCallers>;
+  readonly callerOf: (request: IncomingMessage) => Promise<Principal>;
   readonly answer: AnswerRequest;
 };
 
@@ -65,7 +68,7 @@ function addOperation(
   };
   const known = async (request: FastifyRequest) => {
     try {
-      return await callerOf(bearerToken(request.raw.rawHeaders));
+      return await callerOf(request.raw);
     } catch (error) {
       // Whoever has no name is counted by where it calls from; those who have one are never in its way.
       if (error instanceof Refusal && error.status === 401) limit(`address ${request.ip}`);

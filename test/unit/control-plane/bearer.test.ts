@@ -1,5 +1,8 @@
+import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { bearerToken } from "../../../src/control-plane/auth.ts";
+import { createPresenting } from "../../../src/control-plane/presented.ts";
+
+const bearerToken = (rawHeaders: string[]) => createPresenting()({ rawHeaders, socket: new Socket() }).token;
 
 test.each([
   ["Bearer abc", "abc"],
@@ -25,4 +28,14 @@ test.each([
   expect(() => bearerToken(headers)).toThrow(
     expect.objectContaining({ status: 401, headers: { "www-authenticate": expect.stringContaining("Bearer") } }),
   );
+});
+
+test("each request on a connection is who its own header says", () => {
+  const presented = createPresenting();
+  const socket = new Socket();
+  const ask = (token: string) => presented({ rawHeaders: ["Authorization", `Bearer ${token}`], socket });
+  const seen = ["abc", "abc", "abd", "abc"].map(ask);
+  expect(seen.map(({ token }) => token.open())).toEqual(["abc", "abc", "abd", "abc"]);
+  expect(new Set(seen.map(({ hash }) => hash)).size).toBe(2);
+  expect(() => presented({ rawHeaders: ["Host", "x"], socket })).toThrow();
 });
