@@ -37,8 +37,8 @@ export function refuseFaults(faults: readonly Fault[]): void {
 export function errorsOf(faults: readonly Fault[]): readonly ErrorDetail[] {
   return faults
     .filter(({ severity }) => severity === "error")
-    .map(({ pointer, message, choices, code }) => {
-      return { pointer, message: choices === undefined ? message : `${message}. ${choices}`, code };
+    .map(({ pointer, message, help, code }) => {
+      return { pointer, message: help === undefined ? message : `${message}. ${help}`, code };
     });
 }
 

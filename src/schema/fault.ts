@@ -3,8 +3,8 @@ export type Fault = {
   /** JSON Pointer; a missing or unknown field is named itself (`/ports/0/hoost`). */
   readonly pointer: string;
   readonly message: string;
-  /** What there is to choose from, where that is more than a message should hold. */
-  readonly choices?: string;
+  /** What else helps to mend it, as a sentence: names to choose from, an example. */
+  readonly help?: string;
   /** Stable name of the fault, for machines and documentation. */
   readonly code: FaultCode;
   readonly severity: "error" | "warning";
@@ -30,11 +30,11 @@ export type FaultCode =
 export const FAULT_LIMIT = 100;
 
 /** An error at a place. */
-export function error(pointer: string, code: FaultCode, message: string, choices?: string): Fault {
-  return { pointer, message, ...(choices === undefined ? {} : { choices }), code, severity: "error" };
+export function error(pointer: string, code: FaultCode, message: string, help?: string): Fault {
+  return { pointer, message, ...(help === undefined ? {} : { help }), code, severity: "error" };
 }
 
 /** A warning at a place. */
-export function warning(pointer: string, code: FaultCode, message: string, choices?: string): Fault {
-  return { ...error(pointer, code, message, choices), severity: "warning" };
+export function warning(pointer: string, code: FaultCode, message: string, help?: string): Fault {
+  return { ...error(pointer, code, message, help), severity: "warning" };
 }

@@ -53,7 +53,16 @@ function named(pointer: string): string {
 function missing(pointer: string, schema: SchemaNode, value: unknown): Fault {
   const { node } = fieldAt(schema, value, pointerTokens(pointer));
   const what = node?.description === undefined ? "" : `: ${lowered(node.description)}`;
-  return error(pointer, "missing-field", `${named(pointer)} is missing${what}`);
+  return error(pointer, "missing-field", `${named(pointer)} is missing${what}`, exampleOf(pointer, node));
+}
+
+// One line of it; what has more inside is described where the fields are.
+function exampleOf(pointer: string, node: SchemaNode | undefined): string | undefined {
+  const [example] = node?.examples ?? [];
+  const [name = ""] = pointerTokens(pointer).toReversed();
+  return typeof example === "string" || typeof example === "number"
+    ? `For example: \`${name}: ${example}\`.`
+    : undefined;
 }
 
 function unknown(
@@ -66,10 +75,10 @@ function unknown(
   const near = nearest(name, names);
   const hint = near === undefined ? elsewhere(name, schema) : `; did you mean \`${near}\`?`;
   const message = `unknown field \`${shown(name)}\`${hint}`;
-  const choices = hint === "" ? `The fields here are ${listed(names)}.` : undefined;
+  const help = hint === "" ? `The fields here are ${listed(names)}.` : undefined;
   return unknownFields === "warn"
-    ? warning(pointer, "unknown-field", message, choices)
-    : error(pointer, "unknown-field", message, choices);
+    ? warning(pointer, "unknown-field", message, help)
+    : error(pointer, "unknown-field", message, help);
 }
 
 // A field at the wrong depth is the usual slip of indentation.

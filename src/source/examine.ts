@@ -67,8 +67,8 @@ export function aboutOf({ code }: SchemaFault): "key" | "value" {
 }
 
 /** A schema's fault in the words of the source. */
-export function worded({ severity, code, message, choices }: SchemaFault): Saying {
-  return { severity, code, summary: withoutCredentials(message), detail: choices ?? null };
+export function worded({ severity, code, message, help }: SchemaFault): Saying {
+  return { severity, code, summary: withoutCredentials(message), detail: help ?? null };
 }
 
 function isSame({ position }: Placed, { line, column }: Position): boolean {

@@ -8,8 +8,8 @@ const faults = (type: string, fields: JsonObject) =>
   validateManifest(type, manifest(type, fields)).map(({ pointer, code, severity }) => `${severity} ${code} ${pointer}`);
 const messages = (type: string, fields: JsonObject) =>
   validateManifest(type, manifest(type, fields)).map(({ message }) => message);
-const choices = (type: string, fields: JsonObject) =>
-  validateManifest(type, manifest(type, fields)).map((fault) => fault.choices);
+const helps = (type: string, fields: JsonObject) =>
+  validateManifest(type, manifest(type, fields)).map((fault) => fault.help);
 
 describe("a manifest", () => {
   it.each(documentTypes)("of type %s needs no more than its least fields", (type) => {
@@ -57,7 +57,7 @@ describe("a field that is unknown", () => {
     expect(messages("service", { cpu_limit: 1 })).toEqual(["unknown field `cpu_limit`; it belongs in `resources`"]);
     expect(messages("service", { secret_fqn: "x" })[0]).toContain("it belongs in `mounts[]`");
     expect(messages("workspace", { zzz: 1 })).toEqual(["unknown field `zzz`"]);
-    expect(choices("workspace", { zzz: 1 })[0]).toContain("The fields here are type, name, cluster_fqn");
+    expect(helps("workspace", { zzz: 1 })[0]).toContain("The fields here are type, name, cluster_fqn");
   });
 
   it("is looked for among the fields of its own form", () => {
@@ -275,7 +275,7 @@ describe("an open enumeration", () => {
   it("says what was probably meant, or what is known", () => {
     expect(messages("service", { ports: [{ port: 80, protocol: "tcp" }] })[0]).toContain("did you mean `TCP`?");
     expect(messages("cluster", { cluster_type: "nomad" })).toEqual(["`cluster_type` has a value that is not known"]);
-    expect(choices("cluster", { cluster_type: "nomad" })[0]).toContain("The known ones are aws-eks, gcp-gke-standard");
+    expect(helps("cluster", { cluster_type: "nomad" })[0]).toContain("The known ones are aws-eks, gcp-gke-standard");
   });
 
   it("knows every buildpack by the end of its name", () => {
