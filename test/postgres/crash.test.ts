@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { Client } from "pg";
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { migrations } from "../../src/control-plane/data/migrations.ts";
 import type { Tables } from "../../src/control-plane/data/tables.ts";
@@ -13,6 +13,9 @@ import { caller, startControlPlane, temporaryFolder } from "../control-plane.ts"
 import { eventually } from "../support/eventually.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { wireTo } from "../support/wire.ts";
+
+// Starting it takes its time where others keep the machine busy.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 // A PostgreSQL of their own, since they crash it. What is not committed stays in memory, where a crash takes it.
 let postgres: Postgres;

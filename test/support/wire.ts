@@ -25,39 +25,19 @@ type Trap = { readonly text: string; readonly moment: Moment; readonly sprung: (
 export async function wireTo(port: number): Promise<Wire> {
   const sockets = new Set<Socket>();
   let trap: Trap | null = null;
+  const spring = (chunk: Buffer): Trap | null => {
+    if (trap === null || !chunk.includes(trap.text)) return null;
+    const found = trap;
+    trap = null;
+    return found;
+  };
   const server = createServer((client) => {
     const target = socketTo(port, "127.0.0.1");
-    const both = [client, target];
-    const end = () => {
-      for (const socket of both) socket.destroy();
-    };
-    for (const socket of both) {
+    for (const socket of [client, target]) {
       sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on("error", end).on("close", () => {
-        sockets.delete(socket);
-        end();
-      });
+      socket.once("close", () => sockets.delete(socket));
     }
-    let isSwallowing: Trap | null = null;
-    client.on("data", (chunk) => {
-      if (trap !== null && chunk.includes(trap.text)) {
-        const found = trap;
-        trap = null;
-        if (found.moment === "before it arrives") {
-          end();
-          found.sprung();
-          return;
-        }
-        isSwallowing = found;
-      }
-      target.write(chunk);
-    });
-    target.on("data", (chunk) => {
-      if (isSwallowing === null) return void client.write(chunk);
-      end();
-      isSwallowing.sprung();
-    });
+    join(client, target, spring);
   });
   const chosen = await listen(server, 0);
   const shake = () => {
@@ -75,16 +55,40 @@ export async function wireTo(port: number): Promise<Wire> {
   return {
     port: chosen,
     cut,
+    mend: async () => void (await listen(server, chosen)),
     hush: () => {
       for (const socket of sockets) socket.pause();
     },
     shake,
-    mend: async () => void (await listen(server, chosen)),
     breakAt: (text, moment) =>
       new Promise((sprung) => {
         trap = { text, moment, sprung };
       }),
   };
+}
+
+/** Carries bytes both ways until one side ends, or the client says what springs a trap. */
+function join(client: Socket, target: Socket, spring: (chunk: Buffer) => Trap | null): void {
+  const both = [client, target];
+  const end = () => {
+    for (const socket of both) socket.destroy();
+  };
+  for (const socket of both) socket.setNoDelay(true).on("error", end).on("close", end);
+  let swallowing: Trap | null = null;
+  client.on("data", (chunk) => {
+    const found = spring(chunk);
+    if (found?.moment === "before it arrives") {
+      end();
+      return found.sprung();
+    }
+    swallowing ??= found;
+    target.write(chunk);
+  });
+  target.on("data", (chunk) => {
+    if (swallowing === null) return void client.write(chunk);
+    end();
+    swallowing.sprung();
+  });
 }
 
 async function listen(server: Server, port: number): Promise<number> {
