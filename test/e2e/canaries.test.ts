@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { foundations, service, team } from "../support/manifests.ts";
+import { foundations, prompt, service, team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -204,4 +204,36 @@ test("S11: a token that is not accepted is not repeated, nor a password in an ad
       [url === address ? "an address with a password" : url]: ended.stdout + ended.stderr,
     });
   }
+});
+
+test("S15: nothing that a terminal would obey comes out, whatever files, names and values hold", async () => {
+  const server = await serve(["--log-level", "trace"]);
+  const nasty = "\\e]0;title\\a\\e[2K\\e]8;;http://x\\e\\\\link\\r\\b\\u009b31m\\u202e\\u200b\\u2028";
+  const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
+  const api = (value: string) => service("api", `env:\n  GREETING: "${value}"\n  "${nasty}": x\n`);
+  await source.write("services/\u001b[2K\u202e.yaml", api(nasty));
+  await source.write("registry/greeting.yaml", prompt("greeting", `"${nasty}"`));
+  const outputs: string[] = [];
+  const run = async (...args: readonly string[]) => {
+    const { stdout, stderr } = await source.run([...args, "--log-level", "trace"]);
+    outputs.push(stdout, stderr);
+    return stdout;
+  };
+  // A key that hides something is refused, and told of.
+  expect(await run("validate")).toContain("[control-character]");
+  await run("validate", "-o", "json");
+  const excerpts = await source.run(["validate"], { FORCE_COLOR: "1" });
+  expect(excerpts.stdout).toContain(" │");
+  // Our own colours, and nothing else of that kind.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the colours
+  outputs.push(excerpts.stdout.replaceAll(/\u001b\[\d+m/g, ""));
+  await source.write("services/\u001b[2K\u202e.yaml", api(nasty).replace(/^ {2}"\\.*\n/m, ""));
+  expect(await run("plan")).toContain("\\u001b[2K");
+  await run("plan", "-o", "json", "--log-format", "pretty");
+  await run("apply", "--yes");
+  await source.write("services/\u001b[2K\u202e.yaml", api("hello").replace(/^ {2}"\\.*\n/m, ""));
+  expect(await run("plan")).toContain("\\u001b]0;title\\u0007");
+  await run("drift", "-o", "json");
+  outputs.push(server.process.stdout(), server.process.stderr());
+  expect(outputs.join("").replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
 });
