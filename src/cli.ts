@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { createProgram } from "./commands/program.ts";
 import type { Terminal } from "./commands/terminal.ts";
-import { growOnce } from "./commands/young.ts";
+import { growOnce } from "./commands/young-generation.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
 import { printable } from "./render/escape.ts";
 

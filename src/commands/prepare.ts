@@ -22,7 +22,7 @@ import type { Invocation } from "./command.ts";
 import { resolveSettings, type Settings } from "./settings.ts";
 import { memoryWith, rememberedIn } from "./source-memory.ts";
 import { isInteractive, type Terminal } from "./terminal.ts";
-import { growNoMore } from "./young.ts";
+import { growNoMore } from "./young-generation.ts";
 
 /** A command's source, read and validated, with its settings. */
 export type Prepared = {
