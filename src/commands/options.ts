@@ -27,6 +27,12 @@ function artifactUri(text: string): string {
   throw new InvalidArgumentError("It must be file:///folder or s3://bucket/prefix.");
 }
 
+// It goes into a header, and into a path, where dots would be steps.
+function scope(text: string): string {
+  if (/^[\x21-\x7e]{1,256}$/.test(text) && !/^\.{1,2}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be 1 to 256 printable characters without spaces, such as c1:ws1.");
+}
+
 /** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its twin in the environment. */
 const flags = {
   source: () => new Option("--source <dir>", "the source folder; by default the one that holds holdfast.yaml"),
@@ -63,7 +69,7 @@ const flags = {
     new Option(
       "--lease-scope <scope>",
       "what no other writer shares (default: the source's one workspace, or everything)",
-    ),
+    ).argParser(scope),
   interval: () => new Option("--interval <s>", "seconds between full passes").argParser(seconds()),
   noColor: () => new Option("--no-color", "no colours"),
   logLevel: () =>

@@ -79,7 +79,7 @@ describe("two applies with state folders of their own on one control plane", () 
   });
 });
 
-test("of two that watch one leads, and the other takes over when it ends", async () => {
+test("of two that watch one leads, and the other takes over when it ends or sleeps", async () => {
   const server = await serve();
   const [first, second] = [await sourceOf(files, server), await sourceOf(files, server)];
   const watching = ["watch", "--no-wait", "--request-timeout", "1", "--sink", "file"];
@@ -92,13 +92,19 @@ test("of two that watch one leads, and the other takes over when it ends", async
   await first.write("team.yaml", team("ml", "joan@example.com"));
   await leader.shows("stdout", /updated {3}team\/ml/);
   expect(server.effects()).toHaveLength(7);
-  leader.kill("SIGTERM");
-  expect(await leader.ended).toMatchObject({ code: 0 });
+  leader.kill("SIGSTOP");
   await other.shows("stderr", /^taking over$/m);
-  await eventually("the other's word", async () => {
-    const { data } = await server.call("GET", "/api/svc/v1/teams");
-    return data[0].members[0] === "grace@example.com";
-  });
+  const members = async () => (await server.call("GET", "/api/svc/v1/teams")).data[0].members[0];
+  await eventually("the other's word", async () => (await members()) === "grace@example.com");
+  // Whoever led before stands by as soon as it is awake, and says so.
+  leader.kill("SIGCONT");
+  await first.write("team.yaml", team("ml", "joan@example.com "));
+  await leader.shows("stderr", /^standing by: .* has this lease until /m);
+  expect(server.effects()).toHaveLength(8);
   other.kill("SIGTERM");
   expect(await other.ended).toMatchObject({ code: 0 });
+  await leader.shows("stderr", /^taking over$/m);
+  await eventually("the first one's word", async () => (await members()) === "joan@example.com");
+  leader.kill("SIGTERM");
+  expect(await leader.ended).toMatchObject({ code: 0 });
 });

@@ -30,6 +30,7 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
     { args: ["validate", "--kind", "sevice"], message: /--kind sevice is no kind/ },
     { args: ["plan", "--server", "not a url"], message: /^error: .*\n {2}→ /m },
     { args: ["plan", "--server", "ftp://127.0.0.1"], message: /^error: .*\n {2}→ /m },
+    { args: ["apply", "--yes", "--lease-scope", ".."], message: /--lease-scope[\s\S]*without spaces, such as c1:ws1/ },
     { args: ["serve", "--port", "99999999"], message: /port/ },
     { args: ["plan", "--request-timeout", "5s"], message: /--request-timeout[\s\S]*seconds, such as 30/ },
   ])("$args", async ({ args, message }) => {
