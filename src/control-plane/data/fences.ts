@@ -1,9 +1,17 @@
-import type { Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
+import { prepared } from "../../store/prepared.ts";
 import type { Fence } from "../write-headers.ts";
 import type { Tables } from "./tables.ts";
 
 /** A scope as it looks to one principal. */
 type FencedScope = Pick<Fence, "scope"> & { readonly principal: string };
+
+const issued = prepared(issuedIn);
+const issuedShared = prepared((database: Kysely<Tables>, scope: Pick<FencedScope, "scope">) =>
+  issuedIn(database, scope).forShare(),
+);
+const seen = prepared(seenFrom);
+const seenShared = prepared((database: Kysely<Tables>, scope: FencedScope) => seenFrom(database, scope).forShare());
 
 /**
  * Lets a write pass, and remembers its number; false when a later writer was here: the same principal with a higher
@@ -14,12 +22,8 @@ export async function passFence(
   { number, scope }: Fence,
   { principal, isShared }: { readonly principal: string; readonly isShared: boolean },
 ): Promise<boolean> {
-  const issued = transaction.selectFrom("leases").select("number").where("scope", "=", scope);
-  const seen = seenFrom(transaction, { principal, scope });
-  const [lease, fence] = [
-    await (isShared ? issued.forShare() : issued).executeTakeFirst(),
-    await (isShared ? seen.forShare() : seen).executeTakeFirst(),
-  ];
+  const [lease] = await (isShared ? issuedShared : issued)(transaction, { scope });
+  const [fence] = await (isShared ? seenShared : seen)(transaction, { principal, scope });
   const highest = Number(fence?.number ?? 0);
   if (number < Math.max(highest, Number(lease?.number ?? 0))) return false;
   if (fence === undefined || number > highest) await raiseFence(transaction, { number, scope }, principal);
@@ -28,7 +32,7 @@ export async function passFence(
 
 /** The highest number that a principal was seen with in a scope; 0 when there was none. */
 export async function highestSeen(transaction: Transaction<Tables>, scope: FencedScope): Promise<number> {
-  const row = await seenFrom(transaction, scope).executeTakeFirst();
+  const [row] = await seen(transaction, scope);
   return Number(row?.number ?? 0);
 }
 
@@ -47,10 +51,10 @@ export async function raiseFence(
     .execute();
 }
 
-function seenFrom(transaction: Transaction<Tables>, { principal, scope }: FencedScope) {
-  return transaction
-    .selectFrom("fences")
-    .select("number")
-    .where("principal", "=", principal)
-    .where("scope", "=", scope);
+function issuedIn(database: Kysely<Tables>, { scope }: Pick<FencedScope, "scope">) {
+  return database.selectFrom("leases").select("number").where("scope", "=", scope);
+}
+
+function seenFrom(database: Kysely<Tables>, { principal, scope }: FencedScope) {
+  return database.selectFrom("fences").select("number").where("principal", "=", principal).where("scope", "=", scope);
 }
