@@ -19,7 +19,6 @@ import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
 import { confirm, isInteractive, writeResult } from "./terminal.ts";
-import { boundYoungGeneration } from "./young-generation.ts";
 
 /** Makes live follow the manifests. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -44,8 +43,6 @@ export async function run(invocation: Invocation): Promise<number> {
     terminal.stderr.write("nothing was written\n");
     return 0;
   }
-  // What a request makes dies with its reply, unlike what was read until now.
-  boundYoungGeneration();
   const { applied, plan } = await carryOut(looked, invocation, prepared, connected, {
     options,
     lookAgain: async () => {

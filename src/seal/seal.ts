@@ -26,7 +26,15 @@ export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buf
   const cipher = createCipheriv("aes-256-gcm", keyObject(key), nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
   const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
-  return Buffer.concat([head, content, cipher.final(), cipher.getAuthTag()]);
+  return apart([head, content, cipher.final(), cipher.getAuthTag()]);
+}
+
+// In memory of its own, which can be handed to another thread as it is.
+function apart(parts: readonly Buffer[]): Buffer {
+  const whole = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) at += part.copy(whole, at);
+  return whole;
 }
 
 /** Opens what `seal` made; `aad` must be what it was sealed with. */

@@ -33,7 +33,10 @@ export class CommitThread {
     this.#path = path;
   }
 
-  /** Resolves once all the statements are durable, together; none of them is there when it rejects. */
+  /**
+   * Resolves once all the statements are durable, together; none of them is there when it rejects. Bytes among their
+   * values are handed over.
+   */
   commit(statements: readonly Statement[]): Promise<void> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -111,7 +114,18 @@ export class CommitThread {
 }
 
 function tell(worker: Worker, order: Order): void {
-  worker.postMessage(order);
+  worker.postMessage(order, order === "end" ? [] : [...memoryOf(order)]);
+}
+
+// Handed over whole: a copy of each would stay here until somebody collects it.
+function memoryOf(changes: readonly (readonly Statement[])[]): ReadonlySet<ArrayBuffer> {
+  const values = changes.flatMap((change) => change.flatMap((statement) => statement.values));
+  return new Set(values.flatMap((value) => (ownsMemory(value) ? [value.buffer] : [])));
+}
+
+function ownsMemory(value: unknown): value is Uint8Array<ArrayBuffer> {
+  if (!(value instanceof Uint8Array) || !(value.buffer instanceof ArrayBuffer)) return false;
+  return value.byteLength > 0 && value.byteLength === value.buffer.byteLength;
 }
 
 function errorFrom({ message, code, errcode }: NonNullable<Verdict>): Error {

@@ -22,7 +22,10 @@ const RELEASE = bare("RELEASE change");
 let connection: Connection | null = null;
 
 parentPort?.on("message", (order: Order) => {
-  if (order !== "end") return parentPort?.postMessage(commit(order));
+  if (order !== "end") {
+    parentPort?.postMessage(commit(order));
+    return letGo(order);
+  }
   connection?.database.close();
   parentPort?.close();
 });
@@ -34,6 +37,14 @@ function commit(changes: readonly (readonly Statement[])[]): readonly Verdict[] 
   } catch (error) {
     if (connection?.database.isTransaction) connection.database.exec("ROLLBACK");
     return changes.map(() => verdictOn(error));
+  }
+}
+
+// The collector counts what little holds the bytes, and would leave them lying for long.
+function letGo(changes: readonly (readonly Statement[])[]): void {
+  for (const value of changes.flatMap((change) => change.flatMap(({ values }) => values))) {
+    if (!(value instanceof Uint8Array && value.buffer instanceof ArrayBuffer)) continue;
+    if (!value.buffer.detached) value.buffer.transfer(0);
   }
 }
 

@@ -111,6 +111,19 @@ describe("a store whose commits are made apart", () => {
     expect(await idsIn(store)).toEqual([1, 2, 4]);
   });
 
+  test("takes bytes over that have memory of their own, given twice or not, and leaves other memory alone", async () => {
+    const { store } = await fresh();
+    const insert = (id: number, bytes: Uint8Array) => ({ sql: "insert into notes values (?, ?)", values: [id, bytes] });
+    const whole = Buffer.allocUnsafeSlow(3).fill("w");
+    const memory = Buffer.from("memory of many");
+    const [one, two] = [memory.subarray(0, 6), memory.subarray(7)];
+    await store.write([insert(1, whole), insert(2, whole), insert(3, one), insert(4, two), insert(5, one)]);
+    await store.write([insert(6, two), insert(7, new Uint8Array(0))]);
+    const texts = (await notesIn(store)).map(({ text }) => Buffer.from(text ?? []).toString());
+    expect(texts).toEqual(["www", "www", "memory", "of many", "memory", "of many", ""]);
+    expect([whole.length, memory.toString()]).toEqual([0, "memory of many"]);
+  });
+
   test("starts no thread until something is written, and keeps nothing running by it", async () => {
     const started = threads();
     const { folder, path, store } = await fresh();
