@@ -15,6 +15,7 @@ import type { Invocation } from "./command.ts";
 import { type Connected, openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
 import { takeTurn } from "./leading.ts";
+import { stayLean } from "./lean-heap.ts";
 import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
@@ -43,6 +44,7 @@ export async function run(invocation: Invocation): Promise<number> {
     terminal.stderr.write("nothing was written\n");
     return 0;
   }
+  stayLean();
   const { applied, plan } = await carryOut(looked, invocation, prepared, connected, {
     options,
     lookAgain: async () => {
