@@ -57,7 +57,7 @@ export type Reader = {
 
 const PAGE = 1000;
 // Of all lists together: a page may be megabytes, and nothing is gained by holding many of them.
-const PAGES_AT_ONCE = 4;
+const PAGES_AT_ONCE = 2;
 
 /** A reader over the caller to the server at the origin; every failure is a `ClientError`, an abort is the signal's own reason. */
 export function createReader(call: Caller, origin: string): Reader {

@@ -1,15 +1,44 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { SealKey } from "./key.ts";
 import { open, seal } from "./seal.ts";
+
+/** What nobody keeps: a larger file is none of ours. */
+const MOST_BYTES = 512 * 1024 * 1024;
+
+// Whoever can write to the folder may have put anything there: no link is followed, and no pipe's other end waited for.
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** The content of a sealed file; null when there is none, or it is not what was kept under this name with this key. */
 export function readSealed(path: string, key: SealKey, name: string): Buffer | null {
   try {
-    return open(key, readFileSync(path), name);
+    return open(key, readRegular(path), name);
   } catch {
     return null;
+  }
+}
+
+function readRegular(path: string): Buffer {
+  const descriptor = openSync(path, FLAGS);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile() || stat.size > MOST_BYTES) throw new TypeError("no file of ours");
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -23,7 +52,30 @@ export function keepSealed(path: string, key: SealKey, name: string, content: st
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(fresh, seal(key, content, name), { mode: 0o600 });
     renameSync(fresh, path);
+    sweep(path);
   } catch {
-    rmSync(fresh, { force: true });
+    attempt(() => rmSync(fresh, { force: true }));
+  }
+}
+
+/** Another run is done with its own by then. */
+const LEFT_BEHIND_MS = 60_000;
+
+// What a run that was killed on its way to rename it has left behind.
+function sweep(path: string): void {
+  const folder = dirname(path);
+  const beginning = `${basename(path)}.`;
+  for (const name of readdirSync(folder)) {
+    const left = join(folder, name);
+    if (name.startsWith(beginning) && Date.now() - lstatSync(left).mtimeMs > LEFT_BEHIND_MS)
+      attempt(() => rmSync(left, { force: true }));
+  }
+}
+
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // It can be done without.
   }
 }

@@ -29,6 +29,8 @@ export function remember(
   meanings: ReadonlyMap<Identity, Meaning>,
   before: RememberedSource,
 ): RememberedSource | null {
+  // A commit's files lie in no folder that could be read again.
+  if (files.length > 0 && files.every(({ file }) => file.stamp === null)) return null;
   let isNew = files.length < before.files.size;
   const next = new Map<string, RememberedFile>();
   for (const read of files) {

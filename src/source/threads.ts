@@ -68,32 +68,47 @@ type Thread = { readonly worker: Worker; readonly isBusy: () => boolean; readonl
 
 function startThread(batch: () => readonly SourceFile[], { rules, onRead }: Sharing): Thread {
   const worker = new Worker(THREAD, { workerData: rules, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
-  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+  // Who waits for the rest hears of it; where reading ends early, nobody does.
+  done.catch(() => undefined);
   const taken: (readonly SourceFile[])[] = [];
+  let hasFailed = false;
   const give = (): void => {
     const files = batch();
     if (files.length === 0) return;
     taken.push(files);
     worker.postMessage(files.map(sent));
   };
-  worker.on("message", (answer: readonly ReadApart[] | "ready") => {
-    if (answer === "ready") {
-      for (let count = 0; count < BATCHES_AHEAD; count += 1) give();
-    } else {
+  // A file may have changed since it was listed: that is no fault of the thread, and ends the reading like any other.
+  const guarded = (work: () => void): void => {
+    if (hasFailed) return;
+    try {
+      work();
+      if (taken.length === 0) resolve();
+    } catch (error) {
+      hasFailed = true;
+      reject(error);
+    }
+  };
+  worker.on("message", (answer: readonly ReadApart[] | "ready") =>
+    guarded(() => {
+      if (answer === "ready") {
+        for (let count = 0; count < BATCHES_AHEAD; count += 1) give();
+        return;
+      }
       const files = taken.shift() ?? [];
       give();
       for (const [index, file] of files.entries()) onRead(file, lentOf(answer[index] ?? null));
-    }
-    if (taken.length === 0) resolve();
-  });
+    }),
+  );
   // Whatever became of it, its files can be read here.
-  const end = (): void => {
-    for (const file of taken.splice(0).flat()) onRead(file, null);
-    resolve();
-  };
+  const end = (): void =>
+    guarded(() => {
+      for (const file of taken.splice(0).flat()) onRead(file, null);
+    });
   worker.on("error", end);
   worker.on("exit", end);
-  return { worker, isBusy: () => taken.length > 0, done };
+  return { worker, isBusy: () => hasFailed || taken.length > 0, done };
 }
 
 // A copy, since what is cloned is the whole buffer that the bytes may be a part of.

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
@@ -81,5 +83,30 @@ describe("reading with other threads", () => {
     for (let file = shared.next(); file !== undefined; file = shared.next()) here.push(file.path);
     await shared.rest();
     expect(here.toSorted()).toEqual(all.map(({ path }) => path).toSorted());
+  });
+
+  test("ends with a word on a file that changed before it could be read again", async () => {
+    const delicate = service("a", "env:\n  TEXT: &a >-\n    folded\n     text\n  MORE: *a\n");
+    const root = await folderOf({ "a.yaml": delicate });
+    const { files: all } = await read(root);
+    const rules = { limits: defaultLimits, unknownFields: "refuse", allowLiteralSecrets: [], now: new Date() } as const;
+    const { promise: given, resolve } = Promise.withResolvers<void>();
+    await using shared = shareReading(all, 1, {
+      rules,
+      onRead: (file, lent) => {
+        expect(lent).toBeNull();
+        writeFileSync(join(root, file.path), "type: team\n");
+        resolve();
+        file.bytes();
+      },
+    });
+    await given;
+    await expect(shared.rest()).rejects.toThrow(/changed while it was being read/);
+  });
+
+  test("says the same, byte for byte", async () => {
+    const root = await folderOf(files);
+    const said = async (threads: number) => JSON.stringify((await loadWith(root, threads)).diagnostics);
+    expect(await said(2)).toBe(await said(0));
   });
 });

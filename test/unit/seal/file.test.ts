@@ -1,0 +1,50 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { keepSealed, readSealed } from "../../../src/seal/file.ts";
+import { keyFrom } from "../../../src/seal/key.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+
+const key = keyFrom("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
+const kept = (path: string) => readSealed(path, key, "n")?.toString() ?? null;
+
+describe("a sealed file", () => {
+  test("gives back what was kept, under its name alone", async () => {
+    const path = join(await temporaryFolder(), "cache", "one");
+    keepSealed(path, key, "n", "content");
+    expect(kept(path)).toBe("content");
+    expect(readSealed(path, key, "other")).toBeNull();
+  });
+
+  test("B20: is nothing where something else stands in its place", async () => {
+    const folder = await temporaryFolder();
+    const places = ["pipe", "link", "folder", "device"].map((name) => join(folder, name));
+    const [pipe = "", link = "", inner = "", device = ""] = places;
+    execFileSync("mkfifo", [pipe]);
+    keepSealed(join(folder, "real"), key, "n", "content");
+    symlinkSync(join(folder, "real"), link);
+    mkdirSync(inner);
+    symlinkSync("/dev/zero", device);
+    expect(places.map(kept)).toEqual([null, null, null, null]);
+  });
+
+  test("is given up where it cannot be kept", async () => {
+    const folder = await temporaryFolder();
+    writeFileSync(join(folder, "file"), "");
+    const path = join(folder, "file", "one");
+    keepSealed(path, key, "n", "content");
+    expect(kept(path)).toBeNull();
+  });
+
+  test("sweeps away what killed runs have left, but nothing that may be under way", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "one");
+    const [old, fresh] = [`${path}.old`, `${path}.fresh`];
+    for (const left of [old, fresh]) writeFileSync(left, "");
+    utimesSync(old, new Date(0), new Date(0));
+    keepSealed(path, key, "n", "content");
+    expect(readdirSync(folder).toSorted()).toEqual(["one", "one.fresh"]);
+    rmSync(fresh);
+  });
+});
