@@ -27,6 +27,12 @@ function artifactUri(text: string): string {
   throw new InvalidArgumentError("It must be file:///folder or s3://bucket/prefix.");
 }
 
+// An empty one is a variable that somebody forgot to set, and other data would be used than was meant.
+function given(text: string): string {
+  if (text !== "") return text;
+  throw new InvalidArgumentError("It must not be empty: leave it out for SQLite.");
+}
+
 // It goes into a header, and into a path, where dots would be steps.
 function scope(text: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(text) && !/^\.{1,2}$/.test(text)) return text;
@@ -80,7 +86,10 @@ const flags = {
     new Option("--port <port>", "port to listen on; 0 picks a free one").argParser(whole(0, 65_535)).default(7071),
   data: () => new Option("--data <dir>", "data folder (default: control-plane in the state folder)"),
   database: () =>
-    new Option("--database <url>", "PostgreSQL for the data, postgres://user@host/name (default: SQLite in --data)"),
+    new Option(
+      "--database <url>",
+      "PostgreSQL for the data, postgres://user@host/name (default: SQLite in --data)",
+    ).argParser(given),
   seed: () => new Option("--seed <folder>", "create what the manifests of a folder declare and is absent"),
   snapshot: () => new Option("--snapshot <url>", "copy what is absent here from a live control plane, by reads alone"),
   names: () => new Option("--names <folder>", "manifests whose names --snapshot looks up where there is no list"),

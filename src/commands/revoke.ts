@@ -27,8 +27,14 @@ export async function run(invocation: Invocation): Promise<number> {
   } catch (error) {
     throw failure(error);
   }
-  await writeResult(terminal, args.map((subject) => `the tokens of ${subject} are void\n`).join(""));
+  await writeResult(terminal, args.map(told).join(""));
   return 0;
+}
+
+function told(subject: string): string {
+  const said = `the tokens of ${subject} are void\n`;
+  if (subject !== "user:admin") return said;
+  return `${said}the token that the control plane was started with is not: start it with another HOLDFAST_ADMIN_TOKEN\n`;
 }
 
 function failure(error: unknown): unknown {

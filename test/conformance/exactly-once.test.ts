@@ -280,6 +280,14 @@ test("a number that is issued is above those that its caller made up", async () 
   expect((await plane.admin.put(lease, take("a"))).body.data.fencingToken).toBe(42);
 });
 
+test("no caller can use up the numbers of a scope with what it makes up", async () => {
+  const plane = await startControlPlane();
+  await send(plane, "/api/svc/v1/clusters", { manifest: cluster }, fenced(Number.MAX_SAFE_INTEGER - 1));
+  expect((await plane.admin.put(lease, take("a"))).body.data.fencingToken).toBe(1);
+  await plane.admin.put(lease, { ...take("a"), release: true });
+  expect((await plane.admin.put(lease, take("b"))).body.data.fencingToken).toBe(2);
+});
+
 test("a lease needs the right to write what its scope names, and a form", async () => {
   const plane = await startControlPlane();
   await plane.admin.put("/api/svc/v1/clusters", { manifest: cluster });

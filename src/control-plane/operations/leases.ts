@@ -64,13 +64,15 @@ function heldByAnother({ holder, expires_at: end }: KeptLease): Error {
   return conflict("lease-held", `${holder} has this lease until ${new Date(end).toISOString()}`);
 }
 
+// What callers make up beyond this fences nobody but themselves: else one of them could use up all numbers of a scope.
+const LARGEST_MADE_UP = 2 ** 48;
+
 // Above every number that was issued, and above those that the caller made up: it would be fenced by its own.
 async function nextNumber(
   transaction: Transaction<Tables>,
   former: KeptLease | null,
   { scope, principal }: Holder,
 ): Promise<number> {
-  const number = Math.max(former?.number ?? 0, await highestSeen(transaction, { principal, scope })) + 1;
-  if (!Number.isSafeInteger(number)) throw conflict("numbers-exhausted", "this scope has no fencing number left");
-  return number;
+  const seen = await highestSeen(transaction, { principal, scope });
+  return Math.max(former?.number ?? 0, seen > LARGEST_MADE_UP ? 0 : seen) + 1;
 }

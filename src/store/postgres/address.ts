@@ -21,6 +21,10 @@ const LESS: readonly string[] = ["prefer", "require", "verify-ca"];
 
 function parse(address: Secret): URL {
   const url = URL.parse(address.open());
-  if (url !== null && /^postgres(?:ql)?:$/.test(url.protocol)) return url;
-  throw new StoreError("malformed", "the database is not given in the form postgres://user@host:5432/name");
+  // Where a password holds a `/`, its rest would be taken for the name of the database, and shown.
+  if (url !== null && /^postgres(?:ql)?:$/.test(url.protocol) && !url.pathname.includes("@")) return url;
+  throw new StoreError(
+    "malformed",
+    "the database is not given in the form postgres://user@host:5432/name (in a password, / is written %2F and @ %40)",
+  );
 }
