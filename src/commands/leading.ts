@@ -51,6 +51,7 @@ export function createLead(invocation: Invocation, connected: Connected): Lead {
   const { stderr, stopping: signal } = invocation.terminal;
   let lease: Lease | null = null;
   let isFree = false;
+  let isWarned = false;
   const leave = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();
     lease = null;
@@ -67,8 +68,10 @@ export function createLead(invocation: Invocation, connected: Connected): Lead {
       for (;;) {
         const taken = await takeLease(options);
         if (taken.state === "none") {
-          warn(invocation, options, taken.why);
-          isFree = true;
+          if (!isWarned) warn(invocation, options, taken.why);
+          isWarned = true;
+          // Who may not take it now may be allowed to later; where there is none, there will be none.
+          isFree = taken.why === null;
           return connected.session.writer;
         }
         if (taken.state === "held") {
