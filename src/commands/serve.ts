@@ -1,3 +1,4 @@
+import { url as debuggerUrl } from "node:inspector";
 import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../control-plane/app.ts";
@@ -13,6 +14,7 @@ import { boundYoungGeneration } from "./young-generation.ts";
 
 /** Runs the control plane until asked to end. */
 export async function run(invocation: Invocation): Promise<number> {
+  refuseDebugger(invocation);
   boundYoungGeneration();
   const { terminal } = invocation;
   const folder = dataFolder(invocation);
@@ -83,4 +85,12 @@ async function takeSight(invocation: Invocation): Promise<Sight | null> {
   const sight = await takeSnapshot(invocation);
   terminal.stderr.write(sightText(sight));
   return sight;
+}
+
+// Whoever reaches its port reads every secret that the process holds.
+function refuseDebugger({ terminal }: Invocation): void {
+  if (terminal.env.NODE_ENV !== "production" || debuggerUrl() === undefined) return;
+  throw new HoldfastError("invalid", "the control plane does not start under a debugger where NODE_ENV is production", {
+    hint: "leave out --inspect, also in NODE_OPTIONS",
+  });
 }

@@ -28,6 +28,12 @@ describe("serve", () => {
     expect(await restarted.process.ended).toMatchObject({ code: 130 });
   });
 
+  test("S36 does not start under a debugger in production", async () => {
+    const env = { NODE_ENV: "production", NODE_OPTIONS: "--inspect=0" };
+    const refused = await start(["serve", "--port", "0"], { cwd: await temporaryFolder(), env }).ended;
+    expect(refused).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining("leave out --inspect") });
+  });
+
   test("F31 waits for a slow client and for its balancer, and for neither after the second signal", async () => {
     const server = await serve(["--drain-seconds", "600"]);
     const { hostname, port } = new URL(server.url);
