@@ -1,5 +1,6 @@
 import { isObject } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
+import { globMatches } from "../core/glob.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Position } from "../core/manifest.ts";
 import { type Again, isReadable, readAgain } from "./again.ts";
@@ -31,8 +32,8 @@ export type DeclareRules = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly limits: Limits;
   readonly unknownFields: "refuse" | "warn";
-  /** Whether the file may hold values in a known credential format. */
-  readonly allowsSecrets: (path: string) => boolean;
+  /** Globs over paths that may hold values in a known credential format. */
+  readonly allowLiteralSecrets: readonly string[];
   /** Tells past dates. */
   readonly now: Date;
 };
@@ -253,8 +254,8 @@ function readManifest(
 ): Declaration {
   const { file, found, positionAt, options, again } = reader;
   const locate = locator(document, positionAt);
-  const { unknownFields } = options;
-  const allowsSecrets = document.hasCredentials && options.allowsSecrets(file.path);
+  const { unknownFields, allowLiteralSecrets } = options;
+  const allowsSecrets = document.hasCredentials && allowLiteralSecrets.some((glob) => globMatches(glob, file.path));
   const faults = examine(document, type, value, { locate, positionAt }, { unknownFields, allowsSecrets });
   for (const { position, ...said } of faults) found.add(inFile(file.display, said, position));
   const isSound = faults.every(({ severity }) => severity === "warning");

@@ -1,5 +1,4 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { globMatches } from "../core/glob.ts";
 import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
 import { type Identity, type Manifest, splitVersion } from "../core/manifest.ts";
@@ -108,17 +107,15 @@ export async function load(
   };
 }
 
-type Reading = Omit<DeclareOptions, "aside" | "allowsSecrets"> &
-  Pick<LoadOptions, "remembered" | "threads"> & { readonly allowLiteralSecrets: readonly string[] };
+type Reading = Omit<DeclareOptions, "aside"> & Pick<LoadOptions, "remembered" | "threads">;
 
 // What was read before is recalled; the rest is read here and by other threads, and what is read aside waited for.
 async function readAll({ files }: Revision, reading: Reading, found: Findings): Promise<readonly ReadFile[]> {
   const { allowLiteralSecrets, limits, unknownFields, now, pause } = reading;
-  const allowsSecrets = (path: string) => allowLiteralSecrets.some((glob) => globMatches(glob, path));
   await using aside = new AsideReader();
   const read = new Map<SourceFile, ReadFile | Promise<ReadFile>>();
   const readHere = (file: SourceFile): void => {
-    const one = readOne(file, { ...reading, allowsSecrets, aside }, found);
+    const one = readOne(file, { ...reading, aside }, found);
     // Should the loop end early, nobody asks for this one any more.
     if (one instanceof Promise) one.catch(() => undefined);
     read.set(file, one);

@@ -1,20 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { globMatches } from "../core/glob.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type DeclareRules, declareHere } from "./declare.ts";
-import type { Limits } from "./limits.ts";
 import { type PackedContent, packContent } from "./memory.ts";
 import { contentOf } from "./remember.ts";
 import type { SourceFile } from "./revision.ts";
 
 /** By what rules a thread reads: plain data. */
-export type ThreadRules = {
-  readonly limits: Limits;
-  readonly unknownFields: "refuse" | "warn";
-  readonly allowLiteralSecrets: readonly string[];
-  readonly now: Date;
-};
+export type ThreadRules = Omit<DeclareRules, "kindOf">;
 
 /** A file for a thread to read; without its bytes where it is none for a thread. */
 export type SentFile = Pick<SourceFile, "path" | "display"> & { readonly bytes: Uint8Array | null };
@@ -22,14 +15,8 @@ export type SentFile = Pick<SourceFile, "path" | "display"> & { readonly bytes: 
 /** What a thread read: the content in outline and its values, all as JSON; null where the file has to be read again. */
 export type ReadApart = { readonly content: string; readonly values: readonly string[] } | null;
 
-const { limits, unknownFields, allowLiteralSecrets, now }: ThreadRules = workerData;
-const rules: DeclareRules = {
-  kindOf,
-  limits,
-  unknownFields,
-  allowsSecrets: (path) => allowLiteralSecrets.some((glob) => globMatches(glob, path)),
-  now,
-};
+const given: ThreadRules = workerData;
+const rules: DeclareRules = { ...given, kindOf };
 
 function readApart({ path, display, bytes }: SentFile): ReadApart {
   if (bytes === null) return null;
