@@ -142,14 +142,14 @@ function decidePresent(one: Case, row: LiveRow): Decision {
 
 // Most of live is as it should be: told without making normal forms, which is most of the work of a plan.
 function isSurelyKept({ kind, shape, manifest, recorded, rehearsal }: Case, row: LiveRow): boolean {
-  if (rehearsal === null && (recorded === null || recorded.echo === null))
-    return isSurelySame(kind, shape, manifest.value, row.manifest);
-  if (equal(bare(kind, manifest.value), bare(kind, row.manifest))) return true;
-  if (rehearsal !== null || recorded === null || recorded.echo === null) return false;
+  const [desired, live] = [bare(kind, manifest.value), bare(kind, row.manifest)];
+  if (equal(desired, live)) return true;
+  if (rehearsal !== null) return false;
+  if (recorded === null || recorded.echo === null) return alike(shape, desired, live);
   return equal(recorded.written, manifest.value) && equal(recorded.echo, row.manifest);
 }
 
-/** Whether a manifest and live say the same, as far as one look tells; false says nothing. */
+/** Whether a manifest of which nothing is recorded and live say the same, as far as one look tells; false says nothing. */
 export function isSurelySame(kind: Kind, shape: Shape, manifest: JsonObject, live: JsonObject): boolean {
   const [desired, found] = [bare(kind, manifest), bare(kind, live)];
   return equal(desired, found) || alike(shape, desired, found);
