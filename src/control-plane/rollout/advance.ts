@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import { type Deployed, findApplicationById, saveApplication, saveDeployment } from "../data/applications.ts";
-import { claim } from "../data/claims.ts";
+import { takeDue } from "../data/claims.ts";
 import type { KeptDeployment, Tables } from "../data/tables.ts";
 import { withOutcome, withProgress } from "../deployment.ts";
 import { fromText, type JsonText } from "../json-text.ts";
@@ -19,9 +19,7 @@ const LOOK_MS = 5000;
  */
 export async function advanceRollouts(context: Context): Promise<number | null> {
   const { store, now, rollouts } = context;
-  const due = store.isShared
-    ? await store.write((transaction) => claimDue(transaction, now()))
-    : await dueRollouts(store.read, now());
+  const due = await takeDue(context, "deployments", dueRollouts);
   await Promise.all(
     due.map(async ({ id, json }) => {
       const observation = await rollouts.observe(rolloutOf({ ...fromText(json), id }), now());
@@ -44,12 +42,6 @@ function dueRollouts(database: Kysely<Tables>, now: number) {
     .orderBy("look_at")
     .limit(AT_ONCE)
     .execute();
-}
-
-async function claimDue(transaction: Transaction<Tables>, now: number) {
-  const due = await dueRollouts(transaction, now);
-  await claim(transaction, "deployments", due, now);
-  return due;
 }
 
 /** A deployment as the driver sees it. */

@@ -1,6 +1,6 @@
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import type { Context } from "../context.ts";
-import { claim } from "../data/claims.ts";
+import { takeDue } from "../data/claims.ts";
 import { changeRun } from "../data/job-runs.ts";
 import type { Tables } from "../data/tables.ts";
 import { atState, driven } from "../job-run.ts";
@@ -14,9 +14,7 @@ const AT_ONCE = 100;
  */
 export async function advanceRuns(context: Context): Promise<number | null> {
   const { store, now, runs } = context;
-  const due = store.isShared
-    ? await store.write((transaction) => claimDue(transaction, now()))
-    : await dueRuns(store.read, now());
+  const due = await takeDue(context, "job_runs", dueRuns);
   await Promise.all(
     due.map(async ({ id, run: text, deployment }) => {
       const run = fromText(text);
@@ -40,10 +38,4 @@ function dueRuns(database: Kysely<Tables>, now: number) {
     .orderBy("r.look_at")
     .limit(AT_ONCE)
     .execute();
-}
-
-async function claimDue(transaction: Transaction<Tables>, now: number) {
-  const due = await dueRuns(transaction, now);
-  await claim(transaction, "job_runs", due, now);
-  return due;
 }
