@@ -6,9 +6,15 @@ import { foundations, prompt, service, team } from "../support/manifests.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
-/** A secret to look for: it holds what URLs, JSON and YAML write in ways of their own. */
-function canary(): string {
-  return `${randomUUID()}"/%é`;
+/** Secrets to look for, as they are given out: each holds what URLs, JSON and YAML write in ways of their own. */
+function canaries() {
+  const secrets: string[] = [];
+  const next = (): string => {
+    const secret = `${randomUUID()}"/%é`;
+    secrets.push(secret);
+    return secret;
+  };
+  return { secrets, next };
 }
 
 const quoted = (text: string) => JSON.stringify(text);
@@ -96,12 +102,7 @@ function filesIn(folder: string): { readonly [name: string]: string } {
 }
 
 test("S10, S12: a secret of a manifest is in no output, whatever is asked for", { timeout: 90_000 }, async () => {
-  const secrets: string[] = [];
-  const next = () => {
-    const secret = canary();
-    secrets.push(secret);
-    return secret;
-  };
+  const { secrets, next } = canaries();
   const server = await serve(["--log-level", "trace"]);
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml"), ...secretsIn(next) }, server);
   const outputs: { [name: string]: string } = {};
@@ -151,12 +152,7 @@ test("S10, S12: a secret of a manifest is in no output, whatever is asked for", 
 });
 
 test("S11, B31: what is wrong beside a secret is told without it, on a terminal too and with the control plane's words", async () => {
-  const secrets: string[] = [];
-  const next = () => {
-    const secret = canary();
-    secrets.push(secret);
-    return secret;
-  };
+  const { secrets, next } = canaries();
   const server = await serve(["--log-level", "trace"]);
   const broken = {
     "unclosed.yaml": `${service("a")}env:\n  DB_PASSWORD: "${next().replace('"', "")}\n`,

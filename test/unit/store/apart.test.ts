@@ -1,29 +1,13 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import type { Kysely } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openStoreApart, type StoreApart } from "../../../src/store/apart.ts";
-import type { Migrations } from "../../../src/store/migrate.ts";
 import { type Statement, statement } from "../../../src/store/statement.ts";
 import { isDuplicate, storeFault } from "../../../src/store/store-error.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
-
-type Note = { readonly id: number; readonly text: string | null };
-type Tables = { readonly notes: Note };
-
-const migrations: Migrations = {
-  "0001-notes": {
-    up: async (database: Kysely<unknown>) => {
-      await database.schema
-        .createTable("notes")
-        .addColumn("id", "integer", (column) => column.primaryKey())
-        .addColumn("text", "text")
-        .execute();
-    },
-  },
-};
+import { migrations, type Note, type Tables } from "./notes.ts";
 
 async function opened(path: string) {
   const store = await openStoreApart<Tables>(path, migrations);

@@ -6,23 +6,9 @@ import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { holdExclusiveLock } from "../../../src/store/lock.ts";
-import type { Migrations } from "../../../src/store/migrate.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { isDuplicate } from "../../../src/store/store-error.ts";
-
-type Tables = { readonly notes: { readonly id: number; readonly text: string | null } };
-
-const migrations: Migrations = {
-  "0001-notes": {
-    up: async (database: Kysely<unknown>) => {
-      await database.schema
-        .createTable("notes")
-        .addColumn("id", "integer", (column) => column.primaryKey())
-        .addColumn("text", "text")
-        .execute();
-    },
-  },
-};
+import { migrations, type Tables } from "./notes.ts";
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "holdfast-"));
