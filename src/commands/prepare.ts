@@ -31,7 +31,7 @@ export type Prepared = {
   readonly operator: Config["operator"] & { readonly isTrusted: boolean };
   readonly repository: Config["repository"];
   readonly revision: Revision;
-  readonly loaded: Loaded;
+  readonly loaded: Omit<Loaded, "toRemember">;
   /** What the selection takes, with everything that it refers to. */
   readonly selected: readonly Manifest[];
   readonly isWhole: boolean;
@@ -76,8 +76,8 @@ export async function prepare(
       ? await readBase(flags.base)
       : await readFolder({ ...place, ignore, remembered }, { signal });
   const loading = { kindOf, rules: config.repository, limits: defaultLimits, now: new Date(now()) };
-  const read = await load(revision, { ...loading, remembered }, { signal });
-  remember(memory, read);
+  const { toRemember, ...read } = await load(revision, { ...loading, remembered }, { signal });
+  if (memory !== null) remember(memory, toRemember);
   const loaded = withConfigFaults(read, config);
   const selection = selectionOf(invocation, root);
   mustMatch(selection, loaded, revision, args, root);
@@ -96,9 +96,8 @@ export async function prepare(
         ? valuesOf(await load(await readBase(flags.base), loading, { signal }))
         : null,
     now,
-    rememberWith: (key) => {
-      if (memory === null) remember(memoryWith(key, remembering, terminal), read);
-    },
+    rememberWith:
+      memory === null ? (key) => remember(memoryWith(key, remembering, terminal), toRemember) : () => undefined,
   };
 }
 
@@ -114,12 +113,12 @@ export function refuseInvalid({ loaded, settings, diagnostics }: Prepared, { ter
   return true;
 }
 
-// A pull request must not decide by what rules it is looked at.
-function remember(memory: SourceMemory | null, { toRemember }: Loaded): void {
-  const remembered = memory === null ? null : toRemember();
-  if (remembered !== null) memory?.save(remembered);
+function remember(memory: SourceMemory, toRemember: Loaded["toRemember"]): void {
+  const remembered = toRemember();
+  if (remembered !== null) memory.save(remembered);
 }
 
+// A pull request must not decide by what rules it is looked at.
 async function configAt(
   ref: string,
   root: string,
@@ -142,7 +141,7 @@ function plansOf({ flags: { out, plan }, terminal: { cwd } }: Invocation): reado
   return [out, plan].flatMap((file) => (file === undefined ? [] : [resolve(cwd, file)]));
 }
 
-function withConfigFaults(loaded: Loaded, { diagnostics }: Config): Loaded {
+function withConfigFaults(loaded: Prepared["loaded"], { diagnostics }: Config): Prepared["loaded"] {
   return diagnostics.length === 0 ? loaded : { ...loaded, diagnostics: [...diagnostics, ...loaded.diagnostics] };
 }
 
@@ -155,7 +154,7 @@ function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: strin
 
 function mustMatch(
   selection: Selection,
-  loaded: Loaded,
+  loaded: Prepared["loaded"],
   revision: Revision,
   args: readonly string[],
   root: string,
@@ -170,6 +169,7 @@ function mustMatch(
       hint: "the kinds are in the README's table",
     });
   }
+  if (isEverything(selection)) return;
   const files = revision.files.map(({ display }) => display);
   const [stray] = unmatched(loaded.declared, selection, files);
   if (stray === undefined) return;

@@ -15,7 +15,7 @@ export type Manifest = {
   readonly kind: string;
   readonly identity: Identity;
   /** What the bytes that declare it are known by again; absent where they are not at hand. */
-  readonly digest?: string;
+  readonly digest?: string | undefined;
   /** As written, schema-valid, with no value changed. */
   readonly value: JsonObject;
   /** Path relative to the working directory. */

@@ -2,8 +2,9 @@ import { realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { isBelow } from "./clean.ts";
 import { digestOf } from "./content.ts";
-import { isBelow, startsOf } from "./folder.ts";
+import { startsOf } from "./folder.ts";
 import { listTree, prefixOf, readBlobHead, readBlobs, resolveCommit, type TreeEntry } from "./git.ts";
 import {
   IGNORE_FILE_BYTES,

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Kind } from "../core/kind.ts";
-import type { Identity, Reference } from "../core/manifest.ts";
+import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
 import { schemaFor } from "../schema/known.ts";
 import type { Locate } from "./locate.ts";
 import type { Meaning } from "./meaning.ts";
@@ -41,6 +41,12 @@ export function nameOf(kind: Kind, type: string, value: JsonObject): Named {
   const { version } = value;
   const suffix = kind.versions !== undefined && Number.isInteger(version) ? `@${version}` : "";
   return { key, identity: `${kind.type}/${key}${suffix}` };
+}
+
+/** The part of an identity after its kind, without the version that its manifest names. */
+export function keyIn(kind: Kind, identity: Identity): string {
+  const key = identity.slice(kind.type.length + 1);
+  return kind.versions === undefined ? key : splitVersion(key).name;
 }
 
 const known = new Map<string, readonly string[]>();

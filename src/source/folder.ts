@@ -2,8 +2,10 @@ import { type Dirent, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { contentReader, digestOf } from "./content.ts";
-import { blobId, type Head, headOf } from "./git.ts";
+import { isCommit } from "./clean.ts";
+import { digestOf } from "./content.ts";
+import { FolderFile, type FolderPlace } from "./folder-file.ts";
+import { headOf } from "./git.ts";
 import {
   IGNORE_FILE_BYTES,
   ignoreFiles,
@@ -18,7 +20,7 @@ import { openFile } from "./open.ts";
 import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
 import type { RememberedFile, RememberedSource } from "./remembered.ts";
-import { fileDiagnostic, type Revision, type SourceFile } from "./revision.ts";
+import { fileDiagnostic, type Revision } from "./revision.ts";
 import { isUntouched, stampOf } from "./stamp.ts";
 
 /** What is read of a folder. */
@@ -50,30 +52,28 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
     if (turn !== undefined) await turn;
   }
   const names = reading.found.toSorted(compareText);
-  const files: Read[] = [];
+  const files: FolderFile[] = [];
   let total = 0;
   for (const path of names) {
     const file = readOne(reading, path);
     if (file !== null) files.push(file);
-    total += file?.held?.length ?? file?.size ?? 0;
+    total += file?.heldBytes ?? 0;
     if (total > options.limits.totalBytes) throw tooLarge(options.limits);
     const turn = pause();
     if (turn !== undefined) await turn;
   }
-  return withCommit(reading, files, await head, options.paths);
+  const { at, diagnostics, place } = reading;
+  const commit = await head;
+  place.head = commit;
+  const isClean = commit !== null && isCommit(files, commit, { root, starts: startsOf(root, options.paths) });
+  return { commit: isClean ? commit.commit : null, at, root, files, diagnostics };
 }
 
 type Folder = { readonly path: string; readonly depth: number; readonly scopes: readonly Scope[] };
 
-/** A file as it was found: its bytes, unless it is known to be what it was. */
-type Read = Omit<SourceFile, "bytes"> & { readonly held: Uint8Array | null };
-
 type Reading = Omit<FolderOptions, "paths"> & {
   readonly at: number;
-  /** What every place in the root begins with. */
-  readonly within: string;
-  /** What every path in the root begins with where it is shown; null where that depends on the path. */
-  readonly before: string | null;
+  readonly place: FolderPlace;
   readonly passedOver: ReadonlySet<string>;
   readonly open: Folder[];
   readonly found: string[];
@@ -85,9 +85,14 @@ function startReading(options: FolderOptions): Reading {
   const passedOver = new Set((options.ignore ?? []).map((path) => realPath(resolve(options.root, path))));
   const { root } = options;
   const cwd = realPath(options.cwd);
-  const within = root.endsWith(sep) ? root : root + sep;
+  const place: FolderPlace = {
+    within: root.endsWith(sep) ? root : root + sep,
+    display: displayed(root, cwd),
+    limit: options.limits.fileBytes,
+    head: null,
+  };
   const fresh = { open: [], found: [], seen: new Set<string>(), diagnostics: [] };
-  return { ...options, at: Date.now(), cwd, within, before: displayedBefore(root, cwd), passedOver, ...fresh };
+  return { ...options, at: Date.now(), cwd, place, passedOver, ...fresh };
 }
 
 function realPath(path: string): string {
@@ -224,18 +229,16 @@ function addFile(reading: Reading, path: string): void {
   reading.found.push(path);
 }
 
-function readOne(reading: Reading, path: string): Read | null {
+function readOne(reading: Reading, path: string): FolderFile | null {
+  const { place, limits } = reading;
   const known = untouched(reading, path);
-  if (known !== null) {
-    const { stamp, digest, blob } = known;
-    return { path, display: display(reading, path), held: null, size: stamp.size, digest, stamp, blob };
-  }
-  const opened = openFile(placeOf(reading, path), reading.limits.fileBytes);
+  if (known !== null) return new FolderFile(place, path, known, null);
+  const opened = openFile(placeOf(reading, path), limits.fileBytes);
   switch (opened.is) {
     case "read": {
-      const { bytes: held, size, stamp } = opened;
-      const digest = size === held.length ? digestOf(held) : null;
-      return { path, display: display(reading, path), held, size, digest, stamp, blob: null };
+      const { bytes, size, stamp } = opened;
+      const digest = size === bytes.length ? digestOf(bytes) : null;
+      return new FolderFile(place, path, { digest, stamp, blob: null }, bytes);
     }
     case "not-a-file":
       passOverSpecial(reading, path, "no regular file");
@@ -265,19 +268,21 @@ function untouched(reading: Reading, path: string): RememberedFile | null {
 }
 
 // A source has many files: what a path starts with is told once.
-function placeOf({ within }: Reading, path: string): string {
-  return within + path;
+function placeOf({ place }: Reading, path: string): string {
+  return place.within + path;
 }
 
-function display({ root, cwd, before }: Reading, path: string): string {
-  return before === null ? relative(cwd, join(root, path)).split(sep).join("/") : before + path;
+function display({ place }: Reading, path: string): string {
+  return place.display(path);
 }
 
-// How paths below the root begin, as seen from the working directory; null where that lies below the root itself.
-function displayedBefore(root: string, cwd: string): string | null {
+// As seen from the working directory: all paths begin alike, unless that lies below the root itself.
+function displayed(root: string, cwd: string): (path: string) => string {
   const inside = relative(root, cwd);
-  if (inside === "") return "";
-  return isAbove(inside) ? `${relative(cwd, root).split(sep).join("/")}/` : null;
+  if (inside === "") return (path) => path;
+  if (!isAbove(inside)) return (path) => relative(cwd, join(root, path)).split(sep).join("/");
+  const before = `${relative(cwd, root).split(sep).join("/")}/`;
+  return (path) => before + path;
 }
 
 function isAbove(path: string): boolean {
@@ -289,53 +294,4 @@ function tooLarge({ totalBytes }: Limits): HoldfastError {
   return new HoldfastError("invalid", `the source's manifest files hold more than ${mebibytes} MiB together`, {
     hint: "Narrow it with `paths`, or list what is not ours in .holdfastignore.",
   });
-}
-
-// A folder is its commit when every file read is the commit's, and none of the commit's is missing.
-function withCommit(
-  reading: Reading,
-  read: readonly Read[],
-  head: Head | null,
-  paths: readonly string[] | undefined,
-): Revision {
-  const { root, at, diagnostics, limits } = reading;
-  const files = read.map(({ held, ...file }): SourceFile => {
-    const known = { path: placeOf(reading, file.path), limit: limits.fileBytes, digest: file.digest };
-    // What is beyond the size limit is not read, in the commit or out of it.
-    const blob =
-      head === null || file.digest === null
-        ? null
-        : blobOf(file.blob, head, () => held ?? contentReader(known, null)());
-    return { ...file, blob, bytes: contentReader(known, held) };
-  });
-  if (head === null) return { commit: null, at, root, files, diagnostics };
-  const isSame = ({ path, blob }: SourceFile) => head.blobs.get(path) === (blob ?? head.blobs.get(path));
-  const isClean = files.every(isSame) && !lacks({ root, files }, head, paths);
-  return { commit: isClean ? head.commit : null, at, root, files, diagnostics };
-}
-
-// A repository names its objects by one kind of hash, and may have been made anew with another.
-function blobOf(known: string | null, { commit, format }: Head, bytes: () => Uint8Array): string {
-  return known?.length === commit.length ? known : blobId(bytes(), format);
-}
-
-// What the commit has and we did not read was passed over if it is still there, and deleted if it is not.
-function lacks(
-  { root, files }: Pick<Revision, "root" | "files">,
-  head: Head,
-  paths: readonly string[] | undefined,
-): boolean {
-  const read = new Set(files.map(({ path }) => path));
-  const starts = startsOf(root, paths);
-  return [...head.blobs.keys()].some((path) => {
-    const steps = path.split("/");
-    if (read.has(path) || steps.some(isPassedOver) || !isManifestFile(steps.at(-1) ?? "")) return false;
-    if (!starts.some((start) => isBelow(path, start))) return false;
-    return lstatSync(join(root, path), { throwIfNoEntry: false }) === undefined;
-  });
-}
-
-/** Whether a path is the starting point or lies below it. */
-export function isBelow(path: string, start: string): boolean {
-  return start === "" || path === start || path.startsWith(`${start}/`);
 }

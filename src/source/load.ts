@@ -1,8 +1,7 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
-import { type Identity, type Manifest, splitVersion } from "../core/manifest.ts";
-import type { Declaration } from "./declaration.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
 import { type Findings, findings, type Refuse } from "./findings.ts";
 import type { Limits } from "./limits.ts";
@@ -13,8 +12,9 @@ import { formatOf } from "./parse/document.ts";
 import { recall } from "./recall.ts";
 import { resolveReferences } from "./references.ts";
 import { type ReadFile, remember } from "./remember.ts";
-import { noSource, type RememberedContent, type RememberedSource } from "./remembered.ts";
+import { noSource, type RememberedContent, type RememberedFile, type RememberedSource } from "./remembered.ts";
 import type { Revision, SourceFile } from "./revision.ts";
+import { soundManifest } from "./sound.ts";
 import { shareReading, threadsFor } from "./threads.ts";
 import { refuseTwins } from "./twins.ts";
 
@@ -83,17 +83,14 @@ export async function load(
     invalid.add(identity);
     if (diagnostic !== null) found.add(diagnostic);
   };
-  refuseTwins(declarations, refuse);
-  const sound = declarations.flatMap((declaration) => toManifest(declaration, declared, invalid) ?? []);
+  refuseTwins(declarations, declared, refuse);
+  const sound = declarations.flatMap((declaration) => soundManifest(declaration, { declared, invalid }) ?? []);
   await pause();
   resolveReferences(sound, { declared, external, refuse });
   const graph = resolveGraph(sound);
   refuseCycles(graph, sound, refuse);
   await pause();
-  const known = new Map(
-    declarations.flatMap(({ identity, meaning }) => (identity && meaning ? [[identity, meaning]] : [])),
-  );
-  const meanings = checkMeanings(sound, { now: options.now, known, add: found.add, refuse });
+  const meanings = checkMeanings(sound, { now: options.now, add: found.add, refuse });
   await pause();
   return {
     ...ordered(sound, invalid, graph),
@@ -113,19 +110,22 @@ type Reading = Omit<DeclareOptions, "aside"> & Pick<LoadOptions, "remembered" | 
 async function readAll({ files }: Revision, reading: Reading, found: Findings): Promise<readonly ReadFile[]> {
   const { allowLiteralSecrets, limits, unknownFields, now, pause } = reading;
   await using aside = new AsideReader();
-  const read = new Map<SourceFile, ReadFile | Promise<ReadFile>>();
+  const read = new Map<SourceFile, ReadFile>();
+  const waited: Promise<unknown>[] = [];
   const readHere = (file: SourceFile): void => {
     const one = readOne(file, { ...reading, aside }, found);
+    if (!(one instanceof Promise)) read.set(file, one);
+    else waited.push(one.then((late) => read.set(file, late)));
     // Should the loop end early, nobody asks for this one any more.
-    if (one instanceof Promise) one.catch(() => undefined);
-    read.set(file, one);
+    waited.at(-1)?.catch(() => undefined);
   };
-  const takeOver = (file: SourceFile, content: RememberedContent, values?: readonly string[]): void => {
+  const takeOver = (file: SourceFile, recalled: Recalled, values?: readonly string[]): void => {
+    const { content } = recalled;
     for (const { severity, code, summary, detail, line, column } of content.said) {
       // In the order of every other diagnostic: the same report is the same, byte for byte.
       found.add({ severity, code, summary, detail, file: file.display, line, column });
     }
-    read.set(file, { file, content: recall(file, content, reading, values), said: [], recalled: content });
+    read.set(file, { file, content: recall(file, content, reading, values), said: [], recalled: recalled.from });
   };
   const knownContent = contentFinder(reading.remembered ?? noSource, allowLiteralSecrets);
   const fresh: SourceFile[] = [];
@@ -138,7 +138,8 @@ async function readAll({ files }: Revision, reading: Reading, found: Findings): 
   }
   await using shared = shareReading(fresh, reading.threads ?? threadsFor(fresh.length), {
     rules: { limits, unknownFields, allowLiteralSecrets, now },
-    onRead: (file, lent) => (lent === null ? readHere(file) : takeOver(file, lent.content, lent.values)),
+    onRead: (file, lent) =>
+      lent === null ? readHere(file) : takeOver(file, { content: lent.content, from: lent }, lent.values),
   });
   for (let file = shared.next(); file !== undefined; file = shared.next()) {
     readHere(file);
@@ -147,30 +148,32 @@ async function readAll({ files }: Revision, reading: Reading, found: Findings): 
   }
   await shared.rest();
   // Without waiting here the threads would end before they have answered.
-  return await Promise.all(files.flatMap((file) => read.get(file) ?? []));
+  await Promise.all(waited);
+  return files.flatMap((file) => read.get(file) ?? []);
 }
+
+type Recalled = { readonly content: RememberedContent; readonly from: NonNullable<ReadFile["recalled"]> };
 
 // What the same content said before, wherever it lay: unless the place decides what it may hold.
 function contentFinder(
   { files }: RememberedSource,
   allowLiteralSecrets: readonly string[],
-): (file: SourceFile) => RememberedContent | null {
-  let elsewhere: ReadonlyMap<string, RememberedContent> | null = null;
+): (file: SourceFile) => Recalled | null {
+  let elsewhere: ReadonlyMap<string, RememberedFile> | null = null;
   const index = () =>
-    new Map(
-      files
-        .entries()
-        .flatMap(([path, { digest, content }]): [string, RememberedContent][] =>
-          content === null ? [] : [[`${formatOf(path)} ${digest}`, content]],
-        ),
-    );
+    new Map(Array.from(files, ([path, file]): [string, RememberedFile] => [`${formatOf(path)} ${file.digest}`, file]));
   return ({ path, digest }) => {
     const known = files.get(path);
-    if (known?.content && known.digest === digest) return known.content;
+    if (known?.digest === digest) return recalledFrom(known);
     if (digest === null || files.size === 0 || allowLiteralSecrets.length > 0) return null;
     elsewhere ??= index();
-    return elsewhere.get(`${formatOf(path)} ${digest}`) ?? null;
+    return recalledFrom(elsewhere.get(`${formatOf(path)} ${digest}`));
   };
+}
+
+function recalledFrom(from: RememberedFile | undefined): Recalled | null {
+  const content = from?.content ?? null;
+  return from === undefined || content === null ? null : { content, from };
 }
 
 function readOne(file: SourceFile, options: DeclareOptions, found: Findings): ReadFile | Promise<ReadFile> {
@@ -182,30 +185,6 @@ function readOne(file: SourceFile, options: DeclareOptions, found: Findings): Re
   const content = declare(file, options, { add });
   const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, recalled: null });
   return content instanceof Promise ? content.then(read) : read(content);
-}
-
-function toManifest(
-  declaration: Declaration,
-  declared: ReadonlySet<Identity>,
-  invalid: ReadonlySet<Identity>,
-): Manifest | null {
-  const { kind, identity, key, references, file, index, line, locate, isSound } = declaration;
-  if (!isSound || identity === null || key === null || invalid.has(identity)) return null;
-  const { version } = kind.versions === undefined ? { version: null } : splitVersion(identity);
-  const before = version === null ? null : `${kind.type}/${key}@${version - 1}`;
-  const hasEarlier = before !== null && declared.has(before);
-  return {
-    kind: kind.type,
-    identity,
-    ...(file.digest === null ? {} : { digest: `${file.digest} ${formatOf(file.path)} ${index}` }),
-    get value() {
-      return declaration.value;
-    },
-    file: file.display,
-    line,
-    references: hasEarlier ? [...references, { identity: before, pointer: "/version" }] : references,
-    locate,
-  };
 }
 
 function refuseCycles(graph: Graph, sound: readonly Manifest[], refuse: Refuse): void {

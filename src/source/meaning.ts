@@ -16,29 +16,30 @@ export type Meaning = {
 /** What checking meanings needs, and whom it tells. */
 export type Checking = {
   readonly now: Date;
-  /** By what an earlier run told that a manifest means something sound. */
-  readonly known: ReadonlyMap<Identity, Meaning>;
   readonly add: (diagnostic: Diagnostic) => void;
   readonly refuse: Refuse;
 };
 
 /**
  * Checks what no schema can say of each manifest, knowing the cluster that it ends up in; those that are known to be
- * sound, by the same cluster and day, are not looked at. Gives what the sound ones were told by.
+ * sound, by the same cluster and day, are not looked at. Gives what the others were told by; null where they are faulty.
  */
-export function checkMeanings(manifests: readonly Manifest[], checking: Checking): ReadonlyMap<Identity, Meaning> {
+export function checkMeanings(manifests: readonly Meant[], checking: Checking): ReadonlyMap<Identity, Meaning | null> {
   const clusterOf = clusterFinder(manifests);
-  const sound = new Map<Identity, Meaning>();
+  const checked = new Map<Identity, Meaning | null>();
   const day = dayOf(checking.now);
   for (const manifest of manifests) {
     const cluster = () => clusterOf(manifest);
-    const known = checking.known.get(manifest.identity);
-    const isKnown = known !== undefined && holds(known, cluster, day);
-    const meaning = isKnown ? known : check(manifest, cluster, checking, day);
-    if (meaning !== null) sound.set(manifest.identity, meaning);
+    const { identity, meaning } = manifest;
+    if (meaning !== null && holds(meaning, cluster, day)) continue;
+    const told = check(manifest, cluster, checking, day);
+    if (told !== null || meaning !== null) checked.set(identity, told);
   }
-  return sound;
+  return checked;
 }
+
+/** A manifest, and by what an earlier look told that it means something sound. */
+type Meant = Manifest & { readonly meaning: Meaning | null };
 
 type Finding = () => Manifest | undefined;
 

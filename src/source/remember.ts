@@ -14,10 +14,11 @@ export type ReadFile = {
   /** What was said of it alone. */
   readonly said: readonly Diagnostic[];
   /** What it was recalled from; null where it was read. */
-  readonly recalled: RememberedContent | null;
+  readonly recalled: Pick<RememberedFile, "content"> | null;
 };
 
-const NO_MEANINGS: ReadonlyMap<Identity, Meaning> = new Map();
+/** By what manifests were told to mean something sound, where that is news; null where they do not. */
+type News = ReadonlyMap<Identity, Meaning | null>;
 
 /** A file of which more is said is read each time. */
 const MOST_SAID = 20;
@@ -26,60 +27,57 @@ const MOST_SAID = 20;
 export function remember(
   at: number,
   files: readonly ReadFile[],
-  meanings: ReadonlyMap<Identity, Meaning>,
+  meanings: News,
   before: RememberedSource,
 ): RememberedSource | null {
   // A commit's files lie in no folder that could be read again.
   if (files.length > 0 && files.every(({ file }) => file.stamp === null)) return null;
   let isNew = files.length < before.files.size;
-  const next = new Map<string, RememberedFile>();
-  for (const read of files) {
+  const next = files.map((read) => {
     const known = before.files.get(read.file.path);
     const now = fileOf(read, meanings, known);
     isNew ||= now !== known || (now !== undefined && !isUntouched(now.stamp, now.stamp, before.at));
-    if (now !== undefined) next.set(read.file.path, now);
-  }
-  return isNew ? { at, files: next } : null;
+    return now;
+  });
+  if (!isNew) return null;
+  const paired = files.flatMap(({ file }, nth): [string, RememberedFile][] => {
+    const now = next[nth];
+    return now === undefined ? [] : [[file.path, now]];
+  });
+  return { at, files: new Map(paired) };
 }
 
-function fileOf(
-  read: ReadFile,
-  meanings: ReadonlyMap<Identity, Meaning>,
-  known: RememberedFile | undefined,
-): RememberedFile | undefined {
-  const { stamp, digest, blob } = read.file;
+function fileOf(read: ReadFile, meanings: News, known: RememberedFile | undefined): RememberedFile | undefined {
+  const { file, recalled } = read;
+  const { stamp, digest, blob } = file;
   if (stamp === null || digest === null) return undefined;
-  const content = read.recalled === null ? contentOf(read, meanings) : withMeanings(read.recalled, meanings);
-  const isKnown = known !== undefined && known.content === content && known.blob === blob && known.digest === digest;
+  const hasNews = read.content.declarations.some(({ identity }) => identity !== null && meanings.has(identity));
+  const isAsKnown = known?.digest === digest && known.blob === blob;
   // Compared with itself, at the end of time: whether nothing but the time of looking differs.
-  return isKnown && isUntouched(stamp, known.stamp, Number.POSITIVE_INFINITY)
-    ? known
-    : { stamp, digest, blob, content };
+  const isUnmoved = isAsKnown && isUntouched(stamp, known.stamp, Number.POSITIVE_INFINITY);
+  if (isUnmoved && recalled === known && !hasNews) return known;
+  const before = recalled === null ? contentOf(read) : recalled.content;
+  const content = before && hasNews ? withMeanings(before, meanings) : before;
+  return isUnmoved && content === null && known.content === null ? known : { stamp, digest, blob, content };
 }
 
 /** What to remember of a file that was read; null where it has to be read each time. */
-export function contentOf(
-  { content, said }: Pick<ReadFile, "content" | "said">,
-  meanings: ReadonlyMap<Identity, Meaning> = NO_MEANINGS,
-): RememberedContent | null {
-  const declarations = content.declarations.map((one) => declarationOf(one, meanings));
+export function contentOf({ content, said }: Pick<ReadFile, "content" | "said">): RememberedContent | null {
+  const declarations = content.declarations.map(declarationOf);
   const isWhole = declarations.every((one) => one !== null);
   if (!content.isReadable || !isWhole || said.length > MOST_SAID) return null;
   return { declarations, unmanaged: content.unmanaged, said: said.map(({ file: _, ...rest }) => rest) };
 }
 
-function declarationOf(
-  { type, identity, key, line, index, references, isSound, meaning }: Declaration,
-  meanings: ReadonlyMap<Identity, Meaning>,
-): RememberedDeclaration | null {
-  if (!isSound || identity === null || key === null) return null;
-  return { type, identity, key, line, index, references, meaning: meanings.get(identity) ?? meaning };
+function declarationOf(one: Declaration): RememberedDeclaration | null {
+  const { type, identity, line, index, references, isSound, meaning } = one;
+  return isSound && identity !== null ? { type, identity, line, index, references, meaning } : null;
 }
 
-// The same object where nothing is new, which is what is mostly so.
-function withMeanings(content: RememberedContent, meanings: ReadonlyMap<Identity, Meaning>): RememberedContent {
-  const isSame = content.declarations.every(({ identity, meaning }) => (meanings.get(identity) ?? null) === meaning);
-  if (isSame) return content;
-  const declarations = content.declarations.map((one) => ({ ...one, meaning: meanings.get(one.identity) ?? null }));
+function withMeanings(content: RememberedContent, meanings: News): RememberedContent {
+  const declarations = content.declarations.map((one) => {
+    const news = meanings.get(one.identity);
+    return news === undefined ? one : { ...one, meaning: news };
+  });
   return { ...content, declarations };
 }

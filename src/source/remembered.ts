@@ -10,7 +10,7 @@ export type RememberedFile = {
   readonly digest: string;
   /** Its git blob id; null where nobody asked. */
   readonly blob: string | null;
-  /** What it contributes; null where it has to be read each time. */
+  /** What it contributes, perhaps made when asked for; null where it has to be read each time. */
   readonly content: RememberedContent | null;
 };
 
@@ -26,7 +26,6 @@ export type RememberedContent = {
 export type RememberedDeclaration = {
   readonly type: string;
   readonly identity: Identity;
-  readonly key: string;
   readonly line: number;
   /** Its place among the documents of its file. */
   readonly index: number;
@@ -35,12 +34,17 @@ export type RememberedDeclaration = {
   readonly meaning: Meaning | null;
 };
 
+/** Remembered files by path, in the order of their paths. */
+export type RememberedFiles = Iterable<readonly [path: string, file: RememberedFile]> & {
+  readonly size: number;
+  readonly get: (path: string) => RememberedFile | undefined;
+};
+
 /** What an earlier run knew of a source. */
 export type RememberedSource = {
   /** When it began to read the source, epoch milliseconds. */
   readonly at: number;
-  /** By path. */
-  readonly files: ReadonlyMap<string, RememberedFile>;
+  readonly files: RememberedFiles;
 };
 
 /** No source remembered. */

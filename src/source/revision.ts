@@ -8,7 +8,7 @@ export type SourceFile = {
   /** Relative to the working directory, as reports name it. */
   readonly display: string;
   /** Its content, or only the beginning where `size` is beyond the limit; read again once it was given out. */
-  readonly bytes: () => Uint8Array;
+  bytes(): Uint8Array;
   /** Bytes of the whole file. */
   readonly size: number;
   /** Of the content; null where `size` is beyond the limit. */

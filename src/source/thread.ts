@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type DeclareRules, declareHere } from "./declare.ts";
-import { type PackedContent, packContent } from "./memory.ts";
+import { writeContent } from "./kept.ts";
 import { contentOf } from "./remember.ts";
 import type { SourceFile } from "./revision.ts";
 
@@ -26,8 +26,7 @@ function readApart({ path, display, bytes }: SentFile): ReadApart {
   if (read === null) return null;
   const content = contentOf({ content: read, said });
   if (content === null) return null;
-  const packed: PackedContent = packContent(content);
-  return { content: JSON.stringify(packed), values: read.declarations.map(({ value }) => JSON.stringify(value)) };
+  return { content: writeContent(content), values: read.declarations.map(({ value }) => JSON.stringify(value)) };
 }
 
 const say = (answer: readonly ReadApart[] | "ready") => parentPort?.postMessage(answer);

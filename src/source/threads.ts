@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { unpackContent } from "./memory.ts";
+import { readContent } from "./kept.ts";
 import { SMALL_BYTES } from "./parse/read.ts";
 import type { RememberedContent } from "./remembered.ts";
 import type { SourceFile } from "./revision.ts";
@@ -112,10 +112,12 @@ function startThread(batch: () => readonly SourceFile[], { rules, onRead }: Shar
 }
 
 // A copy, since what is cloned is the whole buffer that the bytes may be a part of.
-function sent({ path, display, size, bytes }: SourceFile): SentFile {
-  return { path, display, bytes: size > SMALL_BYTES ? null : new Uint8Array(bytes()) };
+function sent(file: SourceFile): SentFile {
+  const { path, display, size } = file;
+  return { path, display, bytes: size > SMALL_BYTES ? null : new Uint8Array(file.bytes()) };
 }
 
 function lentOf(read: ReadApart): Lent | null {
-  return read && { content: unpackContent(JSON.parse(read.content)), values: read.values };
+  const content = read && readContent(read.content);
+  return content && { content, values: read.values };
 }

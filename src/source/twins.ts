@@ -5,8 +5,15 @@ import type { Refuse } from "./findings.ts";
 import { quoted } from "./parse/fault.ts";
 
 /** Refuses what is declared more than once, and names declared both with and without a version number. */
-export function refuseTwins(declarations: readonly Declaration[], refuse: Refuse): void {
-  for (const [identity, twins] of grouped(declarations, ({ identity }) => identity)) {
+export function refuseTwins(
+  declarations: readonly Declaration[],
+  declared: ReadonlySet<Identity>,
+  refuse: Refuse,
+): void {
+  const named = declarations.reduce((count, { identity }) => (identity === null ? count : count + 1), 0);
+  // As many identities as names: mostly nothing is there twice, and need not be grouped.
+  const groups = named === declared.size ? [] : grouped(declarations, ({ identity }) => identity);
+  for (const [identity, twins] of groups) {
     if (twins.length > 1) refuseAll(twins, refuse, (others) => twinFault(identity, others));
   }
   const versioned = declarations.filter(({ kind }) => kind.versions !== undefined);
@@ -38,7 +45,8 @@ function mixedFault(name: string, others: string): Wording {
 const SHOWN = 3;
 
 function refuseAll(twins: readonly Declaration[], refuse: Refuse, wording: (others: string) => Wording): void {
-  for (const { identity, file, locate, line } of twins) {
+  for (const twin of twins) {
+    const { identity, file, line } = twin;
     const others = twins
       .filter((other) => other.file !== file || other.line !== line)
       .map((other) => `${other.file.display}:${other.line}`);
@@ -47,7 +55,7 @@ function refuseAll(twins: readonly Declaration[], refuse: Refuse, wording: (othe
         ? `${others.slice(0, SHOWN).join(", ")} and ${others.length - SHOWN} more`
         : others.join(", ");
     if (identity !== null)
-      refuse(identity, { severity: "error", ...wording(named), file: file.display, ...locate("/name") });
+      refuse(identity, { severity: "error", ...wording(named), file: file.display, ...twin.locate("/name") });
   }
 }
 

@@ -21,7 +21,7 @@ describe("a folder", () => {
     });
     const revision = await read(root);
     expect(pathsOf(revision)).toEqual(["A.YAML", "a/y.json", "a/z.yml", "b.yaml"]);
-    expect(revision.files.map(({ bytes }) => Buffer.from(bytes()).toString())).toEqual(["A", "{}", "z", "b"]);
+    expect(revision.files.map((file) => Buffer.from(file.bytes()).toString())).toEqual(["A", "{}", "z", "b"]);
     expect(revision.commit).toBeNull();
   });
 
@@ -139,7 +139,7 @@ describe("a folder", () => {
   test("B20: only the beginning of a file beyond the limit is read, and all files together have a limit", async () => {
     const root = await folderOf({ "big.yaml": "x".repeat(50_001), "fine.yaml": "x".repeat(50_000) });
     const { files } = await read(root, { limits: { fileBytes: 50_000 } });
-    expect(files.map(({ size, bytes }) => [size, bytes().length])).toEqual([
+    expect(files.map((file) => [file.size, file.bytes().length])).toEqual([
       [50_001, 16_384],
       [50_000, 50_000],
     ]);

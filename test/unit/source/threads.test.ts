@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Manifest } from "../../../src/core/manifest.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { type Loaded, type LoadRules, load } from "../../../src/source/load.ts";
@@ -33,9 +34,14 @@ const files: Files = {
   ...Object.assign({}, ...Array.from({ length: 20 }, (_, n) => sorts(n))),
 };
 
+/** All that a manifest tells. */
+const told = (manifest: Manifest) => {
+  const { kind, identity, digest, value, file, line, references } = manifest;
+  return { kind, identity, digest, value, file, line, references, at: manifest.locate("/name") };
+};
 const outline = ({ manifests, waves, declared, invalid, toRemember, ...rest }: Loaded) => ({
   ...rest,
-  manifests: manifests.map(({ locate, ...manifest }) => ({ ...manifest, at: locate("/name") })),
+  manifests: manifests.map(told),
   waves: [...waves],
   declared: [...declared].toSorted(),
   invalid: [...invalid].toSorted(),

@@ -1,0 +1,31 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import type { Head } from "./git.ts";
+import { isManifestFile, isPassedOver } from "./ignore.ts";
+import type { SourceFile } from "./revision.ts";
+
+/** Where files were looked for: a root, and the starting points below it. */
+export type Searched = { readonly root: string; readonly starts: readonly string[] };
+
+/** Whether a folder is its commit: every file that was read is the commit's, and none of the commit's is missing. */
+export function isCommit(files: readonly SourceFile[], head: Head, searched: Searched): boolean {
+  // Each is asked, while what was read of it is still held.
+  const others = files.filter(({ path, blob }) => blob !== null && head.blobs.get(path) !== blob);
+  return others.length === 0 && !lacks(files, head, searched);
+}
+
+// What the commit has and we did not read was passed over if it is still there, and deleted if it is not.
+function lacks(files: readonly SourceFile[], head: Head, { root, starts }: Searched): boolean {
+  const read = new Set(files.map(({ path }) => path));
+  return head.blobs.keys().some((path) => {
+    const steps = path.split("/");
+    if (read.has(path) || steps.some(isPassedOver) || !isManifestFile(steps.at(-1) ?? "")) return false;
+    if (!starts.some((start) => isBelow(path, start))) return false;
+    return lstatSync(join(root, path), { throwIfNoEntry: false }) === undefined;
+  });
+}
+
+/** Whether a path is the starting point or lies below it. */
+export function isBelow(path: string, start: string): boolean {
+  return start === "" || path === start || path.startsWith(`${start}/`);
+}

@@ -1,0 +1,188 @@
+import { compareText } from "../core/diagnostic.ts";
+import type { Identity, Reference } from "../core/manifest.ts";
+import type {
+  RememberedContent,
+  RememberedDeclaration,
+  RememberedFile,
+  RememberedFiles,
+  RememberedSource,
+} from "./remembered.ts";
+import type { Stamp } from "./stamp.ts";
+
+/**
+ * What is remembered of a source, as text: a line that tells the files apart, then a line for what each contributes, so
+ * that thousands of files are no more than a few long strings until somebody asks for one.
+ */
+export function writeSource({ at, files }: RememberedSource): string {
+  const head: Head = { at, paths: [], stamps: [], digests: [], blobs: [] };
+  const lines: string[] = [];
+  for (const [path, file] of files) {
+    const { stamp, digest, blob } = file;
+    head.paths.push(path);
+    head.stamps.push(stamp.size, stamp.modified, stamp.changed, stamp.inode);
+    head.digests.push(digest);
+    head.blobs.push(blob);
+    lines.push(file instanceof KeptFile ? file.line : writeContent(file.content));
+  }
+  return [JSON.stringify(head), ...lines].join("\n");
+}
+
+/** Reads what `writeSource` wrote. */
+export function readSource(text: string): RememberedSource {
+  const end = text.indexOf("\n");
+  const head = JSON.parse(end === -1 ? text : text.slice(0, end)) as Head;
+  return { at: head.at, files: new KeptFiles(head, text) };
+}
+
+/** By columns, four numbers a stamp. */
+type Head = {
+  readonly at: number;
+  readonly paths: string[];
+  readonly stamps: number[];
+  readonly digests: string[];
+  readonly blobs: (string | null)[];
+};
+
+class KeptFiles implements RememberedFiles {
+  readonly head: Head;
+  readonly #text: string;
+  /** Where the line of each file ends. */
+  readonly #ends: Uint32Array;
+  readonly #files: KeptFile[] = [];
+  #next = 0;
+
+  constructor(head: Head, text: string) {
+    this.head = head;
+    this.#text = text;
+    this.#ends = lineEnds(text, head.paths.length);
+  }
+
+  get size(): number {
+    return this.head.paths.length;
+  }
+
+  get(path: string): RememberedFile | undefined {
+    const { paths } = this.head;
+    // Mostly they are asked for in order.
+    const place = paths[this.#next] === path ? this.#next : placeOf(paths, path);
+    if (place === -1) return undefined;
+    this.#next = place + 1;
+    return this.#at(place);
+  }
+
+  *[Symbol.iterator](): Generator<readonly [string, RememberedFile]> {
+    for (const [place, path] of this.head.paths.entries()) yield [path, this.#at(place)];
+  }
+
+  line(place: number): string {
+    return this.#text.slice((this.#ends[place] ?? 0) + 1, this.#ends[place + 1]);
+  }
+
+  #at(place: number): KeptFile {
+    const known = this.#files[place];
+    if (known !== undefined) return known;
+    const file = new KeptFile(this, place);
+    this.#files[place] = file;
+    return file;
+  }
+}
+
+// The first is that of the head.
+function lineEnds(text: string, lines: number): Uint32Array {
+  const ends = new Uint32Array(lines + 1);
+  for (let line = 0, from = 0; line <= lines; line++) {
+    const end = text.indexOf("\n", from);
+    ends[line] = end === -1 ? text.length : end;
+    from = end + 1;
+  }
+  return ends;
+}
+
+function placeOf(paths: readonly string[], path: string): number {
+  let [low, high] = [0, paths.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareText(paths[middle] ?? "", path) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return paths[low] === path ? low : -1;
+}
+
+class KeptFile implements RememberedFile {
+  readonly #files: KeptFiles;
+  readonly #place: number;
+
+  constructor(files: KeptFiles, place: number) {
+    this.#files = files;
+    this.#place = place;
+  }
+
+  get stamp(): Stamp {
+    const { stamps } = this.#files.head;
+    const at = 4 * this.#place;
+    const [size = 0, modified = 0, changed = 0, inode = 0] = [
+      stamps[at],
+      stamps[at + 1],
+      stamps[at + 2],
+      stamps[at + 3],
+    ];
+    return { size, modified, changed, inode };
+  }
+
+  get digest(): string {
+    return this.#files.head.digests[this.#place] ?? "";
+  }
+
+  get blob(): string | null {
+    return this.#files.head.blobs[this.#place] ?? null;
+  }
+
+  /** As it is written. */
+  get line(): string {
+    return this.#files.line(this.#place);
+  }
+
+  get content(): RememberedContent | null {
+    return readContent(this.line);
+  }
+}
+
+type Written = readonly [unmanaged: number, said: RememberedContent["said"], ...declarations: readonly WrittenOne[]];
+
+type WrittenOne = readonly [
+  type: string,
+  identity: Identity,
+  line: number,
+  index: number,
+  meaning: readonly [cluster: string | null, day: string | null] | null,
+  /** Identity and pointer by turns. */
+  ...references: readonly string[],
+];
+
+/** Writes what a file contributes in one line. */
+export function writeContent(content: RememberedContent | null): string {
+  if (content === null) return "null";
+  const { unmanaged, said, declarations } = content;
+  const written: Written = [unmanaged, said, ...declarations.map(writeDeclaration)];
+  return JSON.stringify(written);
+}
+
+function writeDeclaration({ type, identity, line, index, references, meaning }: RememberedDeclaration): WrittenOne {
+  const told = meaning && ([meaning.cluster, meaning.day] as const);
+  return [type, identity, line, index, told, ...references.flatMap((each) => [each.identity, each.pointer])];
+}
+
+/** Reads what `writeContent` wrote. */
+export function readContent(line: string): RememberedContent | null {
+  const written = JSON.parse(line) as Written | null;
+  if (written === null) return null;
+  const [unmanaged, said, ...declarations] = written;
+  return { unmanaged, said, declarations: declarations.map(readDeclaration) };
+}
+
+function readDeclaration([type, identity, line, index, told, ...rest]: WrittenOne): RememberedDeclaration {
+  const references: Reference[] = [];
+  for (let at = 0; at < rest.length; at += 2)
+    references.push({ identity: rest[at] ?? "", pointer: rest[at + 1] ?? "" });
+  return { type, identity, line, index, references, meaning: told && { cluster: told[0], day: told[1] } };
+}
