@@ -4,9 +4,10 @@ import { build, type Room } from "./build.ts";
 import { isDelicate } from "./delicate.ts";
 import { parseFast } from "./fast.ts";
 import { type Fault, fault } from "./fault.ts";
-import { mayLookOdd } from "./invisible.ts";
+import { isPlain, mayLookOdd } from "./invisible.ts";
 import { parseJson } from "./json.ts";
 import { type Outline, outlineOf } from "./outline.ts";
+import { type Plain, readPlain } from "./plain/read.ts";
 import { TEMPLATE } from "./slip.ts";
 import { type Chunk, splitDocuments } from "./split.ts";
 import type { Parsed } from "./stream.ts";
@@ -78,7 +79,7 @@ export function parseFile(bytes: Uint8Array, reading: Reading, look: ExactLook |
   if (directive !== null) return { text, faults: [directive], documents: [] };
   const chunks = splitDocuments(text);
   if (chunks.length > limits.documents) return { text, faults: [tooMany(chunks, limits)], documents: [] };
-  const documents = readChunks(chunks, reading, look, isOdd);
+  const documents = readChunks(chunks, reading, look, { isOdd, isAllPlain: isPlain(text, isSimple) });
   return documents === null ? null : { text, faults: [], documents };
 }
 
@@ -89,13 +90,18 @@ function readChunks(
   chunks: readonly Chunk[],
   { limits, worthy }: Reading,
   look: ExactLook | null,
-  isOdd: boolean,
+  { isOdd, isAllPlain }: { readonly isOdd: boolean; readonly isAllPlain: boolean },
 ): readonly ParsedDocument[] | null {
   const documents: ParsedDocument[] = [];
   const room: Room = { left: limits.fileBytes };
   let broken = MOST_BROKEN;
   for (const chunk of chunks) {
     const { text } = chunk;
+    const plain = isAllPlain ? readPlain(text, limits) : null;
+    if (plain !== null) {
+      documents.push(faultless(chunk, plain, limits));
+      continue;
+    }
     const fast = parseFast(text, limits.depth);
     const doubt = doubtOf(fast, text);
     const isWorthIt = doubt !== null && (worthy?.test(text) ?? true) && (doubt === "delicate" || text.length <= broken);
@@ -119,6 +125,12 @@ export function doubtOf(fast: Parsed, text: string): "broken" | "delicate" | nul
 function agreed(ours: ParsedDocument | null, exact: ParsedDocument | null): ParsedDocument | null {
   const isSame = ours !== null && exact !== null && ours.faults.length === 0 && exact.faults.length === 0;
   return isSame && JSON.stringify(ours.value) === JSON.stringify(exact.value) ? ours : exact;
+}
+
+// As the fast parser would have read it, who can be asked for where its fields stand.
+function faultless(chunk: Chunk, { value, offset, hasCredentials }: Plain, limits: Limits): ParsedDocument {
+  const outline = outlineLater(chunk, "fast", limits);
+  return { value, faults: [], offset: chunk.offset + offset, hasCredentials, chunk, readBy: "fast", outline };
 }
 
 type Manner = { readonly limits: Limits; readonly isOdd: boolean; readonly room: Room };

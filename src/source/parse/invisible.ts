@@ -12,6 +12,14 @@ export function mayLookOdd(text: string, isSimple: boolean): boolean {
   return text.includes("\\") || (!isSimple && INVISIBLE.test(text));
 }
 
+// A tab, a carriage return, and the line feed of other times.
+const BLANKS = /[\t\r\u0085]/;
+
+/** Whether a text surely has no character but those that are what they look like, spaces and line feeds. */
+export function isPlain(text: string, isSimple: boolean): boolean {
+  return isSimple || !(BLANKS.test(text) || INVISIBLE.test(text));
+}
+
 /** Finds characters that mislead a reader: refused in keys, a warning in values. */
 export function checkText(text: string, offset: number, where: "key" | "value"): Fault | null {
   if (where === "key" && CONTROL.test(text))

@@ -1,0 +1,96 @@
+import { afterSpaces, BAR, DASH, endOfLine, HASH, isRest, LINE_FEED, PLUS, SPACE } from "./characters.ts";
+import { noted, type Reading } from "./word.ts";
+
+/**
+ * Reads a text over several lines (`|` or `>`) under what stands at a column, and goes to the start of the line behind
+ * it; undefined where its indentation is told, or has to be guessed.
+ */
+export function readBlock(reading: Reading, column: number): string | undefined {
+  const { text } = reading;
+  const isLiteral = text.charCodeAt(reading.at) === BAR;
+  const chomping = text.charCodeAt(reading.at + 1);
+  const header = reading.at + (chomping === DASH || chomping === PLUS ? 2 : 1);
+  const from = endOfLine(text, header) + 1;
+  // Readers differ on what an unfinished last line is worth.
+  if (!isRest(text, header) || from >= text.length || text.charCodeAt(text.length - 1) !== LINE_FEED) return undefined;
+  const indent = indentOf(text, from);
+  if (indent <= column) return undefined;
+  const lines: Lines = { text, at: from, indent, breaks: 0 };
+  const joined = isLiteral ? literal(lines) : folded(lines);
+  if (joined === undefined || isLooseComment(lines, column)) return undefined;
+  reading.at = lines.at;
+  if (chomping === DASH) return noted(reading, joined);
+  return noted(reading, joined + (chomping === PLUS ? "\n".repeat(lines.breaks) : "\n"));
+}
+
+type Lines = {
+  readonly text: string;
+  readonly indent: number;
+  /** Where the next line begins. */
+  at: number;
+  /** Line feeds since the last text. */
+  breaks: number;
+};
+
+// By the first line that is not empty; -1 where one before it is longer than that, or there is none.
+function indentOf(text: string, from: number): number {
+  let widest = 0;
+  for (let start = from; start < text.length; ) {
+    const at = afterSpaces(text, start);
+    if (text.charCodeAt(at) !== LINE_FEED) return at < text.length && at - start >= widest ? at - start : -1;
+    widest = Math.max(widest, at - start);
+    start = at + 1;
+  }
+  return -1;
+}
+
+/** The next line of the text without its indentation; null behind the last, undefined for one of spaces alone. */
+function nextLine(lines: Lines): string | null | undefined {
+  const { text, indent } = lines;
+  while (lines.at < text.length) {
+    const at = afterSpaces(text, lines.at);
+    const isEmpty = text.charCodeAt(at) === LINE_FEED;
+    if (at - lines.at < indent && !isEmpty) return null;
+    const start = lines.at + indent;
+    if (isEmpty) {
+      if (at > start) return undefined;
+      lines.breaks++;
+      lines.at = at + 1;
+      continue;
+    }
+    const end = endOfLine(text, at);
+    lines.at = end + 1;
+    return text.slice(start, end);
+  }
+  return null;
+}
+
+function literal(lines: Lines): string | undefined {
+  return join(lines, () => "\n".repeat(lines.breaks));
+}
+
+function folded(lines: Lines): string | undefined {
+  return join(lines, (line, isFirst) => {
+    if (line.charCodeAt(0) === SPACE || line.endsWith(" ")) return undefined;
+    if (isFirst) return "\n".repeat(lines.breaks);
+    return lines.breaks === 1 ? " " : "\n".repeat(lines.breaks - 1);
+  });
+}
+
+function join(lines: Lines, before: (line: string, isFirst: boolean) => string | undefined): string | undefined {
+  let joined = "";
+  for (let isFirst = true; ; isFirst = false) {
+    const line = nextLine(lines);
+    if (line === null) return joined;
+    const gap = line === undefined ? undefined : before(line, isFirst);
+    if (gap === undefined) return undefined;
+    joined += gap + line;
+    lines.breaks = 1;
+  }
+}
+
+// A comment that is indented further than the key could be meant for text.
+function isLooseComment({ text, at: start }: Lines, column: number): boolean {
+  const at = afterSpaces(text, start);
+  return text.charCodeAt(at) === HASH && at - start > column;
+}

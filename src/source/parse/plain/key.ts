@@ -1,0 +1,34 @@
+import { resolvePlain } from "../scalar.ts";
+import { APOSTROPHE, QUOTE } from "./characters.ts";
+import { type Quoted, readQuoted } from "./word.ts";
+
+/** A key, where it ends, and whether it needs no quotes. */
+export type Key = Quoted & { readonly isBare: boolean };
+
+/** Longer ones are no keys in YAML. */
+const LONGEST = 1000;
+
+// Objects give these a meaning or a place of their own.
+const ODD_KEY = /^(?:__proto__|\d+)$/;
+
+/** The key at a place; null where it is not surely a text, or none that can be a field like any other. */
+export function keyIn(text: string, from: number, endOf: (text: string, from: number) => number): Key | null {
+  const code = text.charCodeAt(from);
+  const isBare = code !== QUOTE && code !== APOSTROPHE;
+  const key = isBare ? bare(text, from, endOf(text, from)) : quoted(text, from);
+  if (key === null || key.word.length > LONGEST || ODD_KEY.test(key.word)) return null;
+  return { word: key.word, end: key.end, isBare };
+}
+
+function bare(text: string, from: number, end: number): Quoted | null {
+  if (end < 0) return null;
+  const word = text.slice(from, end);
+  const scalar = resolvePlain(word);
+  return scalar.is === "value" && typeof scalar.value === "string" && word !== "<<" ? { word, end } : null;
+}
+
+// Nobody writes a key with an escape in it without meaning something by it.
+function quoted(text: string, from: number): Quoted | null {
+  const key = readQuoted(text, from);
+  return key !== null && key.end - from === key.word.length + 2 ? key : null;
+}

@@ -1,0 +1,197 @@
+import type { Json } from "../../../contract/json.ts";
+import type { Limits } from "../../limits.ts";
+import { readBlock } from "./block.ts";
+import { readBrackets } from "./brackets.ts";
+import {
+  APOSTROPHE,
+  afterSpaces,
+  BAR,
+  COLON,
+  endOfKey,
+  endOfLine,
+  endOfValue,
+  GREATER,
+  HASH,
+  isGap,
+  isItem,
+  isRest,
+  LINE_FEED,
+  OPENING_BRACE,
+  OPENING_BRACKET,
+  QUOTE,
+} from "./characters.ts";
+import { keyIn } from "./key.ts";
+import { noKeys, objectOf, type Shape, withKey } from "./shape.ts";
+import { noted, type Reading, readQuoted, scalarAt } from "./word.ts";
+
+/** The value of a document without a fault. */
+export type Plain = {
+  readonly value: Json;
+  /** Where the content starts. */
+  readonly offset: number;
+  /** Whether a text in it is in a known credential format. */
+  readonly hasCredentials: boolean;
+};
+
+/**
+ * Reads a document as nearly all are written: block mappings and lists, scalars and brackets within a line, block texts.
+ * Null where it is anything else, has a fault or might have one: other readers know what to say of that. Every character
+ * is taken for what it looks like, so the text must hold no tab, no carriage return, and none that is invisible.
+ */
+export function readPlain(text: string, limits: Limits): Plain | null {
+  const reading: Reading = { text, limits, values: [], open: 0, at: 0, column: 0, nodes: 1, hasCredentials: false };
+  if (text.startsWith("---") && !toNextLine(reading, 3)) return null;
+  if (reading.at === 0) toContent(reading, 0);
+  if (reading.column !== 0) return null;
+  const offset = reading.at;
+  const value = readMapping(reading, noKeys, 1);
+  if (value === undefined || !isAtEnd(reading) || reading.nodes > limits.nodes) return null;
+  return { value, offset, hasCredentials: reading.hasCredentials };
+}
+
+function isAtEnd({ column }: Reading): boolean {
+  return column < 0;
+}
+
+// Where this line has no more, goes to the next one that has content.
+function toNextLine(reading: Reading, from: number): boolean {
+  if (!isRest(reading.text, from)) return false;
+  toContent(reading, endOfLine(reading.text, from) + 1);
+  return true;
+}
+
+// From the start of a line to the content of the first one that has any.
+function toContent(reading: Reading, from: number): void {
+  const { text } = reading;
+  let start = from;
+  while (start < text.length) {
+    const at = afterSpaces(text, start);
+    const code = text.charCodeAt(at);
+    if (code !== LINE_FEED && code !== HASH && at < text.length) {
+      reading.at = at;
+      reading.column = at - start;
+      return;
+    }
+    start = endOfLine(text, at) + 1;
+  }
+  reading.at = text.length;
+  reading.column = -1;
+}
+
+function readNode(reading: Reading, above: Shape, depth: number): Json | undefined {
+  return isItem(reading.text, reading.at) ? readList(reading, above, depth) : readMapping(reading, above, depth);
+}
+
+function readMapping(reading: Reading, above: Shape, depth: number): Json | undefined {
+  const { column, open: from } = reading;
+  if (depth > reading.limits.depth) return undefined;
+  let shape = noKeys;
+  do {
+    const next = readKey(reading, shape, above);
+    if (next === null || next.size > reading.limits.keys) return undefined;
+    shape = next;
+    const value = readField(reading, column, shape, depth);
+    if (value === undefined) return undefined;
+    reading.values[reading.open++] = value;
+    reading.nodes += 2;
+  } while (reading.column === column);
+  if (reading.column > column) return undefined;
+  reading.open = from;
+  return objectOf(shape, reading.values, from);
+}
+
+// What followed last time mostly follows again: then the key is known without being cut out.
+function readKey(reading: Reading, shape: Shape, above: Shape): Shape | null {
+  const { text, at } = reading;
+  const guess = shape === noKeys ? above.inside : shape.guess;
+  if (guess === null || !text.startsWith(guess.key, at)) return readOtherKey(reading, shape, above);
+  const end = at + guess.key.length;
+  if (text.charCodeAt(end) !== COLON || !isGap(text, end + 1)) return readOtherKey(reading, shape, above);
+  reading.at = end + 1;
+  return guess;
+}
+
+function readOtherKey(reading: Reading, shape: Shape, above: Shape): Shape | null {
+  const { text } = reading;
+  const key = keyIn(text, reading.at, endOfKey);
+  if (key === null || text.charCodeAt(key.end) !== COLON || !isGap(text, key.end + 1)) return null;
+  const next = withKey(shape, key.word);
+  reading.at = key.end + 1;
+  if (!key.isBare) return next;
+  if (shape === noKeys) above.inside = next;
+  else shape.guess = next;
+  return next;
+}
+
+function readField(reading: Reading, column: number, key: Shape, depth: number): Json | undefined {
+  const { text } = reading;
+  const at = afterSpaces(text, reading.at);
+  if (!isRest(text, reading.at)) return readInLine(reading, at, column, depth);
+  toContent(reading, endOfLine(text, at) + 1);
+  if (reading.column > column) return readNode(reading, key, depth + 1);
+  // A list may stand as far to the left as its key.
+  return reading.column === column && isItem(text, reading.at) ? readList(reading, key, depth + 1) : null;
+}
+
+function readList(reading: Reading, above: Shape, depth: number): Json | undefined {
+  const { text, column } = reading;
+  if (depth > reading.limits.depth) return undefined;
+  const items: Json[] = [];
+  do {
+    const item = readItem(reading, column, above, depth);
+    if (item === undefined) return undefined;
+    items.push(item);
+    reading.nodes++;
+  } while (reading.column === column && isItem(text, reading.at));
+  return reading.column > column ? undefined : items;
+}
+
+function readItem(reading: Reading, column: number, above: Shape, depth: number): Json | undefined {
+  const { text } = reading;
+  const from = reading.at + 1;
+  const at = afterSpaces(text, from);
+  if (isRest(text, from)) {
+    toContent(reading, endOfLine(text, at) + 1);
+    return reading.column > column ? readNode(reading, above, depth + 1) : null;
+  }
+  if (!isItem(text, at) && !isKey(text, at)) return readInLine(reading, at, column, depth);
+  // What begins in the line of its dash goes on below its first character.
+  reading.column = column + at - reading.at;
+  reading.at = at;
+  return readNode(reading, above, depth + 1);
+}
+
+function isKey(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code !== QUOTE && code !== APOSTROPHE) return endOfKey(text, at) >= 0;
+  const quoted = readQuoted(text, at);
+  return quoted !== null && text.charCodeAt(quoted.end) === COLON;
+}
+
+function readInLine(reading: Reading, at: number, column: number, depth: number): Json | undefined {
+  const { text } = reading;
+  switch (text.charCodeAt(at)) {
+    case QUOTE:
+    case APOSTROPHE: {
+      const quoted = readQuoted(text, at);
+      return quoted !== null && toNextLine(reading, quoted.end) ? noted(reading, quoted.word) : undefined;
+    }
+    case OPENING_BRACKET:
+    case OPENING_BRACE: {
+      reading.at = at;
+      const value = readBrackets(reading, depth + 1);
+      return toNextLine(reading, reading.at) ? value : undefined;
+    }
+    case BAR:
+    case GREATER: {
+      reading.at = at;
+      const block = readBlock(reading, column);
+      if (block !== undefined) toContent(reading, reading.at);
+      return block;
+    }
+    default: {
+      const end = endOfValue(text, at);
+      return end >= 0 && toNextLine(reading, end) ? scalarAt(reading, at, end) : undefined;
+    }
+  }
+}

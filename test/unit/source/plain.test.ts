@@ -1,0 +1,86 @@
+import { globSync, readFileSync } from "node:fs";
+import fc from "fast-check";
+import { dump } from "js-yaml";
+import { describe, expect, test } from "vitest";
+import { corpus as corpusOf } from "../../../bench/corpus/corpus.ts";
+import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
+import { build } from "../../../src/source/parse/build.ts";
+import { parseExact } from "../../../src/source/parse/exact.ts";
+import { parseFast } from "../../../src/source/parse/fast.ts";
+import { isPlain } from "../../../src/source/parse/invisible.ts";
+import { readPlain } from "../../../src/source/parse/plain/read.ts";
+import { splitDocuments } from "../../../src/source/parse/split.ts";
+import type { Parsed } from "../../../src/source/parse/stream.ts";
+import { decode } from "../../../src/source/parse/text.ts";
+import { nearPlain } from "./near-plain.ts";
+import { corpus, during, seed, texts, timeout } from "./texts.ts";
+
+const tight: Limits = { ...defaultLimits, depth: 2, keys: 3, nodes: 8 };
+
+/** What a document is to one of the parsers, as the plain reader would say it. */
+function told(parsed: Parsed | null, limits: Limits) {
+  if (parsed === null || "faults" in parsed || parsed.stream === null) return parsed;
+  const { value, ...rest } = build(parsed.stream, limits, { looksOdd: true, room: { left: limits.fileBytes } });
+  return { ...rest, json: JSON.stringify(value) };
+}
+
+function expectAgreement(text: string, limits: Limits): void {
+  const decoded = decode(Buffer.from(text));
+  if ("fault" in decoded || !isPlain(decoded.text, decoded.isSimple) || /^%/m.test(decoded.text)) return;
+  for (const chunk of splitDocuments(decoded.text)) {
+    const read = readPlain(chunk.text, limits);
+    if (read === null) continue;
+    const { value, ...rest } = read;
+    const plain = { ...rest, faults: [], json: JSON.stringify(value) };
+    expect(told(parseFast(chunk.text, limits.depth), limits)).toEqual(plain);
+    expect(told(parseExact(chunk.text), limits)).toEqual(plain);
+  }
+}
+
+describe(`the plain reader (SEED=${seed})`, () => {
+  test("reads the corpus as both parsers do", () => {
+    for (const text of corpus) expectAgreement(text, defaultLimits);
+  });
+
+  test.each([
+    ["", defaultLimits],
+    [" and keeps the limits", tight],
+  ])("reads whatever it answers for as both parsers do%s", { timeout }, (_, limits) => {
+    fc.assert(
+      fc.property(fc.oneof({ arbitrary: nearPlain, weight: 4 }, texts), (text) => expectAgreement(text, limits)),
+      during(limits === tight ? 0.5 : 1.5),
+    );
+  });
+
+  test("answers for every example and the whole corpus of the bench", () => {
+    const examples = globSync("examples/**/*.yaml").map((file) => readFileSync(file, "utf8"));
+    for (const text of [...examples, ...corpusOf(200).map((manifest) => dump(manifest, { lineWidth: 120 }))]) {
+      for (const chunk of splitDocuments(text)) expect(readPlain(chunk.text, defaultLimits)).not.toBeNull();
+    }
+  });
+
+  test.each([
+    ["a: 1\n", { a: 1 }],
+    ["--- # c\n\na: 0.5\nb:\nc: 'it''s' # c\n", { a: 0.5, b: null, c: "it's" }],
+    ['a:\n- b: {c: [1, x y]}\n  d: ~\n- - e\nf: "\\t"\n', { a: [{ b: { c: [1, "x y"] }, d: null }, ["e"]], f: "\t" }],
+    ["a: |\n  b\n   c\n\nd: >-\n  e\n  f\n\n  g\n", { a: "b\n c\n", d: "e f\ng" }],
+  ])("reads %j", (text, expected) => {
+    expect(readPlain(text, defaultLimits)?.value).toEqual(expected);
+  });
+
+  test.each([
+    ...["", "# c\n", "a\n", "- a\n", " a: 1\n", "a: b: c\n", "a: b\n c\n", "a:\n  b\n", "a: 1\na: 2\n", "{a: 1}\n"],
+    ...["a: &b c\n", "a: *b\n", "a: !b c\n", "<<: a\n", "1: a\n", "~: a\n", "__proto__: a\n", "? a\n", "a: |2\n   b\n"],
+    ...[
+      "a: 017\n",
+      "a: 1e999\n",
+      "a: 9007199254740993\n",
+      "a: [b,\n c]\n",
+      "a: 'b\n c'\n",
+      'a: "\\u0041"\n',
+      "a: |\n  b",
+    ],
+  ])("leaves %j to others", (text) => {
+    expect(readPlain(text, defaultLimits)).toBeNull();
+  });
+});
