@@ -6,7 +6,13 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 
 /** What one measured process took. */
-export type Run = { readonly milliseconds: number; readonly peakMegabytes: number; readonly result: unknown };
+export type Run = {
+  readonly milliseconds: number;
+  /** From when the first manifest was sent until the reply to the last had come; null where none was. */
+  readonly sendingMilliseconds: number | null;
+  readonly peakMegabytes: number;
+  readonly result: unknown;
+};
 
 /** A program of this project to measure, and what it must answer for the run to count. */
 export type Program = {
@@ -23,25 +29,37 @@ let count = 0;
 /** Runs a program once in a process of its own; what it prints must be JSON. */
 export async function run({ script, args, env = {}, check }: Program): Promise<Run> {
   count += 1;
-  const peak = join(tmpdir(), `holdfast-bench-peak-${process.pid}-${count}`);
+  const notes = join(tmpdir(), `holdfast-bench-measured-${process.pid}-${count}`);
   const started = performance.now();
   const child = spawn(
     process.execPath,
-    ["--require", join(import.meta.dirname, "peak.cjs"), resolve(project, script), ...args],
+    ["--require", join(import.meta.dirname, "measured.cjs"), resolve(project, script), ...args],
     {
-      env: { ...cleanEnvironment(), ...env, BENCH_PEAK: peak },
+      env: { ...cleanEnvironment(), ...env, BENCH_MEASURED: notes },
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   const milliseconds = performance.now() - started;
-  const peakMegabytes = Math.max(...readFileSync(peak, "utf8").trim().split("\n").map(Number)) / 1024;
-  rmSync(peak);
+  const measured = readNotes(notes);
   const result = parse(out);
   const fault = child.exitCode === 0 ? check(result) : `exit code ${child.exitCode}`;
   if (fault !== null)
     throw new Error(`${script} ${args[0] ?? ""}: ${fault}\n${err.slice(0, 2000)}${out.slice(0, 2000)}`);
-  return { milliseconds, peakMegabytes, result };
+  return { milliseconds, ...measured, result };
+}
+
+// Each thread leaves a note of its own, and one alone has sent.
+function readNotes(file: string): Pick<Run, "peakMegabytes" | "sendingMilliseconds"> {
+  const notes = readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { readonly peakKilobytes: number; readonly sending: number | null });
+  rmSync(file);
+  return {
+    peakMegabytes: Math.max(...notes.map(({ peakKilobytes }) => peakKilobytes)) / 1024,
+    sendingMilliseconds: notes.find(({ sending }) => sending !== null)?.sending ?? null,
+  };
 }
 
 /** The environment without anything that would change what is measured. */

@@ -3,7 +3,7 @@ import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { bench, GOALS, type Results, type Size } from "./bench.ts";
-import { judgeClock, judgeGrowth, judgePeak, judgeRate, judgeTime, type Row, table } from "./verdict.ts";
+import { judgeClock, judgeGrowth, judgePeak, judgeSending, judgeTime, type Row, table, tellRate } from "./verdict.ts";
 
 const { values } = parseArgs({
   options: {
@@ -48,8 +48,10 @@ function judge(results: Results): readonly Row[] {
     ...(applies === null
       ? []
       : [
-          judgeRate("apply", applies.near, { atLeast: 0.7, count }),
-          judgeRate("apply, 20 ms away", applies.far, { atLeast: 0.9, count }),
+          judgeSending("apply, sending", applies.near, { atLeast: 0.7, count }),
+          tellRate("apply, whole command", applies.near, { count }),
+          judgeSending("apply, sending, 20 ms away", applies.far, { atLeast: 0.9, count }),
+          tellRate("apply, whole command, 20 ms away", applies.far, { count }),
           judgePeak("memory of apply", applies.near, { atMost: cold }),
         ]),
     judgePeak("memory of a cold plan", coldPlan, { atMost: cold }),

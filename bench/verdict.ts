@@ -1,3 +1,4 @@
+import type { Run } from "./child.ts";
 import { type Measured, median } from "./pairs.ts";
 
 /** One line of the table. */
@@ -5,7 +6,7 @@ export type Row = {
   readonly measure: string;
   readonly goal: string;
   readonly figure: string;
-  readonly verdict: "met" | "missed";
+  readonly verdict: "met" | "missed" | "told";
   readonly detail: string;
 };
 
@@ -22,21 +23,29 @@ export function judgeTime(measure: string, measured: Measured, { atMost }: { rea
   };
 }
 
-/** Judges our rate in multiples of the floor's. */
-export function judgeRate(
+/** Judges at what rate ours sends in multiples of the floor's, from the first write to the reply to the last. */
+export function judgeSending(
   measure: string,
   measured: Measured,
   { atLeast, count }: { readonly atLeast: number; readonly count: number },
 ): Row {
-  const [ours, floor] = times(measured).map((milliseconds) => (count * 1000) / milliseconds);
-  const ratio = (ours ?? 0) / (floor ?? 1);
-  return {
-    measure,
-    goal: `≥ ${atLeast} × floor`,
-    figure: `${ratio.toFixed(2)} ×`,
-    verdict: ratio >= atLeast ? "met" : "missed",
-    detail: `${ours?.toFixed(0)} per s, floor ${floor?.toFixed(0)} per s`,
-  };
+  const { ratio, ...row } = rate(measure, times(measured, sending), count);
+  return { ...row, goal: `≥ ${atLeast} × floor`, verdict: ratio >= atLeast ? "met" : "missed" };
+}
+
+/** Tells the rate of whole processes, of which ours reads and plans besides: no goal is set for that. */
+export function tellRate(measure: string, measured: Measured, { count }: { readonly count: number }): Row {
+  const { ratio: _, ...row } = rate(measure, times(measured), count);
+  return { ...row, goal: "", verdict: "told" };
+}
+
+type Rate = Pick<Row, "measure" | "figure" | "detail"> & { readonly ratio: number };
+
+function rate(measure: string, [ours, floor]: readonly [number, number], count: number): Rate {
+  const perSecond = (milliseconds: number) => ((count * 1000) / milliseconds).toFixed(0);
+  const ratio = floor / ours;
+  const detail = `${perSecond(ours)} per s, floor ${perSecond(floor)} per s`;
+  return { measure, figure: `${ratio.toFixed(2)} ×`, detail, ratio };
 }
 
 /** Judges the peak memory of ours. */
@@ -89,7 +98,13 @@ export function table(rows: readonly Row[]): string {
   return [line(columns), rule, ...rows.map((row) => line(columns.map((column) => row[column])))].join("\n");
 }
 
-function times({ ours, floor }: Measured): readonly [number, number] {
-  const middle = (runs: Measured["ours"]) => median(runs.map(({ milliseconds }) => milliseconds));
-  return [middle(ours), middle(floor)];
+function times(
+  { ours, floor }: Measured,
+  took: (run: Run) => number = ({ milliseconds }) => milliseconds,
+): readonly [number, number] {
+  return [median(ours.map(took)), median(floor.map(took))];
+}
+
+function sending({ sendingMilliseconds }: Run): number {
+  return sendingMilliseconds ?? Number.NaN;
 }
