@@ -93,6 +93,7 @@ function judgeOf(kind: Kind, { manifests, recorded, shapeOf }: Standing, found: 
     if (manifest?.digest === undefined) return null;
     if (!isSurelySame(kind, shapeOf(type), manifest.value, live.manifest)) return null;
     found.set(identity, { manifest: manifest.digest, row: imprint, receipt: null });
+    manifest.forget?.();
     return { id: rowId(row), key, version };
   };
 }

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { globMatches } from "../core/glob.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Position } from "../core/manifest.ts";
-import { type Again, isReadable, readAgain } from "./again.ts";
+import { isReadable } from "./again.ts";
 import { type Declaration, nameOf, salvage } from "./declaration.ts";
 import { claim, claimsType, type Detected, detect, isPlanText } from "./detect.ts";
 import { examine, type Saying } from "./examine.ts";
@@ -11,6 +11,7 @@ import { type Findings, inFile } from "./findings.ts";
 import type { Limits } from "./limits.ts";
 import { type Locate, locator } from "./locate.ts";
 import { meaningAlone } from "./meaning.ts";
+import { Origin, Outlined } from "./outlined.ts";
 import type { AsideReader } from "./parse/aside.ts";
 import { formatOf, type ParsedDocument, type ParsedFile, type Reading } from "./parse/document.ts";
 import { quoted } from "./parse/fault.ts";
@@ -108,8 +109,8 @@ type FileReader = {
 function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
   const { text, faults, documents } = parsed;
   const isReadAgain = isReadable(file, documents);
-  const again = isReadAgain ? readAgain(file, options.limits) : null;
-  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], again };
+  const origin = isReadAgain ? new Origin(file, options.limits) : null;
+  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], origin };
   const declarations: Declaration[] = [];
   return {
     read: (document, index) => {
@@ -137,7 +138,8 @@ type Reader = {
   readonly positionAt: (offset: number) => Position;
   /** What is not ours in the file. */
   readonly foreign: Foreign[];
-  readonly again: Again | null;
+  /** Null where it cannot be read again quickly. */
+  readonly origin: Origin | null;
 };
 
 const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
@@ -252,7 +254,7 @@ function readManifest(
   document: ParsedDocument,
   { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "value" | "index">,
 ): Declaration {
-  const { file, found, positionAt, options, again } = reader;
+  const { file, found, positionAt, options, origin } = reader;
   const locate = locator(document, positionAt);
   const { unknownFields, allowLiteralSecrets } = options;
   const allowsSecrets = document.hasCredentials && allowLiteralSecrets.some((glob) => globMatches(glob, file.path));
@@ -260,18 +262,13 @@ function readManifest(
   for (const { position, ...said } of faults) found.add(inFile(file.display, said, position));
   const isSound = faults.every(({ severity }) => severity === "warning");
   const { line } = positionAt(document.offset);
-  return {
-    kind,
-    type,
-    ...nameOf(kind, type, value),
-    value,
-    references: isSound ? kind.references(value) : [],
-    file,
-    index,
-    line,
-    // The text of every file, or where each of its fields stands, would be most of what a run holds.
-    locate: again?.locate(index, line) ?? locator(document, positionAt),
-    isSound,
-    meaning: isSound ? meaningAlone(type, value, options.now) : null,
-  };
+  const { identity, key } = nameOf(kind, type, value);
+  const references = isSound ? kind.references(value) : [];
+  const meaning = isSound ? meaningAlone(type, value, options.now) : null;
+  // The text of every file, or where each of its fields stands, would be most of what a run holds.
+  if (isSound && identity !== null && origin !== null) {
+    return new Outlined({ type, identity, line, index, references, meaning }, kind, origin, value);
+  }
+  const again = origin === null ? locator(document, positionAt) : origin.again.locate(index, line);
+  return { kind, type, identity, key, value, references, file, index, line, locate: again, isSound, meaning };
 }

@@ -16,11 +16,12 @@ import {
   scopeOf,
 } from "./ignore.ts";
 import type { Limits } from "./limits.ts";
-import { openFile } from "./open.ts";
+import { openFile, type Room } from "./open.ts";
 import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
 import type { RememberedFile, RememberedSource } from "./remembered.ts";
 import { fileDiagnostic, type Revision } from "./revision.ts";
+import { slabs } from "./slabs.ts";
 import { isUntouched, stampOf } from "./stamp.ts";
 
 /** What is read of a folder. */
@@ -74,6 +75,7 @@ type Folder = { readonly path: string; readonly depth: number; readonly scopes: 
 type Reading = Omit<FolderOptions, "paths"> & {
   readonly at: number;
   readonly place: FolderPlace;
+  readonly room: Room;
   readonly passedOver: ReadonlySet<string>;
   readonly open: Folder[];
   readonly found: string[];
@@ -91,7 +93,7 @@ function startReading(options: FolderOptions): Reading {
     limit: options.limits.fileBytes,
     head: null,
   };
-  const fresh = { open: [], found: [], seen: new Set<string>(), diagnostics: [] };
+  const fresh = { room: slabs(), open: [], found: [], seen: new Set<string>(), diagnostics: [] };
   return { ...options, at: Date.now(), cwd, place, passedOver, ...fresh };
 }
 
@@ -233,7 +235,7 @@ function readOne(reading: Reading, path: string): FolderFile | null {
   const { place, limits } = reading;
   const known = untouched(reading, path);
   if (known !== null) return new FolderFile(place, path, known, null);
-  const opened = openFile(placeOf(reading, path), limits.fileBytes);
+  const opened = openFile(placeOf(reading, path), limits.fileBytes, reading.room);
   switch (opened.is) {
     case "read": {
       const { bytes, size, stamp } = opened;
