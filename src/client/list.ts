@@ -1,5 +1,6 @@
 import { isObject, text } from "../contract/json.ts";
 import type { Page } from "./envelope.ts";
+import { KnownPage, type PageFact } from "./recall.ts";
 
 /** Reads one page; `oversize` when it is larger than any reply may be. */
 export type PageReader<Row> = (span: Span) => Promise<Page<Row> | "oversize">;
@@ -9,11 +10,17 @@ export type Span = { readonly offset: number; readonly limit: number };
 
 /** What came of reading a list to its end. */
 export type Listing<Row> =
-  | { readonly state: "complete"; readonly rows: readonly Row[]; readonly limit: number }
+  | (Gathered<Row> & { readonly state: "complete"; readonly limit: number })
   /** The server's list contradicts itself, or has no end. */
   | { readonly state: "unsound"; readonly fault: string }
   /** One row alone is larger than any reply may be. */
   | { readonly state: "oversize" };
+
+/** The rows of all pages, each once; or their pages, where every one of them is known. */
+type Gathered<Row> =
+  | { readonly is: "known"; readonly pages: readonly KnownPage[] }
+  /** The pages are told only where each was read by itself, and no row was on two of them. */
+  | { readonly is: "read"; readonly rows: readonly Row[]; readonly pages: readonly PageFact[] };
 
 const PARALLEL = 4;
 const PASSES = 4;
@@ -34,24 +41,50 @@ export async function readList<Row>(
     const walked = await walk(read, size);
     if (walked.state !== "walked") return walked;
     size = walked.limit;
-    const rows = [...walked.rows.values()];
-    if (rows.length >= walked.total && (walked.steady || pass === PASSES))
-      return { state: "complete", rows, limit: size };
+    const { pages } = walked;
+    const totals = pages.map(({ total }) => total);
+    // As the last page told it.
+    const total = totals.at(-1) ?? 0;
+    const gathered = gather(pages);
+    const count = countOf(gathered);
+    const isSteady = new Set(totals).size === 1;
+    if (count >= total && (isSteady || pass === PASSES)) return { state: "complete", ...gathered, limit: size };
     if (pass === PASSES) {
-      return { state: "unsound", fault: `says it has ${walked.total} rows and shows ${rows.length} different ones` };
+      return { state: "unsound", fault: `says it has ${total} rows and shows ${count} different ones` };
     }
   }
 }
 
-type Walked<Row> = {
-  readonly state: "walked";
-  readonly rows: ReadonlyMap<string, Row>;
-  /** As the last page told it. */
-  readonly total: number;
-  /** Whether every page told the same total. */
-  readonly steady: boolean;
-  readonly limit: number;
-};
+// Known pages share no row with each other: where all are known, each once, none has to be looked into.
+function gather<Row>(pages: readonly Page<Row>[]): Gathered<Row> {
+  const known = pages.filter((page) => page instanceof KnownPage);
+  const imprints = new Set(known.map(({ imprint }) => imprint));
+  if (imprints.size === pages.length) return { is: "known", pages: known };
+  const rows = new Map<string, Row>();
+  for (const page of pages) for (const row of page.rows) rows.set(rowId(row), row);
+  const facts = pages.flatMap((page) => factOf(page) ?? []);
+  const isApart = facts.length === pages.length && rows.size === sum(facts.map(({ size }) => size));
+  return { is: "read", rows: [...rows.values()], pages: isApart ? facts : [] };
+}
+
+function factOf(page: Page<unknown>): PageFact | null {
+  const { imprint } = page;
+  return imprint ? { imprint, size: sizeOf(page), total: page.total } : null;
+}
+
+function countOf(gathered: Gathered<unknown>): number {
+  return gathered.is === "known" ? sum(gathered.pages.map(sizeOf)) : gathered.rows.length;
+}
+
+function sizeOf(page: Page<unknown> | KnownPage): number {
+  return page instanceof KnownPage ? page.size : page.rows.length;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
+}
+
+type Walked<Row> = { readonly state: "walked"; readonly pages: readonly Page<Row>[]; readonly limit: number };
 
 type Failed = Exclude<Listing<never>, { readonly state: "complete" }>;
 
@@ -59,7 +92,7 @@ async function walk<Row>(read: PageReader<Row>, limit: number): Promise<Walked<R
   const first = await readFirst(read, limit);
   if (first === null) return { state: "oversize" };
   // A server may answer fewer rows than asked for, or more: what it does on the first page, it does on all.
-  const step = first.page.rows.length;
+  const step = sizeOf(first.page);
   const count = step === 0 ? 0 : Math.ceil(first.page.total / step);
   if (count > MOST_PAGES || first.page.total > MOST_ROWS) {
     return { state: "unsound", fault: `says it has ${first.page.total} rows, more than any list is read for` };
@@ -67,14 +100,7 @@ async function walk<Row>(read: PageReader<Row>, limit: number): Promise<Walked<R
   const offsets = Array.from({ length: Math.max(0, count - 1) }, (_, index) => (index + 1) * step);
   const rest = await readRest(read, first.page, { offsets, limit: Math.min(step, first.limit) });
   if (rest === null) return { state: "oversize" };
-  const pages = [first.page, ...rest];
-  return {
-    state: "walked",
-    rows: new Map(pages.flatMap(({ rows }) => rows.map((row) => [rowId(row), row]))),
-    total: pages.at(-1)?.total ?? 0,
-    steady: new Set(pages.map(({ total }) => total)).size === 1,
-    limit: first.limit,
-  };
+  return { state: "walked", pages: [first.page, ...rest], limit: first.limit };
 }
 
 // Reads the other pages, some at a time; stops early when page after page shows nothing new.
@@ -84,7 +110,8 @@ async function readRest<Row>(
   { offsets, limit }: { readonly offsets: readonly number[]; readonly limit: number },
 ): Promise<readonly Page<Row>[] | null> {
   const pages: (Page<Row> | undefined)[] = [];
-  const seen = new Set(first.rows.map(rowId));
+  const seen = new Set<string>();
+  show(first, seen);
   const queue = offsets.entries();
   let stale = 0;
   let oversize = false;
@@ -97,13 +124,18 @@ async function readRest<Row>(
         return;
       }
       const before = seen.size;
-      for (const row of page.rows) seen.add(rowId(row));
+      show(page, seen);
       if (seen.size === before) stale += 1;
       pages[index] = page;
     }
   };
   await Promise.all(Array.from({ length: Math.min(PARALLEL, offsets.length) }, worker));
   return oversize ? null : pages.filter((page) => page !== undefined);
+}
+
+function show(page: Page<unknown>, seen: Set<string>): void {
+  if (page instanceof KnownPage) seen.add(page.imprint);
+  else for (const row of page.rows) seen.add(rowId(row));
 }
 
 async function readFirst<Row>(

@@ -14,12 +14,13 @@ import type { Caller } from "./call.ts";
 import type { CallContent, PathParameters, Query } from "./compose.ts";
 import { type Page, readPage, readParcel } from "./envelope.ts";
 import { ClientError } from "./failure.ts";
-import { readList, type Span } from "./list.ts";
-import { isKnownRow, type Listed, type Recall, rowImprint } from "./recall.ts";
+import { type Listing, readList, type Span } from "./list.ts";
+import { type KnownPage, KnownRow, type Listed, type PageFact, type Recall, readImprint } from "./recall.ts";
 import { isSameResource } from "./same.ts";
 
 type Stop = { readonly signal: AbortSignal };
 type Asking = Stop & { readonly repeats?: boolean; readonly recall?: Recall };
+type Listings<Row> = Extract<Listing<Row>, { readonly state: "complete" }>;
 type Where = { readonly path?: PathParameters; readonly query?: Query };
 
 /** Everything that plan, drift and import may ask of a control plane: nothing here can change it. */
@@ -38,12 +39,12 @@ export type Reader = {
     where: Where & { readonly limit?: number },
     stop: Stop,
   ) => Promise<readonly Replies[Name][]>;
-  /** Every row of a list, those that are known by their bytes unread. */
+  /** Every row of a list, those that are known by their bytes unread, and the list itself where all of it is known. */
   readonly survey: <Name extends ListOperation>(
     name: Name,
     where: Where,
     stop: Stop & { readonly recall: Recall },
-  ) => Promise<readonly Listed<Replies[Name]>[]>;
+  ) => Promise<Surveyed<Replies[Name]>>;
   /**
    * What a write would answer; sent with `dryRun: true`, always. A rehearsal whose reply is lost is repeated only when
    * its operation may be, or when this server is `proven` to heed dryRun: elsewhere it may have been the write itself.
@@ -54,6 +55,16 @@ export type Reader = {
     stop: Stop & { readonly proven?: boolean },
   ) => Promise<Replies[Name]>;
 };
+
+/** What a survey of a list shows. */
+export type Surveyed<Row> =
+  | { readonly is: "known"; readonly pages: readonly KnownPage[] }
+  | {
+      readonly is: "read";
+      readonly rows: readonly Listed<Row>[];
+      /** The pages they are on, one after the other; none where rows were seen twice. */
+      readonly pages: readonly PageFact[];
+    };
 
 const PAGE = 1000;
 // Of all lists together: a page may be megabytes, and nothing is gained by holding many of them.
@@ -79,7 +90,11 @@ export function createReader(call: Caller, origin: string): Reader {
     return readPage(name, answer.value) ?? undocumented(name, answer);
   };
 
-  const list: Reader["list"] = async (name, { path, query, limit = PAGE }, stop) => {
+  const listing = async <Name extends ListOperation>(
+    name: Name,
+    { path, query, limit = PAGE }: Where & { readonly limit?: number },
+    stop: Asking,
+  ): Promise<Listings<Replies[Name]>> => {
     const span = async (window: Span) => {
       try {
         return await pages.add(() => page(name, { ...content(path, query), ...window }, stop));
@@ -88,13 +103,12 @@ export function createReader(call: Caller, origin: string): Reader {
         throw error;
       }
     };
-    const listing = await readList(span, { limit: Math.min(limit, pageSizes.get(name) ?? limit) });
-    if (listing.state === "oversize")
+    const read = await readList(span, { limit: Math.min(limit, pageSizes.get(name) ?? limit) });
+    if (read.state === "oversize")
       throw new ClientError("oversize", describe(name, "answers a row over 8 MiB"), { operation: name });
-    if (listing.state === "unsound")
-      throw new ClientError("protocol", describe(name, listing.fault), { operation: name });
-    if (listing.limit < limit) pageSizes.set(name, listing.limit);
-    return listing.rows;
+    if (read.state === "unsound") throw new ClientError("protocol", describe(name, read.fault), { operation: name });
+    if (read.limit < limit) pageSizes.set(name, read.limit);
+    return read;
   };
 
   return {
@@ -104,8 +118,15 @@ export function createReader(call: Caller, origin: string): Reader {
       const answer = await ask(name, content(path, query), stop);
       return readParcel(name, answer.value)?.data ?? undocumented(name, answer);
     },
-    list,
-    survey: async (name, where, stop) => (await list(name, where, stop)).map(listed),
+    list: async (name, where, stop) => {
+      const read = await listing(name, where, stop);
+      if (read.is === "known") throw new TypeError("a page is known to nobody who recalls none");
+      return read.rows;
+    },
+    survey: async (name, where, stop) => {
+      const read = await listing(name, where, stop);
+      return read.is === "known" ? read : { is: "read", rows: read.rows.map(listed), pages: read.pages };
+    },
     rehearse: async (name, body, stop) => {
       mustBe(name, (row) => row.body?.dryRun !== undefined);
       const repeats = stop.proven === true || operation(name).retry === "repeat";
@@ -117,8 +138,8 @@ export function createReader(call: Caller, origin: string): Reader {
 }
 
 function listed<Row>(row: Row): Listed<Row> {
-  if (isKnownRow(row)) return { is: "known", row };
-  return { is: "read", row, imprint: isObject(row) ? rowImprint(row) : null };
+  if (row instanceof KnownRow) return { is: "known", row };
+  return { is: "read", row, imprint: isObject(row) ? readImprint(row) : null };
 }
 
 function isAborted(answer: Answer): answer is Extract<Answer, { readonly cause: unknown }> {

@@ -2,26 +2,25 @@ import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { isTooDeep } from "./depth.ts";
-import { type Imprint, imprinted, imprintOf, type Recall, rowImprint } from "./recall.ts";
+import { imprinted, imprintOf, type Recall } from "./recall.ts";
 import { rowSpans, type Span } from "./rows.ts";
 
 // Stands for the list of rows while the rest of the page is read: where it does not come back, something else did.
 const ROWS = randomUUID();
 
 /**
- * Reads a page, but for the rows that are known by their bytes. Throws where it is not JSON; null where it must be
+ * Reads a page, but for what is known by its bytes: the page, or rows of it. Throws where it is not JSON; null where it must be
  * read as a whole.
  */
 export function sift(bytes: Buffer, recall: Recall, maxDepth: number): Json | null {
   const imprint = recall.page === undefined ? null : imprintOf(bytes);
   const known = imprint === null ? null : (recall.page?.(imprint) ?? null);
-  if (known !== null) return { data: known.rows, pagination: { total: known.total } };
+  if (known !== null) return known;
   const spans = rowSpans(bytes, maxDepth);
   const envelope = spans && readEnvelope(bytes, spans.list, maxDepth);
   if (spans === null || envelope === null) return null;
   const data = spans.rows.map(({ start, end }) => readRow(bytes.subarray(start, end), recall));
-  if (imprint !== null) tell(recall, imprint, envelope, data);
-  return { ...envelope, data };
+  return imprint === null ? { ...envelope, data } : imprinted({ ...envelope, data }, imprint);
 }
 
 function readEnvelope(bytes: Buffer, list: Span, maxDepth: number): JsonObject | null {
@@ -38,9 +37,4 @@ function readRow(bytes: Buffer, recall: Recall): JsonObject {
   if (known !== null) return known;
   const row = imprinted(JSON.parse(bytes.toString("utf8")), imprint);
   return recall.settle?.(row, imprint) ?? row;
-}
-
-function tell({ sawPage }: Recall, imprint: Imprint, { pagination }: JsonObject, data: readonly JsonObject[]): void {
-  const total = isObject(pagination) ? pagination.total : null;
-  if (typeof total === "number") sawPage?.(imprint, { rows: data.flatMap((row) => rowImprint(row) ?? []), total });
 }

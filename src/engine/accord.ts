@@ -1,4 +1,4 @@
-import type { Imprint } from "../client/recall.ts";
+import type { Imprint, KnownRow, PageFact } from "../client/recall.ts";
 import type { Identity } from "../core/manifest.ts";
 
 /** That a manifest and a row of live were found to say the same, and by which receipt that was told. */
@@ -11,30 +11,37 @@ export type Accord = {
   readonly receipt: string | null;
 };
 
-/** What is remembered of a row of live: what tells it apart in its list, and whose it is; no key where it is none of ours. */
-export type RowFact = { readonly id: string; readonly key: string | null; readonly version: number | null };
+/** The accords of an earlier run. */
+export type Accords = Iterable<readonly [Identity, Accord]> & {
+  readonly get: (identity: Identity) => Accord | undefined;
+  /** Whether a resource has one by this manifest and this receipt; told fastest in the order in which they were kept. */
+  readonly hold: (identity: Identity, by: Pick<Accord, "manifest" | "receipt">) => boolean;
+};
 
 /** What is remembered of the list of one kind. */
 export type ListFacts = {
-  readonly rows: ReadonlyMap<Imprint, RowFact>;
-  readonly pages: ReadonlyMap<Imprint, PageFact>;
+  /** In order, one page after the other. */
+  readonly rows: readonly KnownRow[];
+  /** None where the rows did not come so. */
+  readonly pages: readonly PageFact[];
 };
-
-/** What is remembered of a page: its rows in order. */
-export type PageFact = { readonly rows: readonly Imprint[]; readonly total: number };
 
 /** What one run remembers of a control plane for the next, so that it need not look again at what has not moved. */
 export type Remembered = {
-  readonly accords: ReadonlyMap<Identity, Accord>;
+  readonly accords: Accords;
   /** By kind. */
+  readonly lists: ReadonlyMap<string, ListFacts>;
+};
+
+/** What a run found that the next one should remember. */
+export type ToRemember = {
+  /** Best in the order in which they will be asked for. */
+  readonly accords: Iterable<readonly [Identity, Accord]>;
   readonly lists: ReadonlyMap<string, ListFacts>;
 };
 
 /** Where what is remembered of one control plane is kept. */
 export type Remembrance = {
   readonly load: () => Remembered;
-  readonly save: (remembered: Remembered) => void;
+  readonly save: (toRemember: ToRemember) => void;
 };
-
-/** Nothing remembered. */
-export const nothingRemembered: Remembered = { accords: new Map(), lists: new Map() };

@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import { ClientError } from "../client/failure.ts";
-import { type Imprint, isKnownRow, knownRow, type Recall, rowImprint } from "../client/recall.ts";
+import { type Imprint, KnownRow, type Recall, readImprint } from "../client/recall.ts";
 import { isObject } from "../contract/json.ts";
 import type { GetOperation, ListOperation } from "../contract/operations.ts";
 import { operations } from "../contract/operations.ts";
@@ -80,9 +80,9 @@ async function byList(
   const { list } = kind;
   const identities = group.map(({ identity }) => identity);
   try {
-    const { rows, live } = await survey({ kind, list, narrow }, identities, on);
+    const { rows, liveOf } = await survey({ kind, list, narrow }, identities, on);
     found.rows.set(kind.type, rows);
-    for (const [identity, one] of live) found.live.set(identity, one);
+    for (const identity of identities) found.live.set(identity, liveOf(identity));
     return true;
   } catch (error) {
     if (isRouteMissing(error)) return false;
@@ -168,12 +168,13 @@ async function readById(
   try {
     const { operation } = reading;
     if (!isList(operation)) return readRow(reading, await reader.get(operation, { path: { id } }, { signal }));
-    const recall: Recall = { row: (imprint) => (imprint === known ? knownRow(imprint, id) : null) };
+    const same = known === null ? null : new KnownRow(known, { id, key: null, version: null });
+    const recall: Recall = { row: (imprint) => (imprint === known ? same : null) };
     const [reply] = (await reader.page(operation, { path: { id }, limit: 1 }, { signal, recall })).rows;
     if (reply === undefined) return null;
-    if (isKnownRow(reply)) return "known";
+    if (reply instanceof KnownRow) return "known";
     const row = readRow(reading, reply);
-    const imprint = isObject(reply) ? rowImprint(reply) : null;
+    const imprint = isObject(reply) ? readImprint(reply) : null;
     return row === null || imprint === null ? row : { ...row, imprint };
   } catch (error) {
     if (error instanceof ClientError && error.reason === "not-found") return null;

@@ -1,31 +1,33 @@
 import { rowId } from "../client/list.ts";
-import { type Imprint, type KnownPage, type KnownRow, knownRow, type Recall, type SeenPage } from "../client/recall.ts";
+import { type Imprint, KnownPage, KnownRow, type PageFact, type Recall } from "../client/recall.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isSurelySame } from "../core/decide.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
-import type { Accord, ListFacts, PageFact, Remembered, RowFact } from "./accord.ts";
+import type { Accord, ListFacts, Remembered } from "./accord.ts";
 
 /** What a run recalls of earlier ones while it reads live, and what it sees on the way. */
 export type Recollection = {
   /** What is known of the list of a kind. */
   readonly recall: (kind: Kind) => Recall;
-  /** What is remembered of a row that was known. */
-  readonly factOf: (kind: Kind, row: KnownRow) => RowFact;
-  /** Takes note of a row that was read. */
-  readonly note: (kind: Kind, imprint: Imprint, fact: RowFact) => void;
-  /** Takes note that a list was read to its end. */
-  readonly finish: (kind: Kind) => void;
+  /** Takes note of a list that was read to its end and found on known pages; tells whether it is all as it was. */
+  readonly notePages: (kind: Kind, pages: readonly PageFact[]) => boolean;
+  /** Takes note of a list that was read to its end, row by row. */
+  readonly note: (kind: Kind, list: ListFacts) => void;
+  /** Whether the manifest of a resource is still in accord with live, if its row is still there and stands for it. */
+  readonly stands: (identity: Identity) => boolean;
   /** Whether a resource need not be looked at, since live shows the row with which its manifest was in accord. */
   readonly isKept: (identity: Identity, row: Imprint) => boolean;
   /** The accord that was found earlier, and still holds as far as manifest and receipt go. */
   readonly accordOf: (identity: Identity) => Accord | undefined;
   /** The accords that were found while rows were read. */
   readonly found: ReadonlyMap<Identity, Accord>;
-  /** Every list that was read to its end, as it is now; null where each is as it was. */
-  readonly seen: () => ReadonlyMap<string, ListFacts> | null;
+  /** Every list that was read to its end and is not as it was, by kind. */
+  readonly news: ReadonlyMap<string, ListFacts>;
+  /** Whether the list of a kind was read to its end. */
+  readonly isRead: (type: string) => boolean;
 };
 
 /** What accords rest on. */
@@ -38,64 +40,108 @@ export type Standing = {
 };
 
 /** Recalls what is remembered, as far as manifests and receipts are what they were. */
-export function recollect(remembered: Remembered, standing: Standing): Recollection {
-  const accords = holding(remembered.accords, standing);
-  const declared = new Set(standing.manifests.map(({ identity }) => identity));
-  const open = new Set([...declared, ...standing.recorded.keys()].filter((identity) => !accords.has(identity)));
+export function recollect({ accords, lists }: Remembered, standing: Standing): Recollection {
+  const { manifests, records } = standing;
+  const declared = once(() => new Set(manifests.map(({ identity }) => identity)));
+  const open = openOf(accords, standing, declared);
   const found = new Map<Identity, Accord>();
-  const lists = new Map<string, ListMemory>();
-  const memoryOf = (kind: Kind): ListMemory => {
-    const { type, versions } = kind;
-    const known = lists.get(type);
-    if (known !== undefined) return known;
-    const isOpen = ({ key, version }: RowFact): boolean =>
-      open.size > 0 &&
-      (open.has(`${type}/${key}`) || (versions !== undefined && open.has(`${type}/${key}@${version}`)));
-    const judge = standing.records ? undefined : judgeOf(kind, standing, found);
-    const made = new ListMemory(remembered.lists.get(type), { isOpen, ...(judge && { judge }) });
-    lists.set(type, made);
-    return made;
+  const news = new Map<string, ListFacts>();
+  const read = new Set<string>();
+  const unrecorded = once(() => unrecordedOf(standing));
+  const stands = (identity: Identity): boolean => !open.has(identity) && declared().has(identity);
+  const accordOf = (identity: Identity): Accord | undefined => (stands(identity) ? accords.get(identity) : undefined);
+  const recallers = new Map<string, Recall>();
+  const recallerOf = (kind: Kind): Recall => {
+    const recall = recallOf(kind, lists.get(kind.type), open);
+    return records ? recall : { ...recall, settle: judgeOf(kind, standing, unrecorded, found) };
   };
   return {
     found,
-    accordOf: (identity) => accords.get(identity),
-    recall: (kind) => memoryOf(kind).recall,
-    factOf: (kind, row) => memoryOf(kind).factOf(row),
-    note: (kind, imprint, fact) => memoryOf(kind).note(imprint, fact),
-    finish: (kind) => memoryOf(kind).finish(),
-    isKept: (identity, row) =>
-      !declared.has(identity) || accords.get(identity)?.row === row || found.get(identity)?.row === row,
-    seen: () => {
-      const whole = [...lists].filter(([, { isWhole }]) => isWhole);
-      return whole.some(([, { isNew }]) => isNew) ? new Map(whole.map(([type, list]) => [type, list.seen])) : null;
+    news,
+    stands,
+    accordOf,
+    recall: (kind) => {
+      const recall = recallers.get(kind.type) ?? recallerOf(kind);
+      recallers.set(kind.type, recall);
+      return recall;
     },
+    isRead: (type) => read.has(type),
+    notePages: ({ type }, pages) => {
+      const isSame = samePages(lists.get(type)?.pages ?? [], pages);
+      if (isSame) read.add(type);
+      return isSame;
+    },
+    note: ({ type }, list) => {
+      read.add(type);
+      if (!sameList(lists.get(type), list)) news.set(type, list);
+      else news.delete(type);
+    },
+    isKept: (identity, row) =>
+      !declared().has(identity) || accordOf(identity)?.row === row || found.get(identity)?.row === row,
   };
 }
 
+function once<Value extends object>(make: () => Value): () => Value {
+  let made: Value | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** What is declared or recorded without an accord that holds: its rows have to be read. */
+function openOf(
+  accords: Remembered["accords"],
+  { manifests, recorded, records }: Standing,
+  declared: () => ReadonlySet<Identity>,
+): ReadonlySet<Identity> {
+  const open = new Set<Identity>();
+  let receipts = 0;
+  for (const { identity, digest } of manifests) {
+    const head = recorded.get(identity);
+    const receipt = head?.mark ?? null;
+    if (head !== undefined) receipts += 1;
+    const isRecorded = !records || receipt !== null;
+    if (!isRecorded || digest === undefined || !accords.hold(identity, { manifest: digest, receipt })) {
+      open.add(identity);
+    }
+  }
+  // Mostly nothing is recorded that is not declared.
+  if (receipts === recorded.size) return open;
+  for (const identity of recorded.keys()) if (!declared().has(identity)) open.add(identity);
+  return open;
+}
+
 /** What a row that was just read tells of itself, where it is surely what its manifest says and nothing was recorded. */
-type Judge = (row: JsonObject, imprint: Imprint) => RowFact | null;
+type Judge = NonNullable<Recall["settle"]>;
 
 // Most of live is as it should be: what is seen to be so at once need not be held until everything is decided.
-function judgeOf(kind: Kind, { manifests, recorded, shapeOf }: Standing, found: Map<Identity, Accord>): Judge {
+function judgeOf(
+  kind: Kind,
+  { shapeOf }: Standing,
+  unrecorded: () => ReadonlyMap<Identity, Manifest>,
+  found: Map<Identity, Accord>,
+): Judge {
   const { list, type, versions } = kind;
-  const unrecorded = new Map(
-    manifests.flatMap((manifest): [Identity, Manifest][] =>
-      manifest.kind === type && !recorded.has(manifest.identity) ? [[manifest.identity, manifest]] : [],
-    ),
-  );
   return (row, imprint) => {
     const live = list === undefined ? null : rowOf(list, row);
     if (live === null) return null;
     const { key, version = null } = live;
     // Which row a manifest without a number stands for only the whole list tells.
     const identity = versions === undefined ? `${type}/${key}` : `${type}/${key}@${version}`;
-    const manifest = unrecorded.get(identity);
+    const manifest = unrecorded().get(identity);
     if (manifest?.digest === undefined) return null;
     if (!isSurelySame(kind, shapeOf(type), manifest.value, live.manifest)) return null;
     found.set(identity, { manifest: manifest.digest, row: imprint, receipt: null });
     manifest.forget?.();
-    return { id: rowId(row), key, version };
+    return new KnownRow(imprint, { id: rowId(row), key, version });
   };
+}
+
+function unrecordedOf({ manifests, recorded }: Standing): ReadonlyMap<Identity, Manifest> {
+  const found = new Map<Identity, Manifest>();
+  for (const manifest of manifests) if (!recorded.has(manifest.identity)) found.set(manifest.identity, manifest);
+  return found;
 }
 
 // A row that cannot be read is for those to refuse who read them all.
@@ -107,97 +153,39 @@ function rowOf(list: ListReading, row: JsonObject): LiveRow | null {
   }
 }
 
-function holding(accords: Remembered["accords"], { manifests, recorded, records }: Standing) {
-  return new Map(
-    manifests.flatMap(({ identity, digest }) => {
-      const accord = accords.get(identity);
-      const receipt = recorded.get(identity)?.mark ?? null;
-      if (accord === undefined || accord.manifest !== digest || accord.receipt !== receipt) return [];
-      return records && receipt === null ? [] : [[identity, accord] as const];
-    }),
-  );
+/** What is known of a list, but for the rows of what is open: they are looked at, whether they have moved or not. */
+function recallOf({ type, versions }: Kind, before: ListFacts | undefined, open: ReadonlySet<Identity>): Recall {
+  if (before === undefined) return { row: () => null, page: () => null };
+  const isOpen = ({ key, version }: KnownRow): boolean =>
+    open.has(`${type}/${key}`) || (versions !== undefined && open.has(`${type}/${key}@${version}`));
+  const anyOpen = open.values().some((identity) => identity.startsWith(`${type}/`));
+  const rows = once(() => new Map(before.rows.map((row) => [row.imprint, row])));
+  const pages = new Map<Imprint, KnownPage>();
+  let start = 0;
+  for (const page of before.pages) {
+    const [from, to] = [start, start + page.size];
+    pages.set(page.imprint, new KnownPage(page, () => before.rows.slice(from, to)));
+    start = to;
+  }
+  return {
+    row: (imprint) => {
+      const row = rows().get(imprint);
+      return row === undefined || (anyOpen && isOpen(row)) ? null : row;
+    },
+    page: (imprint) => {
+      const page = pages.get(imprint);
+      return page === undefined || (anyOpen && page.rows.some(isOpen)) ? null : page;
+    },
+  };
 }
 
-const NO_FACTS: ListFacts = { rows: new Map(), pages: new Map() };
+function sameList(before: ListFacts | undefined, { rows, pages }: ListFacts): boolean {
+  if (before === undefined || rows.length !== before.rows.length) return false;
+  return pages.length > 0
+    ? samePages(before.pages, pages)
+    : rows.every(({ imprint }, at) => imprint === before.rows[at]?.imprint);
+}
 
-/** What is remembered and what is seen of one list. */
-class ListMemory {
-  readonly #before: ListFacts;
-  readonly #rows = new Map<Imprint, RowFact>();
-  readonly #pages = new Map<Imprint, PageFact>();
-  readonly #isOpen: (fact: RowFact) => boolean;
-  readonly #judge: Judge | undefined;
-  isNew = false;
-  isWhole = false;
-
-  constructor(
-    before: ListFacts = NO_FACTS,
-    { isOpen, judge }: { readonly isOpen: (fact: RowFact) => boolean; readonly judge?: Judge },
-  ) {
-    this.#before = before;
-    this.#isOpen = isOpen;
-    this.#judge = judge;
-  }
-
-  get recall(): Recall {
-    const row = (imprint: Imprint): KnownRow | null => this.#row(imprint);
-    const settle = (one: JsonObject, imprint: Imprint): KnownRow | null => this.#settle(one, imprint);
-    // Pages pay from the second time on: a page of which nothing is known yet need not be known as a whole.
-    if (this.#before.rows.size === 0) return { row, settle };
-    return {
-      row,
-      settle,
-      page: (imprint) => this.#page(imprint),
-      sawPage: (imprint, page) => this.#sawPage(imprint, page),
-    };
-  }
-
-  get seen(): ListFacts {
-    // A row that moved between pages while they were read may be known by its last place alone.
-    const pages = [...this.#pages].filter(([, { rows }]) => rows.every((row) => this.#rows.has(row)));
-    return { rows: this.#rows, pages: new Map(pages) };
-  }
-
-  factOf({ imprint }: KnownRow): RowFact {
-    const fact = this.#rows.get(imprint);
-    if (fact === undefined) throw new TypeError("a row is known of which nothing is remembered");
-    return fact;
-  }
-
-  finish(): void {
-    this.isWhole = true;
-  }
-
-  note(imprint: Imprint, fact: RowFact): void {
-    this.isNew ||= !this.#before.rows.has(imprint);
-    this.#rows.set(imprint, fact);
-  }
-
-  #row(imprint: Imprint): KnownRow | null {
-    const fact = this.#before.rows.get(imprint);
-    if (fact === undefined || this.#isOpen(fact)) return null;
-    this.#rows.set(imprint, fact);
-    return knownRow(imprint, fact.id);
-  }
-
-  #settle(row: JsonObject, imprint: Imprint): KnownRow | null {
-    const fact = this.#judge?.(row, imprint) ?? null;
-    if (fact === null) return null;
-    this.note(imprint, fact);
-    return knownRow(imprint, fact.id);
-  }
-
-  #page(imprint: Imprint): KnownPage | null {
-    const page = this.#before.pages.get(imprint);
-    if (page === undefined) return null;
-    const rows = page.rows.map((row) => this.#row(row)).filter((row) => row !== null);
-    if (rows.length < page.rows.length) return null;
-    this.#pages.set(imprint, page);
-    return { rows, total: page.total };
-  }
-
-  #sawPage(imprint: Imprint, page: SeenPage): void {
-    this.isNew ||= !this.#before.pages.has(imprint);
-    this.#pages.set(imprint, page);
-  }
+function samePages(before: readonly PageFact[], pages: readonly PageFact[]): boolean {
+  return before.length === pages.length && pages.every(({ imprint }, at) => imprint === before[at]?.imprint);
 }

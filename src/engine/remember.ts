@@ -1,10 +1,10 @@
 import type { Decision } from "../core/decide.ts";
 import type { LiveRow } from "../core/kind.ts";
 import { isSettled } from "../core/live.ts";
-import type { Identity, Manifest } from "../core/manifest.ts";
+import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
 import type { Placed, Planned } from "../core/planner.ts";
 import { opened, type RecordedHead, saysExactly } from "../core/recorded.ts";
-import type { Accord, Remembered } from "./accord.ts";
+import type { Accord, ListFacts, Remembered, ToRemember } from "./accord.ts";
 import type { Observation } from "./observe.ts";
 import type { Recollection } from "./recollection.ts";
 
@@ -17,16 +17,43 @@ type Looked = Pick<Planned, "decisions"> & {
 };
 
 /** What to remember of a look for the next one; null where nothing is new. */
-export function remember(before: Remembered, recollection: Recollection, looked: Looked): Remembered | null {
+export function remember(before: Remembered, recollection: Recollection, looked: Looked): ToRemember | null {
   const found = new Map([...settled(recollection, looked), ...newAccords(looked)]);
-  const seen = recollection.seen();
-  if (found.size === 0 && seen === null) return null;
-  const { declared } = looked.desired;
-  const others = [...before.accords].filter(([identity]) => declared.has(identity));
-  return {
-    accords: new Map([...others, ...found]),
-    lists: new Map([...before.lists, ...(seen ?? [])]),
-  };
+  const { news } = recollection;
+  if (found.size === 0 && news.size === 0) return null;
+  return { accords: accordsNow(before, recollection, found, looked), lists: listsNow(before, recollection, found) };
+}
+
+// Whoever finds a list as it is remembered takes every remembered accord for one with a row of it, as the list tells
+// which: what was in accord with an earlier one, and was not looked at since, is forgotten.
+function* accordsNow(
+  { accords }: Remembered,
+  { news }: Recollection,
+  found: ReadonlyMap<Identity, Accord>,
+  { placed, observation: { live }, desired: { declared } }: Looked,
+): Generator<readonly [Identity, Accord]> {
+  const seen = new Set<Identity>();
+  for (const { manifest } of placed) {
+    const { identity } = manifest;
+    seen.add(identity);
+    const accord = found.get(identity) ?? (isSettled(live.get(identity)) ? accords.get(identity) : undefined);
+    if (accord !== undefined) yield [identity, accord];
+  }
+  for (const [identity, accord] of accords) {
+    const isAsItWas = !news.has(splitIdentity(identity).kind);
+    if (isAsItWas && declared.has(identity) && !seen.has(identity)) yield [identity, accord];
+  }
+}
+
+// And a list that was not read is forgotten where something else told of an accord.
+function listsNow(
+  { lists }: Remembered,
+  { news, isRead }: Recollection,
+  found: ReadonlyMap<Identity, Accord>,
+): ReadonlyMap<string, ListFacts> {
+  const otherwise = new Set(found.keys().map((identity) => splitIdentity(identity).kind));
+  const kept = lists.entries().filter(([kind]) => isRead(kind) || !otherwise.has(kind));
+  return new Map([...kept, ...news]);
 }
 
 // A list that was read once more may have told otherwise.

@@ -1,6 +1,6 @@
 import { rowId } from "../client/list.ts";
-import type { Reader } from "../client/reader.ts";
-import type { Listed, Recall } from "../client/recall.ts";
+import type { Surveyed as Listing, Reader } from "../client/reader.ts";
+import { KnownRow, type Listed, type Recall } from "../client/recall.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
@@ -8,7 +8,8 @@ import type { Recollection } from "./recollection.ts";
 
 /** What the list of one kind shows. */
 export type Survey = {
-  readonly live: ReadonlyMap<Identity, Live>;
+  /** Of each resource that was asked for. */
+  readonly liveOf: (identity: Identity) => Live;
   /** The rows that were read. */
   readonly rows: readonly LiveRow[];
 };
@@ -30,19 +31,36 @@ export type Surveyed = {
 };
 
 /** A row as its list shows it; of one that is known only that it is there. */
-type Seen = { readonly key: string; readonly version?: number; readonly row: LiveRow | null; readonly imprint: string };
+type Seen = {
+  readonly key: string;
+  readonly version: number | null;
+  readonly row: LiveRow | null;
+  readonly imprint: string;
+};
 
-const READ_ALL: Recall = { row: () => null };
+const READ_ALL: Recall = { row: () => null, page: () => null };
+const UNREAD: Live = { state: "unread" };
+const ABSENT: Live = { state: "absent" };
 
 /** Reads a list, but for the rows that are known and need not be read, and tells what is live of the resources. */
 export async function survey(what: Surveyed, identities: readonly Identity[], on: Surveying): Promise<Survey> {
   const { recollection } = on;
-  if (recollection === null) return told(what.kind, identities, await readEvery(what, on), null);
-  const seen = await recognise(what, recollection, recollection.recall(what.kind), on);
-  const survey = told(what.kind, identities, seen, recollection);
-  if (survey.live.size === identities.length) return survey;
+  const { kind } = what;
+  if (recollection === null) return mustTell(told(kind, identities, await readEvery(what, on), null));
+  const listing = await listed(what, recollection.recall(kind), on);
+  // Nothing has moved on either side: the list says what it said, of whatever stands.
+  const isAsItWas = listing.is === "known" && recollection.notePages(kind, listing.pages);
+  if (isAsItWas && identities.every(recollection.stands)) return { liveOf: () => UNREAD, rows: [] };
+  const survey = told(kind, identities, recognise(what, recollection, listing), recollection);
+  if (survey !== null) return survey;
   // What stands for a resource now was passed over as another's row: rare enough to read everything.
-  return told(what.kind, identities, await recognise(what, recollection, READ_ALL, on), recollection);
+  const again = recognise(what, recollection, await listed(what, READ_ALL, on));
+  return mustTell(told(kind, identities, again, recollection));
+}
+
+function mustTell(survey: Survey | null): Survey {
+  if (survey === null) throw new TypeError("a row was read and is not told");
+  return survey;
 }
 
 async function readEvery({ list, narrow }: Surveyed, { reader, signal }: Surveying): Promise<readonly Seen[]> {
@@ -53,45 +71,57 @@ async function readEvery({ list, narrow }: Surveyed, { reader, signal }: Surveyi
   });
 }
 
-async function recognise(
-  { kind, list, narrow }: Surveyed,
-  recollection: Recollection,
-  recall: Recall,
-  { reader, signal }: Surveying,
-): Promise<readonly Seen[]> {
+async function listed({ list, narrow }: Surveyed, recall: Recall, on: Surveying): Promise<Listing<unknown>> {
   const where = { query: { ...list.query, ...narrow } };
-  const listed = await reader.survey(list.operation, where, { signal, recall });
-  const seen = listed.flatMap((one: Listed<unknown>): readonly Seen[] => {
-    if (one.is === "known") {
-      const { key, version } = recollection.factOf(kind, one.row);
-      const { imprint } = one.row;
-      return key === null ? [] : [{ key, ...(version === null ? {} : { version }), row: null, imprint }];
-    }
-    const row = readRow(list, one.row);
-    const imprint = one.imprint ?? "";
-    recollection.note(kind, imprint, { id: rowId(one.row), key: row?.key ?? null, version: row?.version ?? null });
-    return row === null ? [] : [seenRow({ ...row, imprint }, imprint)];
-  });
-  recollection.finish(kind);
+  return on.reader.survey(list.operation, where, { signal: on.signal, recall });
+}
+
+function recognise({ kind, list }: Surveyed, recollection: Recollection, listing: Listing<unknown>): readonly Seen[] {
+  const facts: KnownRow[] = [];
+  const seen: Seen[] = [];
+  for (const one of rowsOf(listing)) {
+    const row = one.is === "known" ? null : readRow(list, one.row);
+    const fact = one.is === "known" ? one.row : factOf(one, row);
+    if (fact.imprint !== "") facts.push(fact);
+    const { key, version, imprint } = fact;
+    if (key !== null) seen.push({ key, version, imprint, row: row && { ...row, imprint } });
+  }
+  recollection.note(kind, { rows: facts, pages: listing.pages });
   return seen;
 }
 
-function seenRow(row: LiveRow, imprint: string): Seen {
-  return { key: row.key, ...(row.version === undefined ? {} : { version: row.version }), row, imprint };
+function rowsOf(listing: Listing<unknown>): Iterable<Listed<unknown>> {
+  if (listing.is === "read") return listing.rows;
+  return listing.pages.values().flatMap(({ rows }) => rows.map((row) => ({ is: "known", row })));
 }
 
+function factOf(one: Extract<Listed<unknown>, { is: "read" }>, row: LiveRow | null): KnownRow {
+  return new KnownRow(one.imprint ?? "", {
+    id: rowId(one.row),
+    key: row?.key ?? null,
+    version: row?.version ?? null,
+  });
+}
+
+function seenRow(row: LiveRow, imprint: string): Seen {
+  return { key: row.key, version: row.version ?? null, row, imprint };
+}
+
+/** Tells what is live of the resources; null where the row of one would have to be read and was not. */
 function told(
   kind: Kind,
   identities: readonly Identity[],
   seen: readonly Seen[],
   recollection: Recollection | null,
-): Survey {
+): Survey | null {
   const index = Map.groupBy(seen, ({ key }) => key);
-  const live = identities.flatMap((identity) => {
+  const live = new Map<Identity, Live>();
+  for (const identity of identities) {
     const found = liveOf(kind, identity, index, recollection);
-    return found === null ? [] : [[identity, found] as const];
-  });
-  return { live: new Map(live), rows: seen.flatMap(({ row }) => row ?? []) };
+    if (found === null) return null;
+    live.set(identity, found);
+  }
+  return { liveOf: (identity) => live.get(identity) ?? ABSENT, rows: seen.flatMap(({ row }) => row ?? []) };
 }
 
 function liveOf(
@@ -105,15 +135,13 @@ function liveOf(
   const { name, version } = splitVersion(key);
   const rows = (index.get(name) ?? []).toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
   const seen = version === null ? rows[0] : rows.find((candidate) => candidate.version === version);
-  const newest = rows[0]?.version;
-  return seen === undefined && newest !== undefined
-    ? { state: "absent", newest }
-    : liveFrom(identity, seen, recollection);
+  const newest = rows[0]?.version ?? null;
+  return seen === undefined && newest !== null ? { state: "absent", newest } : liveFrom(identity, seen, recollection);
 }
 
 // Null where the row would have to be read and was not.
 function liveFrom(identity: Identity, seen: Seen | undefined, recollection: Recollection | null): Live | null {
-  if (seen === undefined) return { state: "absent" };
+  if (seen === undefined) return ABSENT;
   if (seen.row !== null) return { state: "present", row: seen.row };
-  return recollection?.isKept(identity, seen.imprint) ? { state: "unread" } : null;
+  return recollection?.isKept(identity, seen.imprint) ? UNREAD : null;
 }

@@ -3,7 +3,7 @@ import type { OperationName } from "../../../src/contract/operations.ts";
 import { isDocumented, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
-import type { Manifest } from "../../../src/core/manifest.ts";
+import type { Identity, Manifest } from "../../../src/core/manifest.ts";
 import type { Progress } from "../../../src/engine/apply.ts";
 import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
 import { type Looking, look } from "../../../src/engine/look.ts";
@@ -27,6 +27,8 @@ export type PassOptions = {
   readonly now?: () => number;
   /** Whether a plan may recall what earlier looks have seen; on unless told otherwise. */
   readonly recalls?: boolean;
+  /** What a plan selects; everything unless told otherwise. */
+  readonly only?: readonly Identity[];
   /** Milliseconds after which a lost request is taken for lost. */
   readonly deadline?: number;
 };
@@ -96,7 +98,11 @@ export async function passes(url: string, folder?: string) {
         ignore: [],
         hasSink: one.sink !== null,
       };
-      return await look(desired(manifests), looking);
+      const { only } = options;
+      const whole = desired(manifests);
+      if (only === undefined) return await look(whole, looking);
+      const selected = whole.manifests.filter(({ identity }) => only.includes(identity));
+      return await look({ ...whole, manifests: selected, isWhole: false }, looking);
     },
     apply: async (manifests: readonly Manifest[], options: PassOptions = {}) => {
       await using one = await session(options);

@@ -56,6 +56,20 @@ describe("a look after another", () => {
     }
   });
 
+  test("finds a change of live for as long as it is there, whatever an earlier look was about", async () => {
+    const { plane, run, warm } = await settled();
+    const row = plane.rows("teams")[0] as { manifest: JsonObject };
+    const before = row.manifest;
+    row.manifest = { ...before, members: ["b@x.io"] };
+    const other = manifest({ type: "team", name: "other" });
+    await run.plan([...everything, other], { only: [other.identity] });
+    for (const _ of ["first", "second", "third"]) {
+      expect((await warm()).plan.summary).toMatchObject({ keep: 5, update: 1, drift: 1 });
+    }
+    row.manifest = before;
+    expect((await warm()).plan.summary).toMatchObject({ keep: 6, update: 0 });
+  });
+
   test("finds what is gone from live, and what came", async () => {
     const { plane, warm } = await settled();
     const [row] = plane.rows("teams").splice(0);
@@ -188,41 +202,95 @@ describe("a look after another", () => {
 
 test("whatever changes in between, a look that remembers plans what one that does not would", async () => {
   const names = ["a", "b", "c"];
+  const name = fc.constantFrom(...names);
   const people = fc.subarray(["a@x.io", "b@x.io"]);
+  const replicas = fc.integer({ min: 1, max: 2 });
   const edit = fc.oneof(
-    fc.record({ what: fc.constant("manifest" as const), name: fc.constantFrom(...names), members: people }),
-    fc.record({ what: fc.constant("gone" as const), name: fc.constantFrom(...names) }),
-    fc.record({ what: fc.constant("live" as const), name: fc.constantFrom(...names), members: people }),
-    fc.record({ what: fc.constant("removed" as const), name: fc.constantFrom(...names) }),
-    fc.record({ what: fc.constant("stamp" as const), name: fc.constantFrom(...names) }),
-    fc.record({ what: fc.constant("forget" as const), name: fc.constantFrom(...names) }),
-    fc.record({ what: fc.constant("apply" as const), name: fc.constantFrom(...names) }),
+    fc.record({ what: fc.constant("manifest" as const), name, members: people }),
+    fc.record({ what: fc.constant("gone" as const), name }),
+    fc.record({ what: fc.constant("live" as const), name, members: people }),
+    fc.record({ what: fc.constant("removed" as const), name }),
+    fc.record({ what: fc.constant("moved" as const) }),
+    fc.record({ what: fc.constant("stamp" as const), name }),
+    fc.record({ what: fc.constant("forget" as const), name }),
+    fc.record({ what: fc.constant("apply" as const) }),
+    fc.record({ what: fc.constant("part" as const), name }),
+    fc.record({ what: fc.constant("newer" as const), isSame: fc.boolean() }),
+    fc.record({ what: fc.constant("older" as const) }),
+    fc.record({ what: fc.constant("service" as const), replicas }),
+    fc.record({ what: fc.constant("deployed" as const), replicas }),
+    fc.record({ what: fc.constant("undocumented" as const) }),
   );
+  type Edit = typeof edit extends fc.Arbitrary<infer One> ? One : never;
+  type Row = { key: string; manifest: JsonObject; updatedAt: string };
+
+  /** Does to one side or the other what may happen between two looks. */
+  async function world() {
+    const plane = await controlPlane();
+    const run = await passes(plane.url);
+    const teams = new Map<string, readonly Json[]>(names.map((one) => [one, []]));
+    let deployed = 1;
+    const manifests = () => [
+      cluster,
+      workspace,
+      repo,
+      greeter,
+      manifest(service({ replicas: deployed })),
+      ...[...teams].map(([one, members]) => manifest({ type: "team", name: one, members })),
+    ];
+    const rowsOf = (path: Parameters<typeof plane.rows>[0]) => plane.rows(path) as unknown as Row[];
+    const forget = async (team: string) => {
+      await using session = await run.session({});
+      await session.ledger.forget([`team/${team}`]);
+    };
+    const newer = (isSame: boolean) => {
+      const prompts = plane.rows("prompts");
+      const [first] = prompts;
+      if (first === undefined) return;
+      const version = prompts.length + 1;
+      const content = isSame ? {} : { description: `other ${version}` };
+      const id = `newer-${version}`;
+      prompts.push({
+        ...first,
+        id,
+        fqn: `x:t/r/greeter:${version}`,
+        manifest: { ...first.manifest, ...content, version },
+      });
+    };
+    const edited = async (one: Edit) => {
+      const rows = rowsOf("teams");
+      const row = "name" in one ? rows.find(({ key }) => key === one.name) : undefined;
+      const [deployment] = rowsOf("deployments");
+      if (one.what === "manifest") teams.set(one.name, one.members);
+      if (one.what === "gone") teams.delete(one.name);
+      if (one.what === "live" && row) row.manifest = { ...row.manifest, members: one.members };
+      if (one.what === "removed" && row) rows.splice(rows.indexOf(row), 1);
+      if (one.what === "moved") rows.reverse();
+      if (one.what === "stamp" && row) row.updatedAt = `${row.updatedAt}!`;
+      if (one.what === "apply") await run.apply(manifests());
+      if (one.what === "forget") await forget(one.name);
+      if (one.what === "newer") newer(one.isSame);
+      if (one.what === "older" && plane.rows("prompts").length > 1) plane.rows("prompts").pop();
+      if (one.what === "service") deployed = one.replicas;
+      if (one.what === "deployed" && deployment)
+        deployment.manifest = { ...deployment.manifest, replicas: one.replicas };
+      if (one.what === "undocumented") for (const route of extensions) plane.manners.missing.add(route);
+    };
+    return { run, manifests, edited };
+  }
+
   await fc.assert(
     fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 8 }), async (edits) => {
-      const plane = await controlPlane();
-      const run = await passes(plane.url);
-      const wanted = new Map<string, readonly Json[]>(names.map((name) => [name, []]));
-      const manifests = () => [...wanted].map(([name, members]) => manifest({ type: "team", name, members }));
+      const { run, manifests, edited } = await world();
       await run.apply(manifests());
       for (const one of edits) {
-        const rows = plane.rows("teams") as unknown as { key: string; manifest: JsonObject; updatedAt: string }[];
-        const row = rows.find(({ key }) => key === one.name);
-        if (one.what === "manifest") wanted.set(one.name, one.members);
-        if (one.what === "gone") wanted.delete(one.name);
-        if (one.what === "live" && row) row.manifest = { ...row.manifest, members: one.members };
-        if (one.what === "removed" && row) rows.splice(rows.indexOf(row), 1);
-        if (one.what === "stamp" && row) row.updatedAt = `${row.updatedAt}!`;
-        if (one.what === "apply") await run.apply(manifests());
-        if (one.what === "forget") {
-          await using session = await run.session({});
-          await session.ledger.forget([`team/${one.name}`]);
-        }
-        const warm = await run.plan(manifests());
-        const cold = await run.plan(manifests(), { recalls: false });
+        await edited(one);
+        const selection = one.what === "part" ? { only: [`team/${one.name}`] } : {};
+        const warm = await run.plan(manifests(), selection);
+        const cold = await run.plan(manifests(), { ...selection, recalls: false });
         expect(warm.plan).toEqual(cold.plan);
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 40 },
   );
 });

@@ -1,0 +1,135 @@
+import { KnownRow, type PageFact } from "../client/recall.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { Accord, Accords, ListFacts, Remembered, ToRemember } from "./accord.ts";
+
+/** In the first line: the lists, each with a line of its rows that follows. */
+type Head = { readonly lists: readonly (readonly [kind: string, pages: readonly PageFact[]])[] };
+
+type WrittenRow = readonly [imprint: string, id: string, key: string | null, version: number | null];
+
+/**
+ * What is remembered of a control plane, as text, so that a hundred thousand rows and accords are no more than one long
+ * string until somebody asks for one: a line that tells the lists and their pages, a line for the rows of each, and four
+ * lines for every accord.
+ */
+export function writeRemembered({ lists, accords }: ToRemember): string {
+  const head: Head = { lists: [...lists].map(([kind, { pages }]) => [kind, pages]) };
+  const rows = [...lists.values()].map((list) => (list instanceof KeptList ? list.line : writeRows(list)));
+  return [JSON.stringify(head), ...rows, ...writeAccords(accords), ""].join("\n");
+}
+
+/** Reads what `writeRemembered` wrote. */
+export function readRemembered(text: string): Remembered {
+  let at = lineAfter(text, 0);
+  const { lists } = JSON.parse(text.slice(0, at)) as Head;
+  const kept = new Map<string, ListFacts>();
+  for (const [kind, pages] of lists) {
+    const end = lineAfter(text, at);
+    kept.set(kind, new KeptList(pages, text.slice(at, end - 1)));
+    at = end;
+  }
+  return { lists: kept, accords: new KeptAccords(text, at) };
+}
+
+/** Where nothing is remembered. */
+export const NOTHING = '{"lists":[]}\n';
+
+class KeptList implements ListFacts {
+  readonly pages: readonly PageFact[];
+  /** As it is written. */
+  readonly line: string;
+  #rows: readonly KnownRow[] | null = null;
+
+  constructor(pages: readonly PageFact[], line: string) {
+    this.pages = pages;
+    this.line = line;
+  }
+
+  get rows(): readonly KnownRow[] {
+    this.#rows ??= (JSON.parse(this.line) as readonly WrittenRow[]).map(
+      ([imprint, id, key, version]) => new KnownRow(imprint, { id, key, version }),
+    );
+    return this.#rows;
+  }
+}
+
+function writeRows({ rows }: ListFacts): string {
+  return JSON.stringify(rows.map(({ imprint, id, key, version }): WrittenRow => [imprint, id, key, version]));
+}
+
+function* writeAccords(accords: ToRemember["accords"]): Generator<string> {
+  for (const [identity, { manifest, row, receipt }] of accords) {
+    const lines = [identity, manifest, receipt ?? "", row ?? ""].join("\n");
+    // Whoever puts line breaks into a name has it looked at each time.
+    if (lines.split("\n").length === 4) yield lines;
+  }
+}
+
+class KeptAccords implements Accords {
+  readonly #text: string;
+  readonly #start: number;
+  /** Where the next one stands, if they are asked for in order. */
+  #next: number;
+  #places: ReadonlyMap<Identity, number> | null = null;
+
+  constructor(text: string, start: number) {
+    this.#text = text;
+    this.#start = start;
+    this.#next = start;
+  }
+
+  get(identity: Identity): Accord | undefined {
+    const at = this.#find(identity);
+    return at === undefined ? undefined : this.#read(at)[1];
+  }
+
+  hold(identity: Identity, { manifest, receipt }: Pick<Accord, "manifest" | "receipt">): boolean {
+    const text = this.#text;
+    const at = this.#find(identity);
+    if (at === undefined) return false;
+    const manifestAt = at + identity.length + 1;
+    const receiptAt = lineAfter(text, manifestAt);
+    this.#next = lineAfter(text, lineAfter(text, receiptAt));
+    return isLine(text, manifestAt, manifest) && isLine(text, receiptAt, receipt ?? "");
+  }
+
+  *[Symbol.iterator](): Generator<readonly [Identity, Accord]> {
+    for (const at of this.#all()) yield this.#read(at);
+  }
+
+  #find(identity: Identity): number | undefined {
+    if (isLine(this.#text, this.#next, identity)) return this.#next;
+    this.#places ??= new Map(this.#all().map((at) => [this.#line(at), at]));
+    return this.#places.get(identity);
+  }
+
+  *#all(): Generator<number> {
+    const text = this.#text;
+    for (let at = this.#start; at < text.length; ) {
+      yield at;
+      for (let line = 0; line < 4; line += 1) at = lineAfter(text, at);
+    }
+  }
+
+  #read(at: number): readonly [Identity, Accord] {
+    const [identity = "", manifest = "", receipt = "", row = ""] = this.#text
+      .slice(at, lineAfter(this.#text, at, 4) - 1)
+      .split("\n");
+    return [identity, { manifest, receipt: receipt === "" ? null : receipt, row: row === "" ? null : row }];
+  }
+
+  #line(at: number): string {
+    return this.#text.slice(at, lineAfter(this.#text, at) - 1);
+  }
+}
+
+// Without making a text of the line.
+function isLine(text: string, at: number, line: string): boolean {
+  return text.startsWith(line, at) && text[at + line.length] === "\n";
+}
+
+function lineAfter(text: string, at: number, lines = 1): number {
+  let next = at;
+  for (let line = 0; line < lines; line += 1) next = text.indexOf("\n", next) + 1;
+  return next;
+}
