@@ -37,9 +37,18 @@ const CREDENTIAL = new RegExp(CREDENTIAL_VALUES.map(({ source }) => source).join
 
 const URL_PASSWORD = /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/i;
 
+// The same names come again and again, and telling takes longer than looking up what was told.
+const told = new Map<string, boolean>();
+const MOST_TOLD = 4096;
+const LONGEST_TOLD = 64;
+
 /** Whether a field's name says that its value is a secret. */
 export function isSecretKey(name: string): boolean {
-  return SECRET_KEY.test(name) && !HARMLESS_KEY.test(name);
+  const known = told.get(name);
+  if (known !== undefined) return known;
+  const isSecret = SECRET_KEY.test(name) && !HARMLESS_KEY.test(name);
+  if (told.size < MOST_TOLD && name.length <= LONGEST_TOLD) told.set(name, isSecret);
+  return isSecret;
 }
 
 /** Whether a text is in a known credential format: private keys, cloud keys, forge tokens, JWTs. */

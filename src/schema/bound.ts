@@ -5,19 +5,27 @@ export const DEPTH_LIMIT = 100;
 
 /** Why a value is too large to be checked, or null; the work is bounded whatever the value. */
 export function tooLarge(value: unknown): string | null {
-  let count = 0;
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth >= DEPTH_LIMIT) return `values are nested more than ${DEPTH_LIMIT} deep`;
-    const next: unknown[] = [];
-    for (const item of level) {
-      if (typeof item !== "object" || item === null) continue;
-      const inner = Array.isArray(item) ? item : Object.values(item);
-      count += inner.length;
-      if (count > VALUE_LIMIT) return `there are more than ${VALUE_LIMIT.toLocaleString("en")} values`;
-      for (const child of inner) if (typeof child === "object" && child !== null) next.push(child);
-    }
-    level = next;
-  }
-  return null;
+  const size = { count: 0, deepest: 0 };
+  measure(value, 1, size);
+  if (size.count > VALUE_LIMIT) return `there are more than ${VALUE_LIMIT.toLocaleString("en")} values`;
+  return size.deepest > DEPTH_LIMIT ? `values are nested more than ${DEPTH_LIMIT} deep` : null;
+}
+
+type Size = { count: number; deepest: number };
+
+// Makes nothing of what is inside: every manifest is measured, and hardly any is too large.
+function measure(value: unknown, depth: number, size: Size): void {
+  if (!isNested(value)) return;
+  size.deepest = Math.max(size.deepest, depth);
+  if (Array.isArray(value)) for (const item of value) measureInside(item, depth, size);
+  else for (const key in value) measureInside(value[key], depth, size);
+}
+
+function measureInside(value: unknown, depth: number, size: Size): void {
+  size.count += 1;
+  if (size.count <= VALUE_LIMIT && size.deepest <= DEPTH_LIMIT) measure(value, depth + 1, size);
+}
+
+function isNested(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === "object" && value !== null;
 }

@@ -13,8 +13,18 @@ const rules: { readonly [type: string]: readonly Rule[] } = {
   "virtual-account": virtualAccountMeaning,
 };
 
-/** Everything that a manifest of sound form means wrongly; at most 100 faults. */
-export function checkMeaning(type: string, value: unknown, context: MeaningContext = {}): readonly Fault[] {
+/** Everything that a manifest of sound form means wrongly, until that is enough; at most 100 faults. */
+export function checkMeaning(
+  type: string,
+  value: unknown,
+  context: MeaningContext = {},
+  isEnough: () => boolean = () => false,
+): readonly Fault[] {
   if (!isObject(value) || !Object.hasOwn(rules, type)) return [];
-  return (rules[type] ?? []).flatMap((rule) => rule(value, context)).slice(0, FAULT_LIMIT);
+  const faults: Fault[] = [];
+  for (const rule of rules[type] ?? []) {
+    if (isEnough()) break;
+    faults.push(...rule(value, context));
+  }
+  return faults.slice(0, FAULT_LIMIT);
 }

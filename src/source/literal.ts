@@ -50,9 +50,18 @@ function lookInKnown(search: Search, shape: Known, value: Fields, above: Place):
 }
 
 function lookInFree(search: Search, value: Fields, above: Place): void {
-  for (const [name, field] of Object.entries(value)) {
-    look(search, OPEN, field, { name, above, isSecret: typeof field !== "number" && isSecretKey(name) });
+  for (const name in value) {
+    const field = value[name];
+    if (typeof field !== "string" && !isNested(field)) continue;
+    const isSecret = isSecretKey(name);
+    // Hardly any text is worth a place.
+    if (typeof field === "string" && textKind(search, field, isSecret) === null) continue;
+    look(search, OPEN, field, { name, above, isSecret });
   }
+}
+
+function isNested(value: Json | undefined): value is Extract<Json, object> {
+  return typeof value === "object" && value !== null;
 }
 
 type Known = Extract<Shape, { is: "object" }>;

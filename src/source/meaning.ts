@@ -66,25 +66,28 @@ function check(manifest: Manifest, cluster: Finding, { now, add, refuse }: Check
 
 /** What tells that a manifest means something sound, whatever its cluster is; null where that matters, or it does not. */
 export function meaningAlone(type: string, value: JsonObject, now: Date): Meaning | null {
-  const { faults, asked } = ask(type, value, { now, cluster: () => undefined });
+  const { faults, asked } = ask(type, value, { now, cluster: null });
   return asked.cluster || faults.length > 0 ? null : { cluster: null, day: asked.now ? dayOf(now) : null };
 }
 
-type Around = { readonly now: Date; readonly cluster: () => JsonObject | undefined };
+/** What rules may look at; no cluster where none is known yet. */
+type Around = { readonly now: Date; readonly cluster: (() => JsonObject | undefined) | null };
 
 // What the rules look at is noted as they look: nobody has to say it twice.
 function ask(type: string, value: JsonObject, { now, cluster }: Around) {
   const asked = { cluster: false, now: false };
-  const faults = checkMeaning(type, value, {
+  const context = {
     get now() {
       asked.now = true;
       return now;
     },
     get cluster() {
       asked.cluster = true;
-      return cluster();
+      return cluster?.();
     },
-  });
+  };
+  // Without the cluster that a rule has asked for, nothing is told in the end.
+  const faults = checkMeaning(type, value, context, () => cluster === null && asked.cluster);
   return { faults, asked };
 }
 

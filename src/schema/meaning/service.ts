@@ -1,28 +1,32 @@
-import { isObject, type JsonObject, text } from "../../contract/json.ts";
+import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import { error, type Fault } from "../fault.ts";
 import { isUnderBaseDomains } from "./host.ts";
 import type { MeaningContext, Rule } from "./rule.ts";
 import { objectsOf, twins } from "./twins.ts";
 
-/** Rules of services, and of the fields that other applications share with them. */
-export const serviceMeaning: readonly Rule[] = [requests, bounds, ports, hosts, mounts, rollout];
+/** Rules of services, and of the fields that other applications share with them; what asks for the cluster comes first. */
+export const serviceMeaning: readonly Rule[] = [hosts, requests, bounds, ports, mounts, rollout];
 
-const RESOURCES = ["cpu", "memory", "ephemeral_storage"] as const;
+const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({
+  request: `${name}_request`,
+  limit: `${name}_limit`,
+}));
 
 function requests({ resources }: JsonObject): readonly Fault[] {
   if (!isObject(resources)) return [];
-  return RESOURCES.flatMap((name) => {
-    const [request, limit] = [resources[`${name}_request`], resources[`${name}_limit`]];
-    if (typeof request !== "number" || typeof limit !== "number" || request <= limit) return [];
-    return [error(`/resources/${name}_request`, "inconsistent", `\`${name}_request\` is above \`${name}_limit\``)];
-  });
+  return RESOURCES.filter(({ request, limit }) => isAbove(resources[request], resources[limit])).map(
+    ({ request, limit }) => error(`/resources/${request}`, "inconsistent", `\`${request}\` is above \`${limit}\``),
+  );
 }
 
 function bounds({ replicas }: JsonObject): readonly Fault[] {
   if (!isObject(replicas)) return [];
-  const { min_replicas: least, max_replicas: most } = replicas;
-  if (typeof least !== "number" || typeof most !== "number" || least <= most) return [];
+  if (!isAbove(replicas.min_replicas, replicas.max_replicas)) return [];
   return [error("/replicas/min_replicas", "inconsistent", "`min_replicas` is above `max_replicas`")];
+}
+
+function isAbove(least: Json | undefined, most: Json | undefined): boolean {
+  return typeof least === "number" && typeof most === "number" && least > most;
 }
 
 function ports(manifest: JsonObject): readonly Fault[] {
@@ -31,7 +35,7 @@ function ports(manifest: JsonObject): readonly Fault[] {
 }
 
 function hosts(manifest: JsonObject, context: MeaningContext): readonly Fault[] {
-  const exposed = objectsOf(manifest.ports).filter(({ item }) => item.expose === true);
+  const exposed = objectsOf(manifest.ports, ({ expose }) => expose === true);
   if (exposed.length === 0) return [];
   const { cluster } = context;
   const domains = Array.isArray(cluster?.base_domains)

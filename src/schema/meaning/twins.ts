@@ -1,10 +1,17 @@
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { error, type Fault } from "../fault.ts";
 
-/** The items of a list that are objects, each with its place; none where the field is no list. */
-export function objectsOf(list: Json | undefined): readonly { readonly item: JsonObject; readonly index: number }[] {
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((item: Json, index) => (isObject(item) ? [{ item, index }] : []));
+type Item = { readonly item: JsonObject; readonly index: number };
+
+/** The objects of a list, or some of them, each with its place; none where the field is no list. */
+export function objectsOf(
+  list: Json | undefined,
+  isMeant: (item: JsonObject) => boolean = () => true,
+): readonly Item[] {
+  const items: Item[] = [];
+  if (!Array.isArray(list)) return items;
+  for (const [index, item] of list.entries()) if (isObject(item) && isMeant(item)) items.push({ item, index });
+  return items;
 }
 
 /** An error for every item that says again what an earlier one has said, told by its token. */
@@ -14,6 +21,7 @@ export function twins(
   token: (item: JsonObject) => string | undefined,
   what: string,
 ): readonly Fault[] {
+  if (!Array.isArray(list) || list.length < 2) return [];
   const seen = new Map<string, number>();
   return objectsOf(list).flatMap(({ item, index }) => {
     const name = token(item);
