@@ -25,8 +25,8 @@ export type Sharing = {
   readonly onRead: (file: SourceFile, lent: Lent | null) => void;
 };
 
-// A thread takes as long to start as this many files to read.
-const WORTH_FILES = 500;
+// A thread takes as long to start, and to become fast, as this many files to read.
+const WORTH_FILES = 2000;
 const MOST_THREADS = 3;
 const LARGEST_BATCH = 256;
 // More than one, so that a thread has work while its answer waits for its turn here.
@@ -37,9 +37,10 @@ const YOUNG_MB = 8;
 // The sources have the thread beside them, the bundle has it at its top under the same name.
 const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
 
-/** How many other threads are worth their start for so many files. */
-export function threadsFor(files: number): number {
-  return files < WORTH_FILES ? 0 : Math.min(MOST_THREADS, availableParallelism() - 1);
+/** How many other threads are worth their start for so many files, with so many processors. */
+export function threadsFor(files: number, processors: number = availableParallelism()): number {
+  // Two processors are mostly one, shared: another thread would take from this one what it gives.
+  return files < WORTH_FILES ? 0 : Math.min(MOST_THREADS, Math.max(0, Math.floor(processors / 2) - 1));
 }
 
 /** Starts to read files with so many other threads. */

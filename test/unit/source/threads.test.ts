@@ -68,7 +68,8 @@ describe("reading with other threads", () => {
   });
 
   test("starts none for a few files", () => {
-    expect(threadsFor(10)).toBe(0);
+    expect(threadsFor(10, 64)).toBe(0);
+    expect([1, 2, 4, 8, 64].map((processors) => threadsFor(10_000, processors))).toEqual([0, 0, 1, 3, 3]);
   });
 
   test("leaves what a thread could not finish to be read here", async () => {

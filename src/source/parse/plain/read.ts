@@ -55,8 +55,10 @@ function isAtEnd({ column }: Reading): boolean {
 
 // Where this line has no more, goes to the next one that has content.
 function toNextLine(reading: Reading, from: number): boolean {
-  if (!isRest(reading.text, from)) return false;
-  toContent(reading, endOfLine(reading.text, from) + 1);
+  const { text } = reading;
+  const isOver = text.charCodeAt(from) === LINE_FEED;
+  if (!isOver && !isRest(text, from)) return false;
+  toContent(reading, isOver ? from + 1 : endOfLine(text, from) + 1);
   return true;
 }
 
