@@ -11,6 +11,7 @@ import type { Migrations } from "../store/migrate.ts";
 import { type Statement, statement } from "../store/statement.ts";
 import type { Intent, Ledger, PendingIntent } from "./ledger.ts";
 import { noFacts, type RememberedFacts } from "./memory.ts";
+import { type Tally, tallyWith } from "./tally.ts";
 
 type Tables = {
   server: { server: string; facts: string };
@@ -25,6 +26,8 @@ type Tables = {
     sealed: Uint8Array;
     /** What tells this receipt from every other: the beginning of what is sealed, with its nonce, as hex. */
     mark: string;
+    /** By what its inside is recognised without opening it; null in a ledger of an earlier release. */
+    tally: string | null;
   };
   intent: {
     id: string;
@@ -47,7 +50,7 @@ type Tables = {
 const MARK_BYTES = 33;
 
 /** The outside of a receipt. */
-const HEAD = ["identity", "kind", "external_id", "version", "at", "mark"] as const;
+const HEAD = ["identity", "kind", "external_id", "version", "at", "mark", "tally"] as const;
 
 const migrations: Migrations = {
   "001-ledger": {
@@ -99,28 +102,41 @@ const migrations: Migrations = {
       await db.schema
         .createIndex("receipt_head")
         .on("receipt")
+        .columns(["server", "identity", "kind", "external_id", "version", "at", "mark"])
+        .execute();
+    },
+  },
+  "004-receipt-tally": {
+    up: async (db) => {
+      await db.schema.alterTable("receipt").addColumn("tally", "text").execute();
+      await db.schema.dropIndex("receipt_head").execute();
+      await db.schema
+        .createIndex("receipt_head")
+        .on("receipt")
         .columns(["server", ...HEAD])
         .execute();
     },
   },
 };
 
-type Place = { readonly server: string; readonly key: SealKey };
+type Place = { readonly server: string; readonly key: SealKey; readonly tally: Tally };
 
 /** Opens the ledger of one server in a SQLite file. */
-export async function openLedger(path: string, { server, key }: Place): Promise<Ledger> {
+export async function openLedger(path: string, { server, key }: Omit<Place, "tally">): Promise<Ledger> {
+  const place: Place = { server, key, tally: tallyWith(key) };
   const store = await openStoreApart<Tables>(path, migrations);
   await mustBeOurs(store, key).catch(async (error: unknown) => {
     await store.close();
     throw error;
   });
   const put = statements(store.read);
-  const receiptPut = (receipt: Recorded): Statement => put.receipt(receiptRow(server, key, receipt));
+  const receiptPut = (receipt: Recorded): Statement => put.receipt(receiptRow(place, receipt));
   return {
     heads: () => everyHead(store, server),
+    tally: place.tally,
     recorded: async (identities) => {
       const wanted = identities ?? (await everyHead(store, server)).keys();
-      return receiptsOf(store, { server, key }, wanted);
+      return receiptsOf(store, place, wanted);
     },
     record: async (receipts) => {
       for (const part of parts(receipts)) await store.write(part.map(receiptPut));
@@ -150,10 +166,10 @@ function statements(database: Kysely<Tables>) {
     build: Parameters<typeof statement<Tables, Values>>[1],
   ) => statement<Tables, Values>(database, build);
   return {
-    receipt: made<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed, mark }) =>
+    receipt: made<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed, mark, tally }) =>
       db
         .insertInto("receipt")
-        .values({ server, identity, kind, external_id, version, at, sealed, mark })
+        .values({ server, identity, kind, external_id, version, at, sealed, mark, tally })
         .onConflict((conflict) =>
           conflict.columns(["server", "identity"]).doUpdateSet(({ ref }) => ({
             kind: ref("excluded.kind"),
@@ -162,6 +178,7 @@ function statements(database: Kysely<Tables>) {
             at: ref("excluded.at"),
             sealed: ref("excluded.sealed"),
             mark: ref("excluded.mark"),
+            tally: ref("excluded.tally"),
           })),
         ),
     ),
@@ -230,14 +247,17 @@ async function mustBeOurs({ read }: StoreApart<Tables>, key: SealKey): Promise<v
   });
 }
 
-function receiptRow(server: string, key: SealKey, receipt: Recorded): Insertable<Tables["receipt"]> {
+function receiptRow({ server, key, tally }: Place, receipt: Recorded): Insertable<Tables["receipt"]> {
   const { identity, kind, id, version, at, written, echo } = receipt;
   const sealed = seal(key, JSON.stringify({ written, echo }), `receipt ${server} ${identity}`);
-  return { server, identity, kind, external_id: id, version, at, sealed, mark: sealed.toString("hex", 0, MARK_BYTES) };
+  const mark = sealed.toString("hex", 0, MARK_BYTES);
+  const told = echo === null ? null : tally(written, echo);
+  return { server, identity, kind, external_id: id, version, at, sealed, mark, tally: told };
 }
 
-function headFrom({ external_id: id, ...head }: Pick<Tables["receipt"], (typeof HEAD)[number]>): RecordedHead {
-  return { ...head, id };
+function headFrom(row: Pick<Tables["receipt"], (typeof HEAD)[number]>): RecordedHead {
+  const { identity, kind, external_id: id, version, at, mark, tally } = row;
+  return tally === null ? { identity, kind, id, version, at, mark } : { identity, kind, id, version, at, mark, tally };
 }
 
 function recordedFrom(key: SealKey, row: Tables["receipt"]): Recorded {

@@ -3,6 +3,7 @@ import type { WriteOperation } from "../contract/operations.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Recorded, RecordedHead } from "../core/recorded.ts";
 import type { RememberedFacts } from "./memory.ts";
+import type { Tally } from "./tally.ts";
 
 /** A write that is about to be sent, or whose outcome is not known yet. */
 export type Intent = {
@@ -35,6 +36,8 @@ export type PendingIntent = Intent & {
 export type Ledger = {
   /** The outside of every receipt: opening them all is more work than most runs need. */
   readonly heads: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
+  /** Tells what the tally of a receipt would be. */
+  readonly tally: Tally;
   /** The receipts of these resources, opened; all of them without. */
   readonly recorded: (identities?: Iterable<Identity>) => Promise<ReadonlyMap<Identity, Recorded>>;
   /** Remembers receipts, durably. */

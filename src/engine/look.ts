@@ -42,7 +42,7 @@ export type Looking = {
   readonly server: string;
   readonly reader: Reader;
   readonly memory: ServerMemory;
-  readonly ledger: Pick<Ledger, "recorded">;
+  readonly ledger: Pick<Ledger, "recorded" | "tally">;
   /** The outside of every receipt. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   /** Keeps for the next look what need not be read again; null where everything has to be. */

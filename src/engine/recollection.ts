@@ -7,6 +7,7 @@ import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import type { Accord, ListFacts, Remembered } from "./accord.ts";
+import type { Ledger } from "./ledger.ts";
 
 /** What a run recalls of earlier ones while it reads live, and what it sees on the way. */
 export type Recollection = {
@@ -37,6 +38,7 @@ export type Standing = {
   /** Whether what is in accord must be recorded too. */
   readonly records: boolean;
   readonly shapeOf: (type: string) => Shape;
+  readonly ledger: Pick<Ledger, "tally">;
 };
 
 /** Recalls what is remembered, as far as manifests and receipts are what they were. */
@@ -47,13 +49,13 @@ export function recollect({ accords, lists }: Remembered, standing: Standing): R
   const found = new Map<Identity, Accord>();
   const news = new Map<string, ListFacts>();
   const read = new Set<string>();
-  const unrecorded = once(() => unrecordedOf(standing));
+  const declaring = once(() => new Map(manifests.map((manifest) => [manifest.identity, manifest])));
   const stands = (identity: Identity): boolean => !open.has(identity) && declared().has(identity);
   const accordOf = (identity: Identity): Accord | undefined => (stands(identity) ? accords.get(identity) : undefined);
   const recallers = new Map<string, Recall>();
   const recallerOf = (kind: Kind): Recall => {
     const recall = recallOf(kind, lists.get(kind.type), open);
-    return records ? recall : { ...recall, settle: judgeOf(kind, standing, unrecorded, found) };
+    return records ? recall : { ...recall, settle: judgeOf(kind, standing, declaring, found) };
   };
   return {
     found,
@@ -112,14 +114,14 @@ function openOf(
   return open;
 }
 
-/** What a row that was just read tells of itself, where it is surely what its manifest says and nothing was recorded. */
+/** What a row that was just read tells of itself, where it is surely what its manifest says, and its receipt. */
 type Judge = NonNullable<Recall["settle"]>;
 
 // Most of live is as it should be: what is seen to be so at once need not be held until everything is decided.
 function judgeOf(
   kind: Kind,
-  { shapeOf }: Standing,
-  unrecorded: () => ReadonlyMap<Identity, Manifest>,
+  standing: Standing,
+  declaring: () => ReadonlyMap<Identity, Manifest>,
   found: Map<Identity, Accord>,
 ): Judge {
   const { list, type, versions } = kind;
@@ -129,19 +131,28 @@ function judgeOf(
     const { key, version = null } = live;
     // Which row a manifest without a number stands for only the whole list tells.
     const identity = versions === undefined ? `${type}/${key}` : `${type}/${key}@${version}`;
-    const manifest = unrecorded().get(identity);
-    if (manifest?.digest === undefined) return null;
-    if (!isSurelySame(kind, shapeOf(type), manifest.value, live.manifest)) return null;
-    found.set(identity, { manifest: manifest.digest, row: imprint, receipt: null });
+    const manifest = declaring().get(identity);
+    const digest = manifest?.digest;
+    if (manifest === undefined || digest === undefined) return null;
+    const receipt = standing.recorded.get(identity);
+    if (!isInAccord(kind, manifest, live, receipt, standing)) return null;
+    found.set(identity, { manifest: digest, row: imprint, receipt: receipt?.mark ?? null });
     manifest.forget?.();
     return new KnownRow(imprint, { id: rowId(row), key, version });
   };
 }
 
-function unrecordedOf({ manifests, recorded }: Standing): ReadonlyMap<Identity, Manifest> {
-  const found = new Map<Identity, Manifest>();
-  for (const manifest of manifests) if (!recorded.has(manifest.identity)) found.set(manifest.identity, manifest);
-  return found;
+// A receipt that says exactly what is declared and live is recognised without being opened.
+function isInAccord(
+  kind: Kind,
+  { value }: Manifest,
+  { manifest: live }: LiveRow,
+  receipt: RecordedHead | undefined,
+  { shapeOf, ledger }: Standing,
+): boolean {
+  if (receipt === undefined) return isSurelySame(kind, shapeOf(kind.type), value, live);
+  const { mark, tally } = receipt;
+  return mark !== undefined && tally !== undefined && tally === ledger.tally(value, live);
 }
 
 // A row that cannot be read is for those to refuse who read them all.

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Recorded } from "../../../src/core/recorded.ts";
-import type { Intent } from "../../../src/engine/ledger.ts";
+import type { Intent, Ledger } from "../../../src/engine/ledger.ts";
 import { openLedger } from "../../../src/engine/ledger-store.ts";
 import { keyFrom } from "../../../src/seal/key.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -51,6 +51,21 @@ describe("the ledger", () => {
     expect([...(await ledger.recorded()).values()]).toEqual([receipt(), receipt("web")]);
     expect(await ledger.pending()).toEqual([{ ...intent(), reply: null }]);
     expect(await ledger.facts()).toEqual({ routes: { listApps: "no" }, dryRun: "proven", registers: true });
+  });
+
+  test("tells what a receipt says without opening it, to who knows both sides and has the key", async () => {
+    const { path, open } = await place();
+    const { identity, written, echo } = receipt();
+    const tallied = async (ledger: Ledger) => (await ledger.heads()).get(identity)?.tally;
+    await using ledger = await open();
+    await ledger.record([receipt(), { ...receipt("web"), echo: null }]);
+    expect(await tallied(ledger)).toBe(ledger.tally(written, echo ?? {}));
+    expect(await tallied(ledger)).not.toBe(ledger.tally({ ...written, name: "other" }, echo ?? {}));
+    expect(await tallied(ledger)).not.toBe(ledger.tally(written, { ...echo, replicas: 2 }));
+    expect((await ledger.heads()).get("service/c1:ws1/web")).not.toHaveProperty("tally");
+    await using others = await openLedger(`${path}-2`, { server: "http://server", key: keyFrom("22".repeat(32)) });
+    await others.record([receipt()]);
+    expect(await tallied(others)).not.toBe(await tallied(ledger));
   });
 
   test("ends an intent together with the receipt of its effect", async () => {
