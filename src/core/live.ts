@@ -26,6 +26,9 @@ export type Live =
       readonly isAsWritten?: true;
     };
 
+/** There, and not read again. */
+export const UNREAD: Live = { state: "unread" };
+
 /** Whether nothing is to be told by the receipt of a resource that was not told before. */
 export function isSettled(live: Live | undefined): boolean {
   return live?.state === "unread" || (live?.state === "unknown" && live.isAsWritten === true);

@@ -91,9 +91,9 @@ export function writes({ action }: Pick<Step, "action">): boolean {
   return action === "create" || action === "update" || action === "ensure";
 }
 
-/** Counts the steps by action; `drifted` counts on its own, since a drifted step has an action too. */
-export function summarise(steps: readonly Step[], drifted: ReadonlySet<Identity>): PlanSummary {
+/** Counts the steps by action; drift counts on its own, since a drifted step has an action too. */
+export function summarise(steps: readonly Step[], drift: number): PlanSummary {
   const count = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0 };
   for (const { action } of steps) count[action] += 1;
-  return { ...count, drift: drifted.size };
+  return { ...count, drift };
 }

@@ -48,7 +48,7 @@ export type PlanInput = {
   readonly withOrphans: boolean;
 };
 
-/** A plan with the decisions behind its steps, by identity. */
+/** A plan with the decisions behind its steps, by identity: none where live was not read, since nothing has moved. */
 export type Planned = { readonly plan: Plan; readonly decisions: ReadonlyMap<Identity, Decision> };
 
 /** Where live cannot be read, the ledger's word is taken for this long. */
@@ -56,15 +56,10 @@ const TRUST_MS = 24 * 60 * 60 * 1000;
 
 /** Decides on every manifest, in order, and seals the result. */
 export function makePlan(input: PlanInput): Planned {
-  const decisions = new Map<Identity, Decision>();
-  const doubted = hasVanished(input);
-  for (const { manifest } of input.desired)
-    decisions.set(manifest.identity, decideOne(input, manifest, decisions, doubted));
-  const steps = [
-    ...input.desired.flatMap((placed) => stepOf(input, placed, decisions.get(placed.manifest.identity))),
-    ...(input.withOrphans ? orphans(input) : []),
-  ];
-  const drifted = new Set([...decisions].filter(([, { drifted }]) => drifted).map(([identity]) => identity));
+  const decisions = decideAll(input);
+  const declared = input.desired.map((placed) => stepOf(input, placed, decisions.get(placed.manifest.identity)));
+  const steps = input.withOrphans ? declared.concat(orphans(input)) : declared;
+  const drifted = decisions.values().reduce((sum, one) => sum + (one.drifted ? 1 : 0), 0);
   const plan = {
     format_version: "1.0",
     revision: input.revision,
@@ -89,16 +84,28 @@ function summed(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
   };
 }
 
+function decideAll(input: PlanInput): ReadonlyMap<Identity, Decision> {
+  const decisions = new Map<Identity, Decision>();
+  let doubted: boolean | null = null;
+  for (const { manifest } of input.desired) {
+    const { identity } = manifest;
+    const live = input.live.get(identity) ?? { state: "unknown", reason: "no-read" };
+    if (live.state === "unread") continue;
+    doubted ??= hasVanished(input);
+    decisions.set(identity, decideOne(input, { manifest, live }, decisions, doubted));
+  }
+  return decisions;
+}
+
 function decideOne(
   input: PlanInput,
-  manifest: Manifest,
+  { manifest, live }: { readonly manifest: Manifest; readonly live: Live },
   decisions: ReadonlyMap<Identity, Decision>,
   doubted: boolean,
 ): Decision {
   const { identity } = manifest;
   const kind = input.kindOf(manifest.kind);
   if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
-  const live = input.live.get(identity) ?? { state: "unknown", reason: "no-read" };
   const known = input.recorded.get(identity);
   const recorded = known === undefined || isSettled(live) ? null : opened(known);
   return decide({
@@ -137,13 +144,18 @@ function obstacleOf(
   return null;
 }
 
-function stepOf(input: PlanInput, { manifest, wave }: Placed, decision: Decision | undefined): readonly Step[] {
-  if (decision === undefined) return [];
+const NONE: readonly never[] = [];
+
+function stepOf(input: PlanInput, { manifest, wave }: Placed, decision: Decision | undefined): Step {
   const { kind, identity, file, line } = manifest;
+  if (decision === undefined)
+    return { action: "keep", kind, identity, file, line, wave, changes: NONE, patch: NONE, reason: null };
   const { action, reason } = decision;
-  const changes = decision.differences.filter(({ cause }) => isActedOn(cause)).map(changeOf);
-  const patch = changes.length === 0 ? [] : patchBetween(input.shapeOf(kind), decision.before, decision.after);
-  return [{ action, kind, identity, file, line, wave, changes, patch, reason }];
+  const acted = decision.differences.filter(({ cause }) => isActedOn(cause));
+  if (acted.length === 0) return { action, kind, identity, file, line, wave, changes: NONE, patch: NONE, reason };
+  const changes = acted.map(changeOf);
+  const patch = patchBetween(input.shapeOf(kind), decision.before, decision.after);
+  return { action, kind, identity, file, line, wave, changes, patch, reason };
 }
 
 function changeOf({ tokens, before, after, sensitive, cause }: Difference): Change {
@@ -151,8 +163,10 @@ function changeOf({ tokens, before, after, sensitive, cause }: Difference): Chan
 }
 
 function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
-  return [...recorded.values()]
+  return recorded
+    .values()
     .filter(({ identity }) => !declared.has(identity) && live.get(identity)?.state !== "absent")
+    .toArray()
     .toSorted((a, b) => compareText(a.identity, b.identity))
     .map(({ identity, kind }) => ({
       action: "orphan",
@@ -161,16 +175,17 @@ function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
       file: null,
       line: null,
       wave: 0,
-      changes: [],
-      patch: [],
+      changes: NONE,
+      patch: NONE,
       reason: null,
     }));
 }
 
 function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Decision>): readonly Diagnostic[] {
-  return input.desired.flatMap(({ manifest: { identity, file, line } }): Diagnostic[] => {
+  const isBlocked = ({ manifest: { identity } }: Placed): boolean => decisions.get(identity)?.action === "block";
+  return input.desired.filter(isBlocked).flatMap(({ manifest: { identity, file, line } }): Diagnostic[] => {
     const decision = decisions.get(identity);
-    if (decision?.action !== "block" || decision.reason === null) return [];
+    if (!decision?.reason) return [];
     return [
       {
         severity: "warning",

@@ -15,7 +15,7 @@ import type { RecordedHead } from "../core/recorded.ts";
 import type { Remembrance } from "./accord.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ServerMemory } from "./memory.ts";
-import { isLocal, type Observation, type Observing, observe, type Wanted } from "./observe.ts";
+import { type Asked, isLocal, type Observation, type Observing, observe } from "./observe.ts";
 import { recollect } from "./recollection.ts";
 import { rehearsals as makeRehearse, type Rehearse, type Rehearsed } from "./rehearse.ts";
 import { remember } from "./remember.ts";
@@ -75,7 +75,7 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   const remembered = on.remembrance?.load() ?? null;
   const recollection = remembered && recollect(remembered, { ...on, manifests: desired.manifests });
   const observing: Observing = { ...on, rehearse, recollection };
-  const observation = await observe(wantedOf(desired, placed, on), observing);
+  const observation = await observe(askedOf(desired, placed, on), observing);
   const recorded = await openWhereRead(observation, on);
   const input = (rehearsals: ReadonlyMap<Identity, Rehearsal>): PlanInput => ({
     ...on,
@@ -108,32 +108,47 @@ async function openWhereRead(
   { live }: Observation,
   { recorded, ledger }: Looking,
 ): Promise<ReadonlyMap<Identity, RecordedHead>> {
-  const read = [...recorded.keys()].filter((identity) => !isSettled(live.get(identity)));
+  const read = recorded
+    .keys()
+    .filter((identity) => !isSettled(live.get(identity)))
+    .toArray();
   if (read.length === 0) return recorded;
   const opened = await ledger.recorded(read);
   return new Map(recorded.entries().map(([identity, head]) => [identity, { ...head, ...opened.get(identity) }]));
 }
 
 /** Everything whose live a plan asks for: the declared, what they refer to elsewhere, and what was recorded. */
-function wantedOf(desired: Desired, placed: readonly Placed[], on: Looking): readonly Wanted[] {
-  const known = new Set(placed.map(({ manifest }) => manifest.identity));
-  const declared = placed.map(({ manifest, wave }) => wanted(manifest.identity, manifest, wave, on));
-  const referred = placed.flatMap(({ manifest }) => manifest.references.map(({ identity }) => identity));
-  const recorded = desired.isWhole ? [...on.recorded.keys()] : [];
-  const others = [...new Set([...referred, ...recorded])].filter((identity) => !known.has(identity));
-  return [...declared, ...others.toSorted(compareText).map((identity) => wanted(identity, null, 0, on))].flatMap(
-    (one) => one ?? [],
-  );
+function askedOf(desired: Desired, placed: readonly Placed[], { kindOf, recorded }: Looking): readonly Asked[] {
+  const asked = new Map<Kind, { declared: Placed[]; others: Identity[] }>();
+  const groupOf = (type: string) => {
+    const kind = kindOf(type);
+    if (kind === undefined) return null;
+    const known = asked.get(kind);
+    if (known !== undefined) return known;
+    const group = { declared: [], others: [] };
+    asked.set(kind, group);
+    return group;
+  };
+  for (const one of placed) groupOf(one.manifest.kind)?.declared.push(one);
+  for (const identity of othersOf(desired, recorded)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
+  const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
+  return [...asked].map(([kind, group]) => ({ kind, ...group, idOf }));
 }
 
-function wanted(
-  identity: Identity,
-  manifest: Manifest | null,
-  wave: number,
-  { kindOf, recorded }: Looking,
-): Wanted | null {
-  const kind = kindOf(splitIdentity(identity).kind);
-  return kind === undefined ? null : { identity, kind, manifest, wave, id: recorded.get(identity)?.id ?? null };
+/** What is not declared here, but referred to or recorded. */
+function othersOf(
+  { manifests, waves, isWhole }: Desired,
+  recorded: ReadonlyMap<Identity, RecordedHead>,
+): readonly Identity[] {
+  // Each manifest has its wave: where there are as many, they are theirs.
+  const isAlone = waves.size === manifests.length;
+  const known = isAlone ? waves : new Set(manifests.map(({ identity }) => identity));
+  const others = new Set<Identity>();
+  for (const { references } of manifests) {
+    for (const { identity } of references) if (!known.has(identity)) others.add(identity);
+  }
+  if (isWhole) for (const identity of recorded.keys()) if (!known.has(identity)) others.add(identity);
+  return [...others].toSorted(compareText);
 }
 
 /**
@@ -152,10 +167,11 @@ async function preflight(
     plan.steps.filter(({ action }) => action === "create" || action === "ensure").map(({ identity }) => identity),
   );
   const probed = new Set<Kind>();
-  const jobs = placed.flatMap(({ manifest }) => {
+  const isOpen = ({ manifest: { identity } }: Placed): boolean => decisions.has(identity) && !known.has(identity);
+  const jobs = placed.filter(isOpen).flatMap(({ manifest }) => {
     const kind = on.kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action;
-    if (kind === undefined || action === undefined || known.has(manifest.identity)) return [];
+    if (kind === undefined || action === undefined) return [];
     const settles = action === "update" && !manifest.references.some(({ identity }) => creating.has(identity));
     const probes = writes({ action }) && isUncharted(kind, on.memory) && !probed.has(kind);
     if (probes) probed.add(kind);

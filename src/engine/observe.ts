@@ -9,12 +9,23 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { type Kind, type LiveRow, readRow, type SingleReading } from "../core/kind.ts";
 import { isThere, type Live } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../core/manifest.ts";
+import type { Placed } from "../core/planner.ts";
 import type { ServerMemory } from "./memory.ts";
 import type { Rehearse } from "./rehearse.ts";
 import { type Surveying, survey } from "./survey.ts";
 
+/** The resources of a kind whose live is asked for. */
+export type Asked = {
+  readonly kind: Kind;
+  readonly declared: readonly Placed[];
+  /** Only recorded, or referred to. */
+  readonly others: readonly Identity[];
+  /** The id that the ledger remembers. */
+  readonly idOf: (identity: Identity) => string | null;
+};
+
 /** A resource whose live is asked for: declared (with its manifest), recorded, or only referred to. */
-export type Wanted = {
+type Wanted = {
   readonly identity: Identity;
   readonly kind: Kind;
   readonly manifest: Manifest | null;
@@ -50,11 +61,10 @@ type Findings = {
 };
 
 /** Reads live of everything wanted: by lists where the server has them, one by one where not. */
-export async function observe(wanted: readonly Wanted[], on: Observing): Promise<Observation> {
+export async function observe(asked: readonly Asked[], on: Observing): Promise<Observation> {
   const found: Findings = { live: new Map(), rehearsals: new Map(), rows: new Map(), diagnostics: [] };
-  const byKind = Map.groupBy(wanted, ({ kind }) => kind);
   const listed = await Promise.all(
-    [...byKind].map(async ([kind, group]) => ((await byList(kind, group, on, found)) ? [] : group)),
+    asked.map(async (group) => ((await byList(group, on, found)) ? [] : wantedOf(group))),
   );
   await oneByOne(listed.flat(), on, found);
   return { ...found, complete: found.diagnostics.length === 0 };
@@ -65,30 +75,40 @@ export async function observeOne(one: Wanted, on: Observing): Promise<Live> {
   const found: Findings = { live: new Map(), rehearsals: new Map(), rows: new Map(), diagnostics: [] };
   const { name } = splitVersion(splitIdentity(one.identity).key);
   const narrow = one.kind.list?.narrow?.(name) ?? {};
-  if (!(await byList(one.kind, [one], on, found, narrow))) await oneByOne([one], on, found);
+  const asked = { kind: one.kind, declared: [], others: [one.identity] };
+  if (!(await byList(asked, on, found, narrow))) await oneByOne([one], on, found);
   return found.live.get(one.identity) ?? { state: "unknown", reason: "no-read" };
 }
 
+function wantedOf({ kind, declared, others, idOf }: Asked): readonly Wanted[] {
+  const wanted = declared.map(({ manifest, wave }): Wanted => {
+    const { identity } = manifest;
+    return { identity, kind, manifest, id: idOf(identity), wave };
+  });
+  return wanted.concat(others.map((identity) => ({ identity, kind, manifest: null, id: idOf(identity), wave: 0 })));
+}
+
 async function byList(
-  kind: Kind,
-  group: readonly Wanted[],
+  asked: Omit<Asked, "idOf">,
   on: Observing,
   found: Findings,
   narrow: { readonly [name: string]: string } = {},
 ): Promise<boolean> {
-  if (kind.list === undefined || !on.memory.has(kind.list.operation)) return false;
+  const { kind, declared, others } = asked;
   const { list } = kind;
-  const identities = group.map(({ identity }) => identity);
+  if (list === undefined || !on.memory.has(list.operation)) return false;
+  const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
     const { rows, liveOf } = await survey({ kind, list, narrow }, identities, on);
     found.rows.set(kind.type, rows);
-    for (const identity of identities) found.live.set(identity, liveOf(identity));
+    for (const identity of identities.declared) found.live.set(identity, liveOf(identity));
+    for (const identity of others) found.live.set(identity, liveOf(identity));
     return true;
   } catch (error) {
     if (isRouteMissing(error)) return false;
     // A list whose rows lack what a row needs is no list to us, where there is another way.
     if (error instanceof TypeError && kind.single !== undefined) return false;
-    unreadable(error, group, found, list.operation);
+    unreadable(error, identities.declared.concat(others), found, list.operation);
     return true;
   }
 }
@@ -103,7 +123,7 @@ async function oneByOne(wanted: readonly Wanted[], on: Observing, found: Finding
         try {
           found.live.set(one.identity, await single(one, on, found));
         } catch (error) {
-          unreadable(error, [one], found, one.kind.single?.operation ?? one.kind.type);
+          unreadable(error, [one.identity], found, one.kind.single?.operation ?? one.kind.type);
         }
       }),
       { signal: on.signal },
@@ -196,9 +216,9 @@ export function isLocal(error: unknown): error is ClientError {
 }
 
 // What ends the whole pass is thrown on; anything else leaves these resources unknown and the plan incomplete.
-function unreadable(error: unknown, group: readonly Wanted[], found: Findings, what: string): void {
+function unreadable(error: unknown, identities: readonly Identity[], found: Findings, what: string): void {
   if (!isLocal(error) && !(error instanceof TypeError)) throw error;
-  for (const { identity } of group)
+  for (const identity of identities)
     found.live.set(identity, { state: "unknown", reason: "unreadable", detail: error.message });
   found.diagnostics.push({
     severity: "error",

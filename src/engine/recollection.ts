@@ -17,8 +17,8 @@ export type Recollection = {
   readonly notePages: (kind: Kind, pages: readonly PageFact[]) => boolean;
   /** Takes note of a list that was read to its end, row by row. */
   readonly note: (kind: Kind, list: ListFacts) => void;
-  /** Whether the manifest of a resource is still in accord with live, if its row is still there and stands for it. */
-  readonly stands: (identity: Identity) => boolean;
+  /** Whether what is declared or recorded has no accord that holds as far as manifest and receipt go. */
+  readonly isOpen: (identity: Identity) => boolean;
   /** Whether a resource need not be looked at, since live shows the row with which its manifest was in accord. */
   readonly isKept: (identity: Identity, row: Imprint) => boolean;
   /** The accord that was found earlier, and still holds as far as manifest and receipt go. */
@@ -44,23 +44,23 @@ export type Standing = {
 /** Recalls what is remembered, as far as manifests and receipts are what they were. */
 export function recollect({ accords, lists }: Remembered, standing: Standing): Recollection {
   const { manifests, records } = standing;
-  const declared = once(() => new Set(manifests.map(({ identity }) => identity)));
+  const declared = once(() => new Map(manifests.map((manifest) => [manifest.identity, manifest])));
   const open = openOf(accords, standing, declared);
   const found = new Map<Identity, Accord>();
   const news = new Map<string, ListFacts>();
   const read = new Set<string>();
-  const declaring = once(() => new Map(manifests.map((manifest) => [manifest.identity, manifest])));
-  const stands = (identity: Identity): boolean => !open.has(identity) && declared().has(identity);
-  const accordOf = (identity: Identity): Accord | undefined => (stands(identity) ? accords.get(identity) : undefined);
+  const isOpen = (identity: Identity): boolean => open.has(identity);
+  const accordOf = (identity: Identity): Accord | undefined =>
+    !isOpen(identity) && declared().has(identity) ? accords.get(identity) : undefined;
   const recallers = new Map<string, Recall>();
   const recallerOf = (kind: Kind): Recall => {
     const recall = recallOf(kind, lists.get(kind.type), open);
-    return records ? recall : { ...recall, settle: judgeOf(kind, standing, declaring, found) };
+    return records ? recall : { ...recall, settle: judgeOf(kind, standing, declared, found) };
   };
   return {
     found,
     news,
-    stands,
+    isOpen,
     accordOf,
     recall: (kind) => {
       const recall = recallers.get(kind.type) ?? recallerOf(kind);
@@ -95,7 +95,7 @@ function once<Value extends object>(make: () => Value): () => Value {
 function openOf(
   accords: Remembered["accords"],
   { manifests, recorded, records }: Standing,
-  declared: () => ReadonlySet<Identity>,
+  declared: () => ReadonlyMap<Identity, Manifest>,
 ): ReadonlySet<Identity> {
   const open = new Set<Identity>();
   let receipts = 0;
@@ -121,7 +121,7 @@ type Judge = NonNullable<Recall["settle"]>;
 function judgeOf(
   kind: Kind,
   standing: Standing,
-  declaring: () => ReadonlyMap<Identity, Manifest>,
+  declared: () => ReadonlyMap<Identity, Manifest>,
   found: Map<Identity, Accord>,
 ): Judge {
   const { list, type, versions } = kind;
@@ -131,7 +131,7 @@ function judgeOf(
     const { key, version = null } = live;
     // Which row a manifest without a number stands for only the whole list tells.
     const identity = versions === undefined ? `${type}/${key}` : `${type}/${key}@${version}`;
-    const manifest = declaring().get(identity);
+    const manifest = declared().get(identity);
     const digest = manifest?.digest;
     if (manifest === undefined || digest === undefined) return null;
     const receipt = standing.recorded.get(identity);

@@ -61,21 +61,19 @@ function settled({ found }: Recollection, { observation: { live } }: Looked): re
   return [...found].filter(([identity]) => live.get(identity)?.state === "unread");
 }
 
-function newAccords({ placed, decisions, observation, recorded }: Looked): ReadonlyMap<Identity, Accord> {
-  return new Map(
-    placed.flatMap(({ manifest }) => {
-      const { identity } = manifest;
-      const live = observation.live.get(identity);
-      const decision = decisions.get(identity);
-      if (decision === undefined || isSettled(live)) return [];
-      const receipt = recorded.get(identity);
-      const accord =
-        live?.state === "present"
-          ? accordOf(manifest, live.row, decision, receipt)
-          : accordByLedger(manifest, decision, receipt);
-      return accord === null ? [] : [[identity, accord] as const];
-    }),
-  );
+function* newAccords({ placed, decisions, observation, recorded }: Looked): Generator<readonly [Identity, Accord]> {
+  for (const { manifest } of placed) {
+    const { identity } = manifest;
+    const live = observation.live.get(identity);
+    const decision = decisions.get(identity);
+    if (decision === undefined || isSettled(live)) continue;
+    const receipt = recorded.get(identity);
+    const accord =
+      live?.state === "present"
+        ? accordOf(manifest, live.row, decision, receipt)
+        : accordByLedger(manifest, decision, receipt);
+    if (accord !== null) yield [identity, accord];
+  }
 }
 
 // Only where nothing is to be done or said, and the receipt says exactly what is there: what decides otherwise has moved.

@@ -2,7 +2,7 @@ import { rowId } from "../client/list.ts";
 import type { Surveyed as Listing, Reader } from "../client/reader.ts";
 import { KnownRow, type Listed, type Recall } from "../client/recall.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
-import type { Live } from "../core/live.ts";
+import { type Live, UNREAD } from "../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
 import type { Recollection } from "./recollection.ts";
 
@@ -30,6 +30,13 @@ export type Surveyed = {
   readonly narrow: { readonly [name: string]: string };
 };
 
+/** The resources of its kind that are asked for. */
+type Identities = {
+  readonly declared: readonly Identity[];
+  /** Only recorded, or referred to. */
+  readonly others: readonly Identity[];
+};
+
 /** A row as its list shows it; of one that is known only that it is there. */
 type Seen = {
   readonly key: string;
@@ -39,18 +46,19 @@ type Seen = {
 };
 
 const READ_ALL: Recall = { row: () => null, page: () => null };
-const UNREAD: Live = { state: "unread" };
 const ABSENT: Live = { state: "absent" };
 
 /** Reads a list, but for the rows that are known and need not be read, and tells what is live of the resources. */
-export async function survey(what: Surveyed, identities: readonly Identity[], on: Surveying): Promise<Survey> {
+export async function survey(what: Surveyed, { declared, others }: Identities, on: Surveying): Promise<Survey> {
   const { recollection } = on;
   const { kind } = what;
+  const identities = declared.concat(others);
   if (recollection === null) return mustTell(told(kind, identities, await readEvery(what, on), null));
   const listing = await listed(what, recollection.recall(kind), on);
   // Nothing has moved on either side: the list says what it said, of whatever stands.
   const isAsItWas = listing.is === "known" && recollection.notePages(kind, listing.pages);
-  if (isAsItWas && identities.every(recollection.stands)) return { liveOf: () => UNREAD, rows: [] };
+  if (isAsItWas && others.length === 0 && !declared.some(recollection.isOpen))
+    return { liveOf: () => UNREAD, rows: [] };
   const survey = told(kind, identities, recognise(what, recollection, listing), recollection);
   if (survey !== null) return survey;
   // What stands for a resource now was passed over as another's row: rare enough to read everything.

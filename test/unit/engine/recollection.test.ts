@@ -314,6 +314,6 @@ test("whatever changes in between, a look that remembers plans what one that doe
         expect(warm.plan).toEqual(cold.plan);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
 import { noFacts, ServerMemory } from "../../../src/engine/memory.ts";
-import { observe, type Wanted } from "../../../src/engine/observe.ts";
+import { type Asked, observe } from "../../../src/engine/observe.ts";
 import { rehearsals } from "../../../src/engine/rehearse.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { calm, dial, json, page, type Seen, serve } from "../client/server.ts";
@@ -115,7 +115,7 @@ describe("the proof that a dryRun changes nothing", () => {
 });
 
 describe("observing", () => {
-  async function observed(answer: (request: Seen) => unknown, wanted: readonly Wanted[]) {
+  async function observed(answer: (request: Seen) => unknown, asked: Partial<Asked> = {}) {
     const { url, seen } = await serve((response, request) => {
       const found = answer(request);
       return found === undefined
@@ -125,27 +125,24 @@ describe("observing", () => {
     const memory = new ServerMemory(noFacts);
     const { reader } = dial(url, { memory });
     const rehearse = rehearsals({ reader, memory, concurrency: 2, shapeOf });
+    const declared = [{ manifest, wave: 0 }];
+    const whole: Asked = { kind: kind("service"), declared, others: [], idOf: () => null, ...asked };
     return {
       seen,
-      ...(await observe(wanted, { reader, memory, recollection: null, rehearse, concurrency: 2, signal })),
+      ...(await observe([whole], { reader, memory, recollection: null, rehearse, concurrency: 2, signal })),
     };
   }
-  const wanted = (fields: Partial<Wanted> = {}): Wanted => ({
-    identity: manifest.identity,
-    kind: kind("service"),
-    manifest,
-    id: null,
-    wave: 0,
-    ...fields,
-  });
+  /** Only recorded, under an id or none. */
+  const recorded = (id: string | null) => ({ declared: [], others: [manifest.identity], idOf: () => id });
   const app = { id: "a", type: "service", name: "api", workspaceFqn: "c1:ws1" };
 
   test("takes the newest deployment of a list, and absence from it for absence", async () => {
     const deployment = { id: "d", applicationId: "a", version: 3, manifest: service(), currentStatus: null };
-    const other = wanted({ identity: "service/c1:ws1/other", manifest: null });
-    const { live, complete } = await observed((request) => page([{ ...app, deployment }], request), [wanted(), other]);
+    const other = "service/c1:ws1/other";
+    const shown = (request: Seen) => page([{ ...app, deployment }], request);
+    const { live, complete } = await observed(shown, { others: [other] });
     expect(live.get(manifest.identity)).toMatchObject({ state: "present", row: { id: "a", version: 3, stamp: "d" } });
-    expect(live.get(other.identity)).toEqual({ state: "absent" });
+    expect(live.get(other)).toEqual({ state: "absent" });
     expect(complete).toBe(true);
   });
 
@@ -155,7 +152,7 @@ describe("observing", () => {
         request.path.endsWith("/deployments")
           ? page([{ id: "d", applicationId: "a", version: 3, manifest: service() }], request)
           : page([app], request),
-      [wanted({ id: "a" })],
+      { idOf: () => "a" },
     );
     expect(live.get(manifest.identity)).toMatchObject({ state: "present", row: { id: "a", version: 3 } });
   });
@@ -163,10 +160,10 @@ describe("observing", () => {
   test("takes an application that left live for absent where it is only recorded, and for unknown where it never was", async () => {
     const missing = (request: Seen) => (request.path.endsWith("/apps") ? page([app], request) : undefined);
     const identity = "service/c1:ws1/api";
-    expect((await observed(missing, [wanted({ manifest: null, id: "gone" })])).live.get(identity)).toEqual({
+    expect((await observed(missing, recorded("gone"))).live.get(identity)).toEqual({
       state: "absent",
     });
-    expect((await observed(missing, [wanted({ manifest: null })])).live.get(identity)).toMatchObject({
+    expect((await observed(missing, recorded(null))).live.get(identity)).toMatchObject({
       state: "unknown",
       reason: "no-read",
     });
@@ -178,7 +175,7 @@ describe("observing", () => {
         request.path.endsWith("/deployments")
           ? page([{ id: "d", applicationId: "a", version: 3, manifest: service({ name: "other" }) }], request)
           : page([app], request),
-      [wanted({ id: "a", manifest: null })],
+      recorded("a"),
     );
     expect(live.get(manifest.identity)).toEqual({ state: "absent" });
   });
