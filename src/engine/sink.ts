@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { closeSync, fsync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import type { Secret } from "../contract/secret.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 
@@ -16,6 +17,9 @@ export type Sink = {
 // As much as any token takes, so that a disk without room is noticed before there is a token to keep.
 const ROOM = 64 * 1024;
 
+// What waits for the disk is awaited. The rest is done at once: each step of it would cost more to hand to another thread.
+const synced = promisify(fsync);
+
 /** Tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`; one that exists is never overwritten. */
 export function fileSink(state: string, server: string): Sink {
   const path = (identity: Identity): string => {
@@ -23,6 +27,12 @@ export function fileSink(state: string, server: string): Sink {
     return join(state, "tokens", fileName(server.toLowerCase()), kind, fileName(key));
   };
   const looks = new Map<string, Promise<void>>();
+  const syncs = new Map<string, () => Promise<void>>();
+  const syncFolder = (folder: string): Promise<void> => {
+    const sync = syncs.get(folder) ?? sharing(() => folderSynced(folder));
+    syncs.set(folder, sync);
+    return sync();
+  };
   return {
     name: "file",
     // Whoever asks while it is looked at shares the answer: it is about the folder, whatever the name.
@@ -34,16 +44,16 @@ export function fileSink(state: string, server: string): Sink {
     },
     deliver: async (identity, token) => {
       const content = `${token.open()}\n`;
-      await using draft = await writeDraft(path(identity), content);
+      using draft = await writeDraft(path(identity), content);
       // Awaited here: the draft goes when this block ends.
-      return await publish(draft.path, path(identity), content);
+      return await publish(draft.path, path(identity), { content, syncFolder });
     },
   };
 }
 
 async function tryOut(path: string): Promise<void> {
-  await using draft = await writeDraft(path, " ".repeat(ROOM));
-  await using _kept = removed(await placed(draft.path, `${draft.path}.kept`));
+  using draft = await writeDraft(path, " ".repeat(ROOM));
+  using _kept = placed(draft.path, `${draft.path}.kept`) ? removed(`${draft.path}.kept`) : null;
 }
 
 /** A name as one path segment: `_` for everything but letters, digits, dots, dashes and underscores. */
@@ -52,60 +62,80 @@ function fileName(name: string): string {
   return /^\.+$/.test(safe) ? safe.replaceAll(".", "_") : safe;
 }
 
+type Publishing = { readonly content: string; readonly syncFolder: (folder: string) => Promise<void> };
+
 // A file appears under its name whole or not at all, and never in place of another.
-async function publish(draft: string, path: string, content: string): Promise<string> {
+async function publish(draft: string, path: string, { content, syncFolder }: Publishing): Promise<string> {
   for (let copy = 1; ; copy += 1) {
     const candidate = copy === 1 ? path : `${path}.${copy}`;
-    const isOurs = (await placed(draft, candidate)) !== null;
+    const isOurs = placed(draft, candidate);
     if (isOurs) await syncFolder(dirname(path));
-    if ((await readFile(candidate, "utf8")) === content) return candidate;
+    if (readFileSync(candidate, "utf8") === content) return candidate;
     if (isOurs) throw new Error(`the token in ${candidate} does not read back`);
   }
 }
 
-type Draft = AsyncDisposable & { readonly path: string };
+type Draft = Disposable & { readonly path: string };
 
 async function writeDraft(path: string, content: string): Promise<Draft> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
-  await using stack = new AsyncDisposableStack();
-  await using file = await openNew(draft);
+  using file = openNew(draft);
+  using stack = new DisposableStack();
   stack.use(removed(draft));
-  await file.writeFile(content);
-  await file.sync();
+  writeFileSync(file.descriptor, content);
+  await synced(file.descriptor);
   const kept = stack.move();
-  return { path: draft, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { path: draft, [Symbol.dispose]: () => kept.dispose() };
 }
 
-async function openNew(path: string): Promise<FileHandle> {
+type OpenFile = Disposable & { readonly descriptor: number };
+
+function openNew(draft: string): OpenFile {
   try {
-    return await open(path, "wx", 0o600);
+    return opened(draft, "wx");
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    return open(path, "wx", 0o600);
+    mkdirSync(dirname(draft), { recursive: true, mode: 0o700 });
+    return opened(draft, "wx");
   }
 }
 
-/** Links the draft to the path; null when something is there. */
-async function placed(draft: string, path: string): Promise<string | null> {
+function opened(path: string, flags: "wx" | "r"): OpenFile {
+  const descriptor = openSync(path, flags, 0o600);
+  return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
+}
+
+/** Links the draft to the path; false when something is there. */
+function placed(draft: string, path: string): boolean {
   try {
-    await link(draft, path);
-    return path;
+    linkSync(draft, path);
+    return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return null;
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
     throw error;
   }
 }
 
-function removed(path: string | null): AsyncDisposable {
-  return { [Symbol.asyncDispose]: async () => (path === null ? undefined : unlink(path)) };
+function removed(path: string): Disposable {
+  return { [Symbol.dispose]: () => unlinkSync(path) };
 }
 
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+/** The work, done once for all who ask for it before it begins: those who ask while it is done share the next time. */
+function sharing(work: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  return () => {
+    next ??= last.then(() => {
+      next = null;
+      const done = work();
+      last = done.catch(() => undefined);
+      return done;
+    });
+    return next;
+  };
+}
+
+async function folderSynced(folder: string): Promise<void> {
+  using open = opened(folder, "r");
+  await synced(open.descriptor);
 }
