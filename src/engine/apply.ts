@@ -1,4 +1,3 @@
-import PQueue from "p-queue";
 import { ClientError } from "../client/failure.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout.ts";
@@ -18,6 +17,7 @@ import { ended, type Job, receiptOf, type WritingContext, type Written } from ".
 import { carries } from "./judge.ts";
 import { followRollout } from "./rollout.ts";
 import { schedule, type Task } from "./schedule.ts";
+import { turns } from "./turns.ts";
 import { write } from "./write.ts";
 
 const UNRECORDED = "ledger-unwritable";
@@ -101,11 +101,10 @@ export async function apply({ plan, decisions }: Planned, applying: Applying): P
 }
 
 function running(on: Applying): Running {
-  const requests = new PQueue({ concurrency: on.concurrency });
   let stopped = false;
   return {
     ...on,
-    takeTurn: (work) => requests.add(work),
+    takeTurn: turns(on.concurrency),
     isStopped: () => stopped || on.stopping.aborted,
     onTrouble: (written) => {
       stopped ||= mustStop(written, on);

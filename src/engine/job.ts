@@ -14,6 +14,7 @@ import { scrub } from "../core/scrub.ts";
 import type { Intent, Ledger } from "./ledger.ts";
 import type { ServerMemory } from "./memory.ts";
 import type { Sink } from "./sink.ts";
+import type { TakeTurn } from "./turns.ts";
 
 /** What writing needs of its surroundings. */
 export type WritingContext = {
@@ -25,7 +26,7 @@ export type WritingContext = {
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;
   /** Runs what sends a request once a place is free: that many are in flight, and steps ahead of them are made ready. */
-  readonly takeTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly takeTurn: TakeTurn;
   /** Whether nothing more is to be sent. */
   readonly isStopped: () => boolean;
   /** Told of an end that is not a good one, before anybody else has a turn. */

@@ -1,4 +1,3 @@
-import PQueue from "p-queue";
 import { ClientError } from "../client/failure.ts";
 import { type Imprint, KnownRow, type Recall, readImprint } from "../client/recall.ts";
 import { isObject } from "../contract/json.ts";
@@ -13,6 +12,7 @@ import type { Placed } from "../core/planner.ts";
 import type { ServerMemory } from "./memory.ts";
 import type { Rehearse } from "./rehearse.ts";
 import { type Surveying, survey } from "./survey.ts";
+import { eachInTurn } from "./turns.ts";
 
 /** The resources of a kind whose live is asked for. */
 export type Asked = {
@@ -116,18 +116,15 @@ async function byList(
 // What refers to something comes after it, so that a refused rehearsal can be told from a missing reference.
 async function oneByOne(wanted: readonly Wanted[], on: Observing, found: Findings): Promise<void> {
   const waves = [...Map.groupBy(wanted, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
-  const queue = new PQueue({ concurrency: on.concurrency });
   for (const [, group] of waves) {
-    await queue.addAll(
-      group.map((one) => async () => {
-        try {
-          found.live.set(one.identity, await single(one, on, found));
-        } catch (error) {
-          unreadable(error, [one.identity], found, one.kind.single?.operation ?? one.kind.type);
-        }
-      }),
-      { signal: on.signal },
-    );
+    await eachInTurn(group, on.concurrency, async (one) => {
+      on.signal.throwIfAborted();
+      try {
+        found.live.set(one.identity, await single(one, on, found));
+      } catch (error) {
+        unreadable(error, [one.identity], found, one.kind.single?.operation ?? one.kind.type);
+      }
+    });
   }
 }
 

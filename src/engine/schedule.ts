@@ -1,4 +1,3 @@
-import PQueue from "p-queue";
 import type { Identity } from "../core/manifest.ts";
 
 /** A piece of work that waits for others. */
@@ -27,31 +26,38 @@ export async function schedule<Result>(
     tasks.map(({ identity, after }) => [identity, new Set(after.filter((one) => known.has(one))).size]),
   );
   const dependants = dependantsOf(tasks);
-  const queue = new PQueue({ concurrency: options.concurrency });
+  const ready = tasks.filter(({ identity }) => waiting.get(identity) === 0);
   const failures: unknown[] = [];
+  const over = Promise.withResolvers<void>();
+  let [begun, running] = [0, 0];
 
-  const start = (task: Task<Result>): void => {
-    void queue
-      .add(async () => {
-        const held = task.after.some((identity) => {
-          const result = results.get(identity);
-          return result !== undefined && !options.isGood(result);
-        });
-        results.set(
-          task.identity,
-          await task.run(held || options.isStopped() || failures.length > 0 ? "held" : "ready"),
-        );
-        for (const next of dependants.get(task.identity) ?? []) {
-          const left = (waiting.get(next.identity) ?? 0) - 1;
-          waiting.set(next.identity, left);
-          if (left === 0) start(next);
-        }
-      })
-      .catch((error: unknown) => failures.push(error));
+  const run = async (task: Task<Result>): Promise<void> => {
+    const held = task.after.some((identity) => {
+      const result = results.get(identity);
+      return result !== undefined && !options.isGood(result);
+    });
+    results.set(task.identity, await task.run(held || options.isStopped() || failures.length > 0 ? "held" : "ready"));
+    for (const next of dependants.get(task.identity) ?? []) {
+      const left = (waiting.get(next.identity) ?? 0) - 1;
+      waiting.set(next.identity, left);
+      if (left === 0) ready.push(next);
+    }
   };
-
-  for (const task of tasks) if (waiting.get(task.identity) === 0) start(task);
-  await queue.onIdle();
+  const goOn = (): void => {
+    for (const task of ready.slice(begun, begun + options.concurrency - running)) {
+      begun += 1;
+      running += 1;
+      void run(task)
+        .catch((error: unknown) => failures.push(error))
+        .finally(() => {
+          running -= 1;
+          goOn();
+        });
+    }
+    if (running === 0) over.resolve();
+  };
+  goOn();
+  await over.promise;
   if (failures.length > 0) throw failures[0];
   return results;
 }
