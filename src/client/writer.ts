@@ -55,9 +55,11 @@ export function createWriter(call: Caller, { honoursKeys }: Pick<Capabilities, "
     send: async (name, { onSent, onReply, ...content }, { signal }) => {
       const { retry } = operation(name);
       const guarded = retry === "once" || retry === "token";
+      const isMadeOnce = () => content.idempotencyKey !== undefined && honoursKeys();
       const called = await call(name, content, {
-        repeats: () => retry === "repeat" || (guarded && honoursKeys() && content.idempotencyKey !== undefined),
-        fresh: guarded,
+        repeats: () => retry === "repeat" || (guarded && isMadeOnce()),
+        // A used connection may break under a request that has arrived; its reply can be had again only under its key.
+        fresh: guarded && !isMadeOnce(),
         signal,
         ...(onSent === undefined ? {} : { onSent }),
         ...(onReply === undefined ? {} : { onReply }),

@@ -247,6 +247,22 @@ test("F4 what cannot be read back never goes over a connection that was used bef
   expect(ports[3]).toBe(ports[0]);
 });
 
+test("F4 what is made once under its key shares the connections, and is asked for again where one breaks", async () => {
+  const ports: (number | undefined)[] = [];
+  const server = await serve((response, _, nth) => {
+    ports.push(response.socket?.remotePort);
+    if (nth === 3) response.destroy();
+    else json(response, nth === 1 ? team : issued, { headers: { "idempotency-key-accepted": "true" } });
+  });
+  const { writer } = dial(server.url, { concurrency: 1 });
+  const content = { body: { manifest: account }, idempotencyKey: "key-0123456789abcdef" };
+  await writer.send("putTeam", { body: { manifest } }, calm);
+  expect(await writer.send("putVirtualAccount", content, calm)).toMatchObject({ state: "applied", attempts: 1 });
+  expect(await writer.send("putVirtualAccount", content, calm)).toMatchObject({ state: "applied", attempts: 2 });
+  expect(ports.slice(0, 3)).toEqual(Array(3).fill(ports[0]));
+  expect(ports).toHaveLength(4);
+});
+
 test("a token write is sent again with its key only to a server that said it honours keys", async () => {
   const lose = (nth: number) => nth === 2;
   const answer = (accepted: object) => (response: Parameters<typeof json>[0], _: Seen, nth: number) =>
