@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
 import { keyObject, type SealKey } from "./key.ts";
 
 const FORMAT = 1;
@@ -21,12 +21,25 @@ export class SealError extends Error {
 
 /** Seals with AES-256-GCM under a fresh nonce; it opens only with the same key and the same associated data. */
 export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buffer {
-  const nonce = randomBytes(NONCE_BYTES);
+  const nonce = freshNonce();
   const head = Buffer.concat([FORMAT_BYTE, Buffer.from(key.version, "hex"), nonce]);
   const cipher = createCipheriv("aes-256-gcm", keyObject(key), nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
   const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
   return apart([head, content, cipher.final(), cipher.getAuthTag()]);
+}
+
+// Drawn for many at once: a draw for each would take a third of the time that sealing does.
+const nonces = Buffer.alloc(512 * NONCE_BYTES);
+let taken = nonces.length;
+
+function freshNonce(): Buffer {
+  if (taken === nonces.length) {
+    randomFillSync(nonces);
+    taken = 0;
+  }
+  taken += NONCE_BYTES;
+  return nonces.subarray(taken - NONCE_BYTES, taken);
 }
 
 // In memory of its own, which can be handed to another thread as it is.
