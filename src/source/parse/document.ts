@@ -79,25 +79,34 @@ export function parseFile(bytes: Uint8Array, reading: Reading, look: ExactLook |
   if (directive !== null) return { text, faults: [directive], documents: [] };
   const chunks = splitDocuments(text);
   if (chunks.length > limits.documents) return { text, faults: [tooMany(chunks, limits)], documents: [] };
-  const documents = readChunks(chunks, reading, look, { isOdd, isAllPlain: isPlain(text, isSimple) });
+  const looks = { isOdd, isAllPlain: isPlain(text, isSimple), simple: isSimple ? bytes : null };
+  const documents = readChunks(chunks, reading, look, looks);
   return documents === null ? null : { text, faults: [], documents };
 }
 
 /** Characters of broken text that get an exact look in one file: there can be a fault in each. */
 const MOST_BROKEN = 64 * 1024;
 
+/** What characters a file is made of. */
+type Looks = {
+  readonly isOdd: boolean;
+  readonly isAllPlain: boolean;
+  /** Its bytes, where each is a character. */
+  readonly simple: Uint8Array | null;
+};
+
 function readChunks(
   chunks: readonly Chunk[],
   { limits, worthy }: Reading,
   look: ExactLook | null,
-  { isOdd, isAllPlain }: { readonly isOdd: boolean; readonly isAllPlain: boolean },
+  { isOdd, isAllPlain, simple }: Looks,
 ): readonly ParsedDocument[] | null {
   const documents: ParsedDocument[] = [];
   const room: Room = { left: limits.fileBytes };
   let broken = MOST_BROKEN;
   for (const chunk of chunks) {
     const { text } = chunk;
-    const plain = isAllPlain ? readPlain(text, limits) : null;
+    const plain = isAllPlain ? readPlain(chunk, simple, limits) : null;
     if (plain !== null) {
       documents.push(faultless(chunk, plain, limits));
       continue;

@@ -28,7 +28,7 @@ function expectAgreement(text: string, limits: Limits): void {
   const decoded = decode(Buffer.from(text));
   if ("fault" in decoded || !isPlain(decoded.text, decoded.isSimple) || /^%/m.test(decoded.text)) return;
   for (const chunk of splitDocuments(decoded.text)) {
-    const read = readPlain(chunk.text, limits);
+    const read = readPlain(chunk, decoded.isSimple ? Buffer.from(decoded.text) : null, limits);
     if (read === null) continue;
     const { value, ...rest } = read;
     const plain = { ...rest, faults: [], json: JSON.stringify(value) };
@@ -55,7 +55,7 @@ describe(`the plain reader (SEED=${seed})`, () => {
   test("answers for every example and the whole corpus of the bench", () => {
     const examples = globSync("examples/**/*.yaml").map((file) => readFileSync(file, "utf8"));
     for (const text of [...examples, ...corpusOf(200).map((manifest) => dump(manifest, { lineWidth: 120 }))]) {
-      for (const chunk of splitDocuments(text)) expect(readPlain(chunk.text, defaultLimits)).not.toBeNull();
+      for (const chunk of splitDocuments(text)) expect(readPlain(chunk, null, defaultLimits)).not.toBeNull();
     }
   });
 
@@ -65,12 +65,25 @@ describe(`the plain reader (SEED=${seed})`, () => {
     ['a:\n- b: {c: [1, x y]}\n  d: ~\n- - e\nf: "\\t"\n', { a: [{ b: { c: [1, "x y"] }, d: null }, ["e"]], f: "\t" }],
     ["a: |\n  b\n   c\n\nd: >-\n  e\n  f\n\n  g\n", { a: "b\n c\n", d: "e f\ng" }],
   ])("reads %j", (text, expected) => {
-    expect(readPlain(text, defaultLimits)?.value).toEqual(expected);
+    expect(readPlain({ text, offset: 0, isExplicit: false }, Buffer.from(text), defaultLimits)?.value).toEqual(
+      expected,
+    );
   });
 
   test.each([
     ...["", "# c\n", "a\n", "- a\n", " a: 1\n", "a: b: c\n", "a: b\n c\n", "a:\n  b\n", "a: 1\na: 2\n", "{a: 1}\n"],
-    ...["a: &b c\n", "a: *b\n", "a: !b c\n", "<<: a\n", "1: a\n", "~: a\n", "__proto__: a\n", "? a\n", "a: |2\n   b\n"],
+    ...[
+      "... a: b\n",
+      "a: &b c\n",
+      "a: *b\n",
+      "a: !b c\n",
+      "<<: a\n",
+      "1: a\n",
+      "~: a\n",
+      "__proto__: a\n",
+      "? a\n",
+      "a: |2\n   b\n",
+    ],
     ...[
       "a: 017\n",
       "a: 1e999\n",
@@ -81,6 +94,6 @@ describe(`the plain reader (SEED=${seed})`, () => {
       "a: |\n  b",
     ],
   ])("leaves %j to others", (text) => {
-    expect(readPlain(text, defaultLimits)).toBeNull();
+    expect(readPlain({ text, offset: 0, isExplicit: false }, Buffer.from(text), defaultLimits)).toBeNull();
   });
 });

@@ -1,4 +1,5 @@
 import { afterSpaces, BAR, DASH, endOfLine, HASH, isRest, LINE_FEED, PLUS, SPACE } from "./characters.ts";
+import type { Cut } from "./cut.ts";
 import { noted, type Reading } from "./word.ts";
 
 /**
@@ -6,7 +7,7 @@ import { noted, type Reading } from "./word.ts";
  * it; undefined where its indentation is told, or has to be guessed.
  */
 export function readBlock(reading: Reading, column: number): string | undefined {
-  const { text } = reading;
+  const { text, cut } = reading;
   const isLiteral = text.charCodeAt(reading.at) === BAR;
   const chomping = text.charCodeAt(reading.at + 1);
   const header = reading.at + (chomping === DASH || chomping === PLUS ? 2 : 1);
@@ -15,7 +16,7 @@ export function readBlock(reading: Reading, column: number): string | undefined 
   if (!isRest(text, header) || from >= text.length || text.charCodeAt(text.length - 1) !== LINE_FEED) return undefined;
   const indent = indentOf(text, from);
   if (indent <= column) return undefined;
-  const lines: Lines = { text, at: from, indent, breaks: 0 };
+  const lines: Lines = { text, cut, at: from, indent, breaks: 0 };
   const joined = isLiteral ? literal(lines) : folded(lines);
   if (joined === undefined || isLooseComment(lines, column)) return undefined;
   reading.at = lines.at;
@@ -25,6 +26,7 @@ export function readBlock(reading: Reading, column: number): string | undefined 
 
 type Lines = {
   readonly text: string;
+  readonly cut: Cut;
   readonly indent: number;
   /** Where the next line begins. */
   at: number;
@@ -46,7 +48,7 @@ function indentOf(text: string, from: number): number {
 
 /** The next line of the text without its indentation; null behind the last, undefined for one of spaces alone. */
 function nextLine(lines: Lines): string | null | undefined {
-  const { text, indent } = lines;
+  const { text, cut, indent } = lines;
   while (lines.at < text.length) {
     const at = afterSpaces(text, lines.at);
     const isEmpty = text.charCodeAt(at) === LINE_FEED;
@@ -60,7 +62,7 @@ function nextLine(lines: Lines): string | null | undefined {
     }
     const end = endOfLine(text, at);
     lines.at = end + 1;
-    return text.slice(start, end);
+    return cut(start, end);
   }
   return null;
 }
@@ -78,15 +80,15 @@ function folded(lines: Lines): string | undefined {
 }
 
 function join(lines: Lines, before: (line: string, isFirst: boolean) => string | undefined): string | undefined {
-  let joined = "";
-  for (let isFirst = true; ; isFirst = false) {
-    const line = nextLine(lines);
-    if (line === null) return joined;
-    const gap = line === undefined ? undefined : before(line, isFirst);
-    if (gap === undefined) return undefined;
-    joined += gap + line;
+  const parts: string[] = [];
+  for (let line = nextLine(lines); line !== null; line = nextLine(lines)) {
+    const gap = line === undefined ? undefined : before(line, parts.length === 0);
+    if (line === undefined || gap === undefined) return undefined;
+    parts.push(gap, line);
     lines.breaks = 1;
   }
+  // Joined at once, since a text that grows piece by piece is kept in its pieces.
+  return parts.join("");
 }
 
 // A comment that is indented further than the key could be meant for text.

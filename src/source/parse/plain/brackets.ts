@@ -75,7 +75,7 @@ function goesOn(reading: Reading): boolean {
 
 function readKey(reading: Reading): string | null {
   const { text } = reading;
-  const key = keyIn(text, reading.at, endBetween);
+  const key = keyIn(reading, reading.at, endBetween);
   if (key === null || text.charCodeAt(key.end) !== COLON || text.charCodeAt(key.end + 1) !== SPACE) return null;
   reading.at = afterSpaces(text, key.end + 1);
   return key.word;
@@ -86,7 +86,7 @@ function readValue(reading: Reading, depth: number): Json | undefined {
   const code = text.charCodeAt(at);
   if (code === OPENING_BRACKET || code === OPENING_BRACE) return readBrackets(reading, depth + 1);
   if (code === QUOTE || code === APOSTROPHE) {
-    const quoted = readQuoted(text, at);
+    const quoted = readQuoted(reading, at);
     if (quoted === null) return undefined;
     reading.at = quoted.end;
     return noted(reading, quoted.word);

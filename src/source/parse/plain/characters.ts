@@ -7,6 +7,7 @@ export const APOSTROPHE = 0x27;
 export const PLUS = 0x2b;
 export const COMMA = 0x2c;
 export const DASH = 0x2d;
+const DOT = 0x2e;
 export const COLON = 0x3a;
 export const GREATER = 0x3e;
 export const OPENING_BRACKET = 0x5b;
@@ -64,6 +65,8 @@ function begins(code: number): boolean {
 /** Whether an unquoted scalar begins at a place, for sure. */
 function mayBegin(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
+  // Three of either end a document, here or for somebody.
+  if (code === DOT) return !text.startsWith("...", at);
   if (begins(code)) return true;
   return code === DASH && !text.startsWith("---", at) && (begins(text.charCodeAt(at + 1)) || isOption(text, at));
 }

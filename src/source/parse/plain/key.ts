@@ -1,6 +1,6 @@
 import { resolvePlain } from "../scalar.ts";
 import { APOSTROPHE, QUOTE } from "./characters.ts";
-import { type Quoted, readQuoted } from "./word.ts";
+import { type Quoted, type Reading, readQuoted } from "./word.ts";
 
 /** A key, where it ends, and whether it needs no quotes. */
 export type Key = Quoted & { readonly isBare: boolean };
@@ -12,10 +12,11 @@ const LONGEST = 1000;
 const ODD_KEY = /^(?:__proto__|\d+)$/;
 
 /** The key at a place; null where it is not surely a text, or none that can be a field like any other. */
-export function keyIn(text: string, from: number, endOf: (text: string, from: number) => number): Key | null {
+export function keyIn(reading: Reading, from: number, endOf: (text: string, from: number) => number): Key | null {
+  const { text } = reading;
   const code = text.charCodeAt(from);
   const isBare = code !== QUOTE && code !== APOSTROPHE;
-  const key = isBare ? bare(text, from, endOf(text, from)) : quoted(text, from);
+  const key = isBare ? bare(text, from, endOf(text, from)) : quoted(reading, from);
   if (key === null || key.word.length > LONGEST || ODD_KEY.test(key.word)) return null;
   return { word: key.word, end: key.end, isBare };
 }
@@ -28,7 +29,7 @@ function bare(text: string, from: number, end: number): Quoted | null {
 }
 
 // Nobody writes a key with an escape in it without meaning something by it.
-function quoted(text: string, from: number): Quoted | null {
-  const key = readQuoted(text, from);
+function quoted(reading: Reading, from: number): Quoted | null {
+  const key = readQuoted(reading, from);
   return key !== null && key.end - from === key.word.length + 2 ? key : null;
 }

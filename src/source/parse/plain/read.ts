@@ -1,5 +1,6 @@
 import type { Json } from "../../../contract/json.ts";
 import type { Limits } from "../../limits.ts";
+import type { Chunk } from "../split.ts";
 import { readBlock } from "./block.ts";
 import { readBrackets } from "./brackets.ts";
 import {
@@ -20,6 +21,7 @@ import {
   OPENING_BRACKET,
   QUOTE,
 } from "./characters.ts";
+import { type Cut, cutter } from "./cut.ts";
 import { keyIn } from "./key.ts";
 import { noKeys, objectOf, type Shape, withKey } from "./shape.ts";
 import { noted, type Reading, readQuoted, scalarAt } from "./word.ts";
@@ -36,10 +38,12 @@ export type Plain = {
 /**
  * Reads a document as nearly all are written: block mappings and lists, scalars and brackets within a line, block texts.
  * Null where it is anything else, has a fault or might have one: other readers know what to say of that. Every character
- * is taken for what it looks like, so the text must hold no tab, no carriage return, and none that is invisible.
+ * is taken for what it looks like, so the text must hold no tab, no carriage return, and none that is invisible. The bytes
+ * are those of the whole file, where each is a character.
  */
-export function readPlain(text: string, limits: Limits): Plain | null {
-  const reading: Reading = { text, limits, values: [], open: 0, at: 0, column: 0, nodes: 1, hasCredentials: false };
+export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: Limits): Plain | null {
+  const { text } = chunk;
+  const reading = beginning(text, cutter(chunk, bytes), limits);
   if (text.startsWith("---") && !toNextLine(reading, 3)) return null;
   if (reading.at === 0) toContent(reading, 0);
   if (reading.column !== 0) return null;
@@ -47,6 +51,10 @@ export function readPlain(text: string, limits: Limits): Plain | null {
   const value = readMapping(reading, noKeys, 1);
   if (value === undefined || !isAtEnd(reading) || reading.nodes > limits.nodes) return null;
   return { value, offset, hasCredentials: reading.hasCredentials };
+}
+
+function beginning(text: string, cut: Cut, limits: Limits): Reading {
+  return { text, limits, cut, values: [], open: 0, at: 0, column: 0, nodes: 1, hasCredentials: false };
 }
 
 function isAtEnd({ column }: Reading): boolean {
@@ -115,7 +123,7 @@ function readKey(reading: Reading, shape: Shape, above: Shape): Shape | null {
 
 function readOtherKey(reading: Reading, shape: Shape, above: Shape): Shape | null {
   const { text } = reading;
-  const key = keyIn(text, reading.at, endOfKey);
+  const key = keyIn(reading, reading.at, endOfKey);
   if (key === null || text.charCodeAt(key.end) !== COLON || !isGap(text, key.end + 1)) return null;
   const next = withKey(shape, key.word);
   reading.at = key.end + 1;
@@ -156,17 +164,18 @@ function readItem(reading: Reading, column: number, above: Shape, depth: number)
     toContent(reading, endOfLine(text, at) + 1);
     return reading.column > column ? readNode(reading, above, depth + 1) : null;
   }
-  if (!isItem(text, at) && !isKey(text, at)) return readInLine(reading, at, column, depth);
+  if (!isItem(text, at) && !isKey(reading, at)) return readInLine(reading, at, column, depth);
   // What begins in the line of its dash goes on below its first character.
   reading.column = column + at - reading.at;
   reading.at = at;
   return readNode(reading, above, depth + 1);
 }
 
-function isKey(text: string, at: number): boolean {
+function isKey(reading: Reading, at: number): boolean {
+  const { text } = reading;
   const code = text.charCodeAt(at);
   if (code !== QUOTE && code !== APOSTROPHE) return endOfKey(text, at) >= 0;
-  const quoted = readQuoted(text, at);
+  const quoted = readQuoted(reading, at);
   return quoted !== null && text.charCodeAt(quoted.end) === COLON;
 }
 
@@ -175,7 +184,7 @@ function readInLine(reading: Reading, at: number, column: number, depth: number)
   switch (text.charCodeAt(at)) {
     case QUOTE:
     case APOSTROPHE: {
-      const quoted = readQuoted(text, at);
+      const quoted = readQuoted(reading, at);
       return quoted !== null && toNextLine(reading, quoted.end) ? noted(reading, quoted.word) : undefined;
     }
     case OPENING_BRACKET:

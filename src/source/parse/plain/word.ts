@@ -3,11 +3,13 @@ import { isCredential, SHORTEST_CREDENTIAL } from "../../../core/sensitive.ts";
 import type { Limits } from "../../limits.ts";
 import { resolvePlain } from "../scalar.ts";
 import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE } from "./characters.ts";
+import type { Cut } from "./cut.ts";
 
 /** A document that is being read. */
 export type Reading = {
   readonly text: string;
   readonly limits: Limits;
+  readonly cut: Cut;
   /** The values of the mappings that are open, in the order of the text, and how many they are. */
   readonly values: Json[];
   open: number;
@@ -22,11 +24,11 @@ export type Reading = {
 
 /** The value of an unquoted scalar; undefined where a reader would have something to say about it. */
 export function scalarAt(reading: Reading, from: number, end: number): Json | undefined {
-  const { text } = reading;
-  if (isSurelyText(text.charCodeAt(from))) return noted(reading, text.slice(from, end));
+  const { text, cut } = reading;
+  if (isSurelyText(text.charCodeAt(from))) return noted(reading, cut(from, end));
   const number = smallInteger(text, from, end);
   if (number >= 0) return number;
-  const word = text.slice(from, end);
+  const word = cut(from, end);
   const scalar = resolvePlain(word);
   if (scalar.is !== "value") return undefined;
   return typeof scalar.value === "string" ? noted(reading, word) : scalar.value;
@@ -63,18 +65,20 @@ export function noted(reading: Reading, word: string): string {
 export type Quoted = { readonly word: string; readonly end: number };
 
 /** Reads what is quoted from a place on; null where it goes over several lines or has an unusual escape. */
-export function readQuoted(text: string, from: number): Quoted | null {
-  return text.charCodeAt(from) === APOSTROPHE ? readSingle(text, from) : readDouble(text, from);
+export function readQuoted({ text, cut }: Source, from: number): Quoted | null {
+  return text.charCodeAt(from) === APOSTROPHE ? readSingle(text, cut, from) : readDouble(text, cut, from);
 }
 
-function readSingle(text: string, from: number): Quoted | null {
+type Source = Pick<Reading, "text" | "cut">;
+
+function readSingle(text: string, cut: Cut, from: number): Quoted | null {
   let hasQuotes = false;
   for (let at = from + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === LINE_FEED) return null;
     if (code !== APOSTROPHE) continue;
     if (text.charCodeAt(at + 1) !== APOSTROPHE) {
-      const word = text.slice(from + 1, at);
+      const word = cut(from + 1, at);
       return { word: hasQuotes ? word.replaceAll("''", "'") : word, end: at + 1 };
     }
     hasQuotes = true;
@@ -86,13 +90,13 @@ function readSingle(text: string, from: number): Quoted | null {
 // The escapes that JSON has as well; what it has besides tells characters by number.
 const ESCAPES = '"\\/bfnrt';
 
-function readDouble(text: string, from: number): Quoted | null {
+function readDouble(text: string, cut: Cut, from: number): Quoted | null {
   let hasEscapes = false;
   for (let at = from + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === LINE_FEED) return null;
     if (code === QUOTE) {
-      const word = hasEscapes ? String(JSON.parse(text.slice(from, at + 1))) : text.slice(from + 1, at);
+      const word = hasEscapes ? String(JSON.parse(text.slice(from, at + 1))) : cut(from + 1, at);
       return { word, end: at + 1 };
     }
     if (code !== BACKSLASH) continue;
