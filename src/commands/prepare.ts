@@ -97,9 +97,12 @@ export async function prepare(
         : null,
     now,
     rememberWith:
-      memory === null ? (key) => remember(memoryWith(key, remembering, terminal), toRemember) : () => undefined,
+      memory === null ? (key) => remember(memoryWith(key, remembering, terminal), toRemember) : isRemembered,
   };
 }
+
+// Made apart from the other, which holds everything that was read.
+const isRemembered = (): void => undefined;
 
 /** Says what is wrong with the source, and whether that forbids to go on. */
 export function refuseInvalid({ loaded, settings, diagnostics }: Prepared, { terminal }: Invocation): boolean {

@@ -19,7 +19,7 @@ import type { Limits } from "./limits.ts";
 import { openFile, type Room } from "./open.ts";
 import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
-import type { RememberedFile, RememberedSource } from "./remembered.ts";
+import type { Outside, RememberedSource } from "./remembered.ts";
 import { fileDiagnostic, type Revision } from "./revision.ts";
 import { slabs } from "./slabs.ts";
 import { isUntouched, stampOf } from "./stamp.ts";
@@ -261,12 +261,12 @@ function readOne(reading: Reading, path: string): FolderFile | null {
   }
 }
 
-function untouched(reading: Reading, path: string): RememberedFile | null {
+function untouched(reading: Reading, path: string): Outside | null {
   const { remembered } = reading;
   const known = remembered?.files.get(path);
   if (remembered === undefined || known === undefined) return null;
   const stat = lstatSync(placeOf(reading, path), { throwIfNoEntry: false });
-  return stat?.isFile() && isUntouched(stampOf(stat), known.stamp, remembered.at) ? known : null;
+  return stat?.isFile() && isUntouched(stampOf(stat), known.outside.stamp, remembered.at) ? known.outside : null;
 }
 
 // A source has many files: what a path starts with is told once.

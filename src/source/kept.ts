@@ -1,6 +1,7 @@
 import { compareText } from "../core/diagnostic.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
 import type {
+  Outside,
   RememberedContent,
   RememberedDeclaration,
   RememberedFile,
@@ -17,7 +18,7 @@ export function writeSource({ at, files }: RememberedSource): string {
   const head: Head = { at, paths: [], stamps: [], digests: [], blobs: [] };
   const lines: string[] = [];
   for (const [path, file] of files) {
-    const { stamp, digest, blob } = file;
+    const { stamp, digest, blob } = file.outside;
     head.paths.push(path);
     head.stamps.push(stamp.size, stamp.modified, stamp.changed, stamp.inode);
     head.digests.push(digest);
@@ -108,17 +109,18 @@ function placeOf(paths: readonly string[], path: string): number {
   return paths[low] === path ? low : -1;
 }
 
-class KeptFile implements RememberedFile {
-  readonly #files: KeptFiles;
+// Apart from the file, so that whoever holds it for long does not hold what all files contribute.
+class KeptOutside implements Outside {
+  readonly #head: Head;
   readonly #place: number;
 
-  constructor(files: KeptFiles, place: number) {
-    this.#files = files;
+  constructor(head: Head, place: number) {
+    this.#head = head;
     this.#place = place;
   }
 
   get stamp(): Stamp {
-    const { stamps } = this.#files.head;
+    const { stamps } = this.#head;
     const at = 4 * this.#place;
     const [size = 0, modified = 0, changed = 0, inode = 0] = [
       stamps[at],
@@ -130,11 +132,23 @@ class KeptFile implements RememberedFile {
   }
 
   get digest(): string {
-    return this.#files.head.digests[this.#place] ?? "";
+    return this.#head.digests[this.#place] ?? "";
   }
 
   get blob(): string | null {
-    return this.#files.head.blobs[this.#place] ?? null;
+    return this.#head.blobs[this.#place] ?? null;
+  }
+}
+
+class KeptFile implements RememberedFile {
+  readonly outside: Outside;
+  readonly #files: KeptFiles;
+  readonly #place: number;
+
+  constructor(files: KeptFiles, place: number) {
+    this.outside = new KeptOutside(files.head, place);
+    this.#files = files;
+    this.#place = place;
   }
 
   /** As it is written. */

@@ -161,10 +161,12 @@ function contentFinder(
 ): (file: SourceFile) => Recalled | null {
   let elsewhere: ReadonlyMap<string, RememberedFile> | null = null;
   const index = () =>
-    new Map(Array.from(files, ([path, file]): [string, RememberedFile] => [`${formatOf(path)} ${file.digest}`, file]));
+    new Map(
+      Array.from(files, ([path, file]): [string, RememberedFile] => [`${formatOf(path)} ${file.outside.digest}`, file]),
+    );
   return ({ path, digest }) => {
     const known = files.get(path);
-    if (known?.digest === digest) return recalledFrom(known);
+    if (known?.outside.digest === digest) return recalledFrom(known);
     if (digest === null || files.size === 0 || allowLiteralSecrets.length > 0) return null;
     elsewhere ??= index();
     return recalledFrom(elsewhere.get(`${formatOf(path)} ${digest}`));

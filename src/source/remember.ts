@@ -36,7 +36,7 @@ export function remember(
   const next = files.map((read) => {
     const known = before.files.get(read.file.path);
     const now = fileOf(read, meanings, known);
-    isNew ||= now !== known || (now !== undefined && !isUntouched(now.stamp, now.stamp, before.at));
+    isNew ||= now !== known || (now !== undefined && !isUntouched(now.outside.stamp, now.outside.stamp, before.at));
     return now;
   });
   if (!isNew) return null;
@@ -52,13 +52,15 @@ function fileOf(read: ReadFile, meanings: News, known: RememberedFile | undefine
   const { stamp, digest, blob } = file;
   if (stamp === null || digest === null) return undefined;
   const hasNews = read.content.declarations.some(({ identity }) => identity !== null && meanings.has(identity));
-  const isAsKnown = known?.digest === digest && known.blob === blob;
+  const before = known?.outside;
+  const isAsKnown = before?.digest === digest && before.blob === blob;
   // Compared with itself, at the end of time: whether nothing but the time of looking differs.
-  const isUnmoved = isAsKnown && isUntouched(stamp, known.stamp, Number.POSITIVE_INFINITY);
+  const isUnmoved = isAsKnown && isUntouched(stamp, before.stamp, Number.POSITIVE_INFINITY);
   if (isUnmoved && recalled === known && !hasNews) return known;
-  const before = recalled === null ? contentOf(read) : recalled.content;
-  const content = before && hasNews ? withMeanings(before, meanings) : before;
-  return isUnmoved && content === null && known.content === null ? known : { stamp, digest, blob, content };
+  const told = recalled === null ? contentOf(read) : recalled.content;
+  const content = told && hasNews ? withMeanings(told, meanings) : told;
+  const isNone = content === null && known?.content === null;
+  return isUnmoved && isNone ? known : { outside: { stamp, digest, blob }, content };
 }
 
 /** What to remember of a file that was read; null where it has to be read each time. */

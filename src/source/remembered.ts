@@ -3,13 +3,18 @@ import type { Identity, Reference } from "../core/manifest.ts";
 import type { Meaning } from "./meaning.ts";
 import type { Stamp } from "./stamp.ts";
 
-/** What an earlier run knew of one file. */
-export type RememberedFile = {
+/** What tells one state of a file from another. */
+export type Outside = {
   readonly stamp: Stamp;
   /** Of its content. */
   readonly digest: string;
   /** Its git blob id; null where nobody asked. */
   readonly blob: string | null;
+};
+
+/** What an earlier run knew of one file. */
+export type RememberedFile = {
+  readonly outside: Outside;
   /** What it contributes, perhaps made when asked for; null where it has to be read each time. */
   readonly content: RememberedContent | null;
 };

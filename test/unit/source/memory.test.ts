@@ -81,10 +81,13 @@ const outline = ({ manifests, waves, declared, invalid, toRemember: _, ...rest }
 });
 const written = ({ at, files: all }: RememberedSource) => ({
   at,
-  files: Array.from(all, ([path, { stamp, digest, blob, content }]) => ({ path, stamp, digest, blob, content })),
+  files: Array.from(all, ([path, { outside, content }]) => {
+    const { stamp, digest, blob } = outside;
+    return { path, stamp, digest, blob, content };
+  }),
 });
 const reread = ({ files: all }: Revision, before: RememberedSource) =>
-  all.filter(({ path, digest }) => before.files.get(path)?.digest !== digest).map(({ path }) => path);
+  all.filter(({ path, digest }) => before.files.get(path)?.outside.digest !== digest).map(({ path }) => path);
 
 describe("a source read again", () => {
   test("is what it was, without reading what was not touched", async () => {
