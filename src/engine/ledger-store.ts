@@ -8,6 +8,7 @@ import type { SealKey } from "../seal/key.ts";
 import { open, seal, sealedVersion } from "../seal/seal.ts";
 import { openStoreApart, type StoreApart } from "../store/apart.ts";
 import type { Migrations } from "../store/migrate.ts";
+import { rowsOf } from "../store/sqlite.ts";
 import { type Statement, statement } from "../store/statement.ts";
 import type { Intent, Ledger, PendingIntent } from "./ledger.ts";
 import { noFacts, type RememberedFacts } from "./memory.ts";
@@ -51,6 +52,16 @@ const MARK_BYTES = 33;
 
 /** The outside of a receipt. */
 const HEAD = ["identity", "kind", "external_id", "version", "at", "mark", "tally"] as const;
+
+type Head = readonly [
+  identity: Identity,
+  kind: string,
+  id: string | null,
+  version: number | null,
+  at: number,
+  mark: string,
+  tally: string | null,
+];
 
 const migrations: Migrations = {
   "001-ledger": {
@@ -212,8 +223,17 @@ function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
 }
 
 async function everyHead({ read }: StoreApart<Tables>, server: string): Promise<ReadonlyMap<Identity, RecordedHead>> {
-  const rows = await read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").execute();
-  return new Map(rows.map((row) => [row.identity, headFrom(row)]));
+  const query = read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").compile();
+  const heads = new Map<Identity, RecordedHead>();
+  const kinds = new Map<string, string>();
+  for (const [identity, type, id, version, at, mark, tally] of rowsOf<Head>(read.getExecutor(), query)) {
+    // The same few texts, each once.
+    const kind = kinds.get(type) ?? type;
+    kinds.set(type, kind);
+    const head = { identity, kind, id, version, at, mark };
+    heads.set(identity, tally === null ? head : { identity, kind, id, version, at, mark, tally });
+  }
+  return heads;
 }
 
 async function receiptsOf(
@@ -253,11 +273,6 @@ function receiptRow({ server, key, tally }: Place, receipt: Recorded): Insertabl
   const mark = sealed.toString("hex", 0, MARK_BYTES);
   const told = echo === null ? null : tally(written, echo);
   return { server, identity, kind, external_id: id, version, at, sealed, mark, tally: told };
-}
-
-function headFrom(row: Pick<Tables["receipt"], (typeof HEAD)[number]>): RecordedHead {
-  const { identity, kind, external_id: id, version, at, mark, tally } = row;
-  return tally === null ? { identity, kind, id, version, at, mark } : { identity, kind, id, version, at, mark, tally };
 }
 
 function recordedFrom(key: SealKey, row: Tables["receipt"]): Recorded {

@@ -13,10 +13,7 @@ export function remembranceIn(
 ): Remembrance {
   const name = `remembrance of ${server} by ${build}`;
   return {
-    load: () => {
-      const content = readSealed(path, key, name);
-      return readRemembered(content === null ? NOTHING : content.toString("utf8"));
-    },
+    load: () => readRemembered(readSealed(path, key, name) ?? NOTHING),
     save: (toRemember) => keepSealed(path, key, name, writeRemembered(toRemember)),
   };
 }

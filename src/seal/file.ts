@@ -22,13 +22,23 @@ const MOST_BYTES = 512 * 1024 * 1024;
 // Whoever can write to the folder may have put anything there: no link is followed, and no pipe's other end waited for.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The content of a sealed file; null when there is none, or it is not what was kept under this name with this key. */
-export function readSealed(path: string, key: SealKey, name: string): Buffer | null {
+/** The text in a sealed file; null when there is none, or it is not what was kept under this name with this key. */
+export function readSealed(path: string, key: SealKey, name: string): string | null {
   try {
-    return open(key, readRegular(path), name);
+    const sealed = readRegular(path);
+    const content = open(key, sealed, name);
+    giveBack(sealed);
+    const text = content.toString("utf8");
+    giveBack(content);
+    return text;
   } catch {
     return null;
   }
+}
+
+// They may be many megabytes each, and would lie there until the next collection of garbage.
+function giveBack({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 function readRegular(path: string): Buffer {

@@ -29,8 +29,8 @@ export function sourceMemory(folder: string, root: string, key: SealKey, { build
   const name = `source ${root} by ${build} with ${JSON.stringify(rules)}`;
   return {
     load: () => {
-      const content = readSealed(path, key, name);
-      return content === null ? noSource : readSource(content.toString("utf8"));
+      const text = readSealed(path, key, name);
+      return text === null ? noSource : readSource(text);
     },
     save: (source) => keepSealed(path, key, name, writeSource(source)),
   };

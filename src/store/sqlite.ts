@@ -1,11 +1,16 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { type CompiledQuery, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 
 const KEPT_STATEMENTS = 500;
 // Another process may write too: who first reads and then wants to write would find its snapshot outdated.
 const BEGIN = "begin immediate";
 
-const connections = new WeakMap<object, SqliteDatabase>();
+/** A connection as a query builder sees it, and rows without what a query builder makes of them. */
+type Connection = SqliteDatabase & {
+  readonly rows: (sql: string, parameters: readonly unknown[]) => Iterable<readonly unknown[]>;
+};
+
+const connections = new WeakMap<object, Connection>();
 
 /** A query builder over one connection. */
 export function queries<Tables>(database: DatabaseSync): Kysely<Tables> {
@@ -20,11 +25,26 @@ export function connectionOf({ adapter }: { readonly adapter: object }): SqliteD
   return connections.get(adapter) ?? null;
 }
 
+/** The rows of a query one by one, each as the list of its columns: of very many, objects would cost more than the rest. */
+export function rowsOf<Row extends readonly unknown[]>(
+  { adapter }: { readonly adapter: object },
+  query: CompiledQuery,
+): Iterable<Row> {
+  const connection = connections.get(adapter);
+  if (connection === undefined) throw new TypeError("only SQLite gives its rows one by one");
+  return connection.rows(query.sql, query.parameters) as Iterable<Row>;
+}
+
 // Kysely's SQLite dialect expects the interface of better-sqlite3.
-function adapt(database: DatabaseSync): SqliteDatabase {
+function adapt(database: DatabaseSync): Connection {
   const kept = new Map<string, SqliteStatement>();
   return {
     close: () => database.close(),
+    rows: (sql, parameters) => {
+      const statement = database.prepare(sql);
+      statement.setReturnArrays(true);
+      return statement.iterate(...parameters.map(inputValue)) as Iterable<unknown> as Iterable<readonly unknown[]>;
+    },
     prepare: (sql) => {
       const known = kept.get(sql);
       if (known !== undefined) return known;
