@@ -54,15 +54,23 @@ export class AsideReader {
 
   async #ask(bytes: Uint8Array, reading: Reading): Promise<ParsedFile> {
     this.#ended.signal.throwIfAborted();
-    this.#worker ??= await start(this.#most);
-    // Waiting for an answer is work; waiting for the next file must keep no process alive.
-    this.#worker.ref();
-    const job = { bytes: new Uint8Array(bytes), reading };
-    const answer = await answerOf(this.#worker, job, this.#most, { signal: this.#ended.signal });
-    this.#worker.unref();
+    const answer = await this.#answerOf({ bytes: new Uint8Array(bytes), reading });
     if (typeof answer === "object") return unpack(answer, bytes, reading.limits);
     await this.#stop();
     return { text: "", faults: [REFUSED[answer]], documents: [] };
+  }
+
+  async #answerOf(job: Job): Promise<PackedFile | Refused> {
+    try {
+      this.#worker ??= await start(this.#most);
+    } catch (error) {
+      return refusedBy(error);
+    }
+    // Waiting for an answer is work; waiting for the next file must keep no process alive.
+    this.#worker.ref();
+    const answer = await answerOf(this.#worker, job, this.#most, { signal: this.#ended.signal });
+    this.#worker.unref();
+    return answer;
   }
 
   async #stop(): Promise<void> {
@@ -112,16 +120,17 @@ async function answerOf(
     return (await Promise.race([answer, overdue(worker, milliseconds, stop), gone(worker, stop)])) ?? "crash";
   } catch (error) {
     signal.throwIfAborted();
-    return isTooMuch(error) ? "memory" : "crash";
+    return refusedBy(error);
   } finally {
     done.abort();
   }
 }
 
 // A string or a stack that grew too large is a RangeError.
-function isTooMuch(error: unknown): boolean {
-  if (error instanceof RangeError) return true;
-  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+function refusedBy(error: unknown): Refused {
+  if (error instanceof RangeError) return "memory";
+  const isTooMuch = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+  return isTooMuch ? "memory" : "crash";
 }
 
 // One that failed says so before it goes.

@@ -25,7 +25,7 @@ describe("a file that costs too much is refused, and the next one is read", () =
     ],
     [
       "B20: memory",
-      { milliseconds: 60_000, mebibytes: 16 },
+      { milliseconds: 60_000, mebibytes: 24 },
       "too-much-memory: needs too much memory to be read. Split the file, or write it more simply.",
     ],
   ];
