@@ -14,7 +14,7 @@ import {
 } from "./characters.ts";
 import { keyIn } from "./key.ts";
 import { noKeys, objectOf, withKey } from "./shape.ts";
-import { noted, type Reading, readQuoted, scalarAt } from "./word.ts";
+import { listOf, noted, type Reading, readQuoted, scalarAt } from "./word.ts";
 
 /** Reads a list or mapping in brackets, within one line; undefined where it is not surely one. */
 export function readBrackets(reading: Reading, depth: number): Json | undefined {
@@ -25,15 +25,15 @@ export function readBrackets(reading: Reading, depth: number): Json | undefined 
 }
 
 function readList(reading: Reading, depth: number): Json | undefined {
-  const items: Json[] = [];
-  if (isEmpty(reading, CLOSING_BRACKET)) return items;
+  const from = reading.open;
+  if (isEmpty(reading, CLOSING_BRACKET)) return [];
   do {
     const item = readValue(reading, depth);
     if (item === undefined) return undefined;
-    items.push(item);
+    reading.values[reading.open++] = item;
     reading.nodes++;
   } while (goesOn(reading));
-  return closes(reading, CLOSING_BRACKET) ? items : undefined;
+  return closes(reading, CLOSING_BRACKET) ? listOf(reading, from) : undefined;
 }
 
 function readFields(reading: Reading, depth: number): Json | undefined {

@@ -24,7 +24,7 @@ import {
 import { type Cut, cutter } from "./cut.ts";
 import { keyIn } from "./key.ts";
 import { noKeys, objectOf, type Shape, withKey } from "./shape.ts";
-import { noted, type Reading, readQuoted, scalarAt } from "./word.ts";
+import { listOf, noted, type Reading, readQuoted, scalarAt } from "./word.ts";
 
 /** The value of a document without a fault. */
 export type Plain = {
@@ -144,16 +144,15 @@ function readField(reading: Reading, column: number, key: Shape, depth: number):
 }
 
 function readList(reading: Reading, above: Shape, depth: number): Json | undefined {
-  const { text, column } = reading;
+  const { text, column, open: from } = reading;
   if (depth > reading.limits.depth) return undefined;
-  const items: Json[] = [];
   do {
     const item = readItem(reading, column, above, depth);
     if (item === undefined) return undefined;
-    items.push(item);
+    reading.values[reading.open++] = item;
     reading.nodes++;
   } while (reading.column === column && isItem(text, reading.at));
-  return reading.column > column ? undefined : items;
+  return reading.column > column ? undefined : listOf(reading, from);
 }
 
 function readItem(reading: Reading, column: number, above: Shape, depth: number): Json | undefined {

@@ -10,7 +10,7 @@ export type Reading = {
   readonly text: string;
   readonly limits: Limits;
   readonly cut: Cut;
-  /** The values of the mappings that are open, in the order of the text, and how many they are. */
+  /** The values inside what is open, in the order of the text, and how many they are. */
   readonly values: Json[];
   open: number;
   /** Where reading goes on: at the content of a line, once something is read whole. */
@@ -21,6 +21,13 @@ export type Reading = {
   nodes: number;
   hasCredentials: boolean;
 };
+
+/** The list of the values from the given one on; a list that grew item by item would keep room for more of them. */
+export function listOf(reading: Reading, from: number): Json {
+  const items = reading.values.slice(from, reading.open);
+  reading.open = from;
+  return items;
+}
 
 /** The value of an unquoted scalar; undefined where a reader would have something to say about it. */
 export function scalarAt(reading: Reading, from: number, end: number): Json | undefined {
