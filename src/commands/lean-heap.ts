@@ -1,11 +1,16 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { boundYoungGeneration } from "./young-generation.ts";
 
 // Where little was read, V8 would not have let the heap grow far.
 const MUCH = 64 * 1024 * 1024;
 
 /** By how many per cent the heap may grow before it is collected again. */
-const GROWTH = 20;
+const GROWTH = 60;
+
+// Both halves together: a hundred writes and more are under way at a time, and what belongs to one is gone before there
+// is reason to look for it among what is old.
+const YOUNG = 24 * 1024 * 1024;
 
 /**
  * Collects what reading has left behind, and lets the heap grow by little from here on. V8 would wait until twice as
@@ -14,6 +19,7 @@ const GROWTH = 20;
 export function stayLean(): void {
   if (getHeapStatistics().used_heap_size < MUCH) return;
   setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
+  boundYoungGeneration(YOUNG);
   // There is no other way to ask for it in a process that runs already.
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc");

@@ -18,12 +18,12 @@ export function growNoMore(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-/** Lets the young generation of the heap grow as far as requests need it, and no further. */
-export function boundYoungGeneration(): void {
+/** Lets the young generation of the heap grow as far as requests need it, and no further than to twice what is enough. */
+export function boundYoungGeneration(enough: number = ENOUGH): void {
   setFlagsFromString("--semi-space-growth-factor=2");
   const observer = new PerformanceObserver(() => {
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
-    if (young === undefined || young.space_size < ENOUGH) return;
+    if (young === undefined || young.space_size < enough) return;
     // V8 reads it whenever it is about to enlarge; its greatest size could only be given before the heap is made.
     growNoMore();
     observer.disconnect();
