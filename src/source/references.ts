@@ -21,7 +21,7 @@ export function resolveReferences(
   manifests: readonly Manifest[],
   { declared, external, refuse }: ReferenceContext,
 ): void {
-  const keysOf = keysByKind(declared);
+  let keysOf: ReadonlyMap<string, readonly string[]> | null = null;
   const elsewhere = new Map<Identity, boolean>();
   let suggested = 0;
   const isElsewhere = (identity: Identity) => {
@@ -31,9 +31,11 @@ export function resolveReferences(
   };
   for (const manifest of manifests) {
     for (const reference of manifest.references) {
+      if (declared.has(reference.identity) || isElsewhere(reference.identity)) continue;
+      keysOf ??= keysByKind(declared);
       const { kind, key } = splitIdentity(reference.identity);
       const keys = keysOf.get(kind);
-      if (keys === undefined || declared.has(reference.identity) || isElsewhere(reference.identity)) continue;
+      if (keys === undefined) continue;
       const near = suggested++ < SUGGESTED ? nearest(key, keys) : undefined;
       refuse(manifest.identity, undeclared(manifest, reference, near));
     }

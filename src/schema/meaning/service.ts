@@ -45,11 +45,10 @@ function hosts(manifest: JsonObject, context: MeaningContext): readonly Fault[] 
   return exposed.flatMap(({ item, index }) => {
     const host = text(item.host);
     const pointer = `/ports/${index}/host`;
+    if (host !== undefined && isUnderBaseDomains(host, domains)) return [];
     const where = `the cluster's base domains (${domains.slice(0, 5).join(", ")})`;
-    if (host === undefined)
-      return [error(pointer, "missing-field", `\`host\` is missing: an exposed port needs one under ${where}`)];
-    return isUnderBaseDomains(host, domains)
-      ? []
+    return host === undefined
+      ? [error(pointer, "missing-field", `\`host\` is missing: an exposed port needs one under ${where}`)]
       : [error(pointer, "inconsistent", `\`host\` must lie under ${where}`)];
   });
 }

@@ -192,6 +192,7 @@ function outline(parsed: Parsed, { offset }: Chunk): Outline | null {
 }
 
 function directiveFault(text: string): Fault | null {
+  if (!text.includes("%")) return null;
   const at = text.startsWith("%") ? 0 : text.indexOf("\n%") + 1;
   if (at === 0 && !text.startsWith("%")) return null;
   return fault(
