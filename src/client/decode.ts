@@ -6,6 +6,7 @@ import { isTooDeep } from "./depth.ts";
 import type { Headers } from "./exchange.ts";
 import type { Recall } from "./recall.ts";
 import { sift } from "./sift.ts";
+import { passedBy } from "./sweep.ts";
 
 /** No reply may be larger, as it came or unpacked. */
 export const REPLY_CAP = 8 * 1024 * 1024;
@@ -32,6 +33,7 @@ export async function decode(headers: Headers, body: Buffer, recall?: Recall): P
   try {
     const sifted = recall === undefined ? null : sift(bytes, recall, DEPTH);
     if (sifted !== null) {
+      passedBy(bytes.length);
       giveBack(bytes);
       return { state: "json", value: sifted, raw: "" };
     }
