@@ -14,7 +14,7 @@ import {
 } from "./characters.ts";
 import { keyIn } from "./key.ts";
 import { noKeys, objectOf, withKey } from "./shape.ts";
-import { listOf, noted, type Reading, readQuoted, scalarAt } from "./word.ts";
+import { listOf, noted, type Reading, readQuoted, scalarAt, take } from "./word.ts";
 
 /** Reads a list or mapping in brackets, within one line; undefined where it is not surely one. */
 export function readBrackets(reading: Reading, depth: number): Json | undefined {
@@ -29,9 +29,7 @@ function readList(reading: Reading, depth: number): Json | undefined {
   if (isEmpty(reading, CLOSING_BRACKET)) return [];
   do {
     const item = readValue(reading, depth);
-    if (item === undefined) return undefined;
-    reading.values[reading.open++] = item;
-    reading.nodes++;
+    if (item === undefined || !take(reading, item, 1)) return undefined;
   } while (goesOn(reading));
   return closes(reading, CLOSING_BRACKET) ? listOf(reading, from) : undefined;
 }
@@ -46,9 +44,7 @@ function readFields(reading: Reading, depth: number): Json | undefined {
     if (next === null || next.size > reading.limits.keys) return undefined;
     shape = next;
     const value = readValue(reading, depth);
-    if (value === undefined) return undefined;
-    reading.values[reading.open++] = value;
-    reading.nodes += 2;
+    if (value === undefined || !take(reading, value, 2)) return undefined;
   } while (goesOn(reading));
   reading.open = from;
   return closes(reading, CLOSING_BRACE) ? objectOf(shape, reading.values, from) : undefined;

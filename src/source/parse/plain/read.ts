@@ -24,7 +24,7 @@ import {
 import { type Cut, cutter } from "./cut.ts";
 import { keyIn } from "./key.ts";
 import { noKeys, objectOf, type Shape, withKey } from "./shape.ts";
-import { listOf, noted, type Reading, readQuoted, scalarAt } from "./word.ts";
+import { listOf, noted, type Reading, readQuoted, scalarAt, take } from "./word.ts";
 
 /** The value of a document without a fault. */
 export type Plain = {
@@ -49,7 +49,7 @@ export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: Limits
   if (reading.column !== 0) return null;
   const offset = reading.at;
   const value = readMapping(reading, noKeys, 1);
-  if (value === undefined || !isAtEnd(reading) || reading.nodes > limits.nodes) return null;
+  if (value === undefined || !isAtEnd(reading)) return null;
   return { value, offset, hasCredentials: reading.hasCredentials };
 }
 
@@ -101,9 +101,7 @@ function readMapping(reading: Reading, above: Shape, depth: number): Json | unde
     if (next === null || next.size > reading.limits.keys) return undefined;
     shape = next;
     const value = readField(reading, column, shape, depth);
-    if (value === undefined) return undefined;
-    reading.values[reading.open++] = value;
-    reading.nodes += 2;
+    if (value === undefined || !take(reading, value, 2)) return undefined;
   } while (reading.column === column);
   if (reading.column > column) return undefined;
   reading.open = from;
@@ -148,9 +146,7 @@ function readList(reading: Reading, above: Shape, depth: number): Json | undefin
   if (depth > reading.limits.depth) return undefined;
   do {
     const item = readItem(reading, column, above, depth);
-    if (item === undefined) return undefined;
-    reading.values[reading.open++] = item;
-    reading.nodes++;
+    if (item === undefined || !take(reading, item, 1)) return undefined;
   } while (reading.column === column && isItem(text, reading.at));
   return reading.column > column ? undefined : listOf(reading, from);
 }

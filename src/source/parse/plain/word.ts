@@ -22,6 +22,13 @@ export type Reading = {
   hasCredentials: boolean;
 };
 
+/** Takes a value in, which counts as one node, or with its key as two; false where there are too many by now. */
+export function take(reading: Reading, value: Json, nodes: 1 | 2): boolean {
+  reading.values[reading.open++] = value;
+  reading.nodes += nodes;
+  return reading.nodes <= reading.limits.nodes;
+}
+
 /** The list of the values from the given one on; a list that grew item by item would keep room for more of them. */
 export function listOf(reading: Reading, from: number): Json {
   const items = reading.values.slice(from, reading.open);
