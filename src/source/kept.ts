@@ -36,43 +36,41 @@ export function readSource(text: string): RememberedSource {
 }
 
 /** By columns, four numbers a stamp. */
-type Head = {
-  readonly at: number;
-  readonly paths: string[];
-  readonly stamps: number[];
-  readonly digests: string[];
-  readonly blobs: (string | null)[];
-};
+type Outsides = { readonly stamps: number[]; readonly digests: string[]; readonly blobs: (string | null)[] };
+
+type Head = Outsides & { readonly at: number; readonly paths: string[] };
 
 class KeptFiles implements RememberedFiles {
-  readonly head: Head;
+  readonly outsides: Outsides;
+  readonly same = textsOnce();
+  readonly #paths: readonly string[];
   readonly #text: string;
   /** Where the line of each file ends. */
   readonly #ends: Uint32Array;
   readonly #files: KeptFile[] = [];
   #next = 0;
 
-  constructor(head: Head, text: string) {
-    this.head = head;
+  constructor({ paths, stamps, digests, blobs }: Head, text: string) {
+    this.outsides = { stamps, digests, blobs };
+    this.#paths = paths;
     this.#text = text;
-    this.#ends = lineEnds(text, head.paths.length);
+    this.#ends = lineEnds(text, paths.length);
   }
 
   get size(): number {
-    return this.head.paths.length;
+    return this.#paths.length;
   }
 
   get(path: string): RememberedFile | undefined {
-    const { paths } = this.head;
     // Mostly they are asked for in order.
-    const place = paths[this.#next] === path ? this.#next : placeOf(paths, path);
+    const place = this.#paths[this.#next] === path ? this.#next : placeOf(this.#paths, path);
     if (place === -1) return undefined;
     this.#next = place + 1;
     return this.#at(place);
   }
 
   *[Symbol.iterator](): Generator<readonly [string, RememberedFile]> {
-    for (const [place, path] of this.head.paths.entries()) yield [path, this.#at(place)];
+    for (const [place, path] of this.#paths.entries()) yield [path, this.#at(place)];
   }
 
   line(place: number): string {
@@ -111,16 +109,16 @@ function placeOf(paths: readonly string[], path: string): number {
 
 // Apart from the file, so that whoever holds it for long does not hold what all files contribute.
 class KeptOutside implements Outside {
-  readonly #head: Head;
+  readonly #all: Outsides;
   readonly #place: number;
 
-  constructor(head: Head, place: number) {
-    this.#head = head;
+  constructor(all: Outsides, place: number) {
+    this.#all = all;
     this.#place = place;
   }
 
   get stamp(): Stamp {
-    const { stamps } = this.#head;
+    const { stamps } = this.#all;
     const at = 4 * this.#place;
     const [size = 0, modified = 0, changed = 0, inode = 0] = [
       stamps[at],
@@ -132,11 +130,11 @@ class KeptOutside implements Outside {
   }
 
   get digest(): string {
-    return this.#head.digests[this.#place] ?? "";
+    return this.#all.digests[this.#place] ?? "";
   }
 
   get blob(): string | null {
-    return this.#head.blobs[this.#place] ?? null;
+    return this.#all.blobs[this.#place] ?? null;
   }
 }
 
@@ -146,7 +144,7 @@ class KeptFile implements RememberedFile {
   readonly #place: number;
 
   constructor(files: KeptFiles, place: number) {
-    this.outside = new KeptOutside(files.head, place);
+    this.outside = new KeptOutside(files.outsides, place);
     this.#files = files;
     this.#place = place;
   }
@@ -157,7 +155,7 @@ class KeptFile implements RememberedFile {
   }
 
   get content(): RememberedContent | null {
-    return readContent(this.line);
+    return readContent(this.line, this.#files.same);
   }
 }
 
@@ -186,17 +184,39 @@ function writeDeclaration({ type, identity, line, index, references, meaning }: 
   return [type, identity, line, index, told, ...references.flatMap((each) => [each.identity, each.pointer])];
 }
 
+/** Gives a text that is the same, perhaps one that is held already. */
+type Same = (text: string) => string;
+
+const asItIs: Same = (text) => text;
+
 /** Reads what `writeContent` wrote. */
-export function readContent(line: string): RememberedContent | null {
+export function readContent(line: string, same: Same = asItIs): RememberedContent | null {
   const written = JSON.parse(line) as Written | null;
   if (written === null) return null;
   const [unmanaged, said, ...declarations] = written;
-  return { unmanaged, said, declarations: declarations.map(readDeclaration) };
+  return { unmanaged, said, declarations: declarations.map((one) => readDeclaration(one, same)) };
 }
 
-function readDeclaration([type, identity, line, index, told, ...rest]: WrittenOne): RememberedDeclaration {
+function readDeclaration([type, identity, line, index, told, ...rest]: WrittenOne, same: Same): RememberedDeclaration {
   const references: Reference[] = [];
-  for (let at = 0; at < rest.length; at += 2)
-    references.push({ identity: rest[at] ?? "", pointer: rest[at + 1] ?? "" });
-  return { type, identity, line, index, references, meaning: told && { cluster: told[0], day: told[1] } };
+  for (let at = 0; at < rest.length; at += 2) {
+    references.push({ identity: same(rest[at] ?? ""), pointer: same(rest[at + 1] ?? "") });
+  }
+  const [cluster = null, day = null] = told ?? [];
+  const meaning = told && { cluster: cluster === null ? null : same(cluster), day };
+  return { type, identity, line, index, references, meaning };
+}
+
+// Files that lie side by side refer to the same resources: more than the last few thousand texts need not be known.
+const MOST_TEXTS = 4096;
+
+function textsOnce(): Same {
+  const known = new Map<string, string>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    if (known.size >= MOST_TEXTS) known.clear();
+    known.set(text, text);
+    return text;
+  };
 }
