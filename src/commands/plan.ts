@@ -11,6 +11,7 @@ import { jsonText } from "../render/json.ts";
 import { planText, unmanagedText } from "../render/plan.ts";
 import type { Flags, Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
+import { startLean } from "./lean-heap.ts";
 import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { writeResult } from "./terminal.ts";
@@ -19,6 +20,7 @@ import { writeResult } from "./terminal.ts";
 export async function run(invocation: Invocation): Promise<number> {
   const prepared = await prepare(invocation);
   if (refuseInvalid(prepared, invocation)) return exitCodes.invalid;
+  startLean();
   await using connected = await openConnection(invocation, prepared, { reading: true });
   const recorded = await connected.session.recorded();
   const { flags, terminal } = invocation;
