@@ -11,6 +11,7 @@ import { applyText } from "../render/apply.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
 import { planText } from "../render/plan.ts";
+import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
 import { type Connected, openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
@@ -157,7 +158,7 @@ async function report(
   prepared: Prepared,
 ): Promise<void> {
   const { settings } = prepared;
-  for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
+  terminal.stderr.write(tokensText(applied.tokens));
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   terminal.stderr.write(diagnosticsText(errors, settings.diagnosticView));
   const { tokens: _, ...contract } = applied;

@@ -9,6 +9,7 @@ import { diagnosticsText } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
 import type { Paint } from "../render/paint.ts";
 import { changeText } from "../render/plan.ts";
+import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
 import { placesIn } from "./following.ts";
 import type { Prepared } from "./prepare.ts";
@@ -37,7 +38,7 @@ export function createTeller({ terminal }: Invocation): Teller {
       once("diagnostics", diagnosticsText(diagnostics, settings.diagnosticView), terminal.stderr),
     applied: (applied, { plan }, prepared) => {
       const { paint } = prepared.settings;
-      for (const { identity, location } of applied.tokens) terminal.stderr.write(`token of ${identity}: ${location}\n`);
+      terminal.stderr.write(tokensText(applied.tokens));
       const lines = applied.outcomes
         .filter(({ result }) => result !== "unchanged")
         .flatMap((outcome) => [

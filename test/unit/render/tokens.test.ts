@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { tokensText } from "../../../src/render/tokens.ts";
+
+const tokens = (count: number) =>
+  Array.from({ length: count }, (_, nth) => ({ identity: `virtual-account/a${nth}`, location: `/state/a/t${nth}` }));
+
+test("says where each of a few tokens is, and where more of them are", () => {
+  expect(tokensText([])).toBe("");
+  expect(tokensText(tokens(1))).toBe("token of virtual-account/a0: /state/a/t0\n");
+  expect(tokensText(tokens(10)).split("\n")).toHaveLength(11);
+  const many = tokensText([...tokens(800), { identity: "virtual-account/b", location: "/state/b/t" }]);
+  expect(many.split("\n").slice(9)).toEqual([
+    "token of virtual-account/a9: /state/a/t9",
+    "… and 791 more tokens, in",
+    "  /state/a",
+    "  /state/b",
+    "",
+  ]);
+});
