@@ -4,7 +4,7 @@ import { build, type Room } from "./build.ts";
 import { isDelicate } from "./delicate.ts";
 import { parseFast } from "./fast.ts";
 import { type Fault, fault } from "./fault.ts";
-import { isPlain, mayLookOdd } from "./invisible.ts";
+import { type Looks, looksOf } from "./invisible.ts";
 import { parseJson } from "./json.ts";
 import { type Outline, outlineOf } from "./outline.ts";
 import { type Plain, readPlain } from "./plain/read.ts";
@@ -68,45 +68,39 @@ export function parseFile(bytes: Uint8Array, reading: Reading, look: ExactLook |
   const decoded = decode(bytes);
   if ("fault" in decoded) return { text: decoded.text, faults: [decoded.fault], documents: [] };
   const { text, isSimple } = decoded;
-  const isOdd = mayLookOdd(text, isSimple);
+  const looks = looksOf(text, isSimple);
   const { format, limits } = reading;
   if (format === "json") {
     const chunk = { text, offset: 0, isExplicit: false };
-    const document = finish(chunk, parseJson(text, limits.depth), "json", { limits, isOdd, room: { left: 0 } });
+    const document = finish(chunk, parseJson(text, limits.depth), "json", { ...looks, limits, room: { left: 0 } });
     return { text, faults: [], documents: document === null ? [] : [document] };
   }
   const directive = directiveFault(text);
   if (directive !== null) return { text, faults: [directive], documents: [] };
   const chunks = splitDocuments(text);
   if (chunks.length > limits.documents) return { text, faults: [tooMany(chunks, limits)], documents: [] };
-  const looks = { isOdd, isAllPlain: isPlain(text, isSimple), simple: isSimple ? bytes : null };
-  const documents = readChunks(chunks, reading, look, looks);
+  const documents = readChunks(chunks, reading, look, { ...looks, simple: isSimple ? bytes : null });
   return documents === null ? null : { text, faults: [], documents };
 }
 
 /** Characters of broken text that get an exact look in one file: there can be a fault in each. */
 const MOST_BROKEN = 64 * 1024;
 
-/** What characters a file is made of. */
-type Looks = {
-  readonly isOdd: boolean;
-  readonly isAllPlain: boolean;
-  /** Its bytes, where each is a character. */
-  readonly simple: Uint8Array | null;
-};
+/** A file's characters; with its bytes, where each is one. */
+type Characters = Looks & { readonly simple: Uint8Array | null };
 
 function readChunks(
   chunks: readonly Chunk[],
   { limits, worthy }: Reading,
   look: ExactLook | null,
-  { isOdd, isAllPlain, simple }: Looks,
+  { isOdd, isPlain, simple }: Characters,
 ): readonly ParsedDocument[] | null {
   const documents: ParsedDocument[] = [];
   const room: Room = { left: limits.fileBytes };
   let broken = MOST_BROKEN;
   for (const chunk of chunks) {
     const { text } = chunk;
-    const plain = isAllPlain ? readPlain(chunk, simple, limits) : null;
+    const plain = isPlain ? readPlain(chunk, simple, limits) : null;
     if (plain !== null) {
       documents.push(faultless(chunk, plain, limits));
       continue;

@@ -7,17 +7,24 @@ const JOINED = /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
-/** Whether a text could hold anything that `checkText` finds, raw or as an escape. */
-export function mayLookOdd(text: string, isSimple: boolean): boolean {
-  return text.includes("\\") || (!isSimple && INVISIBLE.test(text));
-}
-
 // A tab, a carriage return, and the line feed of other times.
 const BLANKS = /[\t\r\u0085]/;
 
-/** Whether a text surely has no character but those that are what they look like, spaces and line feeds. */
-export function isPlain(text: string, isSimple: boolean): boolean {
-  return isSimple || !(BLANKS.test(text) || INVISIBLE.test(text));
+/** What the characters of a text may be, other than what they look like. */
+export type Looks = {
+  /** Whether it could hold anything that `checkText` finds, raw or as an escape. */
+  readonly isOdd: boolean;
+  /** Whether each character is what it looks like, with spaces and line feeds for blanks. */
+  readonly isPlain: boolean;
+};
+
+/** How a text looks; a simple one is printable ASCII and line feeds alone. */
+export function looksOf(text: string, isSimple: boolean): Looks {
+  const isHiding = !isSimple && INVISIBLE.test(text);
+  return {
+    isOdd: isHiding || text.includes("\\"),
+    isPlain: isSimple || !(isHiding || BLANKS.test(text)),
+  };
 }
 
 /** Finds characters that mislead a reader: refused in keys, a warning in values. */

@@ -7,7 +7,7 @@ import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import { build } from "../../../src/source/parse/build.ts";
 import { parseExact } from "../../../src/source/parse/exact.ts";
 import { parseFast } from "../../../src/source/parse/fast.ts";
-import { isPlain } from "../../../src/source/parse/invisible.ts";
+import { looksOf } from "../../../src/source/parse/invisible.ts";
 import { readPlain } from "../../../src/source/parse/plain/read.ts";
 import { splitDocuments } from "../../../src/source/parse/split.ts";
 import type { Parsed } from "../../../src/source/parse/stream.ts";
@@ -26,7 +26,7 @@ function told(parsed: Parsed | null, limits: Limits) {
 
 function expectAgreement(text: string, limits: Limits): void {
   const decoded = decode(Buffer.from(text));
-  if ("fault" in decoded || !isPlain(decoded.text, decoded.isSimple) || /^%/m.test(decoded.text)) return;
+  if ("fault" in decoded || !looksOf(decoded.text, decoded.isSimple).isPlain || /^%/m.test(decoded.text)) return;
   for (const chunk of splitDocuments(decoded.text)) {
     const read = readPlain(chunk, decoded.isSimple ? Buffer.from(decoded.text) : null, limits);
     if (read === null) continue;
