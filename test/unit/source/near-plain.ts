@@ -281,3 +281,32 @@ export const nearPlain: fc.Arbitrary<string> = fc.oneof(
   nested,
   fc.tuple(sound, nested, entry, sound).map((all) => all.join("")),
 );
+
+const tokens = [..."a1:-#'\"[]{},|>?%\\.~+ \n", "...", "---", "b: c", "\n  "];
+const around: readonly (readonly [before: string, behind: string])[] = [
+  ["", ""],
+  ["a:", ""],
+  ["a:\n", "\nb: c"],
+  ["a:\n  - ", ""],
+  ["a:\n- b", "\n- c"],
+  ["a: |\n  x", "\nb: c"],
+  ["a: >-\n  x", "\n  y\nb: c"],
+  ["a: |+\n", "\n   x\n\nb: c"],
+  ["a: [x", "]"],
+  ["a: {b: x", "}"],
+  ["a: 'x", "'"],
+  ['a: "x', '"'],
+];
+
+/** Everything that up to so many tokens can make of a value, a line, a text or a pair of brackets. */
+export function* everyText(count: number): Generator<string> {
+  for (const [before, behind] of around) {
+    for (const middle of everyRow(count)) yield `${before}${middle}${behind}\n`;
+  }
+}
+
+function* everyRow(count: number): Generator<string> {
+  yield "";
+  if (count === 0) return;
+  for (const token of tokens) for (const row of everyRow(count - 1)) yield token + row;
+}

@@ -12,8 +12,8 @@ import { readPlain } from "../../../src/source/parse/plain/read.ts";
 import { splitDocuments } from "../../../src/source/parse/split.ts";
 import type { Parsed } from "../../../src/source/parse/stream.ts";
 import { decode } from "../../../src/source/parse/text.ts";
-import { nearPlain } from "./near-plain.ts";
-import { corpus, during, seed, texts, timeout } from "./texts.ts";
+import { everyText, nearPlain } from "./near-plain.ts";
+import { corpus, during, isLong, seed, texts, timeout } from "./texts.ts";
 
 const tight: Limits = { ...defaultLimits, depth: 2, keys: 3, nodes: 8 };
 
@@ -50,6 +50,10 @@ describe(`the plain reader (SEED=${seed})`, () => {
       fc.property(fc.oneof({ arbitrary: nearPlain, weight: 4 }, texts), (text) => expectAgreement(text, limits)),
       during(limits === tight ? 0.5 : 1.5),
     );
+  });
+
+  test("reads whatever a few characters make of a value as both parsers do", { timeout }, () => {
+    for (const text of everyText(isLong ? 3 : 2)) expectAgreement(text, defaultLimits);
   });
 
   test("answers for every example and the whole corpus of the bench", () => {

@@ -8,6 +8,9 @@ export const seed: number = Number(process.env.SEED ?? Date.now() % 1_000_000);
 /** How long each property looks for a counterexample; `npm run test:fuzz` gives it minutes. */
 const milliseconds: number = Number(process.env.FUZZ_MS ?? 1000);
 
+/** Whether more time is given than every run of the tests has. */
+export const isLong: boolean = milliseconds > 1000;
+
 /** How a property is run for its share of the time. */
 export function during(share: number) {
   return {
