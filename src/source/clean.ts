@@ -1,7 +1,7 @@
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Head } from "./git.ts";
 import { isManifestFile, isPassedOver } from "./ignore.ts";
+import { lookAt } from "./open.ts";
 import type { SourceFile } from "./revision.ts";
 
 /** Where files were looked for: a root, and the starting points below it. */
@@ -21,7 +21,7 @@ function lacks(files: readonly SourceFile[], head: Head, { root, starts }: Searc
     const steps = path.split("/");
     if (read.has(path) || steps.some(isPassedOver) || !isManifestFile(steps.at(-1) ?? "")) return false;
     if (!starts.some((start) => isBelow(path, start))) return false;
-    return lstatSync(join(root, path), { throwIfNoEntry: false }) === undefined;
+    return lookAt(join(root, path)) === undefined;
   });
 }
 

@@ -16,7 +16,7 @@ import {
   scopeOf,
 } from "./ignore.ts";
 import type { Limits } from "./limits.ts";
-import { openFile, type Room } from "./open.ts";
+import { lookAt, openFile, type Room } from "./open.ts";
 import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
 import type { Outside, RememberedSource } from "./remembered.ts";
@@ -265,7 +265,7 @@ function untouched(reading: Reading, path: string): Outside | null {
   const { remembered } = reading;
   const known = remembered?.files.get(path);
   if (remembered === undefined || known === undefined) return null;
-  const stat = lstatSync(placeOf(reading, path), { throwIfNoEntry: false });
+  const stat = lookAt(placeOf(reading, path));
   return stat?.isFile() && isUntouched(stampOf(stat), known.outside.stamp, remembered.at) ? known.outside : null;
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type Stamp, stampOf } from "./stamp.ts";
 
 /** What opening a file gave: its content, or why there is none. */
@@ -34,6 +34,16 @@ export function openFile(path: string, limit: number, room: Room = ofItsOwn): Op
     return { is: reasonOf(error) };
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** What lies at a path, no link followed; undefined where nothing does, or where that may not be known. */
+export function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Said by whoever opens it.
+    return undefined;
   }
 }
 

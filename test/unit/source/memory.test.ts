@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -19,6 +20,7 @@ import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { type Loaded, type LoadRules, load } from "../../../src/source/load.ts";
 import { sourceMemory } from "../../../src/source/memory.ts";
+import { lookAt } from "../../../src/source/open.ts";
 import { noSource, type RememberedSource } from "../../../src/source/remembered.ts";
 import type { Revision } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -210,6 +212,24 @@ describe("a source read again", () => {
     tick(root);
     write(root, { "team.json": `${files["team.json"]}\n` });
     expect((await reading(root, remembered)).revision.commit).toBeNull();
+  });
+
+  test.skipIf(process.getuid?.() === 0)("may have folders by then that nobody may enter", async () => {
+    const root = await folderOf({ ...files, "shut/team.yaml": "type: team\nname: t\nmembers: []\n" });
+    await commitAll(root, "Begin");
+    const remembered = later((await reading(root)).loaded.toRemember());
+    for (const mode of [0o444, 0]) {
+      chmodSync(join(root, "shut"), mode);
+      const [warm, cold] = [await reading(root, remembered), await reading(root)];
+      chmodSync(join(root, "shut"), 0o755);
+      expect(outline(warm.loaded)).toEqual(outline(cold.loaded));
+      expect(warm.loaded.diagnostics.map(({ code }) => code)).toContain("unreadable");
+      expect([warm.revision.commit, cold.revision.commit]).toEqual([null, null]);
+    }
+  });
+
+  test("knows nothing of what cannot be looked at", async () => {
+    expect(lookAt(join(await folderOf(files), "long".repeat(100)))).toBeUndefined();
   });
 
   test("whatever is edited in between, is what it would be without remembering", async () => {
