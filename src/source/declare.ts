@@ -98,7 +98,9 @@ async function declareAside(given: Given<DeclareOptions>): Promise<FileContent> 
     const turn = options.pause();
     if (turn !== undefined) await turn;
   }
-  return reader.content();
+  const content = reader.content();
+  // A file that was too much for the thread this time may not be the next.
+  return parsed.faults.length === 0 ? content : { ...content, isReadable: false };
 }
 
 type FileReader = {

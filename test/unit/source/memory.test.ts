@@ -13,14 +13,18 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { keyFrom } from "../../../src/seal/key.ts";
+import { declare } from "../../../src/source/declare.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { type Loaded, type LoadRules, load } from "../../../src/source/load.ts";
 import { sourceMemory } from "../../../src/source/memory.ts";
 import { lookAt } from "../../../src/source/open.ts";
+import { AsideReader, type Cost } from "../../../src/source/parse/aside.ts";
+import { contentOf } from "../../../src/source/remember.ts";
 import { noSource, type RememberedSource } from "../../../src/source/remembered.ts";
 import type { Revision } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -230,6 +234,30 @@ describe("a source read again", () => {
 
   test("knows nothing of what cannot be looked at", async () => {
     expect(lookAt(join(await folderOf(files), "long".repeat(100)))).toBeUndefined();
+  });
+
+  test("is not refused for ever what was too much for once", async () => {
+    const { files: found } = await readFolder(
+      {
+        root: await folderOf({ "a.yaml": "type: team\nname: &name t\nmembers: [a@x.io]\n" }),
+        cwd: "/",
+        limits: defaultLimits,
+      },
+      { signal },
+    );
+    const remembered = async (most?: Cost) => {
+      await using aside = new AsideReader(most);
+      const said: Diagnostic[] = [];
+      const rules = { kindOf, limits: defaultLimits, unknownFields: "refuse", allowLiteralSecrets: [] } as const;
+      const on = { ...rules, now: new Date(), aside, pause: () => undefined };
+      const [file] = found;
+      if (file === undefined) throw new TypeError("no file");
+      return { content: contentOf({ content: await declare(file, on, { add: (one) => said.push(one) }), said }), said };
+    };
+    const refused = await remembered({ milliseconds: 0, mebibytes: 64 });
+    expect(refused.said.map(({ code }) => code)).toEqual(["too-slow"]);
+    expect(refused.content).toBeNull();
+    expect((await remembered()).content?.declarations).toHaveLength(1);
   });
 
   test("whatever is edited in between, is what it would be without remembering", async () => {
