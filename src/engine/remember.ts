@@ -77,13 +77,14 @@ function* newAccords({ placed, decisions, observation, recorded }: Looked): Gene
 }
 
 // Only where nothing is to be done or said, and the receipt says exactly what is there: what decides otherwise has moved.
+// A default that live leaves out is no difference to act on, but one that a new rule would count.
 function accordOf(
   manifest: Manifest,
   row: LiveRow,
-  { action, reason, ignored, drifted }: Decision,
+  { action, reason, differences, ignored }: Decision,
   recorded: RecordedHead | undefined,
 ): Accord | null {
-  const isEqual = action === "keep" && reason === null && ignored.length === 0 && !drifted;
+  const isEqual = action === "keep" && reason === null && differences.length + ignored.length === 0;
   const { digest, value } = manifest;
   if (!isEqual || digest === undefined || row.imprint === undefined) return null;
   const accord = { manifest: digest, row: row.imprint };

@@ -3,6 +3,7 @@ import type { OperationName } from "../../../src/contract/operations.ts";
 import { isDocumented, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
+import type { IgnoreRule } from "../../../src/core/ignore.ts";
 import type { Identity, Manifest } from "../../../src/core/manifest.ts";
 import type { Progress } from "../../../src/engine/apply.ts";
 import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
@@ -29,6 +30,8 @@ export type PassOptions = {
   readonly recalls?: boolean;
   /** What a plan selects; everything unless told otherwise. */
   readonly only?: readonly Identity[];
+  /** What a plan leaves as live has it. */
+  readonly ignore?: readonly IgnoreRule[];
   /** Milliseconds after which a lost request is taken for lost. */
   readonly deadline?: number;
 };
@@ -95,7 +98,7 @@ export async function passes(url: string, folder?: string) {
         recorded: await one.recorded(),
         records: false,
         remembrance: options.recalls === false ? null : one.remembrance,
-        ignore: [],
+        ignore: options.ignore ?? [],
         hasSink: one.sink !== null,
       };
       const { only } = options;

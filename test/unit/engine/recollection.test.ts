@@ -180,10 +180,25 @@ describe("a look after another", () => {
     await (await passes(plane.url)).apply(everything);
     const other = await passes(plane.url);
     await other.plan(everything);
-    expect(unread(await other.plan(everything))).toHaveLength(6);
+    // But for the service, whose live leaves out its defaults.
+    expect(unread(await other.plan(everything))).toHaveLength(5);
     await other.apply(everything);
     await using session = await other.session({});
     expect((await session.ledger.heads()).size).toBe(6);
+  });
+
+  test("counts what a new rule leaves alone, though it was no difference to act on before", async () => {
+    const { plane } = await settled();
+    const run = await passes(plane.url);
+    await run.plan(everything);
+    const ignore = [{ path: "/replicas", reason: "an autoscaler keeps it" }];
+    const ignored = async (recalls: boolean) =>
+      (await run.plan(everything, { ignore, recalls })).decisions
+        .values()
+        .flatMap((one) => one.ignored)
+        .toArray();
+    expect(await ignored(true)).toEqual([["replicas"]]);
+    expect(await ignored(false)).toEqual([["replicas"]]);
   });
 
   test("passes over rows that are nobody's, until somebody declares them", async () => {
