@@ -1,4 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { dump } from "js-yaml";
 import { describe, expect, test } from "vitest";
@@ -100,4 +102,39 @@ describe(`the plain reader (SEED=${seed})`, () => {
   ])("leaves %j to others", (text) => {
     expect(readPlain({ text, offset: 0, isExplicit: false }, Buffer.from(text), defaultLimits)).toBeNull();
   });
+
+  test("makes ordinary objects with their keys in order, and none that another document has too", () => {
+    const names = ["toString", "constructor", "toJSON", "k10", "k2", "1a", ...[..."qwertyuiop"]];
+    const text = `a:\n- {${names.map((name) => `${name}: []`).join(", ")}}\n`;
+    const [first, second] = [items(text), items(text)];
+    expect(Object.keys(Object(first[0]))).toEqual(names);
+    expect(Object.getPrototypeOf(first[0])).toBe(Object.prototype);
+    Object.assign(Object(first[0]), { toJSON: 1, more: 2 });
+    expect(second).toEqual([Object.fromEntries(names.map((name) => [name, []]))]);
+  });
+
+  test("reads as before once there were more kinds of objects than it remembers", () => {
+    const numbers = Array.from({ length: 10_000 }, (_, nth) => nth);
+    const text = `a:\n${numbers.map((nth) => `- same: {x: 1}\n  key${nth}: 2\n`).join("")}`;
+    expect(items(text)).toEqual(numbers.map((nth) => ({ same: { x: 1 }, [`key${nth}`]: 2 })));
+  });
+
+  test("keeps no text of which it has read a key", () => {
+    const before = heap();
+    for (let nth = 0; nth < 64; nth++) items(`a_key_of_its_own_${nth}: 1\n1: leave it\n# ${"-".repeat(2 ** 20)}\n`);
+    expect(heap() - before).toBeLessThan(16 * 2 ** 20);
+  });
 });
+
+/** The items of the list that a document with one field has; none where it is left to others. */
+function items(text: string): readonly unknown[] {
+  const limits = { ...defaultLimits, nodes: 100_000 };
+  const read = readPlain({ text, offset: 0, isExplicit: false }, Buffer.from(text), limits);
+  return Object.values(Object(read?.value ?? {})).flat();
+}
+
+function heap(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc()");
+  return process.memoryUsage().heapUsed;
+}

@@ -16,14 +16,14 @@ export function keyIn(reading: Reading, from: number, endOf: (text: string, from
   const { text } = reading;
   const code = text.charCodeAt(from);
   const isBare = code !== QUOTE && code !== APOSTROPHE;
-  const key = isBare ? bare(text, from, endOf(text, from)) : quoted(reading, from);
+  const key = isBare ? bare(reading, from, endOf(text, from)) : quoted(reading, from);
   if (key === null || key.word.length > LONGEST || ODD_KEY.test(key.word)) return null;
   return { word: key.word, end: key.end, isBare };
 }
 
-function bare(text: string, from: number, end: number): Quoted | null {
+function bare({ cut }: Reading, from: number, end: number): Quoted | null {
   if (end < 0) return null;
-  const word = text.slice(from, end);
+  const word = cut(from, end);
   const scalar = resolvePlain(word);
   return scalar.is === "value" && typeof scalar.value === "string" && word !== "<<" ? { word, end } : null;
 }

@@ -9,8 +9,6 @@ export type Shape = {
   readonly key: string;
   readonly before: Shape | null;
   readonly size: number;
-  /** Whether it is found again when the same keys come. */
-  readonly isKept: boolean;
   /** What followed last, where its key needs no quotes. */
   guess: Shape | null;
   /** The first key of the last mapping under this key, where it needs no quotes. */
@@ -23,7 +21,7 @@ export type Shape = {
 
 type Mould = { readonly keys: readonly string[]; readonly object: JsonObject | null };
 
-/** Shapes that are kept: those beyond are made anew each time. */
+/** Shapes that are remembered at a time; then all are forgotten, since what comes next may well be other ones. */
 const MOST_SHAPES = 8192;
 
 /** Mappings of more keys are none that people write by hand. */
@@ -32,15 +30,14 @@ const MOST_KEYS = 256;
 /** An object of more fields becomes a dictionary when they are set one by one, and takes four times the room. */
 const WIDE = 12;
 
-let kept = 0;
+let remembered = 0;
 
 /** A mapping before its first key. */
-export const noKeys: Shape = { ...after(null, ""), isKept: true };
+export const noKeys: Shape = after(null, "");
 
 function after(before: Shape | null, key: string): Shape {
   const size = before === null ? 0 : before.size + 1;
-  const isKept = before?.isKept === true && kept < MOST_SHAPES;
-  return { key, before, size, isKept, guess: null, inside: null, next: null, mould: null };
+  return { key, before, size, guess: null, inside: null, next: null, mould: null };
 }
 
 /** The shape with one more key; null where the key is there already, or one too many. */
@@ -48,15 +45,22 @@ export function withKey(shape: Shape, key: string): Shape | null {
   const known = shape.next?.get(key);
   if (known !== undefined) return known;
   if (shape.size >= MOST_KEYS || hasKey(shape, key)) return null;
-  const next = after(shape, key);
-  if (next.isKept) keep(shape, next);
+  if (remembered === MOST_SHAPES) forget();
+  return remember(shape, after(shape, key));
+}
+
+function remember(shape: Shape, next: Shape): Shape {
+  remembered++;
+  shape.next ??= new Map();
+  shape.next.set(next.key, next);
   return next;
 }
 
-function keep(shape: Shape, next: Shape): void {
-  kept++;
-  shape.next ??= new Map();
-  shape.next.set(next.key, next);
+// What a document still uses goes with it.
+function forget(): void {
+  remembered = 0;
+  noKeys.inside = null;
+  noKeys.next = null;
 }
 
 function hasKey(shape: Shape, key: string): boolean {
@@ -79,7 +83,7 @@ function mouldOf(shape: Shape): Mould {
   const keys: string[] = [];
   for (let each: Shape | null = shape; each !== null && each.size > 0; each = each.before) keys.push(each.key);
   keys.reverse();
-  if (!shape.isKept || shape.size <= WIDE) return { keys, object: null };
+  if (shape.size <= WIDE) return { keys, object: null };
   // What JSON.parse makes is no dictionary, and no copy of it is one.
-  return { keys, object: JSON.parse(JSON.stringify(Object.fromEntries(keys.map((key) => [key, null])))) as JsonObject };
+  return { keys, object: JSON.parse(`{${keys.map((key) => `${JSON.stringify(key)}:null`).join()}}`) as JsonObject };
 }
