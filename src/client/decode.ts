@@ -43,9 +43,9 @@ export async function decode(headers: Headers, body: Buffer, recall?: Recall): P
   return read(headers, bytes);
 }
 
-// Nobody looks at them again, and until the next collection of garbage megabytes of them would pile up.
-function giveBack({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+/** Lets go of bytes that nobody looks at again: until the next collection of garbage megabytes of them would pile up. */
+export function giveBack({ buffer, byteLength }: Buffer): void {
+  if (byteLength > 0 && buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 function read(headers: Headers, bytes: Buffer): Decoded {

@@ -2,7 +2,7 @@ import type { Buffer } from "node:buffer";
 import { type OperationName, operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./answer.ts";
-import { type Decoded, decode } from "./decode.ts";
+import { type Decoded, decode, giveBack } from "./decode.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import { faultCode, proxyStatus } from "./reach.ts";
 import type { Recall } from "./recall.ts";
@@ -39,6 +39,8 @@ export async function judge(outcome: Exchange, hearing: Hearing): Promise<Tried>
   if (outcome.state === "broken") return final(readBroken(outcome));
   const { headers } = outcome;
   const decoded = await decode(headers, outcome.body, isSuccess(outcome.status) ? hearing.recall : undefined);
+  // Whoever was given them may hold them still.
+  if (hearing.onReply === undefined) giveBack(outcome.body);
   return isSuccess(outcome.status)
     ? final(readSuccess(outcome.status, headers, decoded))
     : readFailure(outcome.status, headers, { decoded, hearing });

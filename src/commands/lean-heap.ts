@@ -3,18 +3,18 @@ import { runInNewContext } from "node:vm";
 import { boundYoungGeneration } from "./young-generation.ts";
 
 // Where little was read, V8 would not have let the heap grow far.
-const MUCH = 64 * 1024 * 1024;
+const MUCH = 32 * 1024 * 1024;
 
 /** By how many per cent the heap may grow before it is collected again. */
-const GROWTH = 60;
+const GROWTH = 100;
 
 // Both halves together: a hundred writes and more are under way at a time, and what belongs to one is gone before there
 // is reason to look for it among what is old.
 const YOUNG = 24 * 1024 * 1024;
 
 /**
- * Collects what reading has left behind, and lets the heap grow by little from here on. V8 would wait until twice as
- * much is there as was kept so far, and what requests leave behind would fill it.
+ * Collects what reading has left behind, and lets the heap grow to twice what is kept from here on: V8 would wait until it
+ * is nearly three times as much, and what requests leave behind would fill it.
  */
 export function stayLean(): void {
   if (getHeapStatistics().used_heap_size < MUCH) return;
