@@ -3,7 +3,7 @@ import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
-import { type Findings, findings, type Refuse } from "./findings.ts";
+import { findings, type Refuse } from "./findings.ts";
 import type { Limits } from "./limits.ts";
 import { checkMeanings } from "./meaning.ts";
 import { pacer } from "./pace.ts";
@@ -72,7 +72,9 @@ export async function load(
   for (const diagnostic of revision.diagnostics) found.add(diagnostic);
   const { unknownFields = "refuse", external = [], allowLiteralSecrets = [] } = options.rules;
   const pause = pacer(signal);
-  const files = await readAll(revision, { ...options, unknownFields, allowLiteralSecrets, pause }, found);
+  const files = await readAll(revision, { ...options, unknownFields, allowLiteralSecrets, pause });
+  // In the order of the files, whoever read them and when: what is kept of very many is the same each time.
+  for (const { said } of files) for (const diagnostic of said) found.add(diagnostic);
   const declarations = files.flatMap(({ content }) => content.declarations);
   const unmanaged = files.reduce((sum, { content }) => sum + content.unmanaged, 0);
   const invalid = new Set(
@@ -107,13 +109,13 @@ export async function load(
 type Reading = Omit<DeclareOptions, "aside"> & Pick<LoadOptions, "remembered" | "threads">;
 
 // What was read before is recalled; the rest is read here and by other threads, and what is read aside waited for.
-async function readAll({ files }: Revision, reading: Reading, found: Findings): Promise<readonly ReadFile[]> {
+async function readAll({ files }: Revision, reading: Reading): Promise<readonly ReadFile[]> {
   const { allowLiteralSecrets, limits, unknownFields, now, pause } = reading;
   await using aside = new AsideReader();
   const read = new Map<SourceFile, ReadFile>();
   const waited: Promise<unknown>[] = [];
   const readHere = (file: SourceFile): void => {
-    const one = readOne(file, { ...reading, aside }, found);
+    const one = readOne(file, { ...reading, aside });
     if (!(one instanceof Promise)) read.set(file, one);
     else waited.push(one.then((late) => read.set(file, late)));
     // Should the loop end early, nobody asks for this one any more.
@@ -121,11 +123,11 @@ async function readAll({ files }: Revision, reading: Reading, found: Findings): 
   };
   const takeOver = (file: SourceFile, recalled: Recalled, values?: readonly string[]): void => {
     const { content } = recalled;
-    for (const { severity, code, summary, detail, line, column } of content.said) {
+    const said = content.said.map(({ severity, code, summary, detail, line, column }): Diagnostic => {
       // In the order of every other diagnostic: the same report is the same, byte for byte.
-      found.add({ severity, code, summary, detail, file: file.display, line, column });
-    }
-    read.set(file, { file, content: recall(file, content, reading, values), said: [], recalled: recalled.from });
+      return { severity, code, summary, detail, file: file.display, line, column };
+    });
+    read.set(file, { file, content: recall(file, content, reading, values), said, recalled: recalled.from });
   };
   const knownContent = contentFinder(reading.remembered ?? noSource, allowLiteralSecrets);
   const fresh: SourceFile[] = [];
@@ -178,13 +180,9 @@ function recalledFrom(from: RememberedFile | undefined): Recalled | null {
   return from === undefined || content === null ? null : { content, from };
 }
 
-function readOne(file: SourceFile, options: DeclareOptions, found: Findings): ReadFile | Promise<ReadFile> {
+function readOne(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {
   const said: Diagnostic[] = [];
-  const add = (diagnostic: Diagnostic) => {
-    said.push(diagnostic);
-    found.add(diagnostic);
-  };
-  const content = declare(file, options, { add });
+  const content = declare(file, options, { add: (diagnostic) => said.push(diagnostic) });
   const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, recalled: null });
   return content instanceof Promise ? content.then(read) : read(content);
 }

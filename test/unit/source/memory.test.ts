@@ -17,6 +17,7 @@ import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { keyFrom } from "../../../src/seal/key.ts";
+import { digestOf } from "../../../src/source/content.ts";
 import { declare } from "../../../src/source/declare.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
@@ -26,7 +27,7 @@ import { lookAt } from "../../../src/source/open.ts";
 import { AsideReader, type Cost } from "../../../src/source/parse/aside.ts";
 import { contentOf } from "../../../src/source/remember.ts";
 import { noSource, type RememberedSource } from "../../../src/source/remembered.ts";
-import type { Revision } from "../../../src/source/revision.ts";
+import type { Revision, SourceFile } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll } from "../../support/git.ts";
 import { type Files, folderOf, signal, write } from "./source.ts";
@@ -258,6 +259,32 @@ describe("a source read again", () => {
     expect(refused.said.map(({ code }) => code)).toEqual(["too-slow"]);
     expect(refused.content).toBeNull();
     expect((await remembered()).content?.declarations).toHaveLength(1);
+  });
+
+  test("keeps the same of more faults than can be kept", async () => {
+    const fileOf = (path: string, text: string): SourceFile => {
+      const bytes = Buffer.from(text);
+      const stamp = { size: bytes.length, modified: 0, changed: 0, inode: 0 };
+      return {
+        path,
+        display: path,
+        bytes: () => bytes,
+        size: bytes.length,
+        digest: digestOf(bytes),
+        stamp,
+        blob: null,
+      };
+    };
+    const others = Array.from({ length: 10_000 }, (_, nth) => fileOf(`b${10_000 + nth}.yaml`, "x: 1\n"));
+    const loaded = (text: string, remembered: RememberedSource) => {
+      const sources = [fileOf("a.yaml", text), ...others];
+      const revision: Revision = { commit: null, at: Date.now(), root: "/", files: sources, diagnostics: [] };
+      return load(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), remembered }, { signal });
+    };
+    const remembered = (await loaded("x: 1\n", noSource)).toRemember();
+    const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", noSource)];
+    expect(cold.diagnostics[0]?.file).toBe("a.yaml");
+    expect(warm.diagnostics).toEqual(cold.diagnostics);
   });
 
   test("whatever is edited in between, is what it would be without remembering", async () => {
