@@ -7,14 +7,14 @@ const JOINED = /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
-// A tab, a carriage return, and the line feed of other times.
-const BLANKS = /[\t\r\u0085]/;
+// A carriage return, and the line feed of other times.
+const BREAKS = /[\r\u0085]/;
 
 /** What the characters of a text may be, other than what they look like. */
 export type Looks = {
   /** Whether it could hold anything that `checkText` finds, raw or as an escape. */
   readonly isOdd: boolean;
-  /** Whether each character is what it looks like, with spaces and line feeds for blanks. */
+  /** Whether each character is what it looks like, and each line ends with a line feed. */
   readonly isPlain: boolean;
 };
 
@@ -23,7 +23,7 @@ export function looksOf(text: string, isSimple: boolean): Looks {
   const isHiding = !isSimple && INVISIBLE.test(text);
   return {
     isOdd: isHiding || text.includes("\\"),
-    isPlain: isSimple || !(isHiding || BLANKS.test(text)),
+    isPlain: isSimple || !(isHiding || BREAKS.test(text)),
   };
 }
 

@@ -10,6 +10,15 @@ const credentials = [
 ];
 
 const scalars = [
+  ...[
+    "|\n    a\tb\n    \tc\n     \td",
+    "|-\n    a\t\n\t\n    b",
+    ">\n    a\tb\n    c",
+    "'a\tb'",
+    '"a\tb"',
+    "a # b\tc",
+    "\t|\n    a",
+  ],
   ...credentials,
   ...["a", "api", "1", "-1", "0", "-0", "+1", "0x1F", "0o7", "007", ".5", "5.", "1_000", "1e3", "1e999", "1:30"],
   ...["9007199254740993", "0.1", "~", "null", "Null", "true", "True", "no", "on", ".inf", ".nan", "2026-01-01", "x y"],
@@ -282,7 +291,7 @@ export const nearPlain: fc.Arbitrary<string> = fc.oneof(
   fc.tuple(sound, nested, entry, sound).map((all) => all.join("")),
 );
 
-const tokens = [..."a1:-#'\"[]{},|>?%\\.~+ \n", "...", "---", "b: c", "\n  "];
+const tokens = [..."a1:-#'\"[]{},|>?%\\.~+ \n\t", "...", "---", "b: c", "\n  "];
 const around: readonly (readonly [before: string, behind: string])[] = [
   ["", ""],
   ["a:", ""],

@@ -73,7 +73,7 @@ function literal(lines: Lines): string | undefined {
 
 function folded(lines: Lines): string | undefined {
   return join(lines, (line, isFirst) => {
-    if (line.charCodeAt(0) === SPACE || line.endsWith(" ")) return undefined;
+    if (line.charCodeAt(0) === SPACE || line.endsWith(" ") || line.includes("\t")) return undefined;
     if (isFirst) return "\n".repeat(lines.breaks);
     return lines.breaks === 1 ? " " : "\n".repeat(lines.breaks - 1);
   });

@@ -1,4 +1,5 @@
 /** The characters that plain YAML is made with, by their codes. */
+export const TAB = 0x09;
 export const SPACE = 0x20;
 export const LINE_FEED = 0x0a;
 export const QUOTE = 0x22;
@@ -84,7 +85,7 @@ export function endOfValue(text: string, from: number): number {
     if (code === SPACE) continue;
     if (code === LINE_FEED) break;
     if (code === HASH && at > end) break;
-    if (code === COLON && isGap(text, at + 1)) return -1;
+    if (code === TAB || (code === COLON && isGap(text, at + 1))) return -1;
     end = at + 1;
   }
   return end;
@@ -95,7 +96,7 @@ export function endOfKey(text: string, from: number): number {
   if (!mayBegin(text, from)) return -1;
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === LINE_FEED) return -1;
+    if (code === LINE_FEED || code === TAB) return -1;
     if (code === SPACE && isGapOrMark(text.charCodeAt(at + 1))) return -1;
     if (code === COLON && isGap(text, at + 1)) return at;
   }
@@ -113,7 +114,7 @@ export function endBetween(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === SPACE) continue;
-    if (code === LINE_FEED || (code === HASH && at > end)) return -1;
+    if (code === LINE_FEED || code === TAB || (code === HASH && at > end)) return -1;
     if (code < 0x80 && BRACKETS[code] === 1) return end;
     if (code === COLON) {
       const next = text.charCodeAt(at + 1);

@@ -28,8 +28,8 @@ function bare({ cut }: Reading, from: number, end: number): Quoted | null {
   return scalar.is === "value" && typeof scalar.value === "string" && word !== "<<" ? { word, end } : null;
 }
 
-// Nobody writes a key with an escape in it without meaning something by it.
+// Nobody writes a key with an escape or a tab in it without meaning something by it.
 function quoted(reading: Reading, from: number): Quoted | null {
   const key = readQuoted(reading, from);
-  return key !== null && key.end - from === key.word.length + 2 ? key : null;
+  return key !== null && key.end - from === key.word.length + 2 && !key.word.includes("\t") ? key : null;
 }

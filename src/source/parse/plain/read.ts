@@ -38,8 +38,8 @@ export type Plain = {
 /**
  * Reads a document as nearly all are written: block mappings and lists, scalars and brackets within a line, block texts.
  * Null where it is anything else, has a fault or might have one: other readers know what to say of that. Every character
- * is taken for what it looks like, so the text must hold no tab, no carriage return, and none that is invisible. The bytes
- * are those of the whole file, where each is a character.
+ * is taken for what it looks like, so the text must hold no carriage return and none that is invisible. The bytes are
+ * those of the whole file, where each is a character.
  */
 export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: Limits): Plain | null {
   const { text } = chunk;

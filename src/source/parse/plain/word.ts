@@ -2,7 +2,7 @@ import type { Json } from "../../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../../core/sensitive.ts";
 import type { Limits } from "../../limits.ts";
 import { resolvePlain } from "../scalar.ts";
-import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE } from "./characters.ts";
+import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
 import type { Cut } from "./cut.ts";
 
 /** A document that is being read. */
@@ -108,7 +108,7 @@ function readDouble(text: string, cut: Cut, from: number): Quoted | null {
   let hasEscapes = false;
   for (let at = from + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === LINE_FEED) return null;
+    if (code === LINE_FEED || code === TAB) return null;
     if (code === QUOTE) {
       const word = hasEscapes ? String(JSON.parse(text.slice(from, at + 1))) : cut(from + 1, at);
       return { word, end: at + 1 };
