@@ -20,13 +20,19 @@ const ROOM = 64 * 1024;
 // What waits for the disk is awaited. The rest is done at once: each step of it would cost more to hand to another thread.
 const synced = promisify(fsync);
 
+// A write takes as long and longer: whatever happens to the disk meanwhile, no look before it can know.
+const LOOK_HOLDS_MS = 100;
+
+/** A look at a folder, and until when it need not be done again. */
+type Look = { readonly done: Promise<void>; until: number };
+
 /** Tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`; one that exists is never overwritten. */
-export function fileSink(state: string, server: string): Sink {
+export function fileSink(state: string, server: string, now: () => number = () => performance.now()): Sink {
   const path = (identity: Identity): string => {
     const { kind, key } = splitIdentity(identity);
     return join(state, "tokens", fileName(server.toLowerCase()), kind, fileName(key));
   };
-  const looks = new Map<string, Promise<void>>();
+  const looks = new Map<string, Look>();
   const syncs = new Map<string, () => Promise<void>>();
   const syncFolder = (folder: string): Promise<void> => {
     const sync = syncs.get(folder) ?? sharing(() => folderSynced(folder));
@@ -35,12 +41,18 @@ export function fileSink(state: string, server: string): Sink {
   };
   return {
     name: "file",
-    // Whoever asks while it is looked at shares the answer: it is about the folder, whatever the name.
+    // Whoever asks while it is looked at, or soon afterwards, shares the answer: it is about the folder, whatever the name.
     check: (identity) => {
       const folder = dirname(path(identity));
-      const look = looks.get(folder) ?? tryOut(path(identity)).finally(() => looks.delete(folder));
+      const known = looks.get(folder);
+      if (known !== undefined && now() < known.until) return known.done;
+      const look: Look = { done: tryOut(path(identity)), until: Number.POSITIVE_INFINITY };
       looks.set(folder, look);
-      return look;
+      const holdOn = (): void => {
+        look.until = now() + LOOK_HOLDS_MS;
+      };
+      look.done.then(holdOn, holdOn);
+      return look.done;
     },
     deliver: async (identity, token) => {
       const content = `${token.open()}\n`;

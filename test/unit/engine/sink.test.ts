@@ -7,9 +7,9 @@ import { temporaryFolder } from "../../support/folder.ts";
 
 const token = new Secret("CANARY-token");
 
-async function kept() {
+async function kept(now?: () => number) {
   const state = await temporaryFolder();
-  const sink = fileSink(state, "Control.Plane:7071");
+  const sink = fileSink(state, "Control.Plane:7071", now);
   return { state, sink, folder: join(state, "tokens", "control.plane_7071", "virtual-account") };
 }
 
@@ -64,13 +64,17 @@ describe("the file sink", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("is checked once for all who ask at the same time, and anew for whoever asks later", async () => {
-    const { state, sink, folder } = await kept();
+  test("is checked once for all who ask at the same time or soon afterwards, and anew for whoever asks later", async () => {
+    let now = 0;
+    const { state, sink, folder } = await kept(() => now);
     const accounts = ["a", "b", "c"].map((name) => `virtual-account/${name}`);
     await Promise.all(accounts.map((one) => sink.check(one)));
     expect(await readdir(folder)).toEqual([]);
     await rm(join(state, "tokens"), { recursive: true });
     await writeFile(join(state, "tokens"), "in the way");
+    now = 99;
+    await sink.check("virtual-account/d");
+    now = 100;
     const [first, ...others] = await Promise.allSettled(accounts.map((one) => sink.check(one)));
     expect(first).toMatchObject({ status: "rejected" });
     expect(others).toEqual([first, first]);
