@@ -58,10 +58,42 @@ function writeRows({ rows }: ListFacts): string {
 }
 
 function* writeAccords(accords: ToRemember["accords"]): Generator<string> {
-  for (const [identity, { manifest, row, receipt }] of accords) {
-    const lines = [identity, manifest, receipt ?? "", row ?? ""].join("\n");
+  for (const [identity, accord] of accords) {
+    const lines = accord instanceof KeptAccord ? accord.lines : linesOf(identity, accord);
     // Whoever puts line breaks into a name has it looked at each time.
-    if (lines.split("\n").length === 4) yield lines;
+    if (accord instanceof KeptAccord || lines.split("\n").length === LINES) yield lines;
+  }
+}
+
+/** Of an accord: whose it is, and what it rests on. */
+const LINES = 4;
+
+function linesOf(identity: Identity, { manifest, receipt, row }: Accord): string {
+  return [identity, manifest, receipt ?? "", row ?? ""].join("\n");
+}
+
+class KeptAccord implements Accord {
+  /** As it is written. */
+  readonly lines: string;
+
+  constructor(lines: string) {
+    this.lines = lines;
+  }
+
+  get manifest(): string {
+    return this.#line(1) ?? "";
+  }
+
+  get receipt(): string | null {
+    return this.#line(2);
+  }
+
+  get row(): string | null {
+    return this.#line(3);
+  }
+
+  #line(nth: number): string | null {
+    return this.lines.split("\n", LINES)[nth] || null;
   }
 }
 
@@ -80,7 +112,7 @@ class KeptAccords implements Accords {
 
   get(identity: Identity): Accord | undefined {
     const at = this.#find(identity);
-    return at === undefined ? undefined : this.#read(at)[1];
+    return at === undefined ? undefined : this.#read(at);
   }
 
   hold(identity: Identity, { manifest, receipt }: Pick<Accord, "manifest" | "receipt">): boolean {
@@ -94,28 +126,23 @@ class KeptAccords implements Accords {
   }
 
   *[Symbol.iterator](): Generator<readonly [Identity, Accord]> {
-    for (const at of this.#all()) yield this.#read(at);
+    for (const at of this.#all()) yield [this.#line(at), this.#read(at)];
   }
 
   #find(identity: Identity): number | undefined {
+    if (this.#next === this.#text.length) this.#next = this.#start;
     if (isLine(this.#text, this.#next, identity)) return this.#next;
     this.#places ??= new Map(this.#all().map((at) => [this.#line(at), at]));
     return this.#places.get(identity);
   }
 
   *#all(): Generator<number> {
-    const text = this.#text;
-    for (let at = this.#start; at < text.length; ) {
-      yield at;
-      for (let line = 0; line < 4; line += 1) at = lineAfter(text, at);
-    }
+    for (let at = this.#start; at < this.#text.length; at = lineAfter(this.#text, at, LINES)) yield at;
   }
 
-  #read(at: number): readonly [Identity, Accord] {
-    const [identity = "", manifest = "", receipt = "", row = ""] = this.#text
-      .slice(at, lineAfter(this.#text, at, 4) - 1)
-      .split("\n");
-    return [identity, { manifest, receipt: receipt === "" ? null : receipt, row: row === "" ? null : row }];
+  #read(at: number): KeptAccord {
+    this.#next = lineAfter(this.#text, at, LINES);
+    return new KeptAccord(this.#text.slice(at, this.#next - 1));
   }
 
   #line(at: number): string {
