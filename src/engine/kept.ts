@@ -8,15 +8,26 @@ type Head = { readonly lists: readonly (readonly [kind: string, pages: readonly 
 type WrittenRow = readonly [imprint: string, id: string, key: string | null, version: number | null];
 
 /**
- * What is remembered of a control plane, as text, so that a hundred thousand rows and accords are no more than one long
- * string until somebody asks for one: a line that tells the lists and their pages, a line for the rows of each, and four
- * lines for every accord.
+ * Writes what is remembered of a control plane as text, so that a hundred thousand rows and accords are no more than one
+ * long string until somebody asks for one: a line that tells the lists and their pages, a line for the rows of each, and
+ * four lines for every accord. It comes in pieces, since the whole may be as large as everything else that a run holds.
  */
-export function writeRemembered({ lists, accords }: ToRemember): string {
+export function* writeRemembered({ lists, accords }: ToRemember): Generator<string> {
   const head: Head = { lists: [...lists].map(([kind, { pages }]) => [kind, pages]) };
-  const rows = [...lists.values()].map((list) => (list instanceof KeptList ? list.line : writeRows(list)));
-  return [JSON.stringify(head), ...rows, ...writeAccords(accords), ""].join("\n");
+  yield `${JSON.stringify(head)}\n`;
+  for (const list of lists.values()) yield `${list instanceof KeptList ? list.line : writeRows(list)}\n`;
+  let piece: string[] = [];
+  for (const lines of writeAccords(accords)) {
+    piece.push(lines, "\n");
+    if (piece.length < PIECE) continue;
+    yield piece.join("");
+    piece = [];
+  }
+  yield piece.join("");
 }
+
+// Accord by accord it would take longer to seal.
+const PIECE = 2000;
 
 /** Reads what `writeRemembered` wrote. */
 export function readRemembered(text: string): Remembered {

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { SealKey } from "./key.ts";
-import { open, seal } from "./seal.ts";
+import { open, sealing } from "./seal.ts";
 
 /** What nobody keeps: a larger file is none of ours. */
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -56,15 +56,27 @@ function readRegular(path: string): Buffer {
  * Keeps what can be made anew in a file that only its owner can open. At no time is half of it there; where it cannot be
  * kept, or is lost in a crash, it is made anew.
  */
-export function keepSealed(path: string, key: SealKey, name: string, content: string): void {
+export function keepSealed(path: string, key: SealKey, name: string, content: string | Pieces): void {
   const fresh = `${path}.${randomUUID()}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(fresh, seal(key, content, name), { mode: 0o600 });
+    writePieces(fresh, sealing(key, typeof content === "string" ? [content] : content, name));
     renameSync(fresh, path);
     sweep(path);
   } catch {
     attempt(() => rmSync(fresh, { force: true }));
+  }
+}
+
+/** A content that is never there as a whole. */
+type Pieces = Generator<string>;
+
+function writePieces(path: string, pieces: Iterable<Buffer>): void {
+  const descriptor = openSync(path, "wx", 0o600);
+  try {
+    for (const piece of pieces) writeFileSync(descriptor, piece);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

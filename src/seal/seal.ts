@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
+import { type CipherGCM, createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
 import { keyObject, type SealKey } from "./key.ts";
 
 const FORMAT = 1;
@@ -21,12 +21,26 @@ export class SealError extends Error {
 
 /** Seals with AES-256-GCM under a fresh nonce; it opens only with the same key and the same associated data. */
 export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buffer {
+  const { head, cipher } = begin(key, aad);
+  const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
+  return apart([head, content, cipher.final(), cipher.getAuthTag()]);
+}
+
+/** What `seal` gives, piece by piece as the plaintext comes. */
+export function* sealing(key: SealKey, plaintext: Iterable<string>, aad: string): Generator<Buffer> {
+  const { head, cipher } = begin(key, aad);
+  yield head;
+  for (const piece of plaintext) yield cipher.update(piece, "utf8");
+  yield cipher.final();
+  yield cipher.getAuthTag();
+}
+
+function begin(key: SealKey, aad: string): { readonly head: Buffer; readonly cipher: CipherGCM } {
   const nonce = freshNonce();
   const head = Buffer.concat([FORMAT_BYTE, Buffer.from(key.version, "hex"), nonce]);
   const cipher = createCipheriv("aes-256-gcm", keyObject(key), nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.concat([head, Buffer.from(aad)]));
-  const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
-  return apart([head, content, cipher.final(), cipher.getAuthTag()]);
+  return { head, cipher };
 }
 
 // Drawn for many at once: a draw for each would take a third of the time that sealing does.

@@ -17,6 +17,17 @@ describe("a sealed file", () => {
     expect(readSealed(path, key, "other")).toBeNull();
   });
 
+  test("is the same whether its content comes whole or in pieces", async () => {
+    const path = join(await temporaryFolder(), "one");
+    function* pieces() {
+      yield "con";
+      yield "";
+      yield "tent ü";
+    }
+    keepSealed(path, key, "n", pieces());
+    expect(kept(path)).toBe("content ü");
+  });
+
   test("B20: is nothing where something else stands in its place", async () => {
     const folder = await temporaryFolder();
     const places = ["pipe", "link", "folder", "device"].map((name) => join(folder, name));
