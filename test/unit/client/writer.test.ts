@@ -197,6 +197,14 @@ test("a one-time token reaches the keeper before anything else, and is secret fr
   expect(server.seen[0]?.headers).toMatchObject({ "accept-encoding": "identity", connection: "close" });
 });
 
+test("the bytes that the keeper was given stay as they came after the reply was read", async () => {
+  const kept: Buffer[] = [];
+  const server = await serve((response) => json(response, issued));
+  const keeping = { body: { manifest: account }, onReply: async (bytes: Buffer) => void kept.push(bytes) };
+  await dial(server.url).writer.send("putVirtualAccount", keeping, calm);
+  expect(JSON.parse(String(kept[0]))).toEqual(issued);
+});
+
 test("operation 7 tells whether it made the token", async () => {
   const server = await serve((response) => json(response, { data: { id: "p" }, token: "CANARY", created: true }));
   const sent = await dial(server.url).writer.send("getPersonalAccessToken", { path: { name: "ci" } }, calm);
