@@ -47,7 +47,8 @@ function readFields(reading: Reading, depth: number): Json | undefined {
     if (value === undefined || !take(reading, value, 2)) return undefined;
   } while (goesOn(reading));
   reading.open = from;
-  return closes(reading, CLOSING_BRACE) ? objectOf(shape, reading.values, from) : undefined;
+  if (!closes(reading, CLOSING_BRACE)) return undefined;
+  return objectOf(shape, reading.values, from) ?? undefined;
 }
 
 function isEmpty(reading: Reading, closing: number): boolean {

@@ -8,8 +8,7 @@ export type Key = Quoted & { readonly isBare: boolean };
 /** Longer ones are no keys in YAML. */
 const LONGEST = 1000;
 
-// Objects give these a meaning or a place of their own.
-const ODD_KEY = /^(?:__proto__|\d+)$/;
+const DIGITS = /^\d+$/;
 
 /** The key at a place; null where it is not surely a text, or none that can be a field like any other. */
 export function keyIn(reading: Reading, from: number, endOf: (text: string, from: number) => number): Key | null {
@@ -17,7 +16,8 @@ export function keyIn(reading: Reading, from: number, endOf: (text: string, from
   const code = text.charCodeAt(from);
   const isBare = code !== QUOTE && code !== APOSTROPHE;
   const key = isBare ? bare(reading, from, endOf(text, from)) : quoted(reading, from);
-  if (key === null || key.word.length > LONGEST || ODD_KEY.test(key.word)) return null;
+  // Objects give this one a meaning of its own.
+  if (key === null || key.word.length > LONGEST || key.word === "__proto__") return null;
   return { word: key.word, end: key.end, isBare };
 }
 
@@ -28,8 +28,9 @@ function bare({ cut }: Reading, from: number, end: number): Quoted | null {
   return scalar.is === "value" && typeof scalar.value === "string" && word !== "<<" ? { word, end } : null;
 }
 
-// Nobody writes a key with an escape or a tab in it without meaning something by it.
+// Objects put numbers first, and nobody writes a key with an escape or a tab in it without meaning something by it.
 function quoted(reading: Reading, from: number): Quoted | null {
   const key = readQuoted(reading, from);
-  return key !== null && key.end - from === key.word.length + 2 && !key.word.includes("\t") ? key : null;
+  if (key === null || key.end - from !== key.word.length + 2) return null;
+  return key.word.includes("\t") || DIGITS.test(key.word) ? null : key;
 }

@@ -105,7 +105,7 @@ function readMapping(reading: Reading, above: Shape, depth: number): Json | unde
   } while (reading.column === column);
   if (reading.column > column) return undefined;
   reading.open = from;
-  return objectOf(shape, reading.values, from);
+  return objectOf(shape, reading.values, from) ?? undefined;
 }
 
 // What followed last time mostly follows again: then the key is known without being cut out.

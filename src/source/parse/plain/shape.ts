@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../../../contract/json.ts";
 
 /**
  * The keys of a mapping in their order, as a path from none to all of them. Manifests are much alike: what key followed
- * last time is a good guess at what follows now, and that all of them differ is known without comparing them again.
+ * last time is a good guess at what follows now, and that all of them differ is seen once.
  */
 export type Shape = {
   /** The last of the keys. */
@@ -15,11 +15,11 @@ export type Shape = {
   inside: Shape | null;
   /** Everything that followed, by key. */
   next: Map<string, Shape> | null;
-  /** What objects of this shape are made by. */
-  mould: Mould | null;
+  /** All of its keys, once an object has shown that they differ. */
+  keys: readonly string[] | null;
+  /** What further objects are copies of, where they are wide. */
+  mould: JsonObject | null;
 };
-
-type Mould = { readonly keys: readonly string[]; readonly object: JsonObject | null };
 
 /** Shapes that are remembered at a time; then all are forgotten, since what comes next may well be other ones. */
 const MOST_SHAPES = 8192;
@@ -37,14 +37,14 @@ export const noKeys: Shape = after(null, "");
 
 function after(before: Shape | null, key: string): Shape {
   const size = before === null ? 0 : before.size + 1;
-  return { key, before, size, guess: null, inside: null, next: null, mould: null };
+  return { key, before, size, guess: null, inside: null, next: null, keys: null, mould: null };
 }
 
-/** The shape with one more key; null where the key is there already, or one too many. */
+/** The shape with one more key; null where that is one too many. */
 export function withKey(shape: Shape, key: string): Shape | null {
   const known = shape.next?.get(key);
   if (known !== undefined) return known;
-  if (shape.size >= MOST_KEYS || hasKey(shape, key)) return null;
+  if (shape.size >= MOST_KEYS) return null;
   if (remembered === MOST_SHAPES) forget();
   return remember(shape, after(shape, key));
 }
@@ -63,27 +63,34 @@ function forget(): void {
   noKeys.next = null;
 }
 
-function hasKey(shape: Shape, key: string): boolean {
-  for (let each: Shape | null = shape; each !== null; each = each.before) {
-    if (each.key === key && each.size > 0) return true;
-  }
-  return false;
-}
-
-/** An object of a shape, with the values from the given place on. */
-export function objectOf(shape: Shape, values: readonly Json[], from: number): JsonObject {
-  shape.mould ??= mouldOf(shape);
-  const { keys, object } = shape.mould;
-  const fields: Record<string, Json> = object === null ? {} : { ...object };
+/** An object of a shape, with the values from the given place on; null where a key is there twice. */
+export function objectOf(shape: Shape, values: readonly Json[], from: number): JsonObject | null {
+  const { keys } = shape;
+  if (keys === null) return firstOf(shape, values, from);
+  if (shape.size > WIDE) shape.mould ??= mouldOf(keys);
+  const fields: Record<string, Json> = shape.mould === null ? {} : { ...shape.mould };
   for (let nth = 0; nth < keys.length; nth++) fields[keys[nth] ?? ""] = values[from + nth] ?? null;
   return fields;
 }
 
-function mouldOf(shape: Shape): Mould {
+function firstOf(shape: Shape, values: readonly Json[], from: number): JsonObject | null {
+  const keys = keysOf(shape);
+  const fields: Record<string, Json> = {};
+  for (const [nth, key] of keys.entries()) {
+    if (Object.hasOwn(fields, key)) return null;
+    fields[key] = values[from + nth] ?? null;
+  }
+  shape.keys = keys;
+  return fields;
+}
+
+function keysOf(shape: Shape): readonly string[] {
   const keys: string[] = [];
   for (let each: Shape | null = shape; each !== null && each.size > 0; each = each.before) keys.push(each.key);
-  keys.reverse();
-  if (shape.size <= WIDE) return { keys, object: null };
-  // What JSON.parse makes is no dictionary, and no copy of it is one.
-  return { keys, object: JSON.parse(`{${keys.map((key) => `${JSON.stringify(key)}:null`).join()}}`) as JsonObject };
+  return keys.reverse();
+}
+
+// What JSON.parse makes is no dictionary, and no copy of it is one.
+function mouldOf(keys: readonly string[]): JsonObject {
+  return JSON.parse(`{${keys.map((key) => `${JSON.stringify(key)}:null`).join()}}`) as JsonObject;
 }
