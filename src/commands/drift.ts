@@ -6,6 +6,7 @@ import { driftText } from "../render/drift.ts";
 import { jsonText } from "../render/json.ts";
 import type { Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
+import { startLean } from "./lean-heap.ts";
 import { desiredOf, lookingAt } from "./looking.ts";
 import { prepare, refuseInvalid } from "./prepare.ts";
 import { writeResult } from "./terminal.ts";
@@ -15,6 +16,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { flags, terminal } = invocation;
   const prepared = await prepare(invocation, { base: "instead" });
   if (refuseInvalid(prepared, invocation)) return exitCodes.invalid;
+  startLean();
   await using connected = await openConnection(invocation, prepared, { reading: true });
   const recorded = await connected.session.recorded();
   const looking = lookingAt(connected.session, recorded, prepared, { records: false, signal: terminal.stopping });
