@@ -12,7 +12,7 @@ import { rowsOf } from "../store/sqlite.ts";
 import { type Statement, statement } from "../store/statement.ts";
 import type { Intent, Ledger, PendingIntent } from "./ledger.ts";
 import { noFacts, type RememberedFacts } from "./memory.ts";
-import { type Tally, tallyWith } from "./tally.ts";
+import { insideText, type Tally, tallyWith } from "./tally.ts";
 
 type Tables = {
   server: { server: string; facts: string };
@@ -269,9 +269,10 @@ async function mustBeOurs({ read }: StoreApart<Tables>, key: SealKey): Promise<v
 
 function receiptRow({ server, key, tally }: Place, receipt: Recorded): Insertable<Tables["receipt"]> {
   const { identity, kind, id, version, at, written, echo } = receipt;
-  const sealed = seal(key, JSON.stringify({ written, echo }), `receipt ${server} ${identity}`);
+  const inside = insideText({ written, echo });
+  const sealed = seal(key, inside, `receipt ${server} ${identity}`);
   const mark = sealed.toString("hex", 0, MARK_BYTES);
-  const told = echo === null ? null : tally(written, echo);
+  const told = echo === null ? null : tally(inside);
   return { server, identity, kind, external_id: id, version, at, sealed, mark, tally: told };
 }
 

@@ -8,6 +8,7 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import type { Accord, ListFacts, Remembered } from "./accord.ts";
 import type { Ledger } from "./ledger.ts";
+import { insideText } from "./tally.ts";
 
 /** What a run recalls of earlier ones while it reads live, and what it sees on the way. */
 export type Recollection = {
@@ -152,7 +153,9 @@ function isInAccord(
 ): boolean {
   if (receipt === undefined) return isSurelySame(kind, shapeOf(kind.type), value, live);
   const { mark, tally } = receipt;
-  return mark !== undefined && tally !== undefined && tally === ledger.tally(value, live);
+  return (
+    mark !== undefined && tally !== undefined && tally === ledger.tally(insideText({ written: value, echo: live }))
+  );
 }
 
 // A row that cannot be read is for those to refuse who read them all.

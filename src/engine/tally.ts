@@ -2,17 +2,22 @@ import { createHmac } from "node:crypto";
 import type { JsonObject } from "../contract/json.ts";
 import { deriveKey, keyObject, type SealKey } from "../seal/key.ts";
 
+/** The inside of a receipt, as it is sealed. */
+export type Inside = { readonly written: JsonObject; readonly echo: JsonObject | null };
+
+/** Writes the inside of a receipt. */
+export function insideText({ written, echo }: Inside): string {
+  return JSON.stringify({ written, echo });
+}
+
 /**
- * Tells by what a receipt's inside is recognised without opening it: a keyed digest, which says nothing to anybody
- * else. The same fields in another order have another one, and are looked at.
+ * Tells by what an inside is recognised without opening it: a keyed digest, which says nothing to anybody else. The same
+ * fields in another order have another one, and are looked at.
  */
-export type Tally = (written: JsonObject, echo: JsonObject) => string;
+export type Tally = (inside: string) => string;
 
 /** The tally of the receipts of one ledger. */
 export function tallyWith(key: SealKey): Tally {
   const own = keyObject(deriveKey(key, "receipt tally"));
-  return (written, echo) =>
-    createHmac("sha256", own)
-      .update(JSON.stringify([written, echo]))
-      .digest("base64");
+  return (inside) => createHmac("sha256", own).update(inside).digest("base64");
 }

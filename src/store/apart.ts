@@ -9,8 +9,7 @@ export type StoreApart<Tables> = AsyncDisposable & {
   /** Sees what was committed, and never waits for a writer. */
   readonly read: Kysely<Tables>;
   /**
-   * Resolves once all the statements are durable, together; none of them is there when it rejects. Bytes among their
-   * values are handed over: whoever gave them has them no longer.
+   * Resolves once all the statements are durable, together; none of them is there when it rejects.
    */
   write(statements: readonly Statement[]): Promise<void>;
   /** Waits for the writes under way and lets go of the database. */

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Order, Verdict } from "./committer.ts";
+import { pack } from "./parcel.ts";
 import type { Statement } from "./statement.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -34,8 +35,7 @@ export class CommitThread {
   }
 
   /**
-   * Resolves once all the statements are durable, together; none of them is there when it rejects. Bytes among their
-   * values are handed over.
+   * Resolves once all the statements are durable, together; none of them is there when it rejects.
    */
   commit(statements: readonly Statement[]): Promise<void> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
@@ -90,7 +90,7 @@ export class CommitThread {
     this.#answered = Promise.withResolvers();
     // Waiting for a commit is work; waiting for the next change must keep no process alive.
     worker.ref();
-    tell(worker, changes);
+    tell(worker, pack(changes));
     const verdicts = await this.#answered.promise;
     worker.unref();
     return verdicts;
@@ -114,18 +114,7 @@ export class CommitThread {
 }
 
 function tell(worker: Worker, order: Order): void {
-  worker.postMessage(order, order === "end" ? [] : [...memoryOf(order)]);
-}
-
-// Handed over whole: a copy of each would stay here until somebody collects it.
-function memoryOf(changes: readonly (readonly Statement[])[]): ReadonlySet<ArrayBuffer> {
-  const values = changes.flatMap((change) => change.flatMap((statement) => statement.values));
-  return new Set(values.flatMap((value) => (ownsMemory(value) ? [value.buffer] : [])));
-}
-
-function ownsMemory(value: unknown): value is Uint8Array<ArrayBuffer> {
-  if (!(value instanceof Uint8Array) || !(value.buffer instanceof ArrayBuffer)) return false;
-  return value.byteLength > 0 && value.byteLength === value.buffer.byteLength;
+  worker.postMessage(order, order === "end" ? [] : [order.bytes.buffer]);
 }
 
 function errorFrom({ message, code, errcode }: NonNullable<Verdict>): Error {

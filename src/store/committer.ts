@@ -1,10 +1,11 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { connect } from "./connect.ts";
+import { type Parcel, unpack } from "./parcel.ts";
 import type { Statement } from "./statement.ts";
 
 /** What a commit thread is asked for: changes that share one commit, each of them whole or not at all; or its end. */
-export type Order = readonly (readonly Statement[])[] | "end";
+export type Order = Parcel | "end";
 
 /** Why a change is not there, in a form that crosses threads; null once it is durable. */
 export type Verdict = { readonly message: string; readonly code: unknown; readonly errcode: unknown } | null;
@@ -23,8 +24,10 @@ let connection: Connection | null = null;
 
 parentPort?.on("message", (order: Order) => {
   if (order !== "end") {
-    parentPort?.postMessage(commit(order));
-    return letGo(order);
+    parentPort?.postMessage(commit(unpack(order)));
+    // The collector counts what little holds the bytes, and would leave them lying for long.
+    order.bytes.buffer.transfer(0);
+    return;
   }
   connection?.database.close();
   parentPort?.close();
@@ -37,14 +40,6 @@ function commit(changes: readonly (readonly Statement[])[]): readonly Verdict[] 
   } catch (error) {
     if (connection?.database.isTransaction) connection.database.exec("ROLLBACK");
     return changes.map(() => verdictOn(error));
-  }
-}
-
-// The collector counts what little holds the bytes, and would leave them lying for long.
-function letGo(changes: readonly (readonly Statement[])[]): void {
-  for (const value of changes.flatMap((change) => change.flatMap(({ values }) => values))) {
-    if (!(value instanceof Uint8Array && value.buffer instanceof ArrayBuffer)) continue;
-    if (!value.buffer.detached) value.buffer.transfer(0);
   }
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Recorded } from "../../../src/core/recorded.ts";
 import type { Intent, Ledger } from "../../../src/engine/ledger.ts";
 import { openLedger } from "../../../src/engine/ledger-store.ts";
+import { type Inside, insideText } from "../../../src/engine/tally.ts";
 import { keyFrom } from "../../../src/seal/key.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
@@ -59,9 +60,10 @@ describe("the ledger", () => {
     const tallied = async (ledger: Ledger) => (await ledger.heads()).get(identity)?.tally;
     await using ledger = await open();
     await ledger.record([receipt(), { ...receipt("web"), echo: null }]);
-    expect(await tallied(ledger)).toBe(ledger.tally(written, echo ?? {}));
-    expect(await tallied(ledger)).not.toBe(ledger.tally({ ...written, name: "other" }, echo ?? {}));
-    expect(await tallied(ledger)).not.toBe(ledger.tally(written, { ...echo, replicas: 2 }));
+    const tally = (inside: Inside) => ledger.tally(insideText(inside));
+    expect(await tallied(ledger)).toBe(tally({ written, echo }));
+    expect(await tallied(ledger)).not.toBe(tally({ written: { ...written, name: "other" }, echo }));
+    expect(await tallied(ledger)).not.toBe(tally({ written, echo: { ...echo, replicas: 2 } }));
     expect((await ledger.heads()).get("service/c1:ws1/web")).not.toHaveProperty("tally");
     await using others = await openLedger(`${path}-2`, { server: "http://server", key: keyFrom("22".repeat(32)) });
     await others.record([receipt()]);
