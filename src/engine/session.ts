@@ -5,6 +5,7 @@ import type { Reader } from "../client/reader.ts";
 import type { Writer } from "../client/writer.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
+import { storeFault } from "../store/store-error.ts";
 import type { Remembrance } from "./accord.ts";
 import type { Ledger } from "./ledger.ts";
 import { openLedger } from "./ledger-store.ts";
@@ -63,7 +64,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       }),
       [Symbol.asyncDispose]: async () => {
         await connection[Symbol.asyncDispose]();
-        if (!isDeepStrictEqual(memory.facts(), facts)) await ledger.rememberFacts(memory.facts());
+        if (!isDeepStrictEqual(memory.facts(), facts)) await ledger.rememberFacts(memory.facts()).catch(passOverFull);
         await ledger[Symbol.asyncDispose]();
       },
     };
@@ -71,6 +72,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await ledger[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+// What was learnt is learnt again: a disk without room has told what the run itself lost by it.
+function passOverFull(error: unknown): void {
+  if (storeFault(error) !== "inaccessible") throw error;
 }
 
 // `https://host:443/base` gives `host_443`, as the folder of its tokens is called.

@@ -88,7 +88,7 @@ test("F35 a disk without room stops the writes: none is sent that is not journal
   const members = Array.from({ length: 200 }, (_, nth) => `somebody-${nth}@example.com`).join(", ");
   const teams = Array.from({ length: count }, (_, nth) => [`team-${nth}.yaml`, team(`team-${nth}`, members)] as const);
   const source = await sourceOf(Object.fromEntries(teams), server);
-  const ended = await source.runWithin(1024, ["apply", "--yes", "--request-timeout", "2", "-o", "json"]);
+  const ended = await source.runWithin(2048, ["apply", "--yes", "--request-timeout", "2", "-o", "json"]);
   const { summary, outcomes } = reportOf(ended);
   expect(ended.code).toBe(7);
   expect(summary).toMatchObject({ failed: 0, blocked: 0 });
