@@ -1,5 +1,5 @@
 import { ClientError } from "../client/failure.ts";
-import { type Imprint, KnownRow, type Recall, readImprint } from "../client/recall.ts";
+import { type Imprint, KnownPage, type Recall } from "../client/recall.ts";
 import { isObject } from "../contract/json.ts";
 import type { GetOperation, ListOperation } from "../contract/operations.ts";
 import { operations } from "../contract/operations.ts";
@@ -175,7 +175,7 @@ async function byRehearsal(
   }
 }
 
-/** Reads one resource; `known` where a list of one shows the row with these bytes. */
+/** Reads one resource; `known` where a list of one answers with these bytes. */
 async function readById(
   reading: SingleReading,
   id: string,
@@ -185,14 +185,14 @@ async function readById(
   try {
     const { operation } = reading;
     if (!isList(operation)) return readRow(reading, await reader.get(operation, { path: { id } }, { signal }));
-    const same = known === null ? null : new KnownRow(known, { id, key: null, version: null });
-    const recall: Recall = { row: (imprint) => (imprint === known ? same : null) };
-    const [reply] = (await reader.page(operation, { path: { id }, limit: 1 }, { signal, recall })).rows;
-    if (reply === undefined) return null;
-    if (reply instanceof KnownRow) return "known";
-    const row = readRow(reading, reply);
-    const imprint = isObject(reply) ? readImprint(reply) : null;
-    return row === null || imprint === null ? row : { ...row, imprint };
+    // By the whole reply: nobody has to find out where in it the row begins.
+    const same = known === null ? null : new KnownPage({ imprint: known, size: 1, total: 1 }, () => []);
+    const recall: Recall = { row: () => null, page: (imprint) => (imprint === known ? same : null) };
+    const page = await reader.page(operation, { path: { id }, limit: 1 }, { signal, recall });
+    if (page instanceof KnownPage) return "known";
+    const [reply] = page.rows;
+    const row = reply === undefined ? null : readRow(reading, reply);
+    return row === null || !page.imprint ? row : { ...row, imprint: page.imprint };
   } catch (error) {
     if (error instanceof ClientError && error.reason === "not-found") return null;
     throw error;
