@@ -1,6 +1,7 @@
 import { type Buffer, isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { giveBack } from "../contract/bytes.ts";
 import type { Json } from "../contract/json.ts";
 import { isTooDeep } from "./depth.ts";
 import type { Headers } from "./exchange.ts";
@@ -41,11 +42,6 @@ export async function decode(headers: Headers, body: Buffer, recall?: Recall): P
     return { state: "other", raw: bytes.toString("utf8"), fault: `is not JSON${kindOf(headers["content-type"])}` };
   }
   return read(headers, bytes);
-}
-
-/** Lets go of bytes that nobody looks at again: until the next collection of garbage megabytes of them would pile up. */
-export function giveBack({ buffer, byteLength }: Buffer): void {
-  if (byteLength > 0 && buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 function read(headers: Headers, bytes: Buffer): Decoded {

@@ -1,8 +1,9 @@
 import type { Buffer } from "node:buffer";
+import { giveBack } from "../contract/bytes.ts";
 import { type OperationName, operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./answer.ts";
-import { type Decoded, decode, giveBack } from "./decode.ts";
+import { type Decoded, decode } from "./decode.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import { faultCode, proxyStatus } from "./reach.ts";
 import type { Recall } from "./recall.ts";

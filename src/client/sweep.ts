@@ -1,11 +1,9 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { collect } from "./collect.ts";
 
 // Little enough that nobody notices it in the memory of a run, and enough that sweeping is no work.
 const MUCH = 8 * 1024 * 1024;
 
 let passed = 0;
-let collectYoung: (() => void) | null = null;
 
 /**
  * Tells that so many bytes came over the wire and are done with. The pieces that they came in are let go of only when
@@ -16,15 +14,5 @@ export function passedBy(bytes: number): void {
   passed += bytes;
   if (passed < MUCH) return;
   passed = 0;
-  collectYoung ??= makeCollect();
-  collectYoung();
-}
-
-function makeCollect(): () => void {
-  // There is no other way to ask for it in a process that runs already.
-  setFlagsFromString("--expose-gc");
-  const collect: unknown = runInNewContext("gc");
-  return () => {
-    if (typeof collect === "function") collect({ type: "minor" });
-  };
+  collect("minor");
 }

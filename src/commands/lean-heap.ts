@@ -1,5 +1,5 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { collect } from "../client/collect.ts";
 import { boundYoungGeneration } from "./young-generation.ts";
 
 // Where little was read, V8 would not have let the heap grow far.
@@ -20,7 +20,7 @@ export function stayLean(): void {
   if (getHeapStatistics().used_heap_size < MUCH) return;
   setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
   boundYoungGeneration(YOUNG);
-  collect();
+  collect("major");
 }
 
 // What V8 would come round to by itself only while as much again is read.
@@ -28,12 +28,5 @@ const VERY_MUCH = 128 * 1024 * 1024;
 
 /** Collects what reading a large source has left behind, before live is read. */
 export function startLean(): void {
-  if (getHeapStatistics().used_heap_size >= VERY_MUCH) collect();
-}
-
-function collect(): void {
-  // There is no other way to ask for it in a process that runs already.
-  setFlagsFromString("--expose-gc");
-  const gc: unknown = runInNewContext("gc");
-  if (typeof gc === "function") gc();
+  if (getHeapStatistics().used_heap_size >= VERY_MUCH) collect("major");
 }

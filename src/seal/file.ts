@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { giveBack } from "../contract/bytes.ts";
 import type { SealKey } from "./key.ts";
 import { open, sealing } from "./seal.ts";
 
@@ -34,11 +35,6 @@ export function readSealed(path: string, key: SealKey, name: string): string | n
   } catch {
     return null;
   }
-}
-
-// They may be many megabytes each, and would lie there until the next collection of garbage.
-function giveBack({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 function readRegular(path: string): Buffer {
