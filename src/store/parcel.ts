@@ -7,15 +7,7 @@ import type { Statement } from "./statement.ts";
 export type Parcel = { readonly changes: readonly (readonly Statement[])[]; readonly bytes: Uint8Array<ArrayBuffer> };
 
 /** Where bytes of a value lie. */
-class Span {
-  readonly from: number;
-  readonly to: number;
-
-  constructor(from: number, to: number) {
-    this.from = from;
-    this.to = to;
-  }
-}
+type Span = { readonly from: number; readonly to: number };
 
 /** Packs changes; what they are made of stays as it is. */
 export function pack(changes: Parcel["changes"]): Parcel {
@@ -25,7 +17,7 @@ export function pack(changes: Parcel["changes"]): Parcel {
     if (!(value instanceof Uint8Array)) return value;
     bytes.set(value, used);
     used += value.byteLength;
-    return new Span(used - value.byteLength, used);
+    return { from: used - value.byteLength, to: used } satisfies Span;
   };
   return { changes: changes.map((change) => change.map((one) => withValues(one, packed))), bytes };
 }
@@ -49,7 +41,7 @@ function sizeOf(changes: Parcel["changes"]): number {
   return size;
 }
 
-// No other object is a value, and its class is lost on the way.
+// No other object is a value of a statement.
 function isSpan(value: unknown): value is Span {
   return typeof value === "object" && value !== null && "from" in value;
 }
