@@ -116,10 +116,14 @@ async function readAll({ files }: Revision, reading: Reading): Promise<readonly 
   const waited: Promise<unknown>[] = [];
   const readHere = (file: SourceFile): void => {
     const one = readOne(file, { ...reading, aside });
-    if (!(one instanceof Promise)) read.set(file, one);
-    else waited.push(one.then((late) => read.set(file, late)));
+    if (!(one instanceof Promise)) {
+      read.set(file, one);
+      return;
+    }
+    const late = one.then((known) => read.set(file, known));
     // Should the loop end early, nobody asks for this one any more.
-    waited.at(-1)?.catch(() => undefined);
+    late.catch(() => undefined);
+    waited.push(late);
   };
   const takeOver = (file: SourceFile, recalled: Recalled, values?: readonly string[]): void => {
     const { content } = recalled;
