@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
+import { failureOf } from "./commands/failure.ts";
 import { createProgram } from "./commands/program.ts";
 import type { Terminal } from "./commands/terminal.ts";
 import { growOnce } from "./commands/young-generation.ts";
@@ -66,7 +67,7 @@ async function main(argv: readonly string[]): Promise<number> {
 function explain(error: unknown): number {
   // Commander has said what was wrong with the command line.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.invalid;
-  const reason = error instanceof HoldfastError ? error : stoppedBy();
+  const reason = error instanceof HoldfastError ? error : (stoppedBy() ?? failureOf(error));
   if (reason !== null) {
     const isAsked = reason.code === "interrupted" || reason.code === "terminated";
     process.stderr.write(`${isAsked ? "" : "error: "}${printable(reason.message)}\n`);

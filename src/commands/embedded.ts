@@ -2,6 +2,7 @@ import { createControlPlane } from "../control-plane/app.ts";
 import { OptionsError } from "../control-plane/options-error.ts";
 import { SeedError } from "../control-plane/seed/documents.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { UnsafePathError } from "../files/unsafe-path.ts";
 import { TlsError } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
 import { SealKeyError } from "../seal/key.ts";
@@ -29,7 +30,7 @@ export async function startEmbedded(state: string, log: Log, terminal: Terminal)
 
 /** A control plane that does not start, told as what to do about it. */
 export function startFailure(error: unknown, folder: string): unknown {
-  if (error instanceof HoldfastError) return error;
+  if (error instanceof HoldfastError || error instanceof UnsafePathError) return error;
   if (error instanceof StoreError && error.code === "locked") {
     return new HoldfastError("locked", error.message, { hint: "stop the other one, or attach to it", cause: error });
   }

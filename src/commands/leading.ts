@@ -95,7 +95,7 @@ async function leaseOptions(
   return {
     writer: session.writer,
     scope: flags.leaseScope ?? leaseScope(prepared),
-    holder: await holderOf(state),
+    holder: holderOf(state),
     requestTimeoutMs: prepared.settings.requestTimeoutMs,
     // Being asked to end gives the lease back; it does not cut that short.
     signal: terminal.signal,

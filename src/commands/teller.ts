@@ -1,5 +1,4 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { HoldfastError } from "../core/errors.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Outcome } from "../core/report.ts";
 import type { Applied, Progress } from "../engine/apply.ts";
@@ -11,6 +10,7 @@ import type { Paint } from "../render/paint.ts";
 import { changeText } from "../render/plan.ts";
 import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
+import { failureOf } from "./failure.ts";
 import { placesIn } from "./following.ts";
 import type { Prepared } from "./prepare.ts";
 
@@ -50,7 +50,8 @@ export function createTeller({ terminal }: Invocation): Teller {
       last.failure = "";
     },
     failure: (error) => {
-      const hint = error instanceof HoldfastError && error.hint !== null ? `\n  → ${printable(error.hint)}` : "";
+      const { hint: next = null } = failureOf(error) ?? {};
+      const hint = next === null ? "" : `\n  → ${printable(next)}`;
       const message = error instanceof Error ? error.message : String(error);
       once("failure", `error: ${printable(message)}${hint}\n`, terminal.stderr);
     },

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Secret } from "../contract/secret.ts";
+import { readOwnFile } from "../files/read.ts";
+import { createFile } from "../files/write.ts";
 import { isBearerToken, tokenHash } from "./auth.ts";
 import type { Context } from "./context.ts";
 import { timestamp } from "./context.ts";
@@ -10,13 +11,15 @@ import { tenant } from "./principal.ts";
 
 const SHORTEST = 16;
 const ADMIN = "admin";
+/** Room for any token. */
+const MOST_BYTES = 64 * 1024;
 
 /**
  * The administrator's token is the given one, else the one in `admin-token`, which is made at the first start; all
  * others stop working, so that removing the file and starting again replaces a token that got around.
  */
 export async function establishAdmin(context: Context, given: Secret | undefined): Promise<Secret> {
-  const token = given ?? (await tokenFile(join(context.folder, "admin-token")));
+  const token = given ?? tokenFile(join(context.folder, "admin-token"));
   if (token.open().length < SHORTEST) {
     throw new OptionsError(`the administrator's token must be at least ${SHORTEST} characters`);
   }
@@ -52,13 +55,9 @@ export async function establishAdmin(context: Context, given: Secret | undefined
   return token;
 }
 
-async function tokenFile(path: string): Promise<Secret> {
+function tokenFile(path: string): Secret {
   const fresh = `hf_${randomBytes(32).toString("base64url")}`;
-  try {
-    await writeFile(path, `${fresh}\n`, { flag: "wx", mode: 0o600, flush: true });
-    return new Secret(fresh);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  }
-  return new Secret((await readFile(path, "utf8")).trim());
+  if (createFile(path, `${fresh}\n`, { durable: true })) return new Secret(fresh);
+  const bytes = readOwnFile(path, { limit: MOST_BYTES, isSecret: true });
+  return new Secret((bytes ?? "").toString().trim());
 }

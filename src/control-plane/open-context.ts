@@ -1,6 +1,8 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Secret } from "../contract/secret.ts";
+import { lstatOrNull } from "../files/lstat.ts";
+import { requireOwnFolder } from "../files/own-folder.ts";
 import type { SchemaCare } from "../store/migrate.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
@@ -67,11 +69,17 @@ async function contextOn(
     rollouts: rollouts ?? createEmbeddedDriver({ seconds: rolloutSeconds }),
     runs: runs ?? createEmbeddedRuns({ seconds: rolloutSeconds }),
     lookAt,
-    artifacts: openArtifactRoot(artifactRoot ?? pathToFileURL(join(folder, "artifacts")).href),
+    artifacts: openArtifactRoot(artifactRoot ?? ownArtifacts(folder)),
     folder,
     log,
   };
   return { context, serverKeys };
+}
+
+function ownArtifacts(data: string): string {
+  const folder = join(data, "artifacts");
+  if (lstatOrNull(folder) !== null) requireOwnFolder(folder);
+  return pathToFileURL(folder).href;
 }
 
 async function openData(database: Secret | undefined, folder: string, schema: SchemaCare): Promise<Store<Tables>> {

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Secret } from "../contract/secret.ts";
 import type { Log } from "../log/log.ts";
-import { type KeyRing, keysFrom, makeKeyFile, readKeys, SealKeyError } from "../seal/key.ts";
+import { type KeyRing, keysFrom, loadKey, readGivenKeys, readKeys, SealKeyError } from "../seal/key.ts";
 import { openWith, SealError, seal } from "../seal/seal.ts";
 import type { Store } from "../store/store.ts";
 import { reseal } from "./data/reseal.ts";
@@ -75,17 +75,26 @@ function sweepsFrom(now: number): readonly number[] {
 
 async function readSource(source: KeySource, known: readonly KnownKey[]): Promise<KeyRing> {
   if (source.from === "text") return keysFrom(source.text.open());
+  if (source.from === "file") return readGiven(source.path, known);
+  const kept = await readKeys(source.path);
+  if (kept !== null) return kept;
+  // A new key opens nothing of what is there, and would stand in the way of the right one.
+  if (known.length > 0) throw noKey(source.path, known);
+  const made = await loadKey(source.path);
+  return { newest: made, all: [made] };
+}
+
+async function readGiven(path: string, known: readonly KnownKey[]): Promise<KeyRing> {
   try {
-    return await readKeys(source.path, { group: source.from === "file" });
+    return await readGivenKeys(path);
   } catch (cause) {
     if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause;
-    // A new key opens nothing of what is there, and would stand in the way of the right one.
-    if (source.from === "file" || known.length > 0) {
-      throw new SealKeyError(`${source.path}: there is no key${neededText(known)}`, { cause });
-    }
+    throw noKey(path, known, cause);
   }
-  const made = await makeKeyFile(source.path);
-  return made === null ? readKeys(source.path) : { newest: made, all: [made] };
+}
+
+function noKey(path: string, known: readonly KnownKey[], cause?: unknown): SealKeyError {
+  return new SealKeyError(`${path}: there is no key${neededText(known)}`, { cause });
 }
 
 /** The keys that something is sealed with, the latest first. */

@@ -21,7 +21,7 @@ import { turns } from "./turns.ts";
 import { write } from "./write.ts";
 
 const UNRECORDED = "ledger-unwritable";
-const recordTrouble = "the ledger cannot be written: nothing more is sent, and the next run looks at what was";
+const recordTrouble = "nothing more is sent, and the next run looks at what was";
 
 /** Something to tell a person while an apply runs. */
 export type Progress =
@@ -143,7 +143,8 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
   }
   return write({ ...job, live }, on).catch((error: unknown) => {
     if (storeFault(error) === null && !(error instanceof StoreError)) throw error;
-    return ended("unknown", { code: UNRECORDED, message: recordTrouble }, { job, attempts: 1 });
+    const message = `the ledger cannot be written (${reasonOf(error)}): ${recordTrouble}`;
+    return ended("unknown", { code: UNRECORDED, message }, { job, attempts: 1 });
   });
 }
 
@@ -152,9 +153,12 @@ async function sinkTrouble(identity: Identity, { sink }: Applying): Promise<stri
     await sink?.check(identity);
     return null;
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? `: ${error.code}` : "";
-    return `nothing was sent, since its one-time token could not be put away${why}`;
+    return `nothing was sent, since its one-time token could not be put away: ${reasonOf(error)}`;
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 // What could not be read while its references were missing often can be once they are there.

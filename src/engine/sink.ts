@@ -1,9 +1,14 @@
-import { randomUUID } from "node:crypto";
-import { closeSync, fsync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { closeSync, fsync, openSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Secret } from "../contract/secret.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
+import { lstatOrNull } from "../files/lstat.ts";
+import { ensureOwnFolder, requireOwnFolder } from "../files/own-folder.ts";
+import { readOwnFile } from "../files/read.ts";
+import { UnsafePathError } from "../files/unsafe-path.ts";
+import { type Draft, openDraft, placeNew } from "../files/write.ts";
+import { unusableAt } from "../store/store-error.ts";
 
 /** Where one-time tokens go. */
 export type Sink = {
@@ -26,11 +31,16 @@ const LOOK_HOLDS_MS = 100;
 /** A look at a folder, and until when it need not be done again. */
 type Look = { readonly done: Promise<void>; until: number };
 
-/** Tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`; one that exists is never overwritten. */
+/**
+ * Tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`; one that exists is never overwritten. Refuses
+ * folders there that are not ours.
+ */
 export function fileSink(state: string, server: string, now: () => number = () => performance.now()): Sink {
+  const top = join(state, "tokens", fileName(server.toLowerCase()));
+  requireOwnFolders(top);
   const path = (identity: Identity): string => {
     const { kind, key } = splitIdentity(identity);
-    return join(state, "tokens", fileName(server.toLowerCase()), kind, fileName(key));
+    return join(top, kind, fileName(key));
   };
   const looks = new Map<string, Look>();
   const syncs = new Map<string, () => Promise<void>>();
@@ -58,14 +68,27 @@ export function fileSink(state: string, server: string, now: () => number = () =
       const content = `${token.open()}\n`;
       using draft = await writeDraft(path(identity), content);
       // Awaited here: the draft goes when this block ends.
-      return await publish(draft.path, path(identity), { content, syncFolder });
+      return await publish(draft, path(identity), { content, syncFolder });
     },
   };
 }
 
+// What a run is to write into is looked at before it begins.
+function requireOwnFolders(top: string): void {
+  if (lstatOrNull(top) === null) return;
+  for (const folder of [dirname(top), top]) requireOwnFolder(folder);
+  const entries = readdirSync(top, { withFileTypes: true });
+  for (const entry of entries) if (!entry.isFile()) requireOwnFolder(join(top, entry.name));
+}
+
 async function tryOut(path: string): Promise<void> {
-  using draft = await writeDraft(path, " ".repeat(ROOM));
-  using _kept = placed(draft.path, `${draft.path}.kept`) ? removed(`${draft.path}.kept`) : null;
+  try {
+    using draft = await writeDraft(path, " ".repeat(ROOM));
+    const kept = `${draft.path}.kept`;
+    if (placeNew(draft, kept)) unlinkSync(kept);
+  } catch (cause) {
+    throw new Error(unusableAt(dirname(path), cause), { cause });
+  }
 }
 
 /** A name as one path segment: `_` for everything but letters, digits, dots, dashes and underscores. */
@@ -77,59 +100,35 @@ function fileName(name: string): string {
 type Publishing = { readonly content: string; readonly syncFolder: (folder: string) => Promise<void> };
 
 // A file appears under its name whole or not at all, and never in place of another.
-async function publish(draft: string, path: string, { content, syncFolder }: Publishing): Promise<string> {
+async function publish(draft: Draft, path: string, { content, syncFolder }: Publishing): Promise<string> {
   for (let copy = 1; ; copy += 1) {
     const candidate = copy === 1 ? path : `${path}.${copy}`;
-    const isOurs = placed(draft, candidate);
+    const isOurs = placeNew(draft, candidate);
     if (isOurs) await syncFolder(dirname(path));
-    if (readFileSync(candidate, "utf8") === content) return candidate;
+    if (holds(candidate, content)) return candidate;
     if (isOurs) throw new Error(`the token in ${candidate} does not read back`);
   }
 }
 
-type Draft = Disposable & { readonly path: string };
-
-async function writeDraft(path: string, content: string): Promise<Draft> {
-  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
-  using file = openNew(draft);
-  using stack = new DisposableStack();
-  stack.use(removed(draft));
-  writeFileSync(file.descriptor, content);
-  await synced(file.descriptor);
-  const kept = stack.move();
-  return { path: draft, [Symbol.dispose]: () => kept.dispose() };
-}
-
-type OpenFile = Disposable & { readonly descriptor: number };
-
-function openNew(draft: string): OpenFile {
+// Whatever is no file of ours keeps no token, and is left as it is.
+function holds(path: string, content: string): boolean {
   try {
-    return opened(draft, "wx");
+    return readOwnFile(path, { limit: ROOM, isSecret: true })?.toString("utf8") === content;
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    mkdirSync(dirname(draft), { recursive: true, mode: 0o700 });
-    return opened(draft, "wx");
-  }
-}
-
-function opened(path: string, flags: "wx" | "r"): OpenFile {
-  const descriptor = openSync(path, flags, 0o600);
-  return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
-}
-
-/** Links the draft to the path; false when something is there. */
-function placed(draft: string, path: string): boolean {
-  try {
-    linkSync(draft, path);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (error instanceof UnsafePathError) return false;
     throw error;
   }
 }
 
-function removed(path: string): Disposable {
-  return { [Symbol.dispose]: () => unlinkSync(path) };
+async function writeDraft(path: string, content: string): Promise<Draft> {
+  const folder = dirname(path);
+  for (const one of [dirname(dirname(folder)), dirname(folder), folder]) ensureOwnFolder(one);
+  using stack = new DisposableStack();
+  const draft = stack.use(openDraft(path));
+  writeFileSync(draft.descriptor, content);
+  await synced(draft.descriptor);
+  stack.move();
+  return draft;
 }
 
 /** The work, done once for all who ask for it before it begins: those who ask while it is done share the next time. */
@@ -148,6 +147,10 @@ function sharing(work: () => Promise<void>): () => Promise<void> {
 }
 
 async function folderSynced(folder: string): Promise<void> {
-  using open = opened(folder, "r");
-  await synced(open.descriptor);
+  const descriptor = openSync(folder, "r");
+  try {
+    await synced(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

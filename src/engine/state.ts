@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import { UnsafePathError } from "../files/unsafe-path.ts";
+import { createFile } from "../files/write.ts";
 import { keyFrom, loadKey, readKeys, type SealKey } from "../seal/key.ts";
 import { makeFolder } from "../store/folder.ts";
 import { holdExclusiveLock } from "../store/lock.ts";
@@ -16,12 +17,11 @@ export type State = {
 export async function openState(folder: string, { keyText }: { readonly keyText: string | null }): Promise<State> {
   try {
     await makeFolder(folder);
-    await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx" }).catch((error: unknown) => {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    });
+    createFile(join(folder, ".gitignore"), "*\n");
     const key = keyText === null ? await loadKey(join(folder, "key")) : keyFrom(keyText);
     return { folder, key };
   } catch (cause) {
+    if (cause instanceof UnsafePathError) throw cause;
     throw new HoldfastError("error", `the state folder ${folder} cannot be used: ${reason(cause)}`, {
       hint: "make it writable, or name another with --state",
       cause,
@@ -36,8 +36,9 @@ export async function existingKey(
 ): Promise<SealKey | null> {
   if (!existsSync(folder)) return null;
   try {
-    return keyText === null ? (await readKeys(join(folder, "key"))).newest : keyFrom(keyText);
-  } catch {
+    return keyText === null ? ((await readKeys(join(folder, "key")))?.newest ?? null) : keyFrom(keyText);
+  } catch (error) {
+    if (error instanceof UnsafePathError) throw error;
     return null;
   }
 }

@@ -1,32 +1,20 @@
-import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { giveBack } from "../contract/bytes.ts";
+import { ensureOwnFolder } from "../files/own-folder.ts";
+import { readOwnFile } from "../files/read.ts";
+import { replaceFile } from "../files/write.ts";
 import type { SealKey } from "./key.ts";
 import { open, sealing } from "./seal.ts";
 
 /** What nobody keeps: a larger file is none of ours. */
 const MOST_BYTES = 512 * 1024 * 1024;
 
-// Whoever can write to the folder may have put anything there: no link is followed, and no pipe's other end waited for.
-const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
 /** The text in a sealed file; null when there is none, or it is not what was kept under this name with this key. */
 export function readSealed(path: string, key: SealKey, name: string): string | null {
   try {
-    const sealed = readRegular(path);
+    const sealed = readOwnFile(path, { limit: MOST_BYTES });
+    if (sealed === null) return null;
     const content = open(key, sealed, name);
     giveBack(sealed);
     const text = content.toString("utf8");
@@ -37,44 +25,23 @@ export function readSealed(path: string, key: SealKey, name: string): string | n
   }
 }
 
-function readRegular(path: string): Buffer {
-  const descriptor = openSync(path, FLAGS);
-  try {
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile() || stat.size > MOST_BYTES) throw new TypeError("no file of ours");
-    return readFileSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /**
- * Keeps what can be made anew in a file that only its owner can open. At no time is half of it there; where it cannot be
- * kept, or is lost in a crash, it is made anew.
+ * Keeps what can be made anew in a file that only its owner can open. At no time is half of it there; where it is lost in
+ * a crash, it is made anew. Answers why it could not be kept; null when it was.
  */
-export function keepSealed(path: string, key: SealKey, name: string, content: string | Pieces): void {
-  const fresh = `${path}.${randomUUID()}`;
+export function keepSealed(path: string, key: SealKey, name: string, content: string | Pieces): unknown {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writePieces(fresh, sealing(key, typeof content === "string" ? [content] : content, name));
-    renameSync(fresh, path);
+    ensureOwnFolder(dirname(path));
+    replaceFile(path, sealing(key, typeof content === "string" ? [content] : content, name));
     sweep(path);
-  } catch {
-    attempt(() => rmSync(fresh, { force: true }));
+    return null;
+  } catch (error) {
+    return error;
   }
 }
 
 /** A content that is never there as a whole. */
 type Pieces = Generator<string>;
-
-function writePieces(path: string, pieces: Iterable<Buffer>): void {
-  const descriptor = openSync(path, "wx", 0o600);
-  try {
-    for (const piece of pieces) writeFileSync(descriptor, piece);
-  } finally {
-    closeSync(descriptor);
-  }
-}
 
 /** Another run is done with its own by then. */
 const LEFT_BEHIND_MS = 60_000;

@@ -1,8 +1,12 @@
 import { createSecretKey, hash, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { Secret } from "../contract/secret.ts";
+import { readOwnFile } from "../files/read.ts";
+import { createFile } from "../files/write.ts";
 
 const KEY_BYTES = 32;
+/** Room for hundreds of keys. */
+const MOST_FILE_BYTES = 64 * 1024;
 
 /** A key that seals; its `version` is written beside what it sealed, so that several keys can live side by side. */
 export type SealKey = { readonly version: string; readonly bytes: Secret };
@@ -36,28 +40,36 @@ export function keysFrom(text: string): KeyRing {
 
 /** Reads the key file, or makes one that only its owner can read. */
 export async function loadKey(path: string): Promise<SealKey> {
-  return (await makeKeyFile(path)) ?? (await readKeys(path)).newest;
+  const key = makeKeyFile(path) ?? (await readKeys(path))?.newest;
+  if (key === undefined) throw new SealKeyError(`${path} was removed while it was being read`);
+  return key;
 }
 
-/** Makes a key file that only its owner can read; null when the file is there. */
-export async function makeKeyFile(path: string): Promise<SealKey | null> {
-  const fresh = randomBytes(KEY_BYTES).toString("base64");
-  try {
-    await writeFile(path, `${fresh}\n`, { flag: "wx", mode: 0o600, flush: true });
-    return keyFrom(fresh);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    return null;
-  }
+function makeKeyFile(path: string): SealKey | null {
+  const fresh = freshKey();
+  return createFile(path, `${fresh.bytes.open()}\n`, { durable: true }) ? fresh : null;
 }
 
-/** Reads the keys of a file that only its owner can read, or its group where that is allowed. */
-export async function readKeys(path: string, { group = false } = {}): Promise<KeyRing> {
+function freshKey(): SealKey {
+  return keyOf(randomBytes(KEY_BYTES));
+}
+
+/** Reads the keys of a file of ours, which nobody else can read; null where there is none. */
+export async function readKeys(path: string): Promise<KeyRing | null> {
+  const bytes = readOwnFile(path, { limit: MOST_FILE_BYTES, isSecret: true });
+  return bytes === null ? null : keysIn(path, bytes.toString("utf8"));
+}
+
+/** Reads the keys of a file that the operator has named: links in it are theirs, and its group may read it. */
+export async function readGivenKeys(path: string): Promise<KeyRing> {
   const { mode } = await stat(path);
-  const others = group ? 0o007 : 0o077;
-  if ((mode & others) !== 0) throw new SealKeyError(`${path}: others can read this key; run chmod 600 on it`);
+  if ((mode & 0o007) !== 0) throw new SealKeyError(`${path}: others can read this key; run chmod 600 on it`);
+  return keysIn(path, await readFile(path, "utf8"));
+}
+
+function keysIn(path: string, text: string): KeyRing {
   try {
-    return keysFrom(await readFile(path, "utf8"));
+    return keysFrom(text);
   } catch (cause) {
     if (!(cause instanceof SealKeyError)) throw cause;
     throw new SealKeyError(`${path}: ${cause.message}`, { cause });

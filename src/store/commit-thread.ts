@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { Order, Verdict } from "./committer.ts";
 import { pack } from "./parcel.ts";
 import type { Statement } from "./statement.ts";
-import { StoreError } from "./store-error.ts";
+import { StoreError, storeFault, whyUnusable } from "./store-error.ts";
 
 // The sources have it beside them, the bundle has it at its top under the same name.
 const COMMITTER = new URL(`./committer${extname(import.meta.url)}`, import.meta.url);
@@ -76,7 +76,7 @@ export class CommitThread {
       for (const [at, { committed, lost }] of batch.entries()) {
         const verdict = verdicts[at] ?? null;
         if (verdict === null) committed();
-        else lost(errorFrom(verdict));
+        else lost(errorFrom(verdict, this.#path));
       }
     } catch (error) {
       for (const { lost } of batch) lost(error);
@@ -117,6 +117,8 @@ function tell(worker: Worker, order: Order): void {
   worker.postMessage(order, order === "end" ? [] : [order.bytes.buffer]);
 }
 
-function errorFrom({ message, code, errcode }: NonNullable<Verdict>): Error {
-  return Object.assign(new Error(message), code === null ? {} : { code }, errcode === null ? {} : { errcode });
+function errorFrom({ message, code, errcode }: NonNullable<Verdict>, path: string): Error {
+  const cause = Object.assign(new Error(message), code === null ? {} : { code }, errcode === null ? {} : { errcode });
+  const fault = storeFault(cause);
+  return fault === null ? cause : new StoreError(fault, `${path}: ${whyUnusable(cause)}`, { cause });
 }

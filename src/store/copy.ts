@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, constants, existsSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { hasOwnDatabase } from "../files/database-files.ts";
+import { lstatOrNull } from "../files/lstat.ts";
 import { connect } from "./connect.ts";
 import { StoreError, storeFault } from "./store-error.ts";
 
@@ -11,8 +13,9 @@ import { StoreError, storeFault } from "./store-error.ts";
  * before, sound and on the disk. It takes one turn of the thread, however long that is.
  */
 export async function copyDatabase(path: string, to: string): Promise<void> {
-  if (!existsSync(path)) throw new StoreError("absent", `${path}: there is no such file`);
-  if (existsSync(to)) throw new StoreError("inaccessible", `${to} is there already`);
+  if (!hasOwnDatabase(path)) throw new StoreError("absent", `${path}: there is no such file`);
+  // A link counts, wherever it leads.
+  if (lstatOrNull(to) !== null) throw new StoreError("inaccessible", `${to} is there already`);
   // Whatever an attempt that was killed has left does not stand in the way of the next one.
   const unfinished = `${to}.${randomUUID()}.unfinished`;
   try {

@@ -1,16 +1,17 @@
-import { mkdir, stat } from "node:fs/promises";
+import { lstat, mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { requireOwnFolder } from "../files/own-folder.ts";
 
 /**
- * Makes a folder of ours with its parents, for its owner alone. Node's own recursive `mkdir` never ends where the kernel
- * refuses a new folder with ENOENT, as under `/proc`.
+ * Makes a folder of ours with its parents, for its owner alone, and refuses one that is not ours. Node's own recursive
+ * `mkdir` never ends where the kernel refuses a new folder with ENOENT, as under `/proc`.
  */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : null;
-    if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
+    if (code === "EEXIST" && !(await lstat(path)).isFile()) return requireOwnFolder(path);
     if (code !== "ENOENT" || dirname(path) === path || (await exists(dirname(path)))) throw error;
     await makeFolder(dirname(path));
     await mkdir(path, { mode: 0o700 });

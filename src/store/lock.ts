@@ -1,11 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
-import { StoreError, storeFault } from "./store-error.ts";
+import { hasOwnDatabase } from "../files/database-files.ts";
+import { createFile } from "../files/write.ts";
+import { StoreError, storeFault, whyUnusable } from "./store-error.ts";
 
 /**
  * Holds a lock file until it is disposed of; null when someone else holds it. The kernel frees it on any death of the
  * process, so that no stale lock is ever left behind.
  */
 export function holdExclusiveLock(path: string): AsyncDisposable | null {
+  // Made by us, for its owner alone.
+  if (!hasOwnDatabase(path)) createFile(path, "");
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec("BEGIN EXCLUSIVE");
@@ -13,7 +17,7 @@ export function holdExclusiveLock(path: string): AsyncDisposable | null {
     database.close();
     const code = storeFault(error) ?? "failed";
     if (code === "locked") return null;
-    throw new StoreError(code, `${path}: the lock cannot be taken`, { cause: error });
+    throw new StoreError(code, `${path}: the lock cannot be taken: ${whyUnusable(error)}`, { cause: error });
   }
   return {
     [Symbol.asyncDispose]: async () => {

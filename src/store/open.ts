@@ -1,12 +1,14 @@
-import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, openSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
+import { hasOwnDatabase } from "../files/database-files.ts";
+import { UnsafePathError } from "../files/unsafe-path.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { connect } from "./connect.ts";
 import { type Migrations, migrate, requireSchema, type SchemaCare } from "./migrate.ts";
 import { queries } from "./sqlite.ts";
 import type { Store } from "./store.ts";
-import { StoreError, type StoreFault, storeFault } from "./store-error.ts";
+import { StoreError, type StoreFault, storeFault, whyUnusable } from "./store-error.ts";
 
 /**
  * Opens a SQLite file, making it when absent, and brings its schema up to date; or opens one as it is, beside the process
@@ -24,10 +26,12 @@ export async function openStore<Tables>(
   }
 }
 
+const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 async function open<Tables>(path: string, migrations: Migrations, schema: SchemaCare): Promise<Store<Tables>> {
-  if (schema === "leave" && !existsSync(path)) throw new StoreError("absent", `${path} is not there`);
+  if (!hasOwnDatabase(path) && schema === "leave") throw new StoreError("absent", `${path} is not there`);
   // Made by us, for its owner alone: SQLite gives its log beside it the same rights.
-  closeSync(openSync(path, "a", 0o600));
+  closeSync(openSync(path, FLAGS, 0o600));
   const writer = queries<Tables>(connect(path));
   let reading: DatabaseSync | null = null;
   try {
@@ -79,10 +83,11 @@ const reasons: { readonly [fault in StoreFault]?: string } = {
   "newer-schema": "a newer release made it",
   "older-schema": "an older release made it, and it has not been brought up to date",
   absent: "there is no such file",
-  inaccessible: "it cannot be read or written",
 };
 
-function explained(path: string, error: unknown): StoreError {
+function explained(path: string, error: unknown): Error {
+  if (error instanceof UnsafePathError) return error;
   const code = storeFault(error) ?? "failed";
-  return new StoreError(code, `${path}: ${reasons[code] ?? "it could not be opened"}`, { cause: error });
+  const why = code === "inaccessible" ? whyUnusable(error) : (reasons[code] ?? "it could not be opened");
+  return new StoreError(code, `${path}: ${why}`, { cause: error });
 }

@@ -1,3 +1,5 @@
+import { UnsafePathError } from "../files/unsafe-path.ts";
+
 /** Why a database cannot be used. */
 export type StoreFault =
   /** Another process holds it. */
@@ -58,6 +60,41 @@ export function storeFault(error: unknown): StoreFault | null {
   if (error instanceof Error && "syscall" in error) return "inaccessible";
   const code = resultCode(error);
   return code === null ? null : (faults.get(code) ?? null);
+}
+
+// By the error of the file system, or SQLite's primary result code.
+const causes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  ["EROFS", "the file system is read-only (EROFS)"],
+  ["EACCES", "permission denied (EACCES)"],
+  ["EPERM", "permission denied (EPERM)"],
+  ["ENOSPC", "no space is left on the disk (ENOSPC)"],
+  ["EDQUOT", "the disk quota is used up (EDQUOT)"],
+  ["EFBIG", "the file may not grow so large (EFBIG)"],
+  ["EIO", "the disk failed (EIO)"],
+  [8, "it is read-only"],
+  [10, "reading or writing failed"],
+  [13, "no space is left on the disk"],
+  [14, "it cannot be opened"],
+]);
+
+/** Why something on the disk cannot be used, in a few words. */
+export function whyUnusable(error: unknown): string {
+  const cause = causeOf(error);
+  if (cause !== undefined) return cause;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What on the disk cannot be used, and why, in one line. */
+export function unusableAt(path: string, error: unknown): string {
+  // These name their file.
+  if (error instanceof StoreError || error instanceof UnsafePathError) return error.message;
+  return `${path}: ${whyUnusable(error)}`;
+}
+
+function causeOf(error: unknown): string | undefined {
+  if (error instanceof StoreError) return causeOf(error.cause);
+  const errno = error instanceof Error && "syscall" in error && "code" in error ? error.code : null;
+  return causes.get(errno ?? resultCode(error));
 }
 
 /** Whether the error is a broken UNIQUE or PRIMARY KEY constraint. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, normalize, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
-const plumbing = ["contract", "schema", "store", "seal", "http", "log"];
+const plumbing = ["contract", "schema", "files", "store", "seal", "http", "log"];
 const pure = ["contract", "core", "kinds"];
 const outer = [...plumbing, ...pure];
 
@@ -12,8 +12,9 @@ const outer = [...plumbing, ...pure];
 const borders: { readonly [room: string]: readonly string[] } = {
   contract: [],
   schema: ["contract"],
-  store: ["contract"],
-  seal: ["contract"],
+  files: ["contract"],
+  store: ["contract", "files"],
+  seal: ["contract", "files"],
   http: ["contract"],
   log: ["contract"],
   core: ["contract"],

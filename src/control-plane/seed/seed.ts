@@ -1,7 +1,8 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
+import { ensureOwnFolder } from "../../files/own-folder.ts";
+import { replaceFile } from "../../files/write.ts";
 import { Refusal } from "../../http/refusal.ts";
 import type { Context } from "../context.ts";
 import { innerPrincipal } from "../principal.ts";
@@ -74,16 +75,14 @@ async function plantBy(
   if (asked.exists(await ask(asked.operation, asked))) return "exists";
   const reply = await ask(operation, { query: new Map(), body: { manifest } });
   const token = isObject(reply) ? text(reply.token) : undefined;
-  if (token !== undefined) await keepToken(context, text(manifest.name) ?? "", token);
+  if (token !== undefined) keepToken(context, text(manifest.name) ?? "", token);
   return "created";
 }
 
 // A file of that name can only be of an account that exists no more.
-async function keepToken({ folder }: Context, name: string, token: string): Promise<void> {
-  const path = join(folder, "tokens", name);
-  await mkdir(join(folder, "tokens"), { recursive: true, mode: 0o700 });
-  await writeFile(`${path}.new`, `${token}\n`, { mode: 0o600, flush: true });
-  await rename(`${path}.new`, path);
+function keepToken({ folder }: Context, name: string, token: string): void {
+  ensureOwnFolder(join(folder, "tokens"));
+  replaceFile(join(folder, "tokens", name), `${token}\n`, { durable: true });
 }
 
 function mayWait({ status, details }: Refusal): boolean {

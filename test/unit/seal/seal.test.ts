@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { deriveKey, keyFrom, loadKey, SealKeyError } from "../../../src/seal/key.ts";
+import { UnsafePathError } from "../../../src/files/unsafe-path.ts";
+import { deriveKey, keyFrom, loadKey } from "../../../src/seal/key.ts";
 import { open, SealError, seal, sealedVersion } from "../../../src/seal/seal.ts";
 
 const key = keyFrom(randomBytes(32).toString("base64"));
@@ -69,7 +70,7 @@ test("a key file that others can read is refused, and so is one that is no key",
   await expect(loadKey(path)).rejects.toThrow(`${path}: a key is 32 bytes`);
   await chmod(path, 0o644);
   await expect(loadKey(path)).rejects.toThrow("chmod 600");
-  await expect(loadKey(path)).rejects.toBeInstanceOf(SealKeyError);
+  await expect(loadKey(path)).rejects.toBeInstanceOf(UnsafePathError);
 });
 
 test("a key shows itself to nobody", () => {

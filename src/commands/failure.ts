@@ -1,0 +1,16 @@
+import { HoldfastError } from "../core/errors.ts";
+import { UnsafePathError } from "../files/unsafe-path.ts";
+import { StoreError } from "../store/store-error.ts";
+
+/** An error of a room below, as what to tell the user; null for one that nobody expects. */
+export function failureOf(error: unknown): HoldfastError | null {
+  if (error instanceof HoldfastError) return error;
+  if (error instanceof UnsafePathError) {
+    return new HoldfastError("invalid", error.message, { hint: error.hint, cause: error });
+  }
+  if (!(error instanceof StoreError)) return null;
+  return new HoldfastError(error.code === "locked" ? "locked" : "error", error.message, {
+    hint: error.code === "inaccessible" ? "make room there, or make it writable, and run it again" : null,
+    cause: error,
+  });
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { lstatOrNull } from "./lstat.ts";
+import { requireRegular } from "./read.ts";
+
+/** A content, whole or in pieces. */
+type Content = string | Iterable<Uint8Array>;
+
+/** How a file is written. */
+type Writing = {
+  /** Whether it must outlive a power cut. */
+  readonly durable?: boolean;
+};
+
+/** A file that is not there under its name yet, open for writing; it goes when disposed of. */
+export type Draft = Disposable & { readonly path: string; readonly descriptor: number };
+
+const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** Replaces a file as a whole, or makes it, for its owner alone; what is there and is no regular file is refused. */
+export function replaceFile(path: string, content: Content, { durable = false }: Writing = {}): void {
+  const found = lstatOrNull(path);
+  if (found !== null) requireRegular(path, found);
+  using draft = writtenDraft(path, content, durable);
+  renameSync(draft.path, path);
+  if (durable) syncFolder(dirname(path));
+}
+
+/** Makes a file for its owner alone, whole or not at all; false where something is there already. */
+export function createFile(path: string, content: Content, { durable = false }: Writing = {}): boolean {
+  if (lstatOrNull(path) !== null) return false;
+  using draft = writtenDraft(path, content, durable);
+  const isMade = placeNew(draft, path);
+  if (isMade && durable) syncFolder(dirname(path));
+  return isMade;
+}
+
+/** Opens a new file beside the path, for its owner alone. */
+export function openDraft(path: string): Draft {
+  const draft = `${path}.${randomUUID()}`;
+  const descriptor = openSync(draft, FLAGS, 0o600);
+  return {
+    path: draft,
+    descriptor,
+    [Symbol.dispose]: () => {
+      closeSync(descriptor);
+      // It was renamed, or is one of two names.
+      if (lstatOrNull(draft) !== null) unlinkSync(draft);
+    },
+  };
+}
+
+/** Gives a draft its name; false when something has it already, which stays as it is. */
+export function placeNew({ path: draft }: Pick<Draft, "path">, path: string): boolean {
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "EEXIST") return false;
+    if (!WITHOUT_LINKS.includes(code)) throw error;
+  }
+  // Such a file system cannot tell in one step whether the name is taken.
+  if (lstatOrNull(path) !== null) return false;
+  renameSync(draft, path);
+  return true;
+}
+
+// What file systems say that have no hard links (FAT, some network and FUSE ones).
+const WITHOUT_LINKS: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+function writtenDraft(path: string, content: Content, durable: boolean): Draft {
+  using stack = new DisposableStack();
+  const draft = stack.use(openDraft(path));
+  for (const piece of typeof content === "string" ? [content] : content) writeFileSync(draft.descriptor, piece);
+  if (durable) fsyncSync(draft.descriptor);
+  stack.move();
+  return draft;
+}
+
+function syncFolder(folder: string): void {
+  try {
+    const descriptor = openSync(folder, constants.O_RDONLY);
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (!UNSYNCED.includes(code)) throw error;
+  }
+}
+
+// What is said where folders cannot be synced (Windows, some network file systems).
+const UNSYNCED: readonly string[] = ["EISDIR", "EPERM", "EINVAL", "ENOTSUP"];

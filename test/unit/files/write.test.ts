@@ -1,0 +1,76 @@
+import {
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createFile, placeNew, replaceFile } from "../../../src/files/write.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { placeSpecial, type SpecialFile, specialFiles } from "../../support/special-file.ts";
+
+function* failing(): Generator<Buffer> {
+  yield Buffer.from("half of ");
+  throw new Error("no more");
+}
+
+describe("S45 a file that is written", () => {
+  test("S45 appears whole, for its owner alone, and leaves nothing beside it", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "file");
+    replaceFile(path, "first", { durable: true });
+    replaceFile(path, [Buffer.from("sec"), Buffer.from("ond")]);
+    expect(readFileSync(path, "utf8")).toBe("second");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(["file"]);
+  });
+
+  test("S45 replaces one that others may read, and leaves its other names alone", async () => {
+    const path = join(await temporaryFolder(), "file");
+    writeFileSync(path, "before", { mode: 0o644 });
+    linkSync(path, `${path}-2`);
+    replaceFile(path, "after");
+    expect([path, `${path}-2`].map((name) => readFileSync(name, "utf8"))).toEqual(["after", "before"]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(Object.entries(specialFiles))("S45 takes the place of no %s, and goes through none", async (sort, name) => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "file");
+    placeSpecial(sort as SpecialFile, path, "target");
+    const before = readdirSync(folder);
+    expect(() => replaceFile(path, "content")).toThrow(`${path} is ${name}, and no regular file`);
+    expect(createFile(path, "content")).toBe(false);
+    expect(readdirSync(folder)).toEqual(before);
+    if (sort === "symlink") expect(readFileSync(path, "utf8")).toBe("target");
+    expect(existsSync(`${path}.nowhere`)).toBe(false);
+  });
+
+  test("S45 is not there at all when writing it fails, and what was there stays", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "file");
+    expect(() => createFile(path, failing())).toThrow("no more");
+    expect(readdirSync(folder)).toEqual([]);
+    writeFileSync(path, "before");
+    expect(() => replaceFile(path, failing())).toThrow("no more");
+    expect(readdirSync(folder)).toEqual(["file"]);
+    expect(readFileSync(path, "utf8")).toBe("before");
+  });
+
+  test("S45 is made once: whoever comes second is told, and changes nothing", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "file");
+    expect([createFile(path, "one", { durable: true }), createFile(path, "two")]).toEqual([true, false]);
+    writeFileSync(join(folder, "draft"), "three");
+    expect(placeNew({ path: join(folder, "draft") }, path)).toBe(false);
+    expect(readFileSync(path, "utf8")).toBe("one");
+    symlinkSync("nowhere", join(folder, "link"));
+    expect(placeNew({ path: join(folder, "draft") }, join(folder, "link"))).toBe(false);
+    expect(readlinkSync(join(folder, "link"))).toBe("nowhere");
+  });
+});
