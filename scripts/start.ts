@@ -1,14 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 // `npm start`: the embedded control plane with its data under .holdfast, the secret group that the examples refer to,
 // and then the daemon on the examples.
-const state = ".holdfast";
-const data = `${state}/control-plane`;
-mkdirSync(state, { recursive: true, mode: 0o700 });
-writeFileSync(`${state}/.gitignore`, "*\n");
+const data = ".holdfast/control-plane";
 
 const server = spawn(process.execPath, ["bin/holdfast.js", "serve", "--port", "0", "--data", data], {
   stdio: ["ignore", "pipe", "inherit"],

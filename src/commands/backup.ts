@@ -16,7 +16,7 @@ export async function run(invocation: Invocation): Promise<number> {
       hint: 'pg_dump --format=custom --file FILE "$HOLDFAST_DATABASE", and keep the server\'s key and the staged files',
     });
   }
-  const folder = dataFolder(invocation);
+  const folder = await dataFolder(invocation);
   const keys = await copied(folder, resolve(terminal.cwd, file));
   await writeResult(terminal, `the data of ${folder} is in ${file}\n`);
   terminal.stderr.write(

@@ -1,7 +1,13 @@
+import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { requireStateFolder } from "../engine/state-folder.ts";
+import { checkoutTop } from "../source/outer.ts";
 import type { Invocation } from "./command.ts";
 
-/** The data folder of the control plane that is served, or worked on beside it. */
-export function dataFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): string {
-  return resolve(terminal.cwd, flags.data ?? join(flags.state ?? ".holdfast", "control-plane"));
+/** The data folder of the control plane that is served, or worked on beside it; refuses one that is not ours. */
+export async function dataFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
+  const { cwd, stopping: signal } = terminal;
+  const place = { content: checkoutTop(realpathSync.native(cwd)), signal };
+  if (flags.data !== undefined) return requireStateFolder(resolve(cwd, flags.data), place);
+  return join(await requireStateFolder(resolve(cwd, flags.state ?? ".holdfast"), place), "control-plane");
 }

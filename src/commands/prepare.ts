@@ -6,6 +6,7 @@ import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { isEverything, isUnder, type Selection, select, unmatched } from "../core/select.ts";
+import { requireStateFolder } from "../engine/state-folder.ts";
 import { kindOf } from "../kinds/index.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import type { SealKey } from "../seal/key.ts";
@@ -17,7 +18,7 @@ import { type Loaded, load } from "../source/load.ts";
 import type { SourceMemory } from "../source/memory.ts";
 import { noSource } from "../source/remembered.ts";
 import type { Revision } from "../source/revision.ts";
-import { CONFIG_NAME, findRoot } from "../source/root.ts";
+import { CONFIG_NAME, contentTop, findRoot } from "../source/root.ts";
 import type { Invocation } from "./command.ts";
 import { resolveSettings, type Settings } from "./settings.ts";
 import { memoryWith, rememberedIn } from "./source-memory.ts";
@@ -59,7 +60,9 @@ export async function prepare(
   const own = await readConfig({ root, cwd, file: flags.config });
   const config = flags.base === undefined ? own : { ...own, ...(await configAt(flags.base, root, terminal)) };
   refuseConfig(config, terminal);
-  const settings = resolveSettings(invocation, { ...config.repository, ...config.operator }, root);
+  const told = resolveSettings(invocation, { ...config.repository, ...config.operator }, root);
+  // Before each pass: what a daemon follows may have brought a state folder with its last change.
+  const settings = { ...told, state: await requireStateFolder(told.state, { content: contentTop(root), signal }) };
   const place = {
     root,
     cwd,

@@ -17,7 +17,7 @@ export async function run(invocation: Invocation): Promise<number> {
   try {
     await revokeBeside(
       {
-        data: dataFolder(invocation),
+        data: await dataFolder(invocation),
         ...(flags.database ? { database: new Secret(flags.database) } : {}),
         ...serverKeyOptions(terminal),
         log: createLog({ level: flags.logLevel ?? "error", format: "json", stream: terminal.stderr }),

@@ -17,7 +17,7 @@ export async function run(invocation: Invocation): Promise<number> {
   refuseDebugger(invocation);
   boundYoungGeneration();
   const { terminal } = invocation;
-  const folder = dataFolder(invocation);
+  const folder = await dataFolder(invocation);
   await using plane = await start(invocation, folder);
   await writeResult(terminal, `listening on ${plane.url}\n`);
   await new Promise<void>((done) => {

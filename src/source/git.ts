@@ -126,6 +126,22 @@ export async function prefixOf(folder: string, stop: Stop): Promise<string> {
   }
 }
 
+/** Whether the index of a checkout has a path, or anything below it; relative to the top, which is where git runs. */
+export async function isTracked(top: string, path: string, stop: Stop): Promise<boolean> {
+  try {
+    // An answer without a word would be waited for 50 ms longer.
+    await gitAt(top, stop).raw("--literal-pathspecs", "ls-files", "--error-unmatch", "--cached", "-z", "--", path);
+    return true;
+  } catch (error) {
+    stop.signal.throwIfAborted();
+    const said = messageOf(error);
+    // What only looks like a repository tracks nothing; one that lies elsewhere, and cannot be reached, may.
+    if (said.includes("did not match any file") || said.includes("not a git repository (or any")) return false;
+    if (!isNoRepository(said)) throw failure(top, error);
+    throw new HoldfastError("error", "the repository of the checkout cannot be reached", { cause: error });
+  }
+}
+
 /** Every entry of a commit's whole tree, by full commit id. */
 export async function listTree(folder: string, commit: string, stop: Stop): Promise<readonly TreeEntry[]> {
   try {

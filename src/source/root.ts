@@ -31,6 +31,11 @@ function configuredAbove(folder: string, top: string | null): string | null {
   }
 }
 
+/** The real path of the folder below which a repository decides what there is: the checkout of a source, or the source. */
+export function contentTop(root: string): string {
+  return realpathSync.native(checkoutTop(root) ?? root);
+}
+
 /** Whether a file lies in a source, once links are followed. */
 export function isInside(root: string, file: string): boolean {
   const path = relative(realpathSync(root), realpathSync(file));

@@ -2,7 +2,13 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 /** The cases of what an input can do to us, each to be named by the title of a test: bad ones, and hostile ones. */
-const cases = [...numbered("B", 1, 31), ...numbered("S", 4, 6), ...numbered("S", 10, 15)];
+const cases = [
+  ...numbered("B", 1, 31),
+  ...numbered("S", 4, 6),
+  ...numbered("S", 10, 15),
+  // The state folder.
+  ...numbered("S", 40, 40),
+];
 
 function numbered(letter: string, first: number, last: number): readonly string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => `${letter}${first + index}`);

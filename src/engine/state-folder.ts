@@ -1,0 +1,59 @@
+import { dirname, join, relative, sep } from "node:path";
+import { HoldfastError } from "../core/errors.ts";
+import { lstatOrNull } from "../files/lstat.ts";
+import { requireOwnFolder } from "../files/own-folder.ts";
+import { isAtOrBelow, realPathOutside } from "../files/real-path.ts";
+import { UnsafePathError } from "../files/unsafe-path.ts";
+import { isTracked } from "../source/git.ts";
+import { checkoutTop } from "../source/outer.ts";
+
+/** Folders in a state folder that are opened. */
+const INNER = ["cache", "tokens", "control-plane"];
+
+/** Where a state folder is looked at. */
+export type StatePlace = {
+  /** The real path of the folder whose files come from a repository; null where there is none. */
+  readonly content: string | null;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Refuses a state folder that a repository may have brought, or that others may change: what is in it says where tokens
+ * go, and which key seals. Answers its real path, also where there is no such folder yet; opens nothing in it. It asks git
+ * once, and only where the folder is there and lies in a checkout.
+ */
+export async function requireStateFolder(path: string, { content, signal }: StatePlace): Promise<string> {
+  const folder = realPathOutside(content, path);
+  if (!isThere(folder)) return folder;
+  requireOwnFolder(folder, { isContent: content !== null && isAtOrBelow(content, folder) });
+  for (const inner of INNER.map((name) => join(folder, name))) if (isThere(inner)) requireOwnFolder(inner);
+  await requireUntracked(folder, signal);
+  return folder;
+}
+
+function isThere(path: string): boolean {
+  return lstatOrNull(path) !== null;
+}
+
+async function requireUntracked(folder: string, signal: AbortSignal): Promise<void> {
+  // Git is not asked from within: what lies there may look like a repository.
+  const top = checkoutTop(dirname(folder));
+  if (!isThere(join(folder, ".git")) && (top === null || !(await isTrackedIn(top, folder, signal)))) return;
+  throw new UnsafePathError(`the state folder ${folder} is tracked by git, and was not read`, {
+    hint: "name one outside of the repository with --state; if you have committed it yourself, take it out with git rm -r --cached, and replace the tokens and keys in it",
+  });
+}
+
+async function isTrackedIn(top: string, folder: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return await isTracked(top, relative(top, folder).split(sep).join("/"), { signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (!(cause instanceof HoldfastError)) throw cause;
+    const { message, hint } = cause;
+    throw new HoldfastError("invalid", `nobody can tell whether git tracks the state folder ${folder}: ${message}`, {
+      hint: `name one outside of the checkout with --state${hint === null ? "" : `; or: ${hint}`}`,
+      cause,
+    });
+  }
+}
