@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
+import { announcedEndpoint } from "../control-plane/endpoint.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { readOwnFile } from "../files/read.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A control plane to talk to, and where its token is read from. */
@@ -11,6 +13,9 @@ export type ServerChoice = {
   readonly url: string;
   readonly token: () => Secret;
 };
+
+/** Room for any token. */
+const MOST_TOKEN_BYTES = 64 * 1024;
 
 /** What the user said of the server. */
 export type ServerWish = {
@@ -37,7 +42,7 @@ export async function attach(
   { signal }: { readonly signal: AbortSignal },
 ): Promise<ServerChoice | null> {
   const folder = embeddedFolder(state);
-  const url = readLine(join(folder, "endpoint"));
+  const url = announcedEndpoint(folder);
   if (url === null || !(await answers(url, signal))) return null;
   return embeddedServer(folder, url);
 }
@@ -48,8 +53,9 @@ export function embeddedServer(folder: string, url: string): ServerChoice {
     name: "embedded",
     url,
     token: () => {
-      const token = readLine(join(folder, "admin-token"));
-      if (token !== null) return new Secret(token);
+      const bytes = readOwnFile(join(folder, "admin-token"), { limit: MOST_TOKEN_BYTES, isSecret: true });
+      const token = bytes?.toString("utf8").trim() ?? "";
+      if (token !== "") return new Secret(token);
       throw new HoldfastError("unauthorized", `${join(folder, "admin-token")} is missing or empty`, {
         hint: "give the token it was started with through HOLDFAST_TOKEN_FILE and --server",
       });

@@ -25,3 +25,15 @@ export function holdExclusiveLock(path: string): AsyncDisposable | null {
     },
   };
 }
+
+/** Whether somebody is seen to hold a lock file at this moment. */
+export function isLockHeld(path: string): boolean {
+  if (!hasOwnDatabase(path)) return false;
+  using database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  try {
+    database.exec("SELECT count(*) FROM sqlite_schema");
+    return false;
+  } catch (error) {
+    return storeFault(error) === "locked";
+  }
+}

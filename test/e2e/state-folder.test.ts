@@ -8,7 +8,8 @@ import { needsRoot } from "../support/as-root.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { everyKind, service } from "../support/manifests.ts";
-import { type Ended, run } from "../support/process.ts";
+import { inNamespace, needsMounts } from "../support/mounts.ts";
+import { type Ended, run, start } from "../support/process.ts";
 import { startRecorder } from "../support/recorder.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -195,6 +196,7 @@ describe("S40 a file of the state folder", () => {
     ["holder", ["apply", "--yes"]],
     ["tokens/{server}", ["apply", "--yes"]],
     ["tokens/{server}/virtual-account", ["apply", "--yes"]],
+    ["control-plane/endpoint", ["plan", "--embedded"]],
     ["control-plane/admin-token", ["apply", "--yes", "--embedded"]],
     ["control-plane/control-plane.db", ["plan", "--embedded"]],
     ["control-plane/control-plane.db-wal", ["serve", "--port", "0"]],
@@ -264,6 +266,58 @@ describe("S40 a file of the state folder", () => {
     watch.kill("SIGTERM");
     expect(await watch.ended).toMatchObject({ code: 0 });
     expect(performance.now() - begun).toBeLessThan(5_000);
+  });
+});
+
+describe("S40 an embedded endpoint", () => {
+  test("S40 counts for nothing once the process that announced it is gone, whoever listens there now", async () => {
+    const source = await sourceOf(everyKind);
+    const watch = source.start(["watch", "--embedded"]);
+    const [, url = ""] = await watch.shows("stderr", /^embedded control plane at (\S+), /);
+    await watch.shows("stdout", /^Applied: 8 created/m);
+    expect(await source.run(["plan"])).toMatchObject({ code: 0 });
+    watch.kill("SIGKILL");
+    await watch.ended;
+    const endpoint = join(source.folder, ".holdfast/control-plane/endpoint");
+    expect(readFileSync(endpoint, "utf8")).toBe(`${url}\n`);
+    const recorder = await startRecorder(Number(new URL(url).port));
+    const ended = await source.run(["plan"]);
+    expectRefused(ended, /^error: no control plane is named/m);
+    expect(recorder.requests).toEqual([]);
+    // The next one takes the place of what was left behind.
+    expect(await source.run(["plan", "--embedded"])).toMatchObject({ code: 0 });
+    expect(readdirSync(dirname(endpoint)).filter((name) => name.startsWith("endpoint"))).toEqual([]);
+  });
+
+  test("S40 counts for nothing when another process than the one that serves has written it", async () => {
+    const source = await sourceOf(everyKind);
+    const watch = source.start(["watch", "--embedded"]);
+    await watch.shows("stdout", /^Applied: 8 created/m);
+    const recorder = await startRecorder();
+    const endpoint = join(source.folder, ".holdfast/control-plane/endpoint");
+    for (const other of [recorder.url, recorder.url.replace("127.0.0.1", "localhost"), "http://192.0.2.1:80"]) {
+      writeFileSync(endpoint, `${other}\n`);
+      expectRefused(await source.run(["plan"]), /^error: no control plane is named/m);
+    }
+    expect(recorder.requests).toEqual([]);
+  });
+
+  test("S40 is there for other containers that share its network, and for no others", async (context) => {
+    needsMounts(context);
+    const source = await sourceOf(everyKind);
+    const watch = source.start(["watch", "--embedded"]);
+    await watch.shows("stdout", /^Applied: 8 created/m);
+    expect(await source.runThrough(inNamespace("pid"), ["plan"])).toMatchObject({ code: 0 });
+    expectRefused(await source.runThrough(inNamespace("net"), ["plan"]), /^error: no control plane is named/m);
+  });
+
+  test("S40 is announced on loopback by a server that listens everywhere", async () => {
+    const source = await sourceOf(everyKind);
+    const server = start(["serve", "--host", "0.0.0.0", "--port", "0"], { cwd: source.folder });
+    await server.shows("stdout", /^listening on http:\/\/0\.0\.0\.0:\d+\n/);
+    const plan = await source.run(["plan"]);
+    expect(plan).toMatchObject({ code: 0 });
+    expect(plan.stderr).toMatch(/^using the embedded control plane at http:\/\/127\.0\.0\.1:\d+\n/);
   });
 });
 

@@ -31,6 +31,8 @@ export type Surroundings = {
   readonly env?: { readonly [name: string]: string };
   /** How many blocks of 512 bytes a file may have: past them there is no room, as on a full disk. */
   readonly mostBlocks?: number;
+  /** A command that starts it, such as one that mounts a file system first. */
+  readonly through?: readonly string[];
 };
 
 const alive = new Set<ChildProcess>();
@@ -44,9 +46,10 @@ export function start(args: readonly string[], surroundings: Surroundings): Runn
 }
 
 /** Starts a script with Node; it and what it started are killed when the test is over. */
-export function startNode(args: readonly string[], { cwd, env = {}, mostBlocks }: Surroundings): Running {
-  const [command, before] = mostBlocks === undefined ? [process.execPath, []] : ["sh", within(mostBlocks)];
-  const child = spawn(command, [...before, ...args], {
+export function startNode(args: readonly string[], { cwd, env = {}, mostBlocks, through = [] }: Surroundings): Running {
+  const before = [...through, ...(mostBlocks === undefined ? [] : within(mostBlocks)), process.execPath];
+  const [command = process.execPath, ...rest] = before;
+  const child = spawn(command, [...rest, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: cwd, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -88,7 +91,7 @@ export function startNode(args: readonly string[], { cwd, env = {}, mostBlocks }
 
 // Without the trap the kernel would end it, instead of telling it that there is no room.
 function within(blocks: number): readonly string[] {
-  return ["-c", `trap "" XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath];
+  return ["sh", "-c", `trap "" XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`];
 }
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {

@@ -17,6 +17,8 @@ export type Source = {
   readonly run: (args: readonly string[], env?: Environment) => Promise<Ended>;
   /** Runs a command where no file may have more blocks of 512 bytes than that. */
   readonly runWithin: (mostBlocks: number, args: readonly string[]) => Promise<Ended>;
+  /** Runs a command that another one starts. */
+  readonly runThrough: (through: readonly string[], args: readonly string[]) => Promise<Ended>;
   /** Runs a command in a folder below. */
   readonly runIn: (folder: string, args: readonly string[]) => Promise<Ended>;
   readonly start: (args: readonly string[], env?: Environment) => Running;
@@ -40,6 +42,7 @@ export async function sourceOf(files: { readonly [file: string]: string }, serve
     remove: (file) => rm(join(folder, file), { recursive: true }),
     run: (args, env) => run(args, surroundings(env)),
     runWithin: (mostBlocks, args) => run(args, { ...surroundings(), mostBlocks }),
+    runThrough: (through, args) => run(args, { ...surroundings(), through }),
     runIn: (below, args) => run(args, surroundings({}, join(folder, below))),
     start: (args, env) => start(args, surroundings(env)),
   };
