@@ -1,9 +1,10 @@
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { backUp } from "../control-plane/beside.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { Invocation } from "./command.ts";
-import { dataFolder } from "./data-folder.ts";
+import { checkoutAt, dataFolder } from "./data-folder.ts";
+import { outputFile } from "./output-file.ts";
 import { storeFailure } from "./store-failure.ts";
 import { writeResult } from "./terminal.ts";
 
@@ -17,7 +18,8 @@ export async function run(invocation: Invocation): Promise<number> {
     });
   }
   const folder = await dataFolder(invocation);
-  const keys = await copied(folder, resolve(terminal.cwd, file));
+  const place = { cwd: terminal.cwd, content: checkoutAt(terminal) };
+  const keys = await copied(folder, outputFile(file, place));
   await writeResult(terminal, `the data of ${folder} is in ${file}\n`);
   terminal.stderr.write(
     `keep with it, in another place: the server's key ${keys.join(", ")} (${join(folder, "server-key")} unless you gave one), ` +

@@ -3,11 +3,17 @@ import { join, resolve } from "node:path";
 import { requireStateFolder } from "../engine/state-folder.ts";
 import { checkoutTop } from "../source/outer.ts";
 import type { Invocation } from "./command.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The data folder of the control plane that is served, or worked on beside it; refuses one that is not ours. */
 export async function dataFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
   const { cwd, stopping: signal } = terminal;
-  const place = { content: checkoutTop(realpathSync.native(cwd)), signal };
+  const place = { content: checkoutAt(terminal), signal };
   if (flags.data !== undefined) return requireStateFolder(resolve(cwd, flags.data), place);
   return join(await requireStateFolder(resolve(cwd, flags.state ?? ".holdfast"), place), "control-plane");
+}
+
+/** The checkout that a command without a source runs in; null outside of any. */
+export function checkoutAt({ cwd }: Pick<Terminal, "cwd">): string | null {
+  return checkoutTop(realpathSync.native(cwd));
 }

@@ -1,18 +1,20 @@
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { compareText } from "../core/diagnostic.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 import type { Plan, Step } from "../core/plan.ts";
 import { withServerSide } from "../core/server-side.ts";
 import { type Look, type Looking, look, unmanaged } from "../engine/look.ts";
+import { UnsafePathError } from "../files/unsafe-path.ts";
+import { replaceFile } from "../files/write.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
 import { planText, unmanagedText } from "../render/plan.ts";
+import { contentTop } from "../source/root.ts";
 import type { Flags, Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
 import { startLean } from "./lean-heap.ts";
 import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts";
+import { outputFile } from "./output-file.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { writeResult } from "./terminal.ts";
 
@@ -20,14 +22,15 @@ import { writeResult } from "./terminal.ts";
 export async function run(invocation: Invocation): Promise<number> {
   const prepared = await prepare(invocation);
   if (refuseInvalid(prepared, invocation)) return exitCodes.invalid;
+  const { flags, terminal } = invocation;
+  const place = { cwd: terminal.cwd, content: contentTop(prepared.root) };
+  const out = flags.out === undefined ? null : outputFile(flags.out, place);
   startLean();
   await using connected = await openConnection(invocation, prepared, { reading: true });
   const recorded = await connected.session.recorded();
-  const { flags, terminal } = invocation;
   const looking = lookingAt(connected.session, recorded, prepared, { records: false, signal: terminal.stopping });
   const looked = await look(desiredOf(prepared), showsLive(flags) ? { ...looking, remembrance: null } : looking);
-  const { out } = flags;
-  if (out !== undefined) await writePlan(looked.plan, resolve(terminal.cwd, out));
+  if (out !== null) writePlan(looked.plan, out);
   await writeResult(terminal, show(looked, looking, prepared, invocation));
   return exitCodeOf(looked.plan, invocation);
 }
@@ -37,10 +40,11 @@ function showsLive({ show = [] }: Flags): boolean {
   return show.some((what) => what === "server" || what === "unmanaged");
 }
 
-async function writePlan(plan: Plan, path: string): Promise<void> {
+function writePlan(plan: Plan, path: string): void {
   try {
-    await writeFile(path, jsonText(withoutKept(plan, false)), { mode: 0o600 });
+    replaceFile(path, jsonText(withoutKept(plan, false)));
   } catch (cause) {
+    if (cause instanceof UnsafePathError) throw cause;
     const why = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
     throw new HoldfastError("invalid", `the plan cannot be written to ${path}${why}`, {
       hint: "name a file in a folder that exists with --out",

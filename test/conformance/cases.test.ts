@@ -6,8 +6,9 @@ const cases = [
   ...numbered("B", 1, 31),
   ...numbered("S", 4, 6),
   ...numbered("S", 10, 15),
-  // The state folder.
+  // The state folder, and files that are written.
   ...numbered("S", 40, 40),
+  ...numbered("S", 45, 45),
 ];
 
 function numbered(letter: string, first: number, last: number): readonly string[] {
