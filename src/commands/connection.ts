@@ -3,6 +3,7 @@ import { openSession, type Session } from "../engine/session.ts";
 import { openState, type State } from "../engine/state.ts";
 import { buildOf } from "./build.ts";
 import type { Invocation } from "./command.ts";
+import { tellForgotten } from "./forgotten.ts";
 import type { Prepared } from "./prepare.ts";
 import { attach, namedServer, noServer, type ServerChoice } from "./server-choice.ts";
 import { readStateKey } from "./state-key.ts";
@@ -22,14 +23,17 @@ export async function openConnection(
   { reading }: { readonly reading: boolean },
 ): Promise<Connected> {
   if (flags.timeout === undefined) endAfter(repository.timeout, terminal);
-  const state = await openState(settings.state, { keyText: readStateKey(terminal) });
-  rememberWith(state.key);
+  const onForgotten = tellForgotten(terminal);
+  const state = await openState(settings.state, { keyText: readStateKey(terminal), reading, onForgotten });
+  if (state.isWritable) rememberWith(state.key);
   await using resources = new AsyncDisposableStack();
   const choice = await chooseServer();
   const session = await openSession({
     server: choice,
     token: choice.token,
     state,
+    reading,
+    onForgotten,
     sink: settings.sink ?? (choice.name === "embedded" ? "file" : defaultSink()),
     registersModels: settings.registersModels,
     build: buildOf(terminal.program),

@@ -4,7 +4,9 @@ import { existingKey } from "../engine/state.ts";
 import type { SealKey } from "../seal/key.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { type SourceMemory, sourceMemory } from "../source/memory.ts";
+import { unusableAt } from "../store/store-error.ts";
 import { buildOf } from "./build.ts";
+import { tellForgotten } from "./forgotten.ts";
 import { readStateKey } from "./state-key.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -22,10 +24,12 @@ export async function rememberedIn(remembering: Remembering, terminal: Terminal)
 }
 
 /** The memory of a source in a state folder with this key. */
-export function memoryWith(key: SealKey, { root, state, rules }: Remembering, { program }: Terminal): SourceMemory {
+export function memoryWith(key: SealKey, { root, state, rules }: Remembering, terminal: Terminal): SourceMemory {
   const { unknownFields, allowLiteralSecrets } = rules;
+  const tell = tellForgotten(terminal);
   return sourceMemory(join(state, "cache"), root, key, {
-    build: buildOf(program),
+    build: buildOf(terminal.program),
     rules: { unknownFields, allowLiteralSecrets, limits: defaultLimits },
+    onLost: (path, error) => tell("what was read of the source", unusableAt(path, error)),
   });
 }

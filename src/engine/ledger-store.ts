@@ -8,6 +8,7 @@ import type { SealKey } from "../seal/key.ts";
 import { open, seal, sealedVersion } from "../seal/seal.ts";
 import { openStoreApart, type StoreApart } from "../store/apart.ts";
 import type { Migrations } from "../store/migrate.ts";
+import { openStoreReadOnly } from "../store/read-only.ts";
 import { rowsOf } from "../store/sqlite.ts";
 import { type Statement, statement } from "../store/statement.ts";
 import type { Intent, Ledger, PendingIntent } from "./ledger.ts";
@@ -132,10 +133,13 @@ const migrations: Migrations = {
 
 type Place = { readonly server: string; readonly key: SealKey; readonly tally: Tally };
 
-/** Opens the ledger of one server in a SQLite file. */
-export async function openLedger(path: string, { server, key }: Omit<Place, "tally">): Promise<Ledger> {
+/** Opens the ledger of one server in a SQLite file; as it is, where it is only read. */
+export async function openLedger(
+  path: string,
+  { server, key, isReadOnly = false }: Omit<Place, "tally"> & { readonly isReadOnly?: boolean },
+): Promise<Ledger> {
   const place: Place = { server, key, tally: tallyWith(key) };
-  const store = await openStoreApart<Tables>(path, migrations);
+  const store = await (isReadOnly ? openStoreReadOnly : openStoreApart)<Tables>(path, migrations);
   await mustBeOurs(store, key).catch(async (error: unknown) => {
     await store.close();
     throw error;

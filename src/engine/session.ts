@@ -5,14 +5,14 @@ import type { Reader } from "../client/reader.ts";
 import type { Writer } from "../client/writer.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
-import { storeFault } from "../store/store-error.ts";
+import { storeFault, unusableAt } from "../store/store-error.ts";
 import type { Remembrance } from "./accord.ts";
 import type { Ledger } from "./ledger.ts";
-import { openLedger } from "./ledger-store.ts";
 import { ServerMemory } from "./memory.ts";
+import { openStateLedger } from "./open-ledger.ts";
 import { remembranceIn } from "./remembrance.ts";
 import { fileSink, type Sink } from "./sink.ts";
-import type { State } from "./state.ts";
+import type { OnForgotten, State } from "./state.ts";
 
 /** A connection to one server, with what is remembered of it. */
 export type Session = {
@@ -39,12 +39,15 @@ export type SessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
   readonly registersModels: boolean;
   /** Names this build of the program, since others may read the same bytes otherwise. */
   readonly build?: string;
+  /** Whether nothing will be written to the control plane. @default false */
+  readonly reading?: boolean;
+  readonly onForgotten?: OnForgotten;
 };
 
 /** Opens ledger and connection; nothing is sent before the first call. */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { server, state, sink, registersModels } = options;
-  const ledger = await openLedger(join(state.folder, "ledger.db"), { server: server.name, key: state.key });
+  const { server, state, sink, registersModels, reading = false, onForgotten = () => undefined } = options;
+  const ledger = await openStateLedger(state, { server: server.name, reading, onForgotten });
   try {
     const facts = await ledger.facts();
     const memory = new ServerMemory(facts, { told: registersModels });
@@ -61,10 +64,16 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         server: server.name,
         key: state.key,
         build: options.build ?? "",
+        onForgotten: state.isWritable ? onForgotten : null,
       }),
       [Symbol.asyncDispose]: async () => {
         await connection[Symbol.asyncDispose]();
-        if (!isDeepStrictEqual(memory.facts(), facts)) await ledger.rememberFacts(memory.facts()).catch(passOverFull);
+        if (!isDeepStrictEqual(memory.facts(), facts))
+          await ledger.rememberFacts(memory.facts()).catch((error: unknown) => {
+            // It is learned again: no reason to fail for it.
+            if (storeFault(error) !== "inaccessible") throw error;
+            onForgotten("what was learned of the control plane", unusableAt(state.folder, error));
+          });
         await ledger[Symbol.asyncDispose]();
       },
     };
@@ -72,11 +81,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await ledger[Symbol.asyncDispose]();
     throw error;
   }
-}
-
-// What was learnt is learnt again: a disk without room has told what the run itself lost by it.
-function passOverFull(error: unknown): void {
-  if (storeFault(error) !== "inaccessible") throw error;
 }
 
 // `https://host:443/base` gives `host_443`, as the folder of its tokens is called.

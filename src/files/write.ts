@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, constants, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { lstatOrNull } from "./lstat.ts";
 import { requireRegular } from "./read.ts";
 
@@ -35,6 +35,15 @@ export function createFile(path: string, content: Content, { durable = false }: 
   if (isMade && durable) syncFolder(dirname(path));
   return isMade;
 }
+
+/** Fails where nothing more can be written in a folder, and leaves nothing behind. */
+export function tryWriting(folder: string): void {
+  using draft = openDraft(join(folder, "trial"));
+  writeFileSync(draft.descriptor, Buffer.alloc(ROOM));
+}
+
+// As much as the journal of a few writes takes.
+const ROOM = 64 * 1024;
 
 /** Opens a new file beside the path, for its owner alone. */
 export function openDraft(path: string): Draft {

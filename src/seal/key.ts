@@ -50,7 +50,8 @@ function makeKeyFile(path: string): SealKey | null {
   return createFile(path, `${fresh.bytes.open()}\n`, { durable: true }) ? fresh : null;
 }
 
-function freshKey(): SealKey {
+/** A key that nobody has had before. */
+export function freshKey(): SealKey {
   return keyOf(randomBytes(KEY_BYTES));
 }
 

@@ -17,13 +17,20 @@ export type ReadBy = {
   readonly build: string;
   /** Everything else that reading one file depends on. */
   readonly rules: unknown;
+  /** Told why it could not be kept. */
+  readonly onLost?: (path: string, error: unknown) => void;
 };
 
 /**
  * Keeps what is remembered of a source in a sealed file: whatever cannot be read, was read by other rules or by another
  * build, or is of another source counts as nothing.
  */
-export function sourceMemory(folder: string, root: string, key: SealKey, { build, rules }: ReadBy): SourceMemory {
+export function sourceMemory(
+  folder: string,
+  root: string,
+  key: SealKey,
+  { build, rules, onLost }: ReadBy,
+): SourceMemory {
   const place = createHash("sha256").update(root).digest("hex").slice(0, 16);
   const path = join(folder, `source-${place}`);
   const name = `source ${root} by ${build} with ${JSON.stringify(rules)}`;
@@ -32,6 +39,9 @@ export function sourceMemory(folder: string, root: string, key: SealKey, { build
       const text = readSealed(path, key, name);
       return text === null ? noSource : readSource(text);
     },
-    save: (source) => keepSealed(path, key, name, writeSource(source)),
+    save: (source) => {
+      const failure = keepSealed(path, key, name, writeSource(source));
+      if (failure !== null) onLost?.(path, failure);
+    },
   };
 }

@@ -85,7 +85,8 @@ const reasons: { readonly [fault in StoreFault]?: string } = {
   absent: "there is no such file",
 };
 
-function explained(path: string, error: unknown): Error {
+/** An error on opening a database, as what is wrong with which file. */
+export function explained(path: string, error: unknown): Error {
   if (error instanceof UnsafePathError) return error;
   const code = storeFault(error) ?? "failed";
   const why = code === "inaccessible" ? whyUnusable(error) : (reasons[code] ?? "it could not be opened");

@@ -91,6 +91,11 @@ export function unusableAt(path: string, error: unknown): string {
   return `${path}: ${whyUnusable(error)}`;
 }
 
+/** Whether the error says that something on the disk can be written no more, or not at all. */
+export function isUnwritable(error: unknown): boolean {
+  return causeOf(error) !== undefined;
+}
+
 function causeOf(error: unknown): string | undefined {
   if (error instanceof StoreError) return causeOf(error.cause);
   const errno = error instanceof Error && "syscall" in error && "code" in error ? error.code : null;

@@ -9,6 +9,7 @@ const cases = [
   // The state folder, and files that are written.
   ...numbered("S", 40, 40),
   ...numbered("S", 45, 45),
+  ...numbered("F", 82, 82),
 ];
 
 function numbered(letter: string, first: number, last: number): readonly string[] {

@@ -1,6 +1,7 @@
 import {
   existsSync,
   linkSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -10,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createFile, placeNew, replaceFile } from "../../../src/files/write.ts";
+import { createFile, placeNew, replaceFile, tryWriting } from "../../../src/files/write.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { placeSpecial, type SpecialFile, specialFiles } from "../../support/special-file.ts";
 
@@ -72,5 +73,13 @@ describe("S45 a file that is written", () => {
     symlinkSync("nowhere", join(folder, "link"));
     expect(placeNew({ path: join(folder, "draft") }, join(folder, "link"))).toBe(false);
     expect(readlinkSync(join(folder, "link"))).toBe("nowhere");
+  });
+
+  test("S45 needs a folder: trying it out leaves nothing behind", async () => {
+    const folder = await temporaryFolder();
+    tryWriting(folder);
+    expect(readdirSync(folder)).toEqual([]);
+    mkdirSync(join(folder, "a"));
+    expect(() => tryWriting(join(folder, "b"))).toThrow("ENOENT");
   });
 });

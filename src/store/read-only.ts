@@ -1,0 +1,48 @@
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { lstatOrNull } from "../files/lstat.ts";
+import type { StoreApart } from "./apart.ts";
+import { connect } from "./connect.ts";
+import { type Migrations, requireSchema } from "./migrate.ts";
+import { explained } from "./open.ts";
+import { queries } from "./sqlite.ts";
+import { StoreError } from "./store-error.ts";
+
+/** Opens a SQLite file of ours where it cannot be written, to read it as it is. */
+export async function openStoreReadOnly<Tables>(path: string, migrations: Migrations): Promise<StoreApart<Tables>> {
+  try {
+    const read = queries<Tables>(connectReadOnly(path));
+    const close = () => read.destroy();
+    await requireSchema(read, migrations).catch(async (error: unknown) => {
+      await close();
+      throw error;
+    });
+    const write = () => Promise.reject(new StoreError("inaccessible", `${path} cannot be written`));
+    return { read, write, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    throw explained(path, error);
+  }
+}
+
+// SQLite reads a database with a log through a file beside it, and cannot make one here. Once the log is empty, all there
+// is lies in the database itself.
+function connectReadOnly(path: string): DatabaseSync {
+  try {
+    return readable(connect(path, { readOnly: true }));
+  } catch (error) {
+    if ((lstatOrNull(`${path}-wal`)?.size ?? 0) > 0) throw error;
+    const url = pathToFileURL(path);
+    url.searchParams.set("immutable", "1");
+    return readable(new DatabaseSync(url, { readOnly: true }));
+  }
+}
+
+function readable(database: DatabaseSync): DatabaseSync {
+  try {
+    database.exec("PRAGMA trusted_schema = OFF; SELECT count(*) FROM sqlite_schema");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

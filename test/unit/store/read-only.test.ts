@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openStoreApart } from "../../../src/store/apart.ts";
+import { openStoreReadOnly } from "../../../src/store/read-only.ts";
+import { storeFault } from "../../../src/store/store-error.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { migrations, type Tables } from "./notes.ts";
+
+const note = { sql: "insert into notes values (1, 'a note')", values: [] };
+
+async function written() {
+  const path = join(await temporaryFolder(), "a.db");
+  const store = await openStoreApart<Tables>(path, migrations);
+  onTestFinished(() => store.close());
+  await store.write([note]);
+  return { path, store };
+}
+
+describe("F82 a store that is only read", () => {
+  test("F82 shows what was written, also while somebody else has it open, and takes nothing", async () => {
+    const { path, store } = await written();
+    for (const close of [async () => undefined, () => store.close()]) {
+      await close();
+      await using readOnly = await openStoreReadOnly<Tables>(path, migrations);
+      expect(await readOnly.read.selectFrom("notes").select("text").execute()).toEqual([{ text: "a note" }]);
+      expect(await readOnly.write([note]).catch(storeFault)).toBe("inaccessible");
+    }
+  });
+
+  test("F82 is refused where it needs a change first, or is none", async () => {
+    const { path, store } = await written();
+    await store.close();
+    const later = { ...migrations, "9999-later": { up: async () => undefined } };
+    await expect(openStoreReadOnly(path, later)).rejects.toMatchObject({ code: "older-schema" });
+    const other = `${path}-copy`;
+    await expect(openStoreReadOnly(other, migrations)).rejects.toMatchObject({ code: "inaccessible" });
+    expect(existsSync(other)).toBe(false);
+    await copyFile(import.meta.filename, other);
+    await expect(openStoreReadOnly(other, migrations)).rejects.toMatchObject({ code: "corrupt" });
+  });
+});
