@@ -20,7 +20,7 @@ export type Connected = {
 export async function openConnection(
   { flags, terminal }: Invocation,
   { settings, operator, repository, rememberWith }: Prepared,
-  { reading }: { readonly reading: boolean },
+  { reading, unattended = false }: { readonly reading: boolean; readonly unattended?: boolean },
 ): Promise<Connected> {
   if (flags.timeout === undefined) endAfter(repository.timeout, terminal);
   const onForgotten = tellForgotten(terminal);
@@ -77,8 +77,8 @@ export async function openConnection(
     return attached;
   }
 
-  // An unattended run must be told where one-time tokens may go.
+  // Nobody reads where an unattended run has put a one-time token, so it must be told where they may go.
   function defaultSink(): "file" | null {
-    return terminal.env.CI ? null : "file";
+    return unattended || terminal.env.CI ? null : "file";
   }
 }

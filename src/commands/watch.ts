@@ -22,7 +22,7 @@ type Pass = Parameters<typeof loop>[0];
 export async function run(invocation: Invocation): Promise<number> {
   const { flags, terminal } = invocation;
   const first = await prepare(invocation);
-  await using connected = await openConnection(invocation, first, { reading: false });
+  await using connected = await openConnection(invocation, first, { reading: false, unattended: true });
   await using _lock = lockState(connected.state);
   await using lead = createLead(invocation, connected);
   const trigger = createTrigger();

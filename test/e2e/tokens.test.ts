@@ -57,6 +57,21 @@ describe.each(planes)("the one-time token of an account, on a $name control plan
     expect(told.stderr).toContain("token of virtual-account/ci: ");
   });
 
+  test("F83 is not asked for by watch where nobody has said where it may go, and everything else is made", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf(everyKind, server);
+    const watch = source.start(["watch"]);
+    await watch.shows("stdout", /blocked {3}virtual-account\/ci\n .*--sink file.*\[token-sink\]/);
+    await watch.shows("stdout", /^Applied: [47] created, 1 blocked/m);
+    expect(server.effects().map(({ operation }) => operation)).not.toContain("18");
+    watch.kill("SIGTERM");
+    expect(await watch.ended).toMatchObject({ code: 0 });
+
+    const told = source.start(["watch"], { HOLDFAST_SINK: "file" });
+    await told.shows("stdout", /^Applied: 1 created, 7 unchanged/m);
+    expect(told.stderr()).toContain("token of virtual-account/ci: ");
+  });
+
   test("is never put over one that is there", async () => {
     const server = await plane.serve();
     const folder = `.holdfast/tokens/${new URL(server.url).host.replace(":", "_")}/virtual-account`;
