@@ -38,7 +38,7 @@ export function desiredOf(prepared: Prepared): Desired {
 
 /** What the engine needs to look at a server. */
 export function lookingAt(
-  { server, reader, memory, ledger, remembrance, sink }: Session,
+  { server, reader, memory, remember, ledger, remembrance, sink }: Session,
   recorded: ReadonlyMap<Identity, RecordedHead>,
   { settings, now }: Prepared,
   options: Pick<Looking, "records" | "signal">,
@@ -47,6 +47,7 @@ export function lookingAt(
     server,
     reader,
     memory,
+    remember,
     ledger,
     recorded,
     remembrance,

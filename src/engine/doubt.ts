@@ -68,6 +68,7 @@ async function rest(ms: number, { stopping }: WritingContext): Promise<void> {
 async function found(attempt: Attempt, row: LiveRow, doubt: InDoubt): Promise<Written> {
   const { job, intent, context, attempts } = attempt;
   if (intent.operation === "postModelVersion") context.memory.seenRegistering = true;
+  await context.remember();
   const isMissing = doubt.token === null && intent.creates && mayAskAgain(intent, job.kind, context);
   const token = isMissing ? await askAgain(intent, context) : doubt.token;
   if (token !== null) return settle(attempt, row, token);
@@ -110,6 +111,7 @@ async function deliver({ job, context: { sink } }: Attempt, token: Secret): Prom
 async function discarded(attempt: Attempt): Promise<Written> {
   const { context, intent } = attempt;
   context.memory.seenRegistering = false;
+  await context.remember();
   await context.ledger.close(intent.id, null);
   const message =
     "operation 5 answered, but operation 13 does not show the version: this control plane does not register versions with it";

@@ -72,8 +72,9 @@ export async function recoverPending(session: Session, options: FollowOptions): 
   });
 }
 
-function observingWith({ reader, memory }: Session, { concurrency, signal, shapeOf }: FollowOptions): Observing {
-  const rehearse = rehearsals({ reader, memory, concurrency, shapeOf });
+function observingWith({ reader, memory, remember }: Session, options: FollowOptions): Observing {
+  const { concurrency, signal, shapeOf } = options;
+  const rehearse = rehearsals({ reader, memory, remember, concurrency, shapeOf });
   return { reader, memory, recollection: null, rehearse, concurrency, signal };
 }
 

@@ -22,6 +22,8 @@ export type WritingContext = {
   readonly writer: Writer;
   readonly ledger: Ledger;
   readonly memory: ServerMemory;
+  /** Makes durable what was learned of the server. */
+  readonly remember: () => Promise<void>;
   readonly sink: Sink | null;
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;

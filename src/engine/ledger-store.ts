@@ -168,7 +168,7 @@ export async function openLedger(
       const row = await store.read.selectFrom("server").select("facts").where("server", "=", server).executeTakeFirst();
       return row === undefined ? noFacts : factsFrom(row.facts);
     },
-    rememberFacts: (facts) => store.write([put.facts({ server, facts: JSON.stringify(facts) })]),
+    rememberFacts: (learned) => store.write([put.facts({ server, learned: JSON.stringify(learned) })]),
     [Symbol.asyncDispose]: () => store.close(),
   };
 }
@@ -210,11 +210,13 @@ function statements(database: Kysely<Tables>) {
       db.updateTable("intent").set({ reply }).where("id", "=", id),
     ),
     closed: made<Pick<Row<"intent">, "id">>((db, { id }) => db.deleteFrom("intent").where("id", "=", id)),
-    facts: made<Row<"server">>((db, { server, facts }) =>
+    facts: made<{ readonly server: string; readonly learned: string }>((db, { server, learned }) =>
       db
         .insertInto("server")
-        .values({ server, facts })
-        .onConflict((conflict) => conflict.column("server").doUpdateSet({ facts })),
+        .values({ server, facts: sql`json_patch('{}', ${learned})` })
+        .onConflict((conflict) =>
+          conflict.column("server").doUpdateSet({ facts: sql`json_patch(server.facts, ${learned})` }),
+        ),
     ),
   };
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../contract/json.ts";
 import type { WriteOperation } from "../contract/operations.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Recorded, RecordedHead } from "../core/recorded.ts";
-import type { RememberedFacts } from "./memory.ts";
+import type { LearnedFacts, RememberedFacts } from "./memory.ts";
 import type { Tally } from "./tally.ts";
 
 /** A write that is about to be sent, or whose outcome is not known yet. */
@@ -51,6 +51,7 @@ export type Ledger = {
   readonly close: (intent: string, receipt: Recorded | null) => Promise<void>;
   readonly pending: () => Promise<readonly PendingIntent[]>;
   readonly facts: () => Promise<RememberedFacts>;
-  readonly rememberFacts: (facts: RememberedFacts) => Promise<void>;
+  /** Merges what was learned into the facts: others may have learned something else meanwhile. */
+  readonly rememberFacts: (learned: LearnedFacts) => Promise<void>;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };

@@ -42,6 +42,8 @@ export type Looking = {
   readonly server: string;
   readonly reader: Reader;
   readonly memory: ServerMemory;
+  /** Makes durable what was learned of the server. */
+  readonly remember: () => Promise<void>;
   readonly ledger: Pick<Ledger, "recorded" | "tally">;
   /** The outside of every receipt. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
@@ -96,6 +98,7 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   const planned =
     asked.size === 0 && !hasLearnt(first, on) ? first : makePlan(input(new Map([...observation.rehearsals, ...asked])));
   const looked = { ...planned, observation, desired, placed, recorded };
+  await on.remember();
   if (remembered !== null && recollection !== null) {
     const next = remember(remembered, recollection, looked);
     if (next !== null) on.remembrance?.save(next);

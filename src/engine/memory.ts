@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { CapabilityMemory } from "../client/capabilities.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { Identity } from "../core/manifest.ts";
@@ -20,6 +21,11 @@ export type RememberedFacts = {
   readonly lease?: NumberedLease | null;
 };
 
+/** What was learned, to be merged into what is remembered: a null forgets. */
+export type LearnedFacts = {
+  readonly [name in keyof Omit<RememberedFacts, "routes">]?: RememberedFacts[name] | null;
+} & { readonly routes?: { readonly [operation: string]: "yes" | "no" | null } };
+
 /** A lease by what tells whether others had it in between. */
 type NumberedLease = { readonly scope: string; readonly number: number };
 
@@ -29,25 +35,31 @@ export const noFacts: RememberedFacts = { routes: {}, dryRun: "unproven", regist
 /** What is known of a control plane in this run: the client teaches it routes, the engine the rest. */
 export class ServerMemory implements ServerFacts, CapabilityMemory {
   readonly #routes: Map<string, "yes" | "no">;
-  readonly #told: boolean;
+  readonly #isTold: boolean;
   dryRun: DryRunProof;
   /** Whether operation 5 was seen to register a version; null while nobody knows. */
   seenRegistering: boolean | null;
   released: ReadonlySet<Identity>;
   honoursKeys: boolean;
   lease: NumberedLease | null;
-  #rememberedKeys: boolean;
+  /** What the ledger has. */
+  #remembered: RememberedFacts;
+  /** How often a route was learned of. */
+  #routeNews = 0;
+  /** What everything was that can be learned, when the ledger was last told. */
+  #told: readonly unknown[];
 
   /** `told`: the operator's word that operation 5 registers versions (`modelVersionWrite: post`). */
   constructor(facts: RememberedFacts, { told = false } = {}) {
     this.#routes = new Map(Object.entries(facts.routes));
-    this.#told = told;
+    this.#isTold = told;
     this.dryRun = facts.dryRun;
     this.seenRegistering = facts.registers;
     this.released = new Set(facts.released);
     this.honoursKeys = facts.honoursKeys ?? false;
-    this.#rememberedKeys = this.honoursKeys;
     this.lease = facts.lease ?? null;
+    this.#remembered = this.facts();
+    this.#told = this.#state();
   }
 
   /** Whether nobody else can have had the scope since the last lease of ours: numbers grow by one with each holder. */
@@ -62,6 +74,7 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
 
   set(name: OperationName, support: "yes" | "no"): void {
     this.#routes.set(name, support);
+    this.#routeNews += 1;
   }
 
   has(name: OperationName): boolean {
@@ -74,14 +87,26 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
   }
 
   get registers(): boolean | null {
-    return this.#told || this.seenRegistering;
+    return this.#isTold || this.seenRegistering;
   }
 
-  /** Whether it has changed, since this was last asked, that the server honours keys. */
-  learnedKeys(): boolean {
-    const isNew = this.honoursKeys !== this.#rememberedKeys;
-    this.#rememberedKeys = this.honoursKeys;
-    return isNew;
+  /** What was learned since this was last asked; null where nothing was. */
+  news(): LearnedFacts | null {
+    const state = this.#state();
+    if (state.every((value, at) => value === this.#told[at])) return null;
+    const [before, facts] = [this.#remembered, this.facts()];
+    this.#told = state;
+    this.#remembered = facts;
+    const { routes, ...others } = facts;
+    const { routes: oldRoutes, ...oldOthers } = before;
+    const learned = { ...changed(oldOthers, others), routes: changed(oldRoutes, routes) };
+    return learned;
+  }
+
+  // Cheap to ask for: it is, around every write.
+  #state(): readonly unknown[] {
+    const { dryRun, seenRegistering, honoursKeys, released, lease } = this;
+    return [dryRun, seenRegistering, honoursKeys, released, lease, this.#routeNews];
   }
 
   /** The facts to remember for the next run. */
@@ -90,4 +115,14 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
     const routes = Object.fromEntries(this.#routes);
     return { routes, dryRun, registers, released: [...this.released], honoursKeys, lease };
   }
+}
+
+function changed<Value>(
+  before: { readonly [name: string]: Value },
+  now: { readonly [name: string]: Value },
+): { readonly [name: string]: Value | null } {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+  return Object.fromEntries(
+    names.filter((name) => !isDeepStrictEqual(before[name], now[name])).map((name) => [name, now[name] ?? null]),
+  );
 }

@@ -23,6 +23,8 @@ export type Rehearse = (kind: Kind, manifest: Manifest, options: { signal: Abort
 export type Rehearsing = {
   readonly reader: Reader;
   readonly memory: ServerMemory;
+  /** Makes durable what was learned of the server. */
+  readonly remember: () => Promise<void>;
   readonly concurrency: number;
   readonly shapeOf: (type: string) => Shape;
 };
@@ -38,7 +40,7 @@ type Asked = {
  * Rehearsals against one server. Until a dryRun has been shown to change nothing they go one at a time; a server that
  * ignores `dryRun` is never asked again.
  */
-export function rehearsals({ reader, memory, concurrency, shapeOf }: Rehearsing): Rehearse {
+export function rehearsals({ reader, memory, remember, concurrency, shapeOf }: Rehearsing): Rehearse {
   const queue = new PQueue({ concurrency: memory.dryRun === "proven" ? concurrency : 1 });
   return (kind, manifest, { signal }) =>
     queue.add(
@@ -46,7 +48,11 @@ export function rehearsals({ reader, memory, concurrency, shapeOf }: Rehearsing)
         refuseIgnored(memory);
         const asked: Asked = { kind, manifest, shape: shapeOf(manifest.kind), signal };
         const rehearsed = await rehearseOne(reader, memory, asked);
-        if (memory.dryRun === "unproven") await prove(reader, memory, rehearsed, asked);
+        if (memory.dryRun === "unproven") {
+          await prove(reader, memory, rehearsed, asked);
+          await remember();
+          refuseIgnored(memory);
+        }
         if (memory.dryRun === "proven") queue.concurrency = concurrency;
         return rehearsed;
       },
@@ -113,7 +119,6 @@ async function prove(reader: Reader, memory: ServerMemory, rehearsed: Rehearsed,
   const { signal } = asked;
   const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
   memory.dryRun = proofFrom(rehearsed.reply, rows[0], asked);
-  refuseIgnored(memory);
 }
 
 // A deployment made for real has an id. Where the rehearsal tells none, the version it says it would become tells, unless

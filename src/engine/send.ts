@@ -12,7 +12,9 @@ const KEPT_MS = 23 * 60 * 60 * 1000;
 /** What sending needs of its surroundings. */
 export type Sending = {
   readonly ledger: Ledger;
-  readonly memory: Pick<ServerMemory, "honoursKeys" | "learnedKeys" | "facts">;
+  readonly memory: Pick<ServerMemory, "honoursKeys" | "seenRegistering">;
+  /** Makes durable what was learned of the server. */
+  readonly remember: () => Promise<void>;
   readonly writer: Writer;
   readonly signal: AbortSignal;
 };
@@ -22,8 +24,9 @@ export async function sendIntent(
   { id, operation, written, key }: Intent,
   sending: Sending,
 ): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
-  const { ledger, writer, signal } = sending;
-  await rememberKeys(sending);
+  const { ledger, writer, signal, remember } = sending;
+  // What was learned decides after a crash what may be done: whether a reply can be had again, for one.
+  await remember();
   let reply: Uint8Array | null = null;
   const onReply = async (bytes: Uint8Array): Promise<void> => {
     await ledger.keepReply(id, bytes);
@@ -38,13 +41,8 @@ export async function sendIntent(
     },
     { signal },
   );
-  await rememberKeys(sending);
+  await remember();
   return { sent, reply };
-}
-
-// After a crash it decides whether a reply that was lost can be had again.
-async function rememberKeys({ ledger, memory }: Sending): Promise<void> {
-  if (memory.learnedKeys()) await ledger.rememberFacts(memory.facts());
 }
 
 /** Whether the one-time token of an intent can be asked for again: under its key the write is made once. */

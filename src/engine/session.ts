@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { type ConnectOptions, connect } from "../client/connect.ts";
 import type { Reader } from "../client/reader.ts";
 import type { Writer } from "../client/writer.ts";
@@ -22,6 +21,8 @@ export type Session = {
   readonly writer: Writer;
   readonly ledger: Ledger;
   readonly memory: ServerMemory;
+  /** Makes durable what was learned of the server since; waits for nothing where that is nothing. */
+  readonly remember: () => Promise<void>;
   readonly sink: Sink | null;
   /** What the ledger knows now, from the outside. */
   readonly recorded: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
@@ -51,6 +52,15 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   try {
     const facts = await ledger.facts();
     const memory = new ServerMemory(facts, { told: registersModels });
+    const remember = async (): Promise<void> => {
+      const learned = memory.news();
+      if (learned === null) return;
+      await ledger.rememberFacts(learned).catch((error: unknown) => {
+        // It is learned again: no reason to fail for it.
+        if (storeFault(error) !== "inaccessible") throw error;
+        onForgotten("what was learned of the control plane", unusableAt(state.folder, error));
+      });
+    };
     const connection = connect({ ...options, server: server.url, memory });
     return {
       server: server.name,
@@ -58,6 +68,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       writer: connection.writer,
       ledger,
       memory,
+      remember,
       sink: sink === "file" ? fileSink(state.folder, ledgerName(server.name)) : null,
       recorded: ledger.heads,
       remembrance: remembranceIn(join(state.folder, "cache", `live-${ledgerName(server.name)}`), {
@@ -68,12 +79,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       }),
       [Symbol.asyncDispose]: async () => {
         await connection[Symbol.asyncDispose]();
-        if (!isDeepStrictEqual(memory.facts(), facts))
-          await ledger.rememberFacts(memory.facts()).catch((error: unknown) => {
-            // It is learned again: no reason to fail for it.
-            if (storeFault(error) !== "inaccessible") throw error;
-            onForgotten("what was learned of the control plane", unusableAt(state.folder, error));
-          });
+        await remember();
         await ledger[Symbol.asyncDispose]();
       },
     };

@@ -70,6 +70,18 @@ describe("the ledger", () => {
     expect(await tallied(others)).not.toBe(await tallied(ledger));
   });
 
+  test("F76 merges what is learned into what was known, and forgets what is said to be nothing", async () => {
+    const { open } = await place();
+    await using ledger = await open();
+    await ledger.rememberFacts({ routes: { listApps: "no", putTeam: "yes" }, registers: true });
+    await ledger.rememberFacts({ routes: { listApps: null, listTeams: "yes" }, dryRun: "proven" });
+    expect(await ledger.facts()).toEqual({
+      routes: { putTeam: "yes", listTeams: "yes" },
+      dryRun: "proven",
+      registers: true,
+    });
+  });
+
   test("ends an intent together with the receipt of its effect", async () => {
     const { open } = await place();
     await using ledger = await open();

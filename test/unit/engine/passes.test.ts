@@ -323,6 +323,20 @@ describe("operation 5", () => {
   });
 });
 
+describe("what was learned of a control plane", () => {
+  test("F76 is not undone by a command that began before it was learned", async () => {
+    const { plane, run } = await prepared();
+    plane.manners.missing.add("putModelVersion");
+    {
+      await using slow = await run.session({});
+      await run.apply([repo, model()]);
+      slow.memory.set("listTeams", "yes");
+    }
+    await using after = await run.session({});
+    expect(await after.ledger.facts()).toMatchObject({ registers: true, routes: { listTeams: "yes" } });
+  });
+});
+
 describe("a deployment in progress", () => {
   test("is waited for and then followed by ours", async () => {
     const { plane, run } = await prepared();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
-import { noFacts, ServerMemory } from "../../../src/engine/memory.ts";
+import { type DryRunProof, noFacts, ServerMemory } from "../../../src/engine/memory.ts";
 import { type Asked, observe } from "../../../src/engine/observe.ts";
 import { rehearsals } from "../../../src/engine/rehearse.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
@@ -25,11 +25,15 @@ async function rehearsed(reply: JsonObject, newest: JsonObject | null, status = 
   });
   const memory = new ServerMemory(noFacts);
   const { reader } = dial(url);
-  const answer = await rehearsals({ reader, memory, concurrency: 4, shapeOf })(kind("service"), manifest, {
+  const remembered: DryRunProof[] = [];
+  const remember = async (): Promise<void> => void remembered.push(memory.dryRun);
+  const answer = await rehearsals({ reader, memory, remember, concurrency: 4, shapeOf })(kind("service"), manifest, {
     signal,
   }).catch((error: Error) => error.message);
-  return { proof: memory.dryRun, answer, seen };
+  return { proof: memory.dryRun, remembered, answer, seen };
 }
+
+const remember = async (): Promise<void> => undefined;
 
 describe("the proof that a dryRun changes nothing", () => {
   test.each<[string, JsonObject, JsonObject | null, string]>([
@@ -68,6 +72,13 @@ describe("the proof that a dryRun changes nothing", () => {
     expect((await rehearsed(reply, newest)).proof).toBe(proof);
   });
 
+  test.each([
+    ["given", { applicationId: null, version: 1 }, null, "proven"],
+    ["refuted", { id: "d4", applicationId: "a", version: 4 }, { id: "d4", version: 4 }, "ignored"],
+  ] as const)("F76 is remembered as soon as it is %s", async (_, reply, newest, proof) => {
+    expect((await rehearsed(reply, newest)).remembered).toEqual([proof]);
+  });
+
   test("that fails ends the pass and says why", async () => {
     const { answer } = await rehearsed({ id: "d4", applicationId: "a", version: 4 }, { id: "d4", version: 4 });
     expect(answer).toMatch(/ignores dryRun/);
@@ -94,7 +105,7 @@ describe("the proof that a dryRun changes nothing", () => {
       if (running >= 3) for (const one of waiting.splice(0)) one();
     });
     const memory = new ServerMemory(noFacts);
-    const rehearse = rehearsals({ reader: dial(url).reader, memory, concurrency: 3, shapeOf });
+    const rehearse = rehearsals({ reader: dial(url).reader, memory, remember, concurrency: 3, shapeOf });
     await rehearse(kind("service"), manifest, { signal });
     expect([most, memory.dryRun]).toEqual([1, "proven"]);
     running = 0;
@@ -124,7 +135,7 @@ describe("observing", () => {
     });
     const memory = new ServerMemory(noFacts);
     const { reader } = dial(url, { memory });
-    const rehearse = rehearsals({ reader, memory, concurrency: 2, shapeOf });
+    const rehearse = rehearsals({ reader, memory, remember, concurrency: 2, shapeOf });
     const declared = [{ manifest, wave: 0 }];
     const whole: Asked = { kind: kind("service"), declared, others: [], idOf: () => null, ...asked };
     return {
