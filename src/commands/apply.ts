@@ -4,7 +4,7 @@ import { canonical, isObject, type Json } from "../contract/json.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { type Plan, writes } from "../core/plan.ts";
 import type { Applied } from "../engine/apply.ts";
-import { type FollowOptions, follow, recoverPending } from "../engine/follow.ts";
+import { follow, recoverPending } from "../engine/follow.ts";
 import { type Look, look } from "../engine/look.ts";
 import { lockState } from "../engine/state.ts";
 import { applyText } from "../render/apply.ts";
@@ -32,9 +32,8 @@ export async function run(invocation: Invocation): Promise<number> {
   await using connected = await openConnection(invocation, prepared, { reading: false });
   const { session, state } = connected;
   await using _lock = lockState(state);
-  const options = followOptions(invocation, prepared);
-  const { settings } = prepared;
-  terminal.stderr.write(diagnosticsText(await recoverPending(session, options), settings.diagnosticView));
+  const following = followOptions(invocation, prepared);
+  const options = { ...following, recovered: await recoverPending(session, following) };
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
   guardShrinking(session, recorded, prepared, flags);
@@ -61,7 +60,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return exitCodeOf(applied);
 }
 
-type Carrying = { readonly options: FollowOptions; readonly lookAgain: () => Promise<Look> };
+type Carrying = { readonly options: Parameters<typeof follow>[2]; readonly lookAgain: () => Promise<Look> };
 
 /** Writes in its turn; what was looked at before others wrote is looked at again. */
 async function carryOut(

@@ -79,8 +79,8 @@ async function reconcile(
   if (writer === null) return again();
   const session = { ...connected.session, writer };
   const options = followOptions(invocation, prepared, { hurry });
-  const interrupted = await recoverPending(session, options);
-  told.diagnostics([...prepared.loaded.diagnostics, ...interrupted], prepared);
+  const recovered = await recoverPending(session, options);
+  told.diagnostics(prepared.loaded.diagnostics, prepared);
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
   guardShrinking(session, recorded, prepared, flags);
@@ -92,7 +92,7 @@ async function reconcile(
     if (progress.what === "left") told.left(progress);
     else options.onProgress(progress);
   };
-  const applied = await follow(looked, session, { ...options, onProgress });
+  const applied = await follow(looked, session, { ...options, onProgress, recovered });
   told.applied(applied, looked, prepared);
   if (lead.isLost()) again();
 }

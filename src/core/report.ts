@@ -27,6 +27,8 @@ export type Outcome = {
   readonly error: OutcomeError | null;
   /** How many times the write was sent. */
   readonly attempts: number;
+  /** What became of a write that an earlier run was interrupted in: present where this outcome tells of such a one. */
+  readonly interrupted?: "made" | "not-made" | "unknown";
 };
 
 /** What a pass did. */

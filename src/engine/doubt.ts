@@ -54,8 +54,7 @@ export async function resolveDoubt(attempt: Attempt, doubt: InDoubt): Promise<Wr
         if (doubt.answered && intent.operation === "postModelVersion") return discarded(attempt);
     }
   }
-  await context.ledger.close(intent.id, null);
-  return { state: "again", otherwise };
+  return { state: "again", otherwise, open: intent };
 }
 
 // Being asked to end cuts the rest short; whoever rested looks at the signal afterwards.

@@ -1,14 +1,15 @@
 import type { Shape } from "../contract/shape.ts";
-import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
+import { summariseOutcomes } from "../core/report.ts";
 import { type Applied, type Applying, apply } from "./apply.ts";
+import { interruptedOutcomes, isOver, type Wanted } from "./interrupted.ts";
 import type { PendingIntent } from "./ledger.ts";
 import type { Look } from "./look.ts";
 import { type Observing, observeOne } from "./observe.ts";
-import { recover } from "./recover.ts";
-import { rehearsals } from "./rehearse.ts";
+import { type Recovered, recover } from "./recover.ts";
+import { type Rehearse, rehearsals } from "./rehearse.ts";
 import type { Session } from "./session.ts";
 
 /** How to follow a plan. */
@@ -29,36 +30,52 @@ export type FollowOptions = Pick<
   readonly shapeOf: (type: string) => Shape;
 };
 
-/** Carries a look's plan out. */
+/** Carries a look's plan out, and settles what an earlier run was interrupted in. */
 export async function follow(
   { plan, decisions, observation, desired, recorded }: Look,
   session: Session,
-  options: FollowOptions,
+  { recovered, ...options }: FollowOptions & { readonly recovered: readonly Recovered[] },
 ): Promise<Applied> {
   const observing = observingWith(session, options);
+  const resumed = new Set<string>();
+  const manifests = new Map(desired.manifests.map((manifest) => [manifest.identity, manifest]));
   await forgetGone(desired.declared, observation.live, recorded, session);
-  return apply(
+  const applied = await apply(
     { plan, decisions },
     {
       ...session,
       ...options,
       live: observation.live,
       recorded,
-      manifests: new Map(desired.manifests.map((manifest) => [manifest.identity, manifest])),
+      manifests,
+      recovered: Map.groupBy(recovered, ({ intent }) => intent.identity),
+      onResumed: (id) => void resumed.add(id),
       readBack: ({ kind, manifest, live }) => {
         const id = live.state === "present" ? live.row.id : (recorded.get(manifest.identity)?.id ?? null);
         return observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, observing);
       },
     },
   );
+  const wanted = { plan, manifests, declared: desired.declared, resumed };
+  const over = recovered.filter((one) => isOver(one, wanted));
+  await Promise.all(over.map(({ intent }) => session.ledger.close(intent.id, null)));
+  return withInterrupted(applied, recovered, wanted);
+}
+
+function withInterrupted(applied: Applied, recovered: readonly Recovered[], wanted: Wanted): Applied {
+  const outcomes = [...interruptedOutcomes(recovered, wanted), ...applied.outcomes];
+  const tokens = recovered.flatMap(({ intent: { identity }, token }) =>
+    token === null ? [] : [{ identity, location: token }],
+  );
+  return { ...applied, outcomes, summary: summariseOutcomes(outcomes), tokens: [...tokens, ...applied.tokens] };
 }
 
 /** Finds out what became of writes that an earlier run left open; to be done before anything is planned. */
-export async function recoverPending(session: Session, options: FollowOptions): Promise<readonly Diagnostic[]> {
+export async function recoverPending(session: Session, options: FollowOptions): Promise<readonly Recovered[]> {
   const pending = await session.ledger.pending();
   if (pending.length === 0) return [];
   const recorded = await session.recorded();
-  const observing = observingWith(session, options);
+  const observing = { ...observingWith(session, options), rehearse: rehearseForReading(session, options) };
   return recover(pending, {
     ...session,
     ...options,
@@ -76,6 +93,12 @@ function observingWith({ reader, memory, remember }: Session, options: FollowOpt
   const { concurrency, signal, shapeOf } = options;
   const rehearse = rehearsals({ reader, memory, remember, concurrency, shapeOf });
   return { reader, memory, recollection: null, rehearse, concurrency, signal };
+}
+
+// On a control plane that may ignore dryRun it would be the very write that is not to be sent again.
+function rehearseForReading(session: Session, options: FollowOptions): Rehearse {
+  if (session.memory.dryRun !== "proven") return async () => ({ state: "impossible" });
+  return observingWith(session, options).rehearse;
 }
 
 function sentManifest({ kind, identity, written }: PendingIntent): Manifest {

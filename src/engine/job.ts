@@ -6,13 +6,14 @@ import type { Shape } from "../contract/shape.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
-import type { Manifest } from "../core/manifest.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
 import type { Reason } from "../core/plan.ts";
 import type { Recorded } from "../core/recorded.ts";
 import type { OutcomeError } from "../core/report.ts";
 import { scrub } from "../core/scrub.ts";
 import type { Intent, Ledger } from "./ledger.ts";
 import type { ServerMemory } from "./memory.ts";
+import type { Recovered } from "./recover.ts";
 import type { Sink } from "./sink.ts";
 import type { TakeTurn } from "./turns.ts";
 
@@ -33,6 +34,10 @@ export type WritingContext = {
   readonly isStopped: () => boolean;
   /** Told of an end that is not a good one, before anybody else has a turn. */
   readonly onTrouble: (written: Written) => void;
+  /** What earlier runs left open, by resource. */
+  readonly recovered: ReadonlyMap<Identity, readonly Recovered[]>;
+  /** Told of an open intent whose request is sent again, in its place. */
+  readonly onResumed: (intent: string) => void;
   /** Reads live of the resource again. */
   readonly readBack: (job: Job) => Promise<Live>;
   readonly now: () => number;
@@ -58,6 +63,8 @@ export type Job = {
 export type Attempt = {
   readonly job: Job;
   readonly intent: Intent;
+  /** Whether the same request was sent before, and may have had its effect since. */
+  readonly isRepeat: boolean;
   readonly context: WritingContext;
   /** How many sends there were, this one included. */
   readonly attempts: number;
@@ -80,7 +87,12 @@ export type Written =
   | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };
 
 /** An attempt that had no effect and is worth another one; `otherwise` is the end when there is none. */
-export type Again = { readonly state: "again"; readonly otherwise: Written };
+export type Again = {
+  readonly state: "again";
+  readonly otherwise: Written;
+  /** The intent that stays in the journal, where its request may have arrived all the same; null where it was refused. */
+  readonly open: Intent | null;
+};
 
 /** The end of a write that did not go well, in words that carry none of the manifest's secrets. */
 export function ended(

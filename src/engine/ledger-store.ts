@@ -157,7 +157,8 @@ export async function openLedger(
       for (const part of parts(receipts)) await store.write(part.map(receiptPut));
     },
     forget: (identities) => store.write(identities.map((identity) => put.forgotten({ server, identity }))),
-    open: (intent) => store.write([put.intent(intentRow(server, key, intent))]),
+    open: (intent, instead = []) =>
+      store.write([...instead.map((id) => put.closed({ id })), put.intent(intentRow(server, key, intent))]),
     keepReply: (id, reply) => store.write([put.reply({ id, reply: seal(key, Buffer.from(reply), `reply ${id}`) })]),
     close: (id, receipt) => store.write([put.closed({ id }), ...(receipt === null ? [] : [receiptPut(receipt)])]),
     pending: async () => {

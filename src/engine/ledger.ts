@@ -43,8 +43,8 @@ export type Ledger = {
   /** Remembers receipts, durably. */
   readonly record: (receipts: readonly Recorded[]) => Promise<void>;
   readonly forget: (identities: readonly Identity[]) => Promise<void>;
-  /** Resolves once the intent is durable; nothing may be sent before. */
-  readonly open: (intent: Intent) => Promise<void>;
+  /** Resolves once the intent is durable, in the place of those named; nothing may be sent before. */
+  readonly open: (intent: Intent, instead?: readonly string[]) => Promise<void>;
   /** Seals a reply that may carry a one-time token; resolves once it is durable. */
   readonly keepReply: (intent: string, reply: Uint8Array) => Promise<void>;
   /** Ends an intent, with the receipt of its effect where it had one. */

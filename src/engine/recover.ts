@@ -1,17 +1,14 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { operations } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Shape } from "../contract/shape.ts";
-import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
-import type { Identity } from "../core/manifest.ts";
-import type { Recorded } from "../core/recorded.ts";
-import { judge } from "./judge.ts";
+import type { OutcomeError } from "../core/report.ts";
+import { judge, type Verdict } from "./judge.ts";
 import type { PendingIntent } from "./ledger.ts";
 import { askAgain, mayAskAgain, type Sending } from "./send.ts";
 import type { Sink } from "./sink.ts";
-import { tokenIn } from "./token.ts";
+import { lostToken, rowIn, tokenIn } from "./token.ts";
 
 /** What recovery needs of its surroundings. */
 export type Recovery = Sending & {
@@ -22,126 +19,108 @@ export type Recovery = Sending & {
   readonly now: () => number;
 };
 
+/** What became of a write that an earlier run left open. */
+export type Recovered = {
+  readonly intent: PendingIntent;
+  readonly found: "made" | "not-made" | "unknown";
+  /** Why that is not known, or what is wrong with its one-time token; null when all is well. */
+  readonly error: OutcomeError | null;
+  /** Where its one-time token went. */
+  readonly token: string | null;
+  /** Whether the next run may find out more: its intent is not to be closed. */
+  readonly isOpen: boolean;
+};
+
 /**
- * Finds out what became of the writes that an earlier run left open: those that live shows are recorded, those that
- * did not arrive and cannot arrive any more are dropped, the rest stays open and is reported.
+ * Finds out what became of the writes that an earlier run left open. Nothing is sent but the request of a write that
+ * live shows to be made, under its key, for the reply with its one-time token. What was made is recorded; the intents
+ * stay in the journal until what was found is reported.
  */
-export async function recover(pending: readonly PendingIntent[], on: Recovery): Promise<readonly Diagnostic[]> {
-  const reports = await Promise.all(pending.map((intent) => recoverOne(intent, on)));
-  return reports.flat();
+export async function recover(pending: readonly PendingIntent[], on: Recovery): Promise<readonly Recovered[]> {
+  const found = await Promise.all(pending.map((intent) => recoverOne(intent, on)));
+  return found.filter((one) => one !== null);
 }
 
-async function recoverOne(intent: PendingIntent, on: Recovery): Promise<readonly Diagnostic[]> {
+async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovered | null> {
   const kind = on.kindOf(intent.kind);
-  if (kind === undefined) return [];
-  const token = await deliverToken(intent, on);
-  for (const isLast of [false, true]) {
-    // Until its deadline a request may still arrive, so an absence counts only afterwards.
-    if (isLast) await wait(Math.max(0, intent.deadline - on.now()), undefined, { signal: on.signal });
-    const verdict = judge(kind, on.shapeOf(intent.kind), intent, await on.readLive(intent, kind));
-    if (verdict.effect === "there") {
-      const known = intent.creates ? await regained(intent, kind, token, on) : token;
-      return settled(intent, verdict.row, { token: known, issuer: kind }, on);
-    }
-    if (verdict.effect === "unreadable") {
-      return unreadable(intent, { token: await regained(intent, kind, token, on), issuer: kind }, on);
-    }
-  }
-  if (token === "waiting") return [tokenWaits(intent.identity)];
-  await on.ledger.close(intent.id, null);
-  return [];
+  if (kind === undefined) return null;
+  const answered = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
+  if (answered !== null) return made(intent, answered, kind, on);
+  const { verdict, live } = await readBack(intent, kind, on);
+  if (verdict.effect === "there") return made(intent, verdict.row, kind, on);
+  // What was absent and is there now, with another content, may be ours, changed by somebody since.
+  const isChanged = intent.creates && live.state === "present";
+  if (verdict.effect === "not-there" && !isChanged)
+    return { intent, found: "not-made", error: null, token: null, isOpen: false };
+  return unknown(intent, live, kind, on);
 }
 
-/** What became of the one-time token of a write that an earlier run left open. */
-type TokenState = "none" | "delivered" | "waiting";
-
-type Recovering = { readonly token: TokenState; readonly issuer: Kind };
-
-async function settled(
+// Until its deadline a request may still arrive, so what live does not show counts only afterwards.
+async function readBack(
   intent: PendingIntent,
-  row: LiveRow,
-  { token, issuer }: Recovering,
-  { ledger, now }: Recovery,
-): Promise<readonly Diagnostic[]> {
-  const { identity, kind, written } = intent;
+  kind: Kind,
+  on: Recovery,
+): Promise<{ readonly verdict: Verdict; readonly live: Live }> {
+  const look = async () => {
+    const live = await on.readLive(intent, kind);
+    return { live, verdict: judge(kind, on.shapeOf(intent.kind), intent, live) };
+  };
+  const first = await look();
+  const rest = intent.deadline - on.now();
+  if (first.verdict.effect === "there" || rest <= 0) return first;
+  await wait(rest, undefined, { signal: on.signal });
+  return look();
+}
+
+async function made(intent: PendingIntent, row: LiveRow, kind: Kind, on: Recovery): Promise<Recovered> {
+  const { identity, written } = intent;
   const version = row.version ?? null;
-  const receipt: Recorded = { identity, kind, id: row.id, written, echo: row.manifest, version, at: now() };
-  if (token === "waiting") {
-    await ledger.record([receipt]);
-    return [tokenWaits(identity)];
+  if (intent.operation === "postModelVersion") on.memory.seenRegistering = true;
+  await on.remember();
+  await on.ledger.record([
+    { identity, kind: intent.kind, id: row.id, written, echo: row.manifest, version, at: on.now() },
+  ]);
+  const kept = intent.reply === null ? null : tokenIn(intent.reply, written);
+  const token = kept ?? (intent.creates && mayAskAgain(intent, kind, on) ? await askAgain(intent, on) : null);
+  if (token !== null) return delivered(intent, token, on);
+  const isLost = intent.creates && kind.issuesToken?.(written) === true;
+  const error = isLost ? lostToken(identity, intent.reply === null ? "reply" : "token") : null;
+  return { intent, found: "made", error, token: null, isOpen: false };
+}
+
+async function delivered(intent: PendingIntent, token: Secret, { sink }: Recovery): Promise<Recovered> {
+  try {
+    if (sink === null) throw new Error("no sink is chosen");
+    return {
+      intent,
+      found: "made",
+      error: null,
+      token: await sink.deliver(intent.identity, token),
+      isOpen: false,
+    };
+  } catch {
+    const message = `the one-time token of ${intent.identity} waits, sealed, in the ledger: it could not be put away; choose a sink that can be written (--sink file), and the next run delivers it`;
+    return { intent, found: "made", error: { code: "token-undelivered", message }, token: null, isOpen: true };
   }
-  await ledger.close(intent.id, receipt);
-  const isLost = issuer.issuesToken?.(written) === true && intent.creates && token === "none";
-  return isLost ? [tokenLost(identity, "was")] : [];
 }
 
-/** The diagnostic of a token that reached us and has nowhere to go. */
-function tokenWaits(identity: Identity): Diagnostic {
-  return {
-    severity: "error",
-    code: "token-undelivered",
-    summary: `the one-time token of ${identity} waits, sealed, in the ledger: it could not be put away`,
-    detail: "choose a sink that can be written (--sink file); the next run delivers it",
-    file: null,
-    line: null,
-    column: null,
-  };
+async function unknown(intent: PendingIntent, live: Live, kind: Kind, on: Recovery): Promise<Recovered> {
+  const { identity, written } = intent;
+  await doubtReceipt(intent, on);
+  // A read that failed may go well in the next run; where there is nothing to read by, waiting does not help.
+  const isOpen = live.state === "unknown" && live.reason === "unreadable";
+  const mayHaveToken = kind.issuesToken?.(written) === true && !isOpen && (intent.creates || live.state === "unknown");
+  if (mayHaveToken) return { intent, found: "unknown", error: lostToken(identity, "outcome"), token: null, isOpen };
+  const why =
+    live.state === "present"
+      ? "something newer is there, and it is not what was sent"
+      : `whether it took effect cannot be read${isOpen ? "; the next run looks again" : ""}`;
+  const message = `an earlier run was interrupted while it wrote ${identity}: ${why}`;
+  return { intent, found: "unknown", error: { code: "outcome-unknown", message }, token: null, isOpen };
 }
 
-/** The diagnostic of an account whose one-time token nobody holds. */
-function tokenLost(identity: Identity, was: "was" | "may have been"): Diagnostic {
-  return {
-    severity: "error",
-    code: "token-unrecovered",
-    summary: `${identity} ${was} created by an interrupted run, and its one-time token was lost on the way`,
-    detail: "use a new account name, or give it a secret_store_config",
-    file: null,
-    line: null,
-    column: null,
-  };
-}
-
-// Where live cannot be read, repeating an idempotent write is the cure, and the plan does so; the others stay open.
-async function unreadable(
-  intent: PendingIntent,
-  { token, issuer }: Recovering,
-  { ledger }: Recovery,
-): Promise<readonly Diagnostic[]> {
-  if (token === "waiting") return [tokenWaits(intent.identity)];
-  if (operations[intent.operation].retry !== "version") {
-    await ledger.close(intent.id, null);
-    return token === "none" && issuer.issuesToken?.(intent.written)
-      ? [tokenLost(intent.identity, "may have been")]
-      : [];
-  }
-  return [
-    {
-      severity: "warning",
-      code: "outcome-unknown",
-      summary: `an earlier write of ${intent.identity} was interrupted, and whether it took effect cannot be read`,
-      detail: "it is looked at again in the next run",
-      file: null,
-      line: null,
-      column: null,
-    },
-  ];
-}
-
-/** A token that did not reach us is asked for again where the server makes a write with a key once. */
-async function regained(intent: PendingIntent, kind: Kind, token: TokenState, on: Recovery): Promise<TokenState> {
-  if (token !== "none" || !mayAskAgain(intent, kind, on)) return token;
-  return deliver(intent, await askAgain(intent, on), on);
-}
-
-async function deliverToken(intent: PendingIntent, on: Recovery): Promise<TokenState> {
-  return deliver(intent, intent.reply === null ? null : tokenIn(intent.reply, intent.written), on);
-}
-
-async function deliver(intent: PendingIntent, token: Secret | null, { sink }: Recovery): Promise<TokenState> {
-  if (token === null) return "none";
-  if (sink === null) return "waiting";
-  return sink.deliver(intent.identity, token).then(
-    () => "delivered",
-    () => "waiting",
-  );
+// What was written last is not known any more: where live cannot be read, the ledger's word must not stand for it.
+async function doubtReceipt({ identity }: PendingIntent, { ledger }: Recovery): Promise<void> {
+  const receipt = (await ledger.recorded([identity])).get(identity);
+  if (receipt !== undefined) await ledger.record([{ ...receipt, at: 0 }]);
 }

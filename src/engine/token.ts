@@ -1,12 +1,51 @@
 import { isSameResource } from "../client/same.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import { Secret } from "../contract/secret.ts";
+import { type Kind, type LiveRow, readRow } from "../core/kind.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { OutcomeError } from "../core/report.ts";
+import type { Intent } from "./ledger.ts";
 
 /** The one-time token in a reply that was put away; null where there is none, or the reply tells of another resource. */
 export function tokenIn(reply: Uint8Array, manifest: JsonObject): Secret | null {
   const body = parsed(reply);
   if (!isObject(body) || typeof body.token !== "string" || body.token === "") return null;
   return isSameResource({ manifest }, body.data) ? new Secret(body.token) : null;
+}
+
+/** The resource in the reply of a write that was put away; null where the reply does not carry it. */
+export function rowIn(reply: Uint8Array, { operation, written }: Intent, kind: Kind): LiveRow | null {
+  const body = parsed(reply);
+  const writing = kind.write.find((one) => one.operation === operation);
+  if (!isObject(body) || writing === undefined) return null;
+  try {
+    const row = readRow(writing, body.data);
+    return row?.key === kind.key(written) ? row : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Why nobody holds the one-time token of an account, and what to do now. */
+export function lostToken(identity: Identity, lost: "token" | "reply" | "outcome"): OutcomeError {
+  const ways = "use a new account name, or give it a secret_store_config";
+  switch (lost) {
+    case "token":
+      return {
+        code: "token-lost",
+        message: `${identity} was created, but the reply carried no one-time token: ${ways}`,
+      };
+    case "reply":
+      return {
+        code: "token-unrecovered",
+        message: `${identity} was created, but the reply with its one-time token was lost: ${ways}`,
+      };
+    case "outcome":
+      return {
+        code: "token-unrecovered",
+        message: `${identity} may have been created by an interrupted run, and its one-time token would be lost: ${ways}`,
+      };
+  }
 }
 
 function parsed(reply: Uint8Array): unknown {

@@ -5,11 +5,14 @@ import type { Sent } from "../client/writer.ts";
 import { isObject } from "../contract/json.ts";
 import { operations } from "../contract/operations.ts";
 import { type LiveRow, readRow, type Writing } from "../core/kind.ts";
+import { equal } from "../core/normal.ts";
 import type { Reason } from "../core/plan.ts";
 import { chooseWriting } from "../core/server.ts";
 import { inDoubt, resolveDoubt, settle } from "./doubt.ts";
 import { type Again, type Attempt, ended, type Job, readAgain, type WritingContext, type Written } from "./job.ts";
+import { judge } from "./judge.ts";
 import type { Intent } from "./ledger.ts";
+import type { Recovered } from "./recover.ts";
 import { deploymentInProgress, followRollout } from "./rollout.ts";
 import { sendIntent } from "./send.ts";
 import { tokenIn } from "./token.ts";
@@ -17,41 +20,62 @@ import { tokenIn } from "./token.ts";
 /** How often a write is sent again: after a deployment in progress, or a read-back that found nothing. */
 const ROUNDS = 3;
 
+/** Refusals that say nothing of a request that was sent before under the same key. */
+const PASSING: readonly number[] = [401, 403, 409, 412, 429, 503];
+
 /** How long an intent may wait for its turn, in shares of the request's timeout. */
 const WAIT_SHARE = 0.1;
 
 /** Writes one resource: journal, send, and where the outcome is in doubt read back before anything is sent again. */
 export async function write(job: Job, context: WritingContext): Promise<Written> {
   let last: Written | null = null;
+  let left: readonly Left[] = (context.recovered.get(job.manifest.identity) ?? []).filter(
+    ({ found }) => found !== "made",
+  );
   for (let attempts = 1; attempts <= ROUNDS; attempts += 1) {
     const current = attempts === 1 ? job : { ...job, live: await readAgain(job, context) };
     const writing = chooseWriting(job.kind, current.live, context.memory);
     if (writing === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
-    const next = await attempt(current, writing, context, attempts);
+    const next = await attempt({ job: current, writing, context, attempts, left });
     if (next.state === "unsent") return last ?? { state: "put-off", attempts: 0 };
     if (next.state !== "again") return next;
     if (context.stopping.aborted) return next.otherwise;
     last = next.otherwise;
+    left = next.open === null ? [] : [{ intent: next.open, isOpen: false }];
   }
   return last ?? ended("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 });
 }
 
-async function attempt(
-  job: Job,
-  writing: Writing,
-  context: WritingContext,
-  attempts: number,
-): Promise<Written | Again | Unsent> {
-  const early = intentOf(job, writing, context);
-  await context.ledger.open(early);
+/** An intent of the same resource that is in the journal still; one that is open is not to be closed for another. */
+type Left = Pick<Recovered, "isOpen"> & { readonly intent: Intent };
+
+type Trial = {
+  readonly job: Job;
+  readonly writing: Writing;
+  readonly context: WritingContext;
+  readonly attempts: number;
+  readonly left: readonly Left[];
+};
+
+async function attempt({ job, writing, context, attempts, left }: Trial): Promise<Written | Again | Unsent> {
+  const fresh = intentOf(job, writing, context);
+  const repeated = left.find(({ intent }) => isSameRequest(intent, fresh)) ?? null;
+  const early = repeated === null ? fresh : repeatOf(repeated.intent, fresh);
+  const replaced = left.filter((one) => one === repeated || !one.isOpen);
+  await context.ledger.open(
+    early,
+    replaced.map(({ intent }) => intent.id),
+  );
+  const isRepeat = repeated !== null;
+  if (isRepeat) context.onResumed(repeated.intent.id);
   const next = await context.takeTurn(async (): Promise<Written | Again | Unsent | Applied> => {
     if (context.isStopped()) {
       // Where it cannot be struck out, the next run finds out that it was never sent.
-      await context.ledger.close(early.id, null).catch(() => undefined);
+      if (!isRepeat) await context.ledger.close(early.id, null).catch(() => undefined);
       return { state: "unsent" };
     }
-    const intent = isInTime(early, context) ? early : await renewed(early, intentOf(job, writing, context), context);
-    const sent = await sentOnce({ job, intent, context, attempts });
+    const intent = isInTime(early, context) ? early : await renewed(early, context);
+    const sent = await sentOnce({ job, intent, isRepeat, context, attempts });
     if (sent.state === "failed" || sent.state === "unknown") context.onTrouble(sent);
     return sent;
   });
@@ -77,7 +101,7 @@ async function sentOnce(one: Attempt): Promise<Written | Again | Applied> {
     case "refused":
       return refused(one, sent);
     case "not-sent":
-      await context.ledger.close(intent.id, null);
+      if (!one.isRepeat) await context.ledger.close(intent.id, null);
       return ended("failed", { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` }, one);
     case "ambiguous":
       return resolveDoubt(one, inDoubt(sent.reason, reply === null ? null : tokenIn(reply, job.body)));
@@ -89,10 +113,24 @@ function isInTime({ deadline }: Intent, { now, requestTimeoutMs }: WritingContex
   return now() + requestTimeoutMs <= deadline;
 }
 
-async function renewed(early: Intent, intent: Intent, { ledger }: WritingContext): Promise<Intent> {
-  await ledger.close(early.id, null);
-  await ledger.open(intent);
+async function renewed(early: Intent, context: WritingContext): Promise<Intent> {
+  const intent = { ...early, id: randomUUID(), deadline: deadlineOf(context) };
+  await context.ledger.open(intent, [early.id]);
   return intent;
+}
+
+function isSameRequest(one: Intent, other: Intent): boolean {
+  return one.operation === other.operation && equal(one.written, other.written);
+}
+
+// Under the key of the one before, a control plane that honours keys makes it once, also where that one arrives late.
+// Its effect is told from others by what was known before that one.
+function repeatOf({ versionBefore, creates, key }: Intent, fresh: Intent): Intent {
+  return { ...fresh, versionBefore, creates, key: key ?? fresh.key };
+}
+
+function deadlineOf({ now, requestTimeoutMs }: WritingContext): number {
+  return Math.ceil(now() + requestTimeoutMs * (1 + WAIT_SHARE));
 }
 
 function intentOf({ kind, manifest, body, live }: Job, writing: Writing, context: WritingContext): Intent {
@@ -106,7 +144,7 @@ function intentOf({ kind, manifest, body, live }: Job, writing: Writing, context
     written: body,
     versionBefore: present ?? newest,
     creates: live.state === "absent",
-    deadline: Math.ceil(context.now() + context.requestTimeoutMs * (1 + WAIT_SHARE)),
+    deadline: deadlineOf(context),
     key: randomUUID(),
   };
 }
@@ -118,10 +156,24 @@ async function applied(
 ): Promise<Written | Again> {
   const { kind, body } = one.job;
   const row = rowIn(writing, sent.data);
-  if (row !== null && row.key === kind.key(body)) return settle(one, row, sent.token);
+  if (row !== null && row.key === kind.key(body))
+    return (await isOvertaken(one)) ? afresh(one) : settle(one, row, sent.token);
   // Operation 5 answers an empty object, which tells nothing of the effect.
   const reason = "the reply does not carry the resource";
   return resolveDoubt(one, { reason, answered: true, token: sent.token });
+}
+
+// The reply to a repeat may be that of long ago, and somebody else may have written since: what can be repeated is then
+// sent as a request of its own. A version or a token is never asked for twice.
+async function isOvertaken({ job, intent, isRepeat, context }: Attempt): Promise<boolean> {
+  if (!isRepeat || operations[intent.operation].retry !== "repeat") return false;
+  return judge(job.kind, job.shape, intent, await readAgain(job, context)).effect === "not-there";
+}
+
+async function afresh(one: Attempt): Promise<Again> {
+  await one.context.ledger.close(one.intent.id, null);
+  const otherwise = ended("unknown", { code: "outcome-unknown", message: "the write did not last" }, one);
+  return { state: "again", otherwise, open: null };
 }
 
 function rowIn(writing: Writing, data: unknown): LiveRow | null {
@@ -135,7 +187,8 @@ function rowIn(writing: Writing, data: unknown): LiveRow | null {
 async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>): Promise<Written | Again> {
   const { job, intent, context } = one;
   const { status, code, reason, message } = sent;
-  await context.ledger.close(intent.id, null);
+  const isDecided = !one.isRepeat || (context.memory.honoursKeys && !PASSING.includes(status));
+  if (isDecided) await context.ledger.close(intent.id, null);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };
   const { method, path } = operations[intent.operation];
@@ -146,9 +199,11 @@ async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>):
     ...pointer,
   };
   const otherwise = ended("failed", error, one);
-  if (reason === "route-missing") return { state: "again", otherwise };
+  const again = { state: "again", otherwise, open: isDecided ? null : intent } as const;
+  // The refusal may be the one of the first request, and what it was for be mended since.
+  if (reason === "route-missing" || (one.isRepeat && isDecided)) return again;
   if (status !== 409 || !job.kind.rollsOut) return otherwise;
-  if (await waitForRollout(job, context)) return { state: "again", otherwise };
+  if (await waitForRollout(job, context)) return again;
   return context.hurry.aborted ? { state: "put-off", attempts: one.attempts } : otherwise;
 }
 

@@ -13,14 +13,21 @@ const styles: { readonly [result in Result]: Style } = {
   unknown: "magenta",
 };
 
+const interruptedText: { readonly [found in NonNullable<Outcome["interrupted"]>]: string } = {
+  made: "by an earlier run that was interrupted",
+  "not-made": "not made by an earlier run that was interrupted",
+  unknown: "left by an earlier run that was interrupted",
+};
+
 /** Where the manifest of an outcome stands (`file:line:column`), as exactly as its error tells; null when unknown. */
 export type PlaceOf = (outcome: Outcome) => string | null;
 
 /** One resource's outcome in a line, with the reason and the place where it did not go well. */
 export function outcomeText(outcome: Outcome, paint: Paint, placeOf: PlaceOf): string {
-  const { identity, result, rollout, error } = outcome;
+  const { identity, result, rollout, error, interrupted } = outcome;
   const shown = rollout === null ? "" : `  rollout ${rollout}`;
-  const head = `${paint(styles[result], result.padEnd(9))} ${printable(identity)}${shown}`;
+  const earlier = interrupted === undefined ? "" : `  ${interruptedText[interrupted]}`;
+  const head = `${paint(styles[result], result.padEnd(9))} ${printable(identity)}${shown}${earlier}`;
   if (error === null) return head;
   const place = placeOf(outcome);
   const where = place === null ? "" : `\n            ${paint("dim", `at ${printable(place)}`)}`;

@@ -40,7 +40,7 @@ describe.each(planes)("an apply that is killed, on a $name control plane", (plan
     await expectOneOfEach(server);
     const token = join(source.folder, ".holdfast/tokens", new URL(server.url).host.replace(":", "_"));
     if (existsSync(join(token, "virtual-account/ci"))) expect(rerun).toMatchObject({ code: 0 });
-    else expect(rerun.stderr).toContain("[token-unrecovered]");
+    else expect(rerun.stdout).toContain("[token-unrecovered]");
     expect(await source.run(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
   });
 });

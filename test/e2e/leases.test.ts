@@ -46,7 +46,7 @@ describe("two applies with state folders of their own on one control plane", () 
     // Where two sources have nothing in common, a scope for each lets both write.
     const apart = await sourceOf({ "account.yaml": account("other"), ...foundations }, server);
     expect(await apart.run([...flags, "--only", "cluster/dev", "--lease-scope", "other"])).toMatchObject({ code: 0 });
-    gate.letGo();
+    await gate.letGo();
     expect(await apply.ended).toMatchObject({ code: 0 });
     const after = await other.run(flags);
     expect(after).toMatchObject({ code: 0, stdout: "Applied: 6 unchanged\n" });

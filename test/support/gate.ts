@@ -8,16 +8,19 @@ export type Gate = {
   readonly url: string;
   /** From now on, writes of the path arrive and their replies do not, rehearsals aside. Resolves once one is held. */
   readonly hold: (method: string, path: string) => Promise<void>;
+  /** From now on, writes of the path do not arrive before they are let go. Resolves once one is held. */
+  readonly delay: (method: string, path: string) => Promise<void>;
   /** From now on, everything passes. */
   readonly open: () => void;
-  /** The same, and what was held back arrives after all. */
-  readonly letGo: () => void;
+  /** The same, and what was held back or delayed arrives after all; resolves once what was delayed is answered. */
+  readonly letGo: () => Promise<void>;
 };
 
 /** Puts a gate in front of a control plane. */
 export async function gateTo({ url }: Server): Promise<Gate> {
   const closed = new Map<string, () => void>();
-  const late: (() => void)[] = [];
+  const delayed = new Map<string, () => void>();
+  const late: (() => Promise<void> | void)[] = [];
   const gate = createServer((asked, reply) => void pass(asked, reply));
   await new Promise<void>((done) => gate.listen(0, "127.0.0.1", done));
   onTestFinished(() => {
@@ -29,23 +32,41 @@ export async function gateTo({ url }: Server): Promise<Gate> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     hold: (method, path) => new Promise<void>((held) => closed.set(`${method} ${path}`, held)),
-    open: () => closed.clear(),
-    letGo: () => {
-      closed.clear();
-      for (const arrive of late.splice(0)) arrive();
+    delay: (method, path) => new Promise<void>((held) => delayed.set(`${method} ${path}`, held)),
+    open,
+    letGo: async () => {
+      open();
+      await Promise.all(late.splice(0).map((arrive) => arrive()));
     },
   };
+
+  function open(): void {
+    closed.clear();
+    delayed.clear();
+  }
 
   async function pass(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { method, url: path = "", headers } = asked;
     const body = await buffer(asked);
-    const held = body.includes('"dryRun":true') ? undefined : closed.get(`${method} ${path}`);
+    const isDryRun = body.includes('"dryRun":true');
+    const held = isDryRun ? undefined : closed.get(`${method} ${path}`);
+    const isLate = isDryRun ? undefined : delayed.get(`${method} ${path}`);
+    const { promise: answered, resolve: over } = Promise.withResolvers<void>();
+    if (isLate !== undefined)
+      await new Promise<void>((arrive) => {
+        late.push(() => {
+          arrive();
+          return answered;
+        });
+        isLate();
+      });
     const passed = request(url + path, { method, headers }, (answer) => {
+      answer.once("end", over);
       const arrive = () => reply.writeHead(answer.statusCode ?? 502, answer.headers);
       if (held === undefined) answer.pipe(arrive());
       else
         void buffer(answer).then((kept) => {
-          late.push(() => arrive().end(kept));
+          late.push(() => void arrive().end(kept));
           held();
         });
     });

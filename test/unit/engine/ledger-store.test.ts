@@ -82,6 +82,15 @@ describe("the ledger", () => {
     });
   });
 
+  test("F80 opens an intent in the place of others, at once", async () => {
+    const { open } = await place();
+    await using ledger = await open();
+    await ledger.open(intent("one"));
+    await ledger.open(intent("two"));
+    await ledger.open(intent("three"), ["one", "two"]);
+    expect((await ledger.pending()).map(({ id }) => id)).toEqual(["three"]);
+  });
+
   test("ends an intent together with the receipt of its effect", async () => {
     const { open } = await place();
     await using ledger = await open();

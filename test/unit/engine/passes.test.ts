@@ -276,16 +276,22 @@ describe("a request that is lost before its effect", () => {
     ["operation 16", "putApp", declare(service())],
     ["operation 3", "putPromptVersion", declare(prompt())],
     ["operation 18", "putVirtualAccount", account],
-  ] as const)("of %s is sent again once it cannot arrive any more", async (_, operation, manifest) => {
-    const { plane, run } = await prepared();
-    plane.manners.lost.set(operation, 1);
-    const report = await run.apply([cluster, workspace, repo, manifest]);
-    expect(results(report)[manifest.identity]).toBe("created");
-    expect(report.outcomes.find(({ identity }) => identity === manifest.identity)?.attempts).toBe(2);
-    expect(plane.effects).toHaveLength(1);
-  });
+  ] as const)(
+    "F80 of %s is sent again under its key once it cannot arrive any more",
+    async (_, operation, manifest) => {
+      const { plane, run } = await prepared();
+      plane.manners.lost.set(operation, 1);
+      plane.seen.length = 0;
+      const report = await run.apply([cluster, workspace, repo, manifest]);
+      const keys = plane.seen.flatMap(({ headers }) => headers["idempotency-key"] ?? []);
+      expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+      expect(results(report)[manifest.identity]).toBe("created");
+      expect(report.outcomes.find(({ identity }) => identity === manifest.identity)?.attempts).toBe(2);
+      expect(plane.effects).toHaveLength(1);
+    },
+  );
 
-  test("again and again is unknown in the end, and stays in the journal for nothing", async () => {
+  test("F80 again and again is unknown in the end, and the next run sends it under the same key", async () => {
     const { plane, run } = await prepared();
     plane.manners.lost.set("putApp", 9);
     const report = await run.apply([cluster, workspace, declare(service())]);
@@ -294,7 +300,12 @@ describe("a request that is lost before its effect", () => {
       attempts: 3,
       error: { code: "outcome-unknown" },
     });
-    expect(plane.effects).toEqual([]);
+    expect([plane.effects, report.pending.length]).toEqual([[], 1]);
+    plane.manners.lost.clear();
+    const next = await run.apply([cluster, workspace, declare(service())]);
+    expect([results(next)["service/c1:ws1/api"], next.pending]).toEqual(["created", []]);
+    const keys = plane.seen.flatMap(({ headers }) => headers["idempotency-key"] ?? []);
+    expect(new Set(keys.slice(-4)).size).toBe(1);
   });
 });
 

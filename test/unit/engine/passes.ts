@@ -28,7 +28,7 @@ export type PassOptions = {
   readonly now?: () => number;
   /** Whether a plan may recall what earlier looks have seen; on unless told otherwise. */
   readonly recalls?: boolean;
-  /** What a plan selects; everything unless told otherwise. */
+  /** What a pass selects; everything unless told otherwise. */
   readonly only?: readonly Identity[];
   /** What a plan leaves as live has it. */
   readonly ignore?: readonly IgnoreRule[];
@@ -75,6 +75,12 @@ export async function passes(url: string, folder?: string) {
       diagnostics: [],
     };
   };
+  const selected = (manifests: readonly Manifest[], { only }: PassOptions) => {
+    const whole = desired(manifests);
+    if (only === undefined) return whole;
+    const chosen = whole.manifests.filter(({ identity }) => only.includes(identity));
+    return { ...whole, manifests: chosen, isWhole: false };
+  };
   const progress: Progress[] = [];
   const followOptions = (options: PassOptions): FollowOptions => ({
     ...common(options),
@@ -101,11 +107,7 @@ export async function passes(url: string, folder?: string) {
         ignore: options.ignore ?? [],
         hasSink: one.sink !== null,
       };
-      const { only } = options;
-      const whole = desired(manifests);
-      if (only === undefined) return await look(whole, looking);
-      const selected = whole.manifests.filter(({ identity }) => only.includes(identity));
-      return await look({ ...whole, manifests: selected, isWhole: false }, looking);
+      return await look(selected(manifests, options), looking);
     },
     apply: async (manifests: readonly Manifest[], options: PassOptions = {}) => {
       await using one = await session(options);
@@ -119,8 +121,8 @@ export async function passes(url: string, folder?: string) {
         ignore: [],
         hasSink: one.sink !== null,
       };
-      const looked = await look(desired(manifests), looking);
-      const applied = await follow(looked, one, followOptions(options));
+      const looked = await look(selected(manifests, options), looking);
+      const applied = await follow(looked, one, { ...followOptions(options), recovered });
       return {
         ...applied,
         recovered,

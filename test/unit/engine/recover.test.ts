@@ -5,6 +5,7 @@ import type { JsonObject } from "../../../src/contract/json.ts";
 import type { WriteOperation } from "../../../src/contract/operations.ts";
 import type { Live } from "../../../src/core/live.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
+import type { Outcome } from "../../../src/core/report.ts";
 import { judge } from "../../../src/engine/judge.ts";
 import type { Intent } from "../../../src/engine/ledger.ts";
 import { tokenIn } from "../../../src/engine/token.ts";
@@ -147,81 +148,211 @@ describe("a run after one that was killed", () => {
     return { plane, run };
   }
 
+  const left = ({ outcomes }: { readonly outcomes: readonly Outcome[] }) =>
+    outcomes
+      .filter(({ interrupted }) => interrupted !== undefined)
+      .map(({ identity, result, interrupted, error }) => [identity, interrupted, result, error?.code ?? null]);
+  const team = declare({ type: "team", name: "ml", members: ["a@x.io"] });
+  const ground = [cluster, workspace];
+
   test("records what had arrived, and writes it no second time", async () => {
     const { plane, run } = await killed(declare(service()), "putApp");
-    await (await passes(plane.url)).apply([cluster, workspace, declare(service())]);
+    await (await passes(plane.url)).apply([...ground, declare(service())]);
     plane.effects.length = 0;
-    const report = await run.apply([cluster, workspace, declare(service())]);
+    const report = await run.apply([...ground, declare(service())]);
     expect(results(report)["service/c1:ws1/api"]).toBe("unchanged");
-    expect([plane.effects, report.pending, report.recovered]).toEqual([[], [], []]);
+    expect([plane.effects, report.pending, left(report)]).toEqual([[], [], []]);
   });
 
   test("writes once what had not arrived", async () => {
     const { plane, run } = await killed(declare(service()), "putApp");
-    const report = await run.apply([cluster, workspace, declare(service())]);
+    const report = await run.apply([...ground, declare(service())]);
     expect(results(report)["service/c1:ws1/api"]).toBe("created");
     expect(plane.effects).toHaveLength(1);
-    expect(report.pending).toEqual([]);
+    expect([report.pending, left(report)]).toEqual([[], []]);
+  });
+
+  test("F80 sends what had not arrived under the key that the journal holds, in its place", async () => {
+    const key = "key-of-the-first-send";
+    const { plane, run } = await killed(declare(service()), "putApp", { key });
+    plane.manners.lost.set("putApp", 1);
+    await run.apply([...ground, declare(service())]);
+    expect(keysOf(plane)).toEqual([key, key]);
+    expect(plane.effects).toHaveLength(1);
+  });
+
+  test("F80 uses another key for another content", async () => {
+    const key = "key-of-the-first-send";
+    const { plane, run } = await killed(declare(service()), "putApp", { key });
+    const report = await run.apply([...ground, declare(service({ replicas: 2 }))]);
+    expect(keysOf(plane)).toHaveLength(1);
+    expect(keysOf(plane)).not.toContain(key);
+    expect(left(report)).toEqual([["service/c1:ws1/api", "not-made", "skipped", null]]);
+    expect([results(report)["service/c1:ws1/api"], report.pending]).toEqual(["created", []]);
   });
 
   test("waits for the deadline before it takes a request for lost", async () => {
     const deadline = Date.now() + 1_500;
     const { plane, run } = await killed(declare(service()), "putApp", { deadline });
-    await run.apply([cluster, workspace, declare(service())]);
+    await run.apply([...ground, declare(service())]);
     expect(Date.now()).toBeGreaterThanOrEqual(deadline);
     expect(plane.effects).toHaveLength(1);
+  });
+
+  test("F75 sends nothing of a manifest that has left git, and says that it was not made", async () => {
+    const { plane, run } = await killed(declare(service()), "putApp");
+    const report = await run.apply(ground);
+    expect(left(report)).toEqual([["service/c1:ws1/api", "not-made", "skipped", null]]);
+    expect([plane.effects, report.pending]).toEqual([[], []]);
+    expect(left(await run.apply(ground))).toEqual([]);
+  });
+
+  test("F75 records what was made of a manifest that has left git, and says so", async () => {
+    const { plane, run } = await killed(declare(service()), "putApp");
+    await (await passes(plane.url)).apply([...ground, declare(service())]);
+    plane.effects.length = 0;
+    const report = await run.apply(ground);
+    expect(left(report)).toEqual([["service/c1:ws1/api", "made", "created", null]]);
+    expect([plane.effects, report.pending]).toEqual([[], []]);
+    expect((await run.plan(ground)).plan.summary).toMatchObject({ orphan: 1 });
+  });
+
+  test("F75 finds a changed manifest's first write and makes the second, once each", async () => {
+    const { plane, run } = await killed(declare(service()), "putApp");
+    await (await passes(plane.url)).apply([...ground, declare(service())]);
+    plane.effects.length = 0;
+    const report = await run.apply([...ground, declare(service({ replicas: 2 }))]);
+    expect(left(report)).toEqual([["service/c1:ws1/api", "made", "created", null]]);
+    expect(results(report)["service/c1:ws1/api"]).toBe("updated");
+    expect([plane.effects.length, report.pending]).toEqual([1, []]);
+  });
+
+  test("F75 asks for no token under the key of an account that left git and cannot be read", async () => {
+    const { plane, run } = await killed(account, "putVirtualAccount", { key: "key-of-the-first-send", creates: false });
+    for (const name of extensions) plane.manners.missing.add(name);
+    const report = await run.apply(ground);
+    expect(left(report)).toEqual([["virtual-account/ci", "unknown", "unknown", "token-unrecovered"]]);
+    expect([plane.effects, report.pending]).toEqual([[], []]);
+    expect(plane.asked.filter(({ operation }) => operation === "putVirtualAccount")).toEqual([]);
+  });
+
+  test("F75 does not take the ledger's word for what an interrupted write may have changed", async () => {
+    const { plane, run } = await killed({ ...team, value: { ...team.value, members: ["b@x.io"] } }, "putTeam", {
+      creates: false,
+    });
+    await run.apply([...ground, team]);
+    plane.effects.length = 0;
+    for (const name of extensions) plane.manners.missing.add(name);
+    await using session = await run.session({});
+    await session.ledger.open(intentFor({ ...team, value: { ...team.value, members: ["b@x.io"] } }, "putTeam"));
+    const report = await run.apply([...ground, team]);
+    expect(plane.effects).toEqual([{ operation: "putTeam", key: "ml" }]);
+    expect(report.pending).toEqual([]);
+  });
+
+  test("F75 keeps what a step that is held back may still need, and asks for it once it is not", async () => {
+    const key = "key-of-the-first-send";
+    const { plane, run } = await killed(account, "putVirtualAccount", { key, creates: false });
+    for (const name of extensions) plane.manners.missing.add(name);
+    const held = await run.apply([...ground, account], { sink: null });
+    expect(left(held)).toEqual([["virtual-account/ci", "unknown", "unknown", "token-unrecovered"]]);
+    expect([results(held)["virtual-account/ci"], held.pending.length]).toEqual(["blocked", 1]);
+    const report = await run.apply([...ground, account]);
+    expect(report.tokens).toHaveLength(1);
+    expect([keysOf(plane), report.pending, left(report)]).toEqual([[key], [], []]);
+  });
+
+  test("F75 leaves alone what is not selected", async () => {
+    const { run } = await killed(declare(service()), "putApp", { key: "key-of-the-first-send" });
+    const report = await run.apply([...ground, declare(service())], { only: ground.map(({ identity }) => identity) });
+    expect([left(report), report.pending.length]).toEqual([[], 1]);
+  });
+
+  test("F75 tells an account that is there, and not as it was sent, from one that is not", async () => {
+    const { plane, run } = await killed(account, "putVirtualAccount");
+    const manifest = {
+      ...account.value,
+      permissions: [{ resource_fqn: "t", resource_type: "tenant", role_id: "tenant-admin" }],
+    };
+    plane.rows("accounts").push({ id: "a", key: "ci", name: "ci", manifest, updatedAt: "x" });
+    const report = await run.apply(ground);
+    expect(left(report)).toEqual([["virtual-account/ci", "unknown", "unknown", "token-unrecovered"]]);
+    expect([plane.effects, report.pending]).toEqual([[], []]);
+  });
+
+  test("F75 delivers the token of an account that left git, from a reply that had reached the journal", async () => {
+    const reply = { data: { id: "a", name: "ci", manifest: account.value }, token: "CANARY-sealed" };
+    const { plane, run } = await killed(account, "putVirtualAccount", { reply });
+    for (const name of extensions) plane.manners.missing.add(name);
+    const report = await run.apply(ground);
+    expect(left(report)).toEqual([["virtual-account/ci", "made", "created", null]]);
+    expect(report.tokens).toEqual([{ identity: account.identity, location: tokenFile(run) }]);
+    expect(await readFile(tokenFile(run), "utf8")).toBe("CANARY-sealed\n");
+    expect([plane.effects, report.pending]).toEqual([[], []]);
   });
 
   test("delivers a token that had reached the journal, once", async () => {
     const reply = { data: { manifest: account.value }, token: "CANARY-sealed" };
     const { plane, run } = await killed(account, "putVirtualAccount", { reply });
     plane.rows("accounts").push({ id: "a", key: "ci", name: "ci", manifest: account.value, updatedAt: "x" });
-    const report = await run.apply([cluster, workspace, account]);
-    expect(report.recovered).toEqual([]);
-    expect(report.pending).toEqual([]);
-    expect(await readFile(join(run.state.folder, "tokens", "test", "virtual-account", "ci"), "utf8")).toBe(
-      "CANARY-sealed\n",
-    );
-    expect(JSON.stringify(report)).not.toContain("CANARY");
+    const report = await run.apply([...ground, account]);
+    expect([left(report), report.pending]).toEqual([[], []]);
+    expect(await readFile(tokenFile(run), "utf8")).toBe("CANARY-sealed\n");
+    expect(JSON.stringify(report.outcomes)).not.toContain("CANARY");
   });
 
   test("keeps a token that has nowhere to go until there is a place, and says so", async () => {
     const reply = { data: { manifest: account.value }, token: "CANARY-sealed" };
     const { plane, run } = await killed(account, "putVirtualAccount", { reply });
     plane.rows("accounts").push({ id: "a", key: "ci", name: "ci", manifest: account.value, updatedAt: "x" });
-    const waiting = await run.apply([cluster, workspace, account], { sink: null });
-    expect(waiting.recovered).toMatchObject([{ severity: "error", code: "token-undelivered" }]);
+    const waiting = await run.apply([...ground, account], { sink: null });
+    expect(left(waiting)).toEqual([["virtual-account/ci", "made", "failed", "token-undelivered"]]);
     expect(waiting.pending).toHaveLength(1);
-    const delivered = await run.apply([cluster, workspace, account]);
-    expect([delivered.recovered, delivered.pending]).toEqual([[], []]);
+    const delivered = await run.apply([...ground, account]);
+    expect([left(delivered), delivered.pending, delivered.tokens.length]).toEqual([[], [], 1]);
   });
 
   test("names the account whose token was lost on the way", async () => {
     const { plane, run } = await killed(account, "putVirtualAccount");
     plane.rows("accounts").push({ id: "a", key: "ci", name: "ci", manifest: account.value, updatedAt: "x" });
-    const report = await run.apply([cluster, workspace, account]);
-    expect(report.recovered).toMatchObject([
-      { code: "token-unrecovered", summary: expect.stringContaining("virtual-account/ci was created") },
-    ]);
+    const report = await run.apply([...ground, account]);
+    expect(left(report)).toEqual([["virtual-account/ci", "made", "unknown", "token-unrecovered"]]);
+    expect(report.outcomes[0]?.error?.message).toContain("virtual-account/ci was created");
   });
 
-  test("says that an account may have lost its token where accounts cannot be read", async () => {
-    const { plane, run } = await killed(account, "putVirtualAccount");
-    for (const name of extensions) plane.manners.missing.add(name);
-    const report = await run.apply([cluster, workspace, account]);
-    expect(report.recovered).toMatchObject([
-      { code: "token-unrecovered", summary: expect.stringContaining("may have been created") },
-    ]);
+  test("F76 learns from a model that was made that operation 5 registers", async () => {
+    const repo = declare({ type: "ml-repo", name: "r" });
+    const model = declare({ type: "model-version", name: "m", ml_repo: "r", source: { type: "local" } });
+    const { plane, run } = await killed(model, "postModelVersion");
+    await run.apply([...ground, repo]);
+    plane.manners.missing.add("putModelVersion");
+    const row = { id: "m1", key: "r/m", fqn: "x:t/r/m:1", manifest: { ...model.value, version: 1 }, updated_at: "x" };
+    plane.rows("models").push(row);
+    await using session = await run.session({});
+    await session.ledger.open(intentFor(model, "postModelVersion", { id: "intent-2" }));
+    const report = await run.apply([...ground, repo, model]);
+    expect([results(report)["model-version/r/m"], report.facts.registers]).toEqual(["unchanged", true]);
   });
 
   test("keeps in the journal what it cannot read, and looks again next time", async () => {
     const chat = declare(prompt());
     const { plane, run } = await killed(chat, "putPromptVersion");
     plane.manners.refused.set("listPromptVersions", { status: 400, message: "not now" });
-    const first = await run.apply([cluster, workspace]);
-    expect(first.recovered).toMatchObject([{ severity: "warning", code: "outcome-unknown" }]);
+    const first = await run.apply(ground);
+    expect(left(first)).toEqual([["chat_prompt/r/greeter", "unknown", "unknown", "outcome-unknown"]]);
     expect(first.pending).toHaveLength(1);
     plane.manners.refused.clear();
-    expect((await run.apply([cluster, workspace])).pending).toEqual([]);
+    const second = await run.apply(ground);
+    expect(left(second)).toEqual([["chat_prompt/r/greeter", "not-made", "skipped", null]]);
+    expect(second.pending).toEqual([]);
   });
 });
+
+function tokenFile({ state }: Pick<Awaited<ReturnType<typeof passes>>, "state">): string {
+  return join(state.folder, "tokens", "test", "virtual-account", "ci");
+}
+
+/** The Idempotency-Keys of the writes since the ground was laid, in order. */
+function keysOf({ seen }: Awaited<ReturnType<typeof controlPlane>>): readonly unknown[] {
+  return seen.flatMap(({ headers }) => headers["idempotency-key"] ?? []).slice(2);
+}

@@ -1,0 +1,192 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { gateTo } from "../support/gate.ts";
+import { account, type Files, foundations, model, service } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import type { Ended } from "../support/process.ts";
+import { reportOf } from "../support/result.ts";
+import { type Server, serve } from "../support/server.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+// Short, since a run after a crash waits until nothing that was sent can arrive any more.
+const flags = ["apply", "--yes", "--request-timeout", "1", "--state", "state"];
+
+const APPS = "/api/svc/v1/apps";
+const ACCOUNTS = "/api/svc/v1/virtual-accounts";
+
+/** A source whose first apply was killed while a write of the path was on its way, before or after its effect. */
+async function killed(server: Server, files: Files, path: string, when: "before" | "after") {
+  const source = await sourceOf(foundations, server);
+  const gate = await gateTo(server);
+  const through = [...flags, "--server", gate.url];
+  expect(await source.run(through)).toMatchObject({ code: 0 });
+  for (const [file, text] of Object.entries(files)) await source.write(file, text);
+  const held = when === "before" ? gate.delay("PUT", path) : gate.hold("PUT", path);
+  const apply = source.start(through);
+  await held;
+  apply.kill("SIGKILL");
+  await apply.ended;
+  // What was delayed never arrives, since nobody lets it go.
+  gate.open();
+  const run = (...more: readonly string[]) => source.run([...through, ...more]);
+  return { source, run, gate, before: server.effects().length };
+}
+
+/** What is told of the writes of an earlier run. */
+function told(ended: Ended) {
+  return reportOf(ended)
+    .outcomes.filter(({ interrupted }) => interrupted !== undefined)
+    .map(({ identity, result, interrupted, error }) => [identity, interrupted, result, error?.code ?? null]);
+}
+
+describe.each(planes)("an apply that was killed, on a $name control plane", (plane) => {
+  const files = { "api.yaml": service("api") };
+  const identity = "service/dev:web/api";
+
+  test("F75 is not carried on where the manifest has left git: what was made is told, and is an orphan", async () => {
+    const server = await plane.serve();
+    const { source, run, before } = await killed(server, files, APPS, "after");
+    await source.remove("api.yaml");
+    const ended = await run("-o", "json");
+    expect([ended.code, told(ended)]).toEqual([0, [[identity, "made", "created", null]]]);
+    expect(server.effects()).toHaveLength(before);
+    expect((await source.run(["plan", "--state", "state", "--server", reportOf(ended).server])).stdout).toContain(
+      "1 orphan",
+    );
+    expect(told(await run("-o", "json"))).toEqual([]);
+  });
+
+  test("F75 is not carried on where the manifest has left git: what was not made stays unmade", async () => {
+    const server = await plane.serve();
+    const { source, run, before } = await killed(server, files, APPS, "before");
+    await source.remove("api.yaml");
+    const ended = await run();
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain(`skipped   ${identity}  not made by an earlier run that was interrupted\n`);
+    expect(server.effects()).toHaveLength(before);
+    expect((await run()).stdout).toBe("Applied: 3 unchanged\n");
+  });
+
+  test("F75 has its first version found and the changed manifest's made, once each", async () => {
+    const server = await plane.serve();
+    const { source, run, before } = await killed(server, files, APPS, "after");
+    await source.write("api.yaml", service("api", "replicas: 3\n"));
+    const ended = await run("-o", "json");
+    expect(told(ended)).toEqual([[identity, "made", "created", null]]);
+    expect(reportOf(ended).summary).toMatchObject({ created: 1, updated: 1 });
+    expect(server.effects()).toHaveLength(before + 1);
+  });
+
+  test("F75 gets the token of an account that has left git where live shows that it was made, and never makes one", async () => {
+    const server = await plane.serve();
+    for (const when of ["after", "before"] as const) {
+      const name = `ci-${when}`;
+      const { source, run, before, gate } = await killed(server, { "account.yaml": account(name) }, ACCOUNTS, when);
+      await source.remove("account.yaml");
+      const ended = await run("-o", "json");
+      expect(server.effects()).toHaveLength(before);
+      const token = join(
+        source.folder,
+        "state/tokens",
+        new URL(gate.url).host.replace(":", "_"),
+        "virtual-account",
+        name,
+      );
+      const [found] = told(ended);
+      // Where accounts cannot be read, what became of it cannot be found out without sending it.
+      if (plane.name === "documented-only") {
+        expect(found).toEqual([`virtual-account/${name}`, "unknown", "unknown", "token-unrecovered"]);
+      } else if (when === "after") {
+        expect(found).toEqual([`virtual-account/${name}`, "made", "created", null]);
+        expect(ended.stderr).toContain(`token of virtual-account/${name}: ${token}\n`);
+        expect(await isGood((await readFile(token, "utf8")).trim(), server)).toBe(true);
+      } else expect(found).toEqual([`virtual-account/${name}`, "not-made", "skipped", null]);
+      expect(told(await run("-o", "json"))).toEqual([]);
+    }
+  });
+
+  test("F80 has its write sent again under the same key: what arrives late makes no second version", async () => {
+    const server = await plane.serve();
+    const { run, gate, before } = await killed(server, files, APPS, "before");
+    expect(await run()).toMatchObject({ code: 0 });
+    await gate.letGo();
+    await expectOneVersion(server, before);
+  });
+
+  test("F75 is told of by watch", async () => {
+    const server = await plane.serve();
+    const { source, gate } = await killed(server, files, APPS, "after");
+    await source.remove("api.yaml");
+    const watch = source.start(["watch", ...flags.slice(2), "--server", gate.url]);
+    await watch.shows("stdout", /created {3}service\/dev:web\/api {2}by an earlier run that was interrupted/);
+    watch.kill("SIGTERM");
+    expect(await watch.ended).toMatchObject({ code: 0 });
+  });
+});
+
+describe.each(planes)("an apply whose request is under way for too long, on a $name control plane", (plane) => {
+  test("F80 sends it again under its key, and has one version whenever the first arrives", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf({ ...foundations, "api.yaml": service("api") }, server);
+    const gate = await gateTo(server);
+    const before = server.effects().length;
+    const held = gate.delay("PUT", APPS);
+    const apply = source.start([...flags, "--server", gate.url]);
+    await held;
+    gate.open();
+    expect(await apply.ended).toMatchObject({ code: 0 });
+    await gate.letGo();
+    await expectOneVersion(server, before + (plane.name === "full" ? 3 : 0));
+  });
+});
+
+test("F76 an apply that is killed while it waits for rollouts knows afterwards that operation 5 registers", async () => {
+  const { folder } = await sourceOf(foundations);
+  const server = await serve(["--documented-only", "--seed", folder], { rolloutSeconds: 60 });
+  const numbered = (version: number) => model("ranker", `version: ${version}\nrun_id: run-${version}\n`);
+  const files = { ...foundations, "model.yaml": numbered(1), "api.yaml": service("api") };
+  const source = await sourceOf(files, server);
+  const apply = source.start(flags);
+  // What is closed in the journal is over: only the rollout is waited for.
+  await eventually(
+    "both receipts",
+    () => receiptsIn(source).filter((one) => /^(model|service)/.test(one)).length === 2,
+  );
+  apply.kill("SIGKILL");
+  await apply.ended;
+  await source.write("model.yaml", `${numbered(1)}---\n${numbered(2)}`);
+  const ended = await source.run([...flags, "--no-wait", "-o", "json"]);
+  expect(reportOf(ended).outcomes).toContainEqual(
+    expect.objectContaining({ identity: "model-version/registry/ranker@2", result: "created" }),
+  );
+});
+
+async function isGood(token: string, { url }: Server): Promise<boolean> {
+  const reply = await fetch(`${url}/api/svc/v1/workspaces`, { headers: { authorization: `Bearer ${token}` } });
+  return reply.ok;
+}
+
+/** Counts the versions of the service, and the effects. */
+async function expectOneVersion({ call, effects }: Server, before: number): Promise<void> {
+  const manifest = { type: "service", name: "api", workspace_fqn: "dev:web", image: { type: "image", image_uri: "x" } };
+  const { data } = await call("PUT", APPS, { manifest, dryRun: true });
+  const { pagination } = await call("GET", `${APPS}/${data.applicationId}/deployments`);
+  expect(pagination.total).toBe(1);
+  expect(effects()).toHaveLength(before + 1);
+}
+
+function receiptsIn({ folder }: Source): readonly string[] {
+  try {
+    using ledger = new DatabaseSync(join(folder, "state/ledger.db"), { readOnly: true });
+    return ledger
+      .prepare("SELECT identity FROM receipt")
+      .all()
+      .map(({ identity }) => String(identity));
+  } catch {
+    // Nobody has made it yet.
+    return [];
+  }
+}
