@@ -65,6 +65,7 @@ export type Decision = {
   readonly after: Json | undefined;
 };
 
+const NOWHERE: readonly never[] = [];
 const RECORDED_GONE = { drifted: true };
 const NOTHING = {
   reason: null,
@@ -191,7 +192,10 @@ function viewsOf(one: Case): (difference: FieldDifference) => FieldViews {
   return ({ tokens, before }) => ({
     desired: pick(shape, desired, tokens),
     live: before,
-    recorded: recorded && { written: pick(shape, written, tokens), echo: pick(shape, recorded.echo, tokens) },
+    recorded:
+      recorded === null || isIgnored(one.recorded?.unrecorded ?? NOWHERE, tokens)
+        ? null
+        : { written: pick(shape, written, tokens), echo: pick(shape, recorded.echo, tokens) },
     base: base && { desired: pick(shape, origin, tokens) },
     isGiven: pick(shape, given, tokens) !== undefined,
   });

@@ -78,7 +78,7 @@ function findingFor(identity: Identity, manifest: Manifest | null, input: DriftI
   if (live.state === "unread") return "unchanged";
   if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
   const changes =
-    recorded === undefined ? standIn(identity, input) : moved(identity, recorded, live.row.manifest, input);
+    recorded === undefined ? standIn(identity, input, "drift") : moved(identity, recorded, live.row.manifest, input);
   return changes.length === 0 ? "unchanged" : entry("drifted", changes);
 }
 
@@ -87,26 +87,35 @@ function moved(identity: Identity, recorded: RecordedHead, live: JsonObject, inp
   if (kind === undefined) return [];
   const shape = input.shapeOf(recorded.kind);
   const rules = rulesFor(input.ignore, identity, new Date(input.now).toISOString().slice(0, 10));
-  const { echo, written } = opened(recorded);
+  const { echo, written, unrecorded = [] } = opened(recorded);
   const before = contentOf(kind, shape, echo ?? written);
-  return differences(shape, before, contentOf(kind, shape, live))
-    .filter(({ tokens }) => !isIgnored(rules, tokens))
+  const changes = differences(shape, before, contentOf(kind, shape, live))
+    .filter(({ tokens }) => !isIgnored(rules, tokens) && !isIgnored(unrecorded, tokens))
     .map(({ tokens, before: was, after: is, sensitive }) => ({
       path: pointerOf(tokens),
       before: redact(was, sensitive),
       after: redact(is, sensitive),
-      cause: "drift",
+      cause: "drift" as const,
     }));
+  if (unrecorded.length === 0) return changes;
+  const isUnrecorded = (tokens: readonly string[]): boolean => isIgnored(unrecorded, tokens);
+  const others = standIn(identity, input, "unrecorded", isUnrecorded);
+  return [...changes, ...others].toSorted((a, b) => compareText(a.path, b.path));
 }
 
 // The plan compares live with the manifest: the same fields, seen from the other side.
-function standIn(identity: Identity, { planned }: DriftInput): readonly Change[] {
+function standIn(
+  identity: Identity,
+  { planned }: DriftInput,
+  cause: Change["cause"],
+  isMeant: (tokens: readonly string[]) => boolean = () => true,
+): readonly Change[] {
   const decision: Decision | undefined = planned.decisions.get(identity);
-  const moved = (decision?.differences ?? []).filter(({ cause }) => isActedOn(cause));
+  const moved = (decision?.differences ?? []).filter((one) => isActedOn(one.cause) && isMeant(one.tokens));
   return moved.map(({ tokens, before, after, sensitive }) => ({
     path: pointerOf(tokens),
     before: redact(after, sensitive),
     after: redact(before, sensitive),
-    cause: "drift",
+    cause,
   }));
 }

@@ -1,4 +1,7 @@
-import type { JsonObject } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+import { isIgnored } from "./ignore.ts";
+import { keepIgnored } from "./keep-ignored.ts";
 import type { Identity } from "./manifest.ts";
 import { equal } from "./normal.ts";
 
@@ -23,7 +26,47 @@ export type Recorded = RecordedHead & {
   readonly written: JsonObject;
   /** The manifest as the control plane answered it; null when the reply carried none. */
   readonly echo: JsonObject | null;
+  /** Paths that were left to somebody else, and never written by us: there it says nothing. */
+  readonly unrecorded?: readonly (readonly string[])[];
 };
+
+/**
+ * The receipt of a resource of which rules left some fields as live has them: those are not ours. There it says what
+ * was recorded before, or nothing.
+ */
+export function withoutLeft(
+  shape: Shape,
+  receipt: Recorded,
+  { left, known }: { readonly left: readonly (readonly string[])[]; readonly known: Recorded | null },
+): Recorded {
+  if (left.length === 0) return receipt;
+  const isRecorded = (path: readonly string[]): boolean =>
+    known?.echo != null && !isIgnored(known.unrecorded ?? [], path);
+  const before = (from: JsonObject | null | undefined, mine: JsonObject): JsonObject => {
+    const kept = keepIgnored(shape, mine, from ?? {}, left.filter(isRecorded));
+    const bare = keepIgnored(
+      shape,
+      kept,
+      {},
+      left.filter((path) => !isRecorded(path)),
+    );
+    return isObject(bare) ? bare : {};
+  };
+  const unrecorded = left.filter((path) => !isRecorded(path));
+  return {
+    ...receipt,
+    written: before(known?.written, receipt.written),
+    echo: receipt.echo && before(known?.echo, receipt.echo),
+    ...(unrecorded.length === 0 ? {} : { unrecorded }),
+  };
+}
+
+/** Whether two receipts of a resource say the same of it. */
+export function saysTheSame(one: Recorded, other: Recorded): boolean {
+  const { written, echo, id, version, unrecorded = [] } = one;
+  const isSame = id === other.id && version === other.version && equal(unrecorded, other.unrecorded ?? []);
+  return isSame && equal(written, other.written) && equal(echo ?? undefined, other.echo ?? undefined);
+}
 
 /** Whether a receipt says of a resource exactly what is declared and live now. */
 export function saysExactly({ written, echo }: Recorded, manifest: JsonObject, live: JsonObject): boolean {

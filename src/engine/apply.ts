@@ -9,12 +9,13 @@ import type { Live } from "../core/live.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { type Step, writes } from "../core/plan.ts";
 import type { Planned } from "../core/planner.ts";
-import { opened, type Recorded, type RecordedHead, saysExactly } from "../core/recorded.ts";
+import { opened, type Recorded, type RecordedHead, saysExactly, saysTheSame } from "../core/recorded.ts";
 import { type ApplyReport, type Outcome, type RolloutResult, summariseOutcomes } from "../core/report.ts";
 import { StoreError, storeFault } from "../store/store-error.ts";
 import { type Ended, endedFrom, held, skipped, untouched } from "./ended.ts";
 import { ended, type Job, receiptOf, type WritingContext, type Written } from "./job.ts";
 import { carries } from "./judge.ts";
+import { receiptFrom } from "./receipt.ts";
 import { followRollout } from "./rollout.ts";
 import { schedule, type Task } from "./schedule.ts";
 import { turns } from "./turns.ts";
@@ -59,7 +60,7 @@ const STEPS_PER_REQUEST = 2;
 /** Makes live follow the plan: each step when its own dependencies are done, every outcome listed. */
 export async function apply({ plan, decisions }: Planned, applying: Applying): Promise<Applied> {
   const on = running(applying);
-  await adopt(plan.steps, on);
+  await adopt(plan.steps, decisions, on);
   const declared = plan.steps.filter(({ action }) => action !== "orphan");
   const acting = declared.filter(writes);
   const followed: Promise<Ended>[] = [];
@@ -113,14 +114,19 @@ function running(on: Applying): Running {
 }
 
 // What is live and equal becomes recorded, so that a later drift can be told from a later change of the manifest.
-async function adopt(steps: readonly Step[], on: Applying): Promise<void> {
-  const receipts = steps.flatMap(({ action, identity, kind }): Recorded[] => {
-    const [manifest, live, known] = [on.manifests.get(identity), on.live.get(identity), on.recorded.get(identity)];
+async function adopt(steps: readonly Step[], decisions: Planned["decisions"], on: Applying): Promise<void> {
+  const receipts = steps.flatMap(({ action, identity, kind: type }): Recorded[] => {
+    const [manifest, live, head] = [on.manifests.get(identity), on.live.get(identity), on.recorded.get(identity)];
     if (action !== "keep" || manifest === undefined || live?.state !== "present") return [];
     const { row } = live;
-    if (known && saysExactly(opened(known), manifest.value, row.manifest)) return [];
-    const written = manifest.value;
-    return [{ identity, kind, id: row.id, written, echo: row.manifest, version: row.version ?? null, at: on.now() }];
+    const known = head === undefined ? null : opened(head);
+    if (known !== null && saysExactly(known, manifest.value, row.manifest)) return [];
+    const kind = on.kindOf(type);
+    if (kind === undefined) return [];
+    const left = decisions.get(identity)?.ignored ?? [];
+    const sent = { kind, shape: on.shapeOf(type), identity, written: manifest.value, left };
+    const receipt = receiptFrom(sent, row, { known, at: on.now() });
+    return known !== null && saysTheSame(known, receipt) ? [] : [receipt];
   });
   if (receipts.length > 0) await on.ledger.record(receipts);
 }
@@ -132,7 +138,11 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
     throw new TypeError(`no manifest for ${step.identity}`);
   const shape = on.shapeOf(step.kind);
   const planned = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
-  const job: Job = { kind, shape, manifest, live: planned, body: bodyOf(shape, manifest, planned, decision) };
+  const { ignored: left } = decision;
+  const head = left.length === 0 ? undefined : on.recorded.get(step.identity);
+  const recorded = head === undefined ? null : opened(head);
+  const body = bodyOf(shape, manifest, planned, decision);
+  const job: Job = { kind, shape, manifest, live: planned, body, left, recorded };
   const live = await liveNow(job, on);
   const same =
     live.state === "present" && step.action === "ensure" && carries(kind, shape, job.body, live.row.manifest);

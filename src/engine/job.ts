@@ -13,6 +13,7 @@ import type { OutcomeError } from "../core/report.ts";
 import { scrub } from "../core/scrub.ts";
 import type { Intent, Ledger } from "./ledger.ts";
 import type { ServerMemory } from "./memory.ts";
+import { receiptFrom } from "./receipt.ts";
 import type { Recovered } from "./recover.ts";
 import type { Sink } from "./sink.ts";
 import type { TakeTurn } from "./turns.ts";
@@ -56,7 +57,11 @@ export type Job = {
   readonly manifest: Manifest;
   /** The manifest to send: as declared, with ignored fields as live has them. */
   readonly body: JsonObject;
+  /** The paths of those fields. */
+  readonly left: readonly (readonly string[])[];
   readonly live: Live;
+  /** What is recorded of it; null where nothing is, and where no field is left as live has it. */
+  readonly recorded: Recorded | null;
 };
 
 /** One send of a job, under its intent. */
@@ -104,16 +109,12 @@ export function ended(
 }
 
 /** The receipt of a write, from the row that the server answered or showed. */
-export function receiptOf({ kind, manifest, body }: Job, row: LiveRow, { now }: Pick<WritingContext, "now">): Recorded {
-  return {
-    identity: manifest.identity,
-    kind: kind.type,
-    id: row.id,
-    written: body,
-    echo: row.manifest,
-    version: row.version ?? null,
-    at: now(),
-  };
+export function receiptOf(
+  { kind, shape, manifest: { identity }, body, left, recorded }: Job,
+  row: LiveRow,
+  { now }: Pick<WritingContext, "now">,
+): Recorded {
+  return receiptFrom({ kind, shape, identity, written: body, left }, row, { known: recorded, at: now() });
 }
 
 /** Reads live of the job again; a read that fails leaves it unknown. */

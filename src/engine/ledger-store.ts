@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, sql } from "kysely";
-import { isObject, type JsonObject } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { type OperationName, operations, type WriteOperation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Identity } from "../core/manifest.ts";
@@ -46,6 +46,8 @@ type Tables = {
     reply: Uint8Array | null;
     /** The sealed Idempotency-Key. */
     key: Uint8Array | null;
+    /** Sealed JSON of the paths at which the manifest has what live had; null where there are none. */
+    left_alone: Uint8Array | null;
   };
 };
 
@@ -129,6 +131,11 @@ const migrations: Migrations = {
         .execute();
     },
   },
+  "005-intent-left-alone": {
+    up: async (db) => {
+      await db.schema.alterTable("intent").addColumn("left_alone", "blob").execute();
+    },
+  },
 };
 
 type Place = { readonly server: string; readonly key: SealKey; readonly tally: Tally };
@@ -202,10 +209,24 @@ function statements(database: Kysely<Tables>) {
       db.deleteFrom("receipt").where("server", "=", server).where("identity", "=", identity),
     ),
     intent: made<Row<"intent">>(
-      (db, { id, server, identity, kind, operation, version_before, creates, deadline, sealed, reply, key }) =>
-        db
-          .insertInto("intent")
-          .values({ id, server, identity, kind, operation, version_before, creates, deadline, sealed, reply, key }),
+      (
+        db,
+        { id, server, identity, kind, operation, version_before, creates, deadline, sealed, reply, key, left_alone },
+      ) =>
+        db.insertInto("intent").values({
+          id,
+          server,
+          identity,
+          kind,
+          operation,
+          version_before,
+          creates,
+          deadline,
+          sealed,
+          reply,
+          key,
+          left_alone,
+        }),
     ),
     reply: made<{ readonly id: string; readonly reply: Uint8Array }>((db, { id, reply }) =>
       db.updateTable("intent").set({ reply }).where("id", "=", id),
@@ -275,8 +296,8 @@ async function mustBeOurs({ read }: StoreApart<Tables>, key: SealKey): Promise<v
 }
 
 function receiptRow({ server, key, tally }: Place, receipt: Recorded): Insertable<Tables["receipt"]> {
-  const { identity, kind, id, version, at, written, echo } = receipt;
-  const inside = insideText({ written, echo });
+  const { identity, kind, id, version, at, echo } = receipt;
+  const inside = insideText(receipt);
   const sealed = seal(key, inside, `receipt ${server} ${identity}`);
   const mark = sealed.toString("hex", 0, MARK_BYTES);
   const told = echo === null ? null : tally(inside);
@@ -288,11 +309,17 @@ function recordedFrom(key: SealKey, row: Tables["receipt"]): Recorded {
   const content = openObject(key, row.sealed, `receipt ${row.server} ${identity}`);
   const written = isObject(content.written) ? content.written : {};
   const echo = isObject(content.echo) ? content.echo : null;
-  return { identity, kind, id: external_id, version, at, written, echo };
+  const receipt = { identity, kind, id: external_id, version, at, written, echo };
+  const unrecorded = pathsFrom(content.unrecorded);
+  return unrecorded.length === 0 ? receipt : { ...receipt, unrecorded };
+}
+
+function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
+  return Array.isArray(value) ? value.map((path: Json) => (Array.isArray(path) ? path.map(String) : [])) : [];
 }
 
 function intentRow(server: string, key: SealKey, intent: Intent): Insertable<Tables["intent"]> {
-  const { id, identity, kind, operation, versionBefore, creates, deadline, written, key: sent } = intent;
+  const { id, identity, kind, operation, versionBefore, creates, deadline, written, left, key: sent } = intent;
   return {
     id,
     server,
@@ -305,6 +332,7 @@ function intentRow(server: string, key: SealKey, intent: Intent): Insertable<Tab
     sealed: seal(key, JSON.stringify(written), `intent ${id}`),
     reply: null,
     key: sent === null ? null : seal(key, sent, `key ${id}`),
+    left_alone: left.length === 0 ? null : seal(key, JSON.stringify({ left }), `left ${id}`),
   };
 }
 
@@ -320,6 +348,7 @@ function intentFrom(key: SealKey, row: Tables["intent"]): PendingIntent {
     written: openObject(key, row.sealed, `intent ${row.id}`),
     reply: row.reply === null ? null : open(key, row.reply, `reply ${row.id}`),
     key: row.key === null ? null : open(key, row.key, `key ${row.id}`).toString(),
+    left: row.left_alone === null ? [] : pathsFrom(openObject(key, row.left_alone, `left ${row.id}`).left),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Live } from "../core/live.ts";
 import type { OutcomeError } from "../core/report.ts";
 import { judge, type Verdict } from "./judge.ts";
 import type { PendingIntent } from "./ledger.ts";
+import { receiptFrom } from "./receipt.ts";
 import { askAgain, mayAskAgain, type Sending } from "./send.ts";
 import type { Sink } from "./sink.ts";
 import { lostToken, rowIn, tokenIn } from "./token.ts";
@@ -74,11 +75,11 @@ async function readBack(
 
 async function made(intent: PendingIntent, row: LiveRow, kind: Kind, on: Recovery): Promise<Recovered> {
   const { identity, written } = intent;
-  const version = row.version ?? null;
   if (intent.operation === "postModelVersion") on.memory.seenRegistering = true;
   await on.remember();
+  const known = (await on.ledger.recorded([identity])).get(identity) ?? null;
   await on.ledger.record([
-    { identity, kind: intent.kind, id: row.id, written, echo: row.manifest, version, at: on.now() },
+    receiptFrom({ ...intent, kind, shape: on.shapeOf(intent.kind) }, row, { known, at: on.now() }),
   ]);
   const kept = intent.reply === null ? null : tokenIn(intent.reply, written);
   const token = kept ?? (intent.creates && mayAskAgain(intent, kind, on) ? await askAgain(intent, on) : null);

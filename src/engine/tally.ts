@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
-import type { JsonObject } from "../contract/json.ts";
+import type { Recorded } from "../core/recorded.ts";
 import { deriveKey, keyObject, type SealKey } from "../seal/key.ts";
 
 /** The inside of a receipt, as it is sealed. */
-export type Inside = { readonly written: JsonObject; readonly echo: JsonObject | null };
+export type Inside = Pick<Recorded, "written" | "echo" | "unrecorded">;
 
 /** Writes the inside of a receipt. */
-export function insideText({ written, echo }: Inside): string {
-  return JSON.stringify({ written, echo });
+export function insideText({ written, echo, unrecorded }: Inside): string {
+  return JSON.stringify({ written, echo, unrecorded });
 }
 
 /**

@@ -133,7 +133,7 @@ function deadlineOf({ now, requestTimeoutMs }: WritingContext): number {
   return Math.ceil(now() + requestTimeoutMs * (1 + WAIT_SHARE));
 }
 
-function intentOf({ kind, manifest, body, live }: Job, writing: Writing, context: WritingContext): Intent {
+function intentOf({ kind, manifest, body, left, live }: Job, writing: Writing, context: WritingContext): Intent {
   const present = live.state === "present" ? (live.row.version ?? null) : null;
   const newest = live.state === "absent" ? (live.newest ?? null) : null;
   return {
@@ -142,6 +142,7 @@ function intentOf({ kind, manifest, body, live }: Job, writing: Writing, context
     kind: kind.type,
     operation: writing.operation,
     written: body,
+    left,
     versionBefore: present ?? newest,
     creates: live.state === "absent",
     deadline: deadlineOf(context),

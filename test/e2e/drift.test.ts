@@ -87,6 +87,51 @@ describe.each(planes)("on a $name control plane", (plane) => {
   });
 });
 
+describe.each(planes)("a field that a rule suppresses, on a $name control plane", (plane) => {
+  const rule = 'ignore:\n  - { path: /replicas, match: "service/dev:web/*", reason: scaled by hand }\n';
+  const apply = ["apply", "--yes"];
+  const changesOf = async (source: Source): Promise<unknown> => {
+    const plan = planOf(await source.run(["plan", "-o", "json"]));
+    const drift = driftOf(await source.run(["drift", "-o", "json", "--kind", "service"]));
+    return [plan.steps.flatMap(({ changes }) => changes), drift.drift.flatMap(({ changes }) => changes)];
+  };
+
+  test("F77 is shown as drift once the rule is gone, whatever was applied under it", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    await source.write("holdfast.yaml", rule);
+    await scale(server, 5);
+    for (const more of ["", "service_account: runner\n"]) {
+      await source.write("services/api.yaml", service("api", `replicas: 2\n${more}`));
+      expect(await source.run(apply)).toMatchObject({ code: 0 });
+      expect(await source.run([...apply, "-o", "json"])).toMatchObject({ code: 0 });
+      await source.remove("holdfast.yaml");
+      expect(await changesOf(source)).toEqual([
+        [{ path: "/replicas", before: 5, after: 2, cause: "drift" }],
+        [{ path: "/replicas", before: 2, after: 5, cause: "drift" }],
+      ]);
+      await source.write("holdfast.yaml", rule);
+    }
+    await source.remove("holdfast.yaml");
+    expect(await source.run(apply)).toMatchObject({ code: 0 });
+    expect(await changesOf(source)).toEqual([[], []]);
+  });
+
+  test("F77 is shown as unrecorded once the rule is gone, where it was never ours", async () => {
+    const server = await plane.serve();
+    const source = await applied(server);
+    await source.write("holdfast.yaml", rule);
+    await scale(server, 5);
+    const fresh = ["--state", "fresh"];
+    expect(await source.run([...apply, ...fresh])).toMatchObject({ code: 0 });
+    await source.remove("holdfast.yaml");
+    const steps = planOf(await source.run(["plan", "-o", "json", ...fresh])).steps;
+    expect(steps).toMatchObject([
+      { changes: [{ path: "/replicas", before: 5, after: 2, cause: "unrecorded" }], action: "update" },
+    ]);
+  });
+});
+
 describe("drift", () => {
   test("reports what is gone from live", async () => {
     const server = await serve();

@@ -74,6 +74,23 @@ describe("drift", () => {
     expect(one(present(service({ replicas: 5 })), { recorded: [receipt], ignore }).drift).toEqual([]);
   });
 
+  test("F77 calls a field that was only ever suppressed unrecorded, beside what drifted", () => {
+    const receipt = recorded(service({ service_account: "ours" }), { unrecorded: [["replicas"]] });
+    const report = drift([declare(service({ replicas: 2, service_account: "ours" }))], {
+      live: { [identity]: present(service({ replicas: 5, service_account: "theirs" })) },
+      recorded: [receipt],
+    });
+    expect(report.drift).toMatchObject([
+      {
+        state: "drifted",
+        changes: [
+          { path: "/replicas", before: 2, after: 5, cause: "unrecorded" },
+          { path: "/service_account", before: "ours", after: "theirs", cause: "drift" },
+        ],
+      },
+    ]);
+  });
+
   test("names what is gone, what cannot be read and what is an orphan", () => {
     const gone = recorded(service({ name: "gone" }));
     expect(one(absent, { recorded: [receipt] }).drift).toMatchObject([{ state: "absent", changes: [] }]);

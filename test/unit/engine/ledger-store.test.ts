@@ -27,6 +27,7 @@ const intent = (id = "intent-1"): Intent => ({
   kind: "virtual-account",
   operation: "putVirtualAccount",
   written: { type: "virtual-account", name: "ci", secret: CANARY },
+  left: [],
   versionBefore: null,
   creates: true,
   deadline: 1_700_000_000_000,
@@ -68,6 +69,16 @@ describe("the ledger", () => {
     await using others = await openLedger(`${path}-2`, { server: "http://server", key: keyFrom("22".repeat(32)) });
     await others.record([receipt()]);
     expect(await tallied(others)).not.toBe(await tallied(ledger));
+  });
+
+  test("F77 remembers at which paths nothing is recorded, and which an intent leaves alone", async () => {
+    const { open } = await place();
+    const paths = [["env", CANARY], ["replicas"]];
+    await using ledger = await open();
+    await ledger.record([{ ...receipt(), unrecorded: paths }]);
+    await ledger.open({ ...intent(), left: paths });
+    expect([...(await ledger.recorded()).values()]).toEqual([{ ...receipt(), unrecorded: paths }]);
+    expect(await ledger.pending()).toEqual([{ ...intent(), left: paths, reply: null }]);
   });
 
   test("F76 merges what is learned into what was known, and forgets what is said to be nothing", async () => {

@@ -33,6 +33,7 @@ function intentFor(
     kind,
     operation,
     written: value,
+    left: [],
     versionBefore: null,
     creates: true,
     deadline: 0,

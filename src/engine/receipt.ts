@@ -1,0 +1,26 @@
+import type { JsonObject } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
+import type { Identity } from "../core/manifest.ts";
+import { type Recorded, withoutLeft } from "../core/recorded.ts";
+
+/** What was written. */
+type Sent = {
+  readonly kind: Kind;
+  readonly shape: Shape;
+  readonly identity: Identity;
+  readonly written: JsonObject;
+  /** Where it has what live had, since a rule leaves that to somebody else. */
+  readonly left: readonly (readonly string[])[];
+};
+
+/** The receipt of what was written, or is live and equal; `known` is what was recorded before. */
+export function receiptFrom(
+  { kind, shape, identity, written, left }: Sent,
+  row: LiveRow,
+  { known, at }: { readonly known: Recorded | null; readonly at: number },
+): Recorded {
+  const version = row.version ?? null;
+  const receipt = { identity, kind: kind.type, id: row.id, written, echo: row.manifest, version, at };
+  return withoutLeft(shape, receipt, { left, known });
+}
