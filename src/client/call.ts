@@ -13,6 +13,7 @@ import type { Gate } from "./gate.ts";
 import { judge } from "./judge.ts";
 import type { ClientLog, Reach } from "./reach.ts";
 import type { Recall } from "./recall.ts";
+import type { ServerClock } from "./server-clock.ts";
 
 export type { Doubt } from "./answer.ts";
 
@@ -48,6 +49,7 @@ export type Line = {
   readonly capabilities: Capabilities;
   readonly gate: Gate;
   readonly reach: Reach;
+  readonly serverClock: ServerClock;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log?: ClientLog;
@@ -114,7 +116,10 @@ async function attempt(line: Line, name: OperationName, { content, policy }: Ask
     signal: policy.signal,
     ...(policy.onSent === undefined ? {} : { onSent: policy.onSent }),
   });
-  if (outcome.state === "answered") line.reach.answered();
+  if (outcome.state === "answered") {
+    line.reach.answered();
+    line.serverClock.saw(outcome.headers);
+  }
   const tried = await judge(outcome, {
     name,
     token,

@@ -9,6 +9,7 @@ import { createGate } from "./gate.ts";
 import type { Environment } from "./proxy.ts";
 import { type ClientLog, createReach } from "./reach.ts";
 import { createReader, type Reader } from "./reader.ts";
+import { createServerClock } from "./server-clock.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 /** How to talk to one control plane. */
@@ -44,6 +45,8 @@ export type Connection = {
   readonly reader: Reader;
   readonly writer: Writer;
   readonly capabilities: Capabilities;
+  /** What time it is for the control plane, in epoch milliseconds; null while its replies have not said. */
+  readonly serverTime: () => number | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
@@ -53,6 +56,7 @@ export function connect(options: ConnectOptions): Connection {
   const address = parseAddress(server);
   const dispatchers = createDispatchers({ ...options, address });
   const capabilities = createCapabilities(options.memory);
+  const serverClock = createServerClock(clock);
   const call = createCaller({
     origin: address.origin,
     base: address.base,
@@ -63,6 +67,7 @@ export function connect(options: ConnectOptions): Connection {
     capabilities,
     gate: createGate(clock),
     reach: createReach(clock, { ...options, server: address.origin }),
+    serverClock,
     clock,
     random,
     signal,
@@ -73,6 +78,7 @@ export function connect(options: ConnectOptions): Connection {
     reader: createReader(call, address.origin),
     writer: createWriter(call, capabilities),
     capabilities,
+    serverTime: serverClock.now,
     [Symbol.asyncDispose]: dispatchers.close,
   };
 }

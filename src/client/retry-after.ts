@@ -1,8 +1,7 @@
+import { httpDate, single } from "./headers.ts";
+
 const LONGEST = 15 * 60_000;
 const SECONDS = /^\d{1,10}$/;
-const HTTP_DATE =
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
 type Header = string | readonly string[] | undefined;
 
 /**
@@ -18,16 +17,6 @@ export function retryAfter(
   if (SECONDS.test(asked)) return clamp(Number(asked) * 1000);
   const until = httpDate(asked);
   return until === null ? null : clamp(until - (httpDate(single(headers.date)) ?? date));
-}
-
-// `Date.parse` also takes "-5" and much else, so the grammar is checked first.
-function httpDate(value: string | null): number | null {
-  return value !== null && HTTP_DATE.test(value) ? Date.parse(value) : null;
-}
-
-// Two different headers contradict each other, and then neither is believed.
-function single(header: Header): string | null {
-  return typeof header === "string" ? header.trim() : null;
 }
 
 function clamp(milliseconds: number): number {

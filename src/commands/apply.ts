@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { canonical, isObject, type Json } from "../contract/json.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Plan, writes } from "../core/plan.ts";
 import type { Applied } from "../engine/apply.ts";
 import { follow, recoverPending } from "../engine/follow.ts";
@@ -17,7 +18,7 @@ import { type Connected, openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
 import { takeTurn } from "./leading.ts";
 import { stayLean } from "./lean-heap.ts";
-import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts";
+import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt, otherWriters } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
 import { confirm, isInteractive, writeResult } from "./terminal.ts";
@@ -60,7 +61,10 @@ export async function run(invocation: Invocation): Promise<number> {
   return exitCodeOf(applied);
 }
 
-type Carrying = { readonly options: Parameters<typeof follow>[2]; readonly lookAgain: () => Promise<Look> };
+type Carrying = {
+  readonly options: Omit<Parameters<typeof follow>[2], "hasLease">;
+  readonly lookAgain: () => Promise<Look>;
+};
 
 /** Writes in its turn; what was looked at before others wrote is looked at again. */
 async function carryOut(
@@ -71,10 +75,21 @@ async function carryOut(
   { options, lookAgain }: Carrying,
 ): Promise<{ readonly applied: Applied; readonly plan: Plan }> {
   const { session } = connected;
-  if (!looked.plan.steps.some(writes)) return { applied: await follow(looked, session, options), plan: looked.plan };
+  if (!looked.plan.steps.some(writes)) {
+    const hasLease = session.memory.has("putLease");
+    if (!hasLease) warnOfOthers(looked);
+    return { applied: await follow(looked, session, { ...options, hasLease }), plan: looked.plan };
+  }
   await using turn = await takeTurn(invocation, connected, prepared);
+  const { writer, hasLease } = turn;
   const current = turn.mustLookAgain ? await lookAgain() : looked;
-  return { applied: await follow(current, { ...session, writer: turn.writer }, options), plan: current.plan };
+  if (!hasLease) warnOfOthers(current);
+  return { applied: await follow(current, { ...session, writer }, { ...options, hasLease }), plan: current.plan };
+
+  function warnOfOthers(look: Look): void {
+    const warnings = otherWriters(look, session, prepared);
+    invocation.terminal.stderr.write(diagnosticsText(warnings, prepared.settings.diagnosticView));
+  }
 }
 
 function overtaken(): HoldfastError {
@@ -173,7 +188,7 @@ export function exitCodeOf({ outcomes, summary }: Pick<Applied, "outcomes" | "su
   ) {
     return exitCodes.unauthorized;
   }
-  if (outcomes.some(({ error }) => error?.status === 412)) return exitCodes.locked;
+  if (outcomes.some(({ error }) => error?.status === 412 || error?.code === OTHER_WRITER)) return exitCodes.locked;
   const badRollouts = outcomes.filter(({ rollout }) => rollout === "failed" || rollout === "timeout").length;
   const bad = summary.failed + summary.blocked + summary.unknown + badRollouts;
   if (bad === 0) return 0;

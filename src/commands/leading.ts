@@ -13,6 +13,8 @@ export type Turn = AsyncDisposable & {
   readonly writer: Writer;
   /** Whether others may have written since live was looked at. */
   readonly mustLookAgain: boolean;
+  /** Whether a lease keeps other writers apart. */
+  readonly hasLease: boolean;
 };
 
 /** Waits for the right to write, as long as that may be free soon; else fails as locked. */
@@ -24,13 +26,15 @@ export async function takeTurn(invocation: Invocation, connected: Connected, pre
   const taken = await takeLeaseInTurn(options, { onWait, stopping });
   if (taken.state !== "held") {
     if (taken.state === "none") warn(invocation, options, taken.why);
-    return { writer: session.writer, mustLookAgain: taken.waited, [Symbol.asyncDispose]: async () => {} };
+    const { writer } = session;
+    return { writer, mustLookAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
   }
   const { lease } = taken;
   const isOurs = session.memory.followsOurLease({ scope: lease.scope, number: lease.number() });
   return {
     writer: lease.writer,
     mustLookAgain: taken.waited || !isOurs,
+    hasLease: true,
     [Symbol.asyncDispose]: async () => {
       if (!lease.isLost()) session.memory.lease = { scope: lease.scope, number: lease.number() };
       await lease[Symbol.asyncDispose]();
@@ -44,6 +48,8 @@ export type Lead = AsyncDisposable & {
   readonly writer: (prepared: Prepared) => Promise<Writer | null>;
   /** Whether another one has taken over. */
   readonly isLost: () => boolean;
+  /** Whether a lease keeps other writers apart. */
+  readonly hasLease: () => boolean;
 };
 
 /** A lead that nobody has yet. */
@@ -58,6 +64,7 @@ export function createLead(invocation: Invocation, connected: Connected): Lead {
   };
   return {
     isLost: () => lease?.isLost() ?? false,
+    hasLease: () => lease !== null,
     [Symbol.asyncDispose]: leave,
     writer: async (prepared) => {
       const options = await leaseOptions(invocation, connected, prepared);

@@ -1,6 +1,8 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import type { Shape } from "../contract/shape.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
+import { otherWriterWarnings } from "../core/other-writer.ts";
 import type { Step } from "../core/plan.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import type { Desired, Look, Looking } from "../engine/look.ts";
@@ -69,4 +71,14 @@ export function ignoredIn({ decisions }: Look): number {
 /** What stands behind a step's reason. */
 export function detailIn({ decisions }: Look): (step: Step) => string | null {
   return ({ identity }) => decisions.get(identity)?.detail ?? null;
+}
+
+/** Warns of another writer that no lease keeps apart. */
+export function otherWriters(
+  { observation, recorded }: Look,
+  { serverTime, memory }: Session,
+  { now }: Prepared,
+): readonly Diagnostic[] {
+  const { subject } = memory;
+  return otherWriterWarnings({ live: observation.live, recorded, subject, now: serverTime() ?? now() });
 }

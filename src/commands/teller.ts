@@ -17,6 +17,8 @@ import type { Prepared } from "./prepare.ts";
 /** Says what changed from one pass to the next, and is silent while nothing does. */
 export type Teller = {
   readonly diagnostics: (diagnostics: readonly Diagnostic[], prepared: Prepared) => void;
+  /** What is to be said of live, once it was looked at. */
+  readonly warnings: (warnings: readonly Diagnostic[], prepared: Prepared) => void;
   readonly applied: (applied: Applied, looked: Look, prepared: Prepared) => void;
   readonly failure: (error: unknown) => void;
   /** Says how a rollout that a pass did not wait for has ended, once it has. */
@@ -27,7 +29,7 @@ export type Teller = {
 
 /** A teller on the streams of a terminal. */
 export function createTeller({ terminal }: Invocation): Teller {
-  const last = { diagnostics: "", applied: "", failure: "" };
+  const last = { diagnostics: "", warnings: "", applied: "", failure: "" };
   const left = new Set<Promise<void>>();
   const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream): void => {
     if (text !== last[what]) stream.write(text);
@@ -36,6 +38,8 @@ export function createTeller({ terminal }: Invocation): Teller {
   return {
     diagnostics: (diagnostics, { settings }) =>
       once("diagnostics", diagnosticsText(diagnostics, settings.diagnosticView), terminal.stderr),
+    warnings: (warnings, { settings }) =>
+      once("warnings", diagnosticsText(warnings, settings.diagnosticView), terminal.stderr),
     applied: (applied, { plan }, prepared) => {
       const { paint } = prepared.settings;
       terminal.stderr.write(tokensText(applied.tokens));

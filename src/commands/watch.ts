@@ -1,4 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
+import { OTHER_WRITER } from "../core/other-writer.ts";
 import type { Progress } from "../engine/apply.ts";
 import { follow, recoverPending } from "../engine/follow.ts";
 import { look } from "../engine/look.ts";
@@ -9,7 +10,7 @@ import type { Invocation } from "./command.ts";
 import { type Connected, openConnection } from "./connection.ts";
 import { followOptions } from "./following.ts";
 import { createLead, type Lead } from "./leading.ts";
-import { desiredOf, lookingAt } from "./looking.ts";
+import { desiredOf, lookingAt, otherWriters } from "./looking.ts";
 import { prepare } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
 import { createTeller, type Teller } from "./teller.ts";
@@ -51,7 +52,8 @@ type Watching = {
   readonly again: () => void;
 };
 
-// A pass that fails leaves everything as it was; the next one looks again. Only a token that was never taken ends it.
+// A pass that fails leaves everything as it was; the next one looks again. Only a token that was never taken ends it, and
+// another writer who would have everything made twice.
 function passes(invocation: Invocation, connected: Connected, watching: Watching): Pass {
   const { told } = watching;
   let hasWorked = false;
@@ -62,6 +64,7 @@ function passes(invocation: Invocation, connected: Connected, watching: Watching
     } catch (error) {
       if (invocation.terminal.stopping.aborted) return;
       if (!hasWorked && error instanceof HoldfastError && error.code === "unauthorized") throw error;
+      if (error instanceof HoldfastError && error.code === "locked") throw error;
       told.failure(error);
     }
   };
@@ -88,11 +91,24 @@ async function reconcile(
     desired,
     lookingAt(session, recorded, prepared, { records: true, signal: terminal.stopping }),
   );
+  const hasLease = lead.hasLease();
+  told.warnings(hasLease ? [] : otherWriters(looked, session, prepared), prepared);
   const onProgress = (progress: Progress): void => {
     if (progress.what === "left") told.left(progress);
     else options.onProgress(progress);
   };
-  const applied = await follow(looked, session, { ...options, onProgress, recovered });
+  const applied = await follow(looked, session, { ...options, onProgress, recovered, hasLease });
   told.applied(applied, looked, prepared);
+  if (applied.outcomes.some(({ error }) => error?.code === OTHER_WRITER)) throw overlapped();
   if (lead.isLost()) again();
+}
+
+function overlapped(): HoldfastError {
+  return new HoldfastError(
+    "locked",
+    "another writer is at work, and this control plane has no leases to keep it apart",
+    {
+      hint: "stop one of them, or let both use one state folder",
+    },
+  );
 }

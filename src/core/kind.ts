@@ -12,6 +12,10 @@ export type LiveRow = {
   readonly version?: number;
   /** Changes whenever the resource does: `updatedAt`, or the deployment's id. */
   readonly stamp: string | null;
+  /** When this version, or the resource itself, was made. */
+  readonly madeAt?: string;
+  /** The subject that made this version. */
+  readonly madeBy?: string;
   /** The newest deployment's status, where the kind rolls out. */
   readonly status?: { readonly status: string; readonly state?: unknown } | null;
   /** What the row's bytes are known by again, where it was read from a list. */

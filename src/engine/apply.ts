@@ -7,6 +7,7 @@ import { keepIgnored } from "../core/keep-ignored.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
+import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Step, writes } from "../core/plan.ts";
 import type { Planned } from "../core/planner.ts";
 import { opened, type Recorded, type RecordedHead, saysExactly, saysTheSame } from "../core/recorded.ts";
@@ -237,9 +238,11 @@ async function endsBefore(ending: Promise<unknown>, signal: AbortSignal): Promis
   }
 }
 
-// A refused identity or a lost lease will refuse every other write too, and no write goes unrecorded.
+// A refused identity or a lost lease will refuse every other write too, what another writer does would be done twice, and
+// no write goes unrecorded.
 function mustStop(written: Written, { failFast }: Applying): boolean {
+  if (written.state === "done") return written.notice?.code === OTHER_WRITER;
   if (written.state !== "failed" && written.state !== "unknown") return false;
   const { status, code } = written.error;
-  return failFast || status === 401 || status === 412 || code === UNRECORDED;
+  return failFast || status === 401 || status === 412 || code === UNRECORDED || code === OTHER_WRITER;
 }

@@ -4,7 +4,9 @@ import type { Secret } from "../contract/secret.ts";
 import type { LiveRow } from "../core/kind.ts";
 import { type Again, type Attempt, ended, readAgain, receiptOf, type WritingContext, type Written } from "./job.ts";
 import { judge } from "./judge.ts";
+import { findDouble } from "./overlap.ts";
 import { askAgain, mayAskAgain } from "./send.ts";
+import { lostToken } from "./token.ts";
 
 /** What is not known of a write, and what reached us all the same. */
 export type InDoubt = {
@@ -65,16 +67,14 @@ async function rest(ms: number, { stopping }: WritingContext): Promise<void> {
 }
 
 async function found(attempt: Attempt, row: LiveRow, doubt: InDoubt): Promise<Written> {
-  const { job, intent, context, attempts } = attempt;
+  const { job, intent, context } = attempt;
   if (intent.operation === "postModelVersion") context.memory.seenRegistering = true;
   await context.remember();
   const isMissing = doubt.token === null && intent.creates && mayAskAgain(intent, job.kind, context);
   const token = isMissing ? await askAgain(intent, context) : doubt.token;
-  if (token !== null) return settle(attempt, row, token);
+  if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.body)) return settle(attempt, row, token);
   await context.ledger.close(intent.id, receiptOf(job, row, context));
-  if (!job.kind.issuesToken?.(job.body) || !intent.creates) return { state: "done", row, delivered: null, attempts };
-  const message = `${intent.identity} was created, but the reply with its one-time token was lost: use a new account name, or give it a secret_store_config`;
-  return ended("unknown", { code: "token-unrecovered", message }, attempt);
+  return ended("unknown", lostToken(intent.identity, "reply"), attempt);
 }
 
 /** Ends a write whose effect is known: its token is put away first, and its journal entry kept until that is done. */
@@ -84,12 +84,24 @@ export async function settle(attempt: Attempt, row: LiveRow, token: Secret | nul
   try {
     const delivered = token === null ? null : await deliver(attempt, token);
     await context.ledger.close(intent.id, receipt);
-    return { state: "done", row, delivered, attempts };
+    if (token === null && isWithoutToken(attempt, row))
+      return ended("failed", lostToken(intent.identity, "token"), attempt);
+    return { state: "done", row, delivered, attempts, notice: await findDouble(attempt, row) };
   } catch (error) {
     if (!(error instanceof UndeliveredError)) throw error;
     await context.ledger.record([receipt]);
     return ended("failed", { code: "token-undelivered", message: error.message }, attempt);
   }
+}
+
+// An account is new where it was known to be absent, and where it was made since the request was first sent: both times
+// are the control plane's.
+function isWithoutToken({ job, intent, context }: Attempt, { madeAt = "" }: LiveRow): boolean {
+  if (!job.kind.issuesToken?.(job.body)) return false;
+  if (intent.creates) return true;
+  const now = context.serverTime();
+  if (job.live.state !== "unknown" || now === null || intent.at === null) return false;
+  return Date.parse(madeAt) >= now - (context.now() - intent.at);
 }
 
 class UndeliveredError extends Error {

@@ -12,7 +12,7 @@ export function endedFrom(step: Step, written: Written, { wasRecorded }: { reado
   switch (written.state) {
     case "done":
       return {
-        outcome: outcomeOf(step, isNew(step, wasRecorded) ? "created" : "updated", null, attempts),
+        outcome: outcomeOf(step, isNew(step, wasRecorded) ? "created" : "updated", written.notice, attempts),
         token: written.delivered,
       };
     case "kept":

@@ -34,7 +34,7 @@ export type FollowOptions = Pick<
 export async function follow(
   { plan, decisions, observation, desired, recorded }: Look,
   session: Session,
-  { recovered, ...options }: FollowOptions & { readonly recovered: readonly Recovered[] },
+  { recovered, ...options }: FollowOptions & Pick<Applying, "hasLease"> & { readonly recovered: readonly Recovered[] },
 ): Promise<Applied> {
   const observing = observingWith(session, options);
   const resumed = new Set<string>();

@@ -26,6 +26,8 @@ export type WritingContext = {
   readonly memory: ServerMemory;
   /** Makes durable what was learned of the server. */
   readonly remember: () => Promise<void>;
+  /** What time it is for the control plane, in epoch milliseconds; null while nobody knows. */
+  readonly serverTime: () => number | null;
   readonly sink: Sink | null;
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;
@@ -35,6 +37,8 @@ export type WritingContext = {
   readonly isStopped: () => boolean;
   /** Told of an end that is not a good one, before anybody else has a turn. */
   readonly onTrouble: (written: Written) => void;
+  /** Whether a lease keeps other writers apart. */
+  readonly hasLease: boolean;
   /** What earlier runs left open, by resource. */
   readonly recovered: ReadonlyMap<Identity, readonly Recovered[]>;
   /** Told of an open intent whose request is sent again, in its place. */
@@ -83,6 +87,8 @@ export type Written =
       /** Where the one-time token went; null when none came. */
       readonly delivered: string | null;
       readonly attempts: number;
+      /** What is to be told of it although it was made: versions that were made beside it. */
+      readonly notice: OutcomeError | null;
     }
   /** Live turned out to be as wanted: nothing was sent. */
   | { readonly state: "kept" }

@@ -48,6 +48,7 @@ type Tables = {
     key: Uint8Array | null;
     /** Sealed JSON of the paths at which the manifest has what live had; null where there are none. */
     left_alone: Uint8Array | null;
+    at: number | null;
   };
 };
 
@@ -136,6 +137,11 @@ const migrations: Migrations = {
       await db.schema.alterTable("intent").addColumn("left_alone", "blob").execute();
     },
   },
+  "006-intent-at": {
+    up: async (db) => {
+      await db.schema.alterTable("intent").addColumn("at", "integer").execute();
+    },
+  },
 };
 
 type Place = { readonly server: string; readonly key: SealKey; readonly tally: Tally };
@@ -208,26 +214,13 @@ function statements(database: Kysely<Tables>) {
     forgotten: made<Pick<Row<"receipt">, "server" | "identity">>((db, { server, identity }) =>
       db.deleteFrom("receipt").where("server", "=", server).where("identity", "=", identity),
     ),
-    intent: made<Row<"intent">>(
-      (
-        db,
-        { id, server, identity, kind, operation, version_before, creates, deadline, sealed, reply, key, left_alone },
-      ) =>
-        db.insertInto("intent").values({
-          id,
-          server,
-          identity,
-          kind,
-          operation,
-          version_before,
-          creates,
-          deadline,
-          sealed,
-          reply,
-          key,
-          left_alone,
-        }),
-    ),
+    intent: made<Row<"intent">>((db, row) => {
+      // Each by its name: the slots that stand for the values cannot be counted.
+      const { id, server, identity, kind, operation, version_before, creates, at } = row;
+      const { deadline, sealed, reply, key, left_alone } = row;
+      const what = { id, server, identity, kind, operation, version_before, creates, at };
+      return db.insertInto("intent").values({ ...what, deadline, sealed, reply, key, left_alone });
+    }),
     reply: made<{ readonly id: string; readonly reply: Uint8Array }>((db, { id, reply }) =>
       db.updateTable("intent").set({ reply }).where("id", "=", id),
     ),
@@ -319,7 +312,7 @@ function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
 }
 
 function intentRow(server: string, key: SealKey, intent: Intent): Insertable<Tables["intent"]> {
-  const { id, identity, kind, operation, versionBefore, creates, deadline, written, left, key: sent } = intent;
+  const { id, identity, kind, operation, versionBefore, creates, at, deadline, written, left, key: sent } = intent;
   return {
     id,
     server,
@@ -333,6 +326,7 @@ function intentRow(server: string, key: SealKey, intent: Intent): Insertable<Tab
     reply: null,
     key: sent === null ? null : seal(key, sent, `key ${id}`),
     left_alone: left.length === 0 ? null : seal(key, JSON.stringify({ left }), `left ${id}`),
+    at,
   };
 }
 
@@ -344,6 +338,7 @@ function intentFrom(key: SealKey, row: Tables["intent"]): PendingIntent {
     operation: writeOperation(row.operation),
     versionBefore: row.version_before,
     creates: row.creates === 1,
+    at: row.at,
     deadline: row.deadline,
     written: openObject(key, row.sealed, `intent ${row.id}`),
     reply: row.reply === null ? null : open(key, row.reply, `reply ${row.id}`),

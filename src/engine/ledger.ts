@@ -19,6 +19,8 @@ export type Intent = {
   readonly versionBefore: number | null;
   /** Whether the resource was known to be absent before the send. */
   readonly creates: boolean;
+  /** When the request was first about to be sent, epoch milliseconds; null in a journal of an earlier release. */
+  readonly at: number | null;
   /** Epoch milliseconds after which a request that has not arrived will not arrive any more. */
   readonly deadline: number;
   /** What the request carries as its Idempotency-Key; null in a journal of an earlier release. */

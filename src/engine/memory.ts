@@ -17,6 +17,8 @@ export type RememberedFacts = {
   readonly released?: readonly Identity[];
   /** Whether a write with an Idempotency-Key is made once here. */
   readonly honoursKeys?: boolean;
+  /** The id of the subject that the control plane takes us for. */
+  readonly subject?: string | null;
   /** The last lease that a run of ours had here. */
   readonly lease?: NumberedLease | null;
 };
@@ -42,6 +44,8 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
   released: ReadonlySet<Identity>;
   honoursKeys: boolean;
   lease: NumberedLease | null;
+  /** The id of the subject that our writes are made by; null while nobody knows. */
+  subject: string | null;
   /** What the ledger has. */
   #remembered: RememberedFacts;
   /** How often a route was learned of. */
@@ -58,6 +62,7 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
     this.released = new Set(facts.released);
     this.honoursKeys = facts.honoursKeys ?? false;
     this.lease = facts.lease ?? null;
+    this.subject = facts.subject ?? null;
     this.#remembered = this.facts();
     this.#told = this.#state();
   }
@@ -105,15 +110,15 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
 
   // Cheap to ask for: it is, around every write.
   #state(): readonly unknown[] {
-    const { dryRun, seenRegistering, honoursKeys, released, lease } = this;
-    return [dryRun, seenRegistering, honoursKeys, released, lease, this.#routeNews];
+    const { dryRun, seenRegistering, honoursKeys, released, lease, subject } = this;
+    return [dryRun, seenRegistering, honoursKeys, released, lease, subject, this.#routeNews];
   }
 
   /** The facts to remember for the next run. */
   facts(): RememberedFacts {
-    const { dryRun, seenRegistering: registers, honoursKeys, lease } = this;
+    const { dryRun, seenRegistering: registers, honoursKeys, lease, subject } = this;
     const routes = Object.fromEntries(this.#routes);
-    return { routes, dryRun, registers, released: [...this.released], honoursKeys, lease };
+    return { routes, dryRun, registers, released: [...this.released], honoursKeys, lease, subject };
   }
 }
 

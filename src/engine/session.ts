@@ -23,6 +23,8 @@ export type Session = {
   readonly memory: ServerMemory;
   /** Makes durable what was learned of the server since; waits for nothing where that is nothing. */
   readonly remember: () => Promise<void>;
+  /** What time it is for the control plane, in epoch milliseconds; null while its replies have not said. */
+  readonly serverTime: () => number | null;
   readonly sink: Sink | null;
   /** What the ledger knows now, from the outside. */
   readonly recorded: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
@@ -69,6 +71,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ledger,
       memory,
       remember,
+      serverTime: connection.serverTime,
       sink: sink === "file" ? fileSink(state.folder, ledgerName(server.name)) : null,
       recorded: ledger.heads,
       remembrance: remembranceIn(join(state.folder, "cache", `live-${ledgerName(server.name)}`), {

@@ -12,6 +12,7 @@ import { inDoubt, resolveDoubt, settle } from "./doubt.ts";
 import { type Again, type Attempt, ended, type Job, readAgain, type WritingContext, type Written } from "./job.ts";
 import { judge } from "./judge.ts";
 import type { Intent } from "./ledger.ts";
+import { findOtherWriter, versionBefore } from "./overlap.ts";
 import type { Recovered } from "./recover.ts";
 import { deploymentInProgress, followRollout } from "./rollout.ts";
 import { sendIntent } from "./send.ts";
@@ -74,13 +75,22 @@ async function attempt({ job, writing, context, attempts, left }: Trial): Promis
       if (!isRepeat) await context.ledger.close(early.id, null).catch(() => undefined);
       return { state: "unsent" };
     }
+    const other = attempts === 1 && !isRepeat ? await findOtherWriter(job, context) : null;
+    if (other !== null) {
+      await context.ledger.close(early.id, null);
+      return troubled(ended("failed", other, { job, attempts: 0 }), context);
+    }
     const intent = isInTime(early, context) ? early : await renewed(early, context);
     const sent = await sentOnce({ job, intent, isRepeat, context, attempts });
-    if (sent.state === "failed" || sent.state === "unknown") context.onTrouble(sent);
-    return sent;
+    return sent.state === "failed" || sent.state === "unknown" ? troubled(sent, context) : sent;
   });
   // Its place is free again: that it becomes durable holds nobody up.
   return next.state === "applied" ? applied(next.one, writing, next.sent) : next;
+}
+
+function troubled<End extends Written>(written: End, { onTrouble }: WritingContext): End {
+  onTrouble(written);
+  return written;
 }
 
 /** The apply was stopped before its turn came. */
@@ -125,8 +135,8 @@ function isSameRequest(one: Intent, other: Intent): boolean {
 
 // Under the key of the one before, a control plane that honours keys makes it once, also where that one arrives late.
 // Its effect is told from others by what was known before that one.
-function repeatOf({ versionBefore, creates, key }: Intent, fresh: Intent): Intent {
-  return { ...fresh, versionBefore, creates, key: key ?? fresh.key };
+function repeatOf({ versionBefore, creates, at, key }: Intent, fresh: Intent): Intent {
+  return { ...fresh, versionBefore, creates, at, key: key ?? fresh.key };
 }
 
 function deadlineOf({ now, requestTimeoutMs }: WritingContext): number {
@@ -145,6 +155,7 @@ function intentOf({ kind, manifest, body, left, live }: Job, writing: Writing, c
     left,
     versionBefore: present ?? newest,
     creates: live.state === "absent",
+    at: context.now(),
     deadline: deadlineOf(context),
     key: randomUUID(),
   };
@@ -157,11 +168,19 @@ async function applied(
 ): Promise<Written | Again> {
   const { kind, body } = one.job;
   const row = rowIn(writing, sent.data);
-  if (row !== null && row.key === kind.key(body))
+  if (row !== null && row.key === kind.key(body)) {
+    learnSubject(one, row);
     return (await isOvertaken(one)) ? afresh(one) : settle(one, row, sent.token);
+  }
   // Operation 5 answers an empty object, which tells nothing of the effect.
   const reason = "the reply does not carry the resource";
   return resolveDoubt(one, { reason, answered: true, token: sent.token });
+}
+
+// A version is made by whoever has sent it; a resource may be another one's for long.
+function learnSubject({ intent, context }: Attempt, { version, madeBy }: LiveRow): void {
+  const before = versionBefore(intent);
+  if (before !== null && version !== undefined && version > before && madeBy) context.memory.subject = madeBy;
 }
 
 // The reply to a repeat may be that of long ago, and somebody else may have written since: what can be repeated is then

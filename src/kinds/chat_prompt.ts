@@ -2,12 +2,14 @@ import type { ChatPromptManifest } from "../contract/generated/manifests.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 import { registryKey, versionNumber } from "../core/registry.ts";
 
-const row: RowOf<"putPromptVersion"> = ({ id, fqn, manifest, updated_at }) => ({
+const row: RowOf<"putPromptVersion"> = ({ id, fqn, manifest, created_at, created_by_subject, updated_at }) => ({
   key: registryKey(manifest, fqn),
   id,
   manifest,
   version: versionNumber(manifest, fqn),
   stamp: updated_at,
+  madeAt: created_at,
+  madeBy: created_by_subject?.subjectId,
 });
 
 /** A chat prompt: numbered versions whose content never changes. */

@@ -2,12 +2,14 @@ import type { ModelVersionManifest } from "../contract/generated/manifests.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 import { registryKey, versionNumber } from "../core/registry.ts";
 
-const row: RowOf<"putModelVersion"> = ({ id, fqn, manifest, updated_at }) => ({
+const row: RowOf<"putModelVersion"> = ({ id, fqn, manifest, created_at, created_by_subject, updated_at }) => ({
   key: registryKey(manifest, fqn),
   id,
   manifest,
   version: versionNumber(manifest, fqn),
   stamp: updated_at,
+  madeAt: created_at,
+  madeBy: created_by_subject?.subjectId,
 });
 
 /** A model version. It is written with PUT (E2); operation 5 is used only where it cannot do harm. */

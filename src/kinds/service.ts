@@ -30,13 +30,16 @@ function applicationRow({ id, type, deployment, workspaceFqn, name }: Applicatio
   return { ...deploymentRow(deployment), key: `${workspaceFqn}/${name}`, id };
 }
 
-function deploymentRow({ id, applicationId, application, manifest, version, currentStatus }: Deployment): LiveRow {
+function deploymentRow(deployment: Deployment): LiveRow {
+  const { id, applicationId, application, manifest, version, currentStatus, createdAt, createdBySubject } = deployment;
   return {
     key: kind.key({ workspace_fqn: application?.workspaceFqn ?? null, ...manifest }),
     id: applicationId || null,
     manifest,
     version,
     stamp: id,
+    madeAt: createdAt,
+    madeBy: createdBySubject?.subjectId,
     status: currentStatus,
   };
 }

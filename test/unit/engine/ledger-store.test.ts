@@ -30,6 +30,7 @@ const intent = (id = "intent-1"): Intent => ({
   left: [],
   versionBefore: null,
   creates: true,
+  at: 1_699_999_970_000,
   deadline: 1_700_000_000_000,
   key: `key-${CANARY}`,
 });

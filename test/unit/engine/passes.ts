@@ -32,6 +32,8 @@ export type PassOptions = {
   readonly only?: readonly Identity[];
   /** What a plan leaves as live has it. */
   readonly ignore?: readonly IgnoreRule[];
+  /** Whether a lease keeps other writers apart; it does unless told otherwise. */
+  readonly hasLease?: boolean;
   /** Milliseconds after which a lost request is taken for lost. */
   readonly deadline?: number;
 };
@@ -122,7 +124,11 @@ export async function passes(url: string, folder?: string) {
         hasSink: one.sink !== null,
       };
       const looked = await look(selected(manifests, options), looking);
-      const applied = await follow(looked, one, { ...followOptions(options), recovered });
+      const applied = await follow(looked, one, {
+        ...followOptions(options),
+        recovered,
+        hasLease: options.hasLease ?? true,
+      });
       return {
         ...applied,
         recovered,

@@ -36,6 +36,7 @@ function intentFor(
     left: [],
     versionBefore: null,
     creates: true,
+    at: null,
     deadline: 0,
     key: null,
     ...fields,

@@ -1,0 +1,42 @@
+import { ClientError } from "../client/failure.ts";
+import type { Reader } from "../client/reader.ts";
+import type { GetOperation, ListOperation } from "../contract/operations.ts";
+import { operations } from "../contract/operations.ts";
+import { type Kind, type LiveRow, readRow } from "../core/kind.ts";
+
+/** A resource, and the version that newer ones are asked for of. */
+type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };
+
+type Reading = { readonly reader: Reader; readonly signal: AbortSignal };
+
+/** The versions of a resource that are newer than one, newest first; null where they cannot be read. */
+export async function versionsSince(kind: Kind, since: Since, on: Reading): Promise<readonly LiveRow[] | null> {
+  try {
+    const rows = await versionsOf(kind, since, on);
+    if (rows === null) return null;
+    const newer = rows.filter(({ key, version = 0 }) => key === since.key && version > since.version);
+    return newer.toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
+  } catch (error) {
+    if (error instanceof ClientError || error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+async function versionsOf(
+  { single, list, versions }: Kind,
+  { key, id, limit }: Since,
+  { reader, signal }: Reading,
+): Promise<readonly LiveRow[] | null> {
+  if (single !== undefined && id !== null && isList(single.operation)) {
+    const { rows } = await reader.page(single.operation, { path: { id }, limit }, { signal });
+    return rows.flatMap((row) => readRow(single, row) ?? []);
+  }
+  if (list === undefined || versions === undefined) return null;
+  const query = { ...list.query, ...list.narrow?.(key) };
+  const rows = await reader.list(list.operation, { query }, { signal });
+  return rows.flatMap((row) => readRow(list, row) ?? []);
+}
+
+function isList(operation: GetOperation | ListOperation): operation is ListOperation {
+  return operations[operation].reply === "list";
+}
