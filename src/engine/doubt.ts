@@ -4,9 +4,11 @@ import type { Secret } from "../contract/secret.ts";
 import type { LiveRow } from "../core/kind.ts";
 import { type Again, type Attempt, ended, readAgain, receiptOf, type WritingContext, type Written } from "./job.ts";
 import { judge } from "./judge.ts";
-import { findDouble } from "./overlap.ts";
+import { isMadeSince } from "./made-since.ts";
+import { findDouble, mayBeDoubled } from "./overlap.ts";
 import { askAgain, mayAskAgain } from "./send.ts";
 import { lostToken } from "./token.ts";
+import { versionMade } from "./versions-since.ts";
 
 /** What is not known of a write, and what reached us all the same. */
 export type InDoubt = {
@@ -44,14 +46,18 @@ export async function resolveDoubt(attempt: Attempt, doubt: InDoubt): Promise<Wr
   for (const isLast of [false, true]) {
     if (isLast) await rest(Math.max(0, intent.deadline - context.now()), context);
     if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
-    const verdict = judge(job.kind, job.shape, intent, await readAgain(job, context));
+    const live = await readAgain(job, context);
+    const verdict = judge(job.kind, job.shape, intent, live);
     switch (verdict.effect) {
       case "there":
         return found(attempt, verdict.row, doubt);
       case "unreadable":
         return otherwise;
-      case "other":
+      case "other": {
+        const row = live.state === "present" ? await versionMade(job.kind, job.shape, intent, live.row, context) : null;
+        if (row !== null) return found(attempt, row, doubt);
         return unknown(attempt, `${doubt.reason}; a newer version is there, and it is not the one that was sent`);
+      }
       case "not-there":
         if (doubt.answered && intent.operation === "postModelVersion") return discarded(attempt);
     }
@@ -86,7 +92,8 @@ export async function settle(attempt: Attempt, row: LiveRow, token: Secret | nul
     await context.ledger.close(intent.id, receipt);
     if (token === null && isWithoutToken(attempt, row))
       return ended("failed", lostToken(intent.identity, "token"), attempt);
-    return { state: "done", row, delivered, attempts, notice: await findDouble(attempt, row) };
+    const notice = mayBeDoubled(attempt, row) ? await findDouble(attempt, row) : null;
+    return { state: "done", row, delivered, attempts, notice };
   } catch (error) {
     if (!(error instanceof UndeliveredError)) throw error;
     await context.ledger.record([receipt]);
@@ -94,14 +101,9 @@ export async function settle(attempt: Attempt, row: LiveRow, token: Secret | nul
   }
 }
 
-// An account is new where it was known to be absent, and where it was made since the request was first sent: both times
-// are the control plane's.
-function isWithoutToken({ job, intent, context }: Attempt, { madeAt = "" }: LiveRow): boolean {
+function isWithoutToken({ job, intent, context }: Attempt, row: LiveRow): boolean {
   if (!job.kind.issuesToken?.(job.body)) return false;
-  if (intent.creates) return true;
-  const now = context.serverTime();
-  if (job.live.state !== "unknown" || now === null || intent.at === null) return false;
-  return Date.parse(madeAt) >= now - (context.now() - intent.at);
+  return intent.creates || (job.live.state === "unknown" && isMadeSince(intent, row, context));
 }
 
 class UndeliveredError extends Error {

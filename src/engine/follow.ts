@@ -75,7 +75,8 @@ export async function recoverPending(session: Session, options: FollowOptions): 
   const pending = await session.ledger.pending();
   if (pending.length === 0) return [];
   const recorded = await session.recorded();
-  const observing = { ...observingWith(session, options), rehearse: rehearseForReading(session, options) };
+  const rehearse = rehearseForReading(session, options);
+  const observing = { ...observingWith(session, options), rehearse };
   return recover(pending, {
     ...session,
     ...options,
@@ -86,6 +87,7 @@ export async function recoverPending(session: Session, options: FollowOptions): 
         observing,
       );
     },
+    rehearse: (intent, kind) => rehearse(kind, sentManifest(intent), options),
   });
 }
 

@@ -12,42 +12,49 @@ export function versionBefore({ versionBefore: version, creates }: Intent): numb
 }
 
 /**
- * Finds versions that were made beside that of a write. They are looked for where the number tells of them, and where
- * the control plane takes no keys: there a request that arrives twice makes two.
+ * Whether versions may have been made beside that of a write: where its number tells of them, and where the control
+ * plane takes no keys, since a request that arrives twice makes two there.
  */
-export async function findDouble({ job, intent, context }: Attempt, row: LiveRow): Promise<OutcomeError | null> {
+export function mayBeDoubled({ intent, context }: Attempt, { version }: LiveRow): boolean {
   const before = versionBefore(intent);
-  const { honoursKeys } = context.memory;
-  if (row.version === undefined || before === null || row.version <= before) return null;
-  if (honoursKeys && row.version === before + 1) return null;
+  if (version === undefined || before === null || version <= before) return false;
+  return !context.memory.honoursKeys || version > before + 1;
+}
+
+/** Finds versions that were made beside that of a write, and tells whose they are. */
+export async function findDouble({ job, intent, context }: Attempt, row: LiveRow): Promise<OutcomeError | null> {
   const { kind, shape, body, manifest } = job;
-  const limit = row.version - before + 5;
-  const found = await versionsSince(kind, { ...row, version: before, limit }, context);
+  const [before, newest] = [versionBefore(intent) ?? 0, row.version ?? 0];
+  const found = await versionsSince(kind, { ...row, version: before, limit: newest - before + 5 }, context);
   return tellDouble({
     identity: manifest.identity,
     ours: row,
-    others: found?.filter(({ version }) => version !== row.version) ?? null,
+    others: found?.filter(({ version }) => version !== newest) ?? null,
     isSame: (other) => carries(kind, shape, body, other.manifest),
-    honoursKeys,
+    honoursKeys: context.memory.honoursKeys,
     hasLease: context.hasLease,
     elapsed: context.now() - (intent.at ?? context.now()),
   });
 }
 
+/** Whether another writer may have made a version since live was read: nothing keeps it apart, and it can be told. */
+export function isUnprotected({ kind, live }: Job, { hasLease, memory }: WritingContext): boolean {
+  if (hasLease || memory.subject === null || live.state !== "present") return false;
+  return kind.single !== undefined && live.row.version !== undefined;
+}
+
 /**
- * Looks, right before an update that no lease protects, whether our own subject has made a version since live was read:
+ * Looks, right before an update that nothing protects, whether our own subject has made a version since live was read:
  * that was another writer, and what it does would be done twice.
  */
 export async function findOtherWriter(
   { kind, live, manifest }: Job,
   context: WritingContext,
 ): Promise<OutcomeError | null> {
-  const { subject } = context.memory;
-  if (context.hasLease || subject === null || live.state !== "present" || kind.single === undefined) return null;
-  const { version } = live.row;
-  if (version === undefined) return null;
+  if (live.state !== "present") return null;
+  const { version = 0 } = live.row;
   const [newest] = (await versionsSince(kind, { ...live.row, version, limit: 1 }, context)) ?? [];
-  if (newest === undefined || newest.madeBy !== subject) return null;
+  if (newest === undefined || newest.madeBy !== context.memory.subject) return null;
   const message = `another writer may be at work: version ${newest.version} of ${manifest.identity} was made with this token since live was read; nothing was sent`;
   return { code: OTHER_WRITER, message };
 }

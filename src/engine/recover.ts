@@ -1,24 +1,31 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Reader } from "../client/reader.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Shape } from "../contract/shape.ts";
+import type { Rehearsal } from "../core/decide.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { OutcomeError } from "../core/report.ts";
 import { judge, type Verdict } from "./judge.ts";
 import type { PendingIntent } from "./ledger.ts";
+import { type Clocks, isMadeSince } from "./made-since.ts";
 import { receiptFrom } from "./receipt.ts";
-import { askAgain, mayAskAgain, type Sending } from "./send.ts";
+import { askAgain, mayAskAgain, type Sending, sendIntent } from "./send.ts";
 import type { Sink } from "./sink.ts";
 import { lostToken, rowIn, tokenIn } from "./token.ts";
+import { versionMade } from "./versions-since.ts";
 
 /** What recovery needs of its surroundings. */
-export type Recovery = Sending & {
-  readonly sink: Sink | null;
-  readonly kindOf: (type: string) => Kind | undefined;
-  readonly shapeOf: (type: string) => Shape;
-  readonly readLive: (intent: PendingIntent, kind: Kind) => Promise<Live>;
-  readonly now: () => number;
-};
+export type Recovery = Sending &
+  Clocks & {
+    readonly reader: Reader;
+    readonly sink: Sink | null;
+    readonly kindOf: (type: string) => Kind | undefined;
+    readonly shapeOf: (type: string) => Shape;
+    readonly readLive: (intent: PendingIntent, kind: Kind) => Promise<Live>;
+    /** What a dryRun of the write answers, where that is known to change nothing. */
+    readonly rehearse: (intent: PendingIntent, kind: Kind) => Promise<Rehearsal | { readonly state: "impossible" }>;
+  };
 
 /** What became of a write that an earlier run left open. */
 export type Recovered = {
@@ -49,11 +56,31 @@ async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovere
   if (answered !== null) return made(intent, answered, kind, on);
   const { verdict, live } = await readBack(intent, kind, on);
   if (verdict.effect === "there") return made(intent, verdict.row, kind, on);
+  if (verdict.effect === "other" && live.state === "present") {
+    const row = await versionMade(kind, on.shapeOf(intent.kind), intent, live.row, on);
+    return row === null ? unknown(intent, live, kind, on) : made(intent, row, kind, on);
+  }
   // What was absent and is there now, with another content, may be ours, changed by somebody since.
   const isChanged = intent.creates && live.state === "present";
   if (verdict.effect === "not-there" && !isChanged)
     return { intent, found: "not-made", error: null, token: null, isOpen: false };
-  return unknown(intent, live, kind, on);
+  const hasRead = live.state !== "unknown" || live.reason !== "no-read";
+  return (hasRead ? null : await byDryRun(intent, kind, on)) ?? unknown(intent, live, kind, on);
+}
+
+/**
+ * Finds out by a dryRun about a resource that has no read: whether it is there, and since when. One that was made since
+ * is ours, and under the key of its write the reply is given again.
+ */
+async function byDryRun(intent: PendingIntent, kind: Kind, on: Recovery): Promise<Recovered | null> {
+  const answer = await on.rehearse(intent, kind);
+  if (answer.state !== "answered" || answer.row === null) return null;
+  if (answer.row.id === null) return { intent, found: "not-made", error: null, token: null, isOpen: false };
+  if (!mayAskAgain(intent, kind, on) || !isMadeSince(intent, answer.row, on)) return null;
+  const { reply } = await sendIntent(intent, on);
+  const again = { ...intent, creates: true, reply };
+  const row = reply === null ? null : rowIn(reply, again, kind);
+  return row === null ? null : made(again, row, kind, on);
 }
 
 // Until its deadline a request may still arrive, so what live does not show counts only afterwards.

@@ -2,10 +2,16 @@ import { ClientError } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import type { GetOperation, ListOperation } from "../contract/operations.ts";
 import { operations } from "../contract/operations.ts";
+import type { Shape } from "../contract/shape.ts";
 import { type Kind, type LiveRow, readRow } from "../core/kind.ts";
+import { carries } from "./judge.ts";
+import type { Intent } from "./ledger.ts";
 
 /** A resource, and the version that newer ones are asked for of. */
 type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };
+
+/** As many versions of an application are looked at. */
+const MOST = 100;
 
 type Reading = { readonly reader: Reader; readonly signal: AbortSignal };
 
@@ -20,6 +26,20 @@ export async function versionsSince(kind: Kind, since: Since, on: Reading): Prom
     if (error instanceof ClientError || error instanceof TypeError) return null;
     throw error;
   }
+}
+
+/** The version that a write has made, where newer ones were made since; null where none is known to be. */
+export async function versionMade(
+  kind: Kind,
+  shape: Shape,
+  { versionBefore, written }: Intent,
+  newest: LiveRow,
+  on: Reading,
+): Promise<LiveRow | null> {
+  const version = versionBefore ?? 0;
+  const limit = (newest.version ?? 0) - version;
+  const newer = await versionsSince(kind, { ...newest, version, limit: Math.min(limit, MOST) }, on);
+  return newer?.findLast((row) => carries(kind, shape, written, row.manifest)) ?? null;
 }
 
 async function versionsOf(

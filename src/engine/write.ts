@@ -7,12 +7,13 @@ import { operations } from "../contract/operations.ts";
 import { type LiveRow, readRow, type Writing } from "../core/kind.ts";
 import { equal } from "../core/normal.ts";
 import type { Reason } from "../core/plan.ts";
+import type { OutcomeError } from "../core/report.ts";
 import { chooseWriting } from "../core/server.ts";
 import { inDoubt, resolveDoubt, settle } from "./doubt.ts";
 import { type Again, type Attempt, ended, type Job, readAgain, type WritingContext, type Written } from "./job.ts";
 import { judge } from "./judge.ts";
 import type { Intent } from "./ledger.ts";
-import { findOtherWriter, versionBefore } from "./overlap.ts";
+import { findOtherWriter, isUnprotected, versionBefore } from "./overlap.ts";
 import type { Recovered } from "./recover.ts";
 import { deploymentInProgress, followRollout } from "./rollout.ts";
 import { sendIntent } from "./send.ts";
@@ -75,10 +76,9 @@ async function attempt({ job, writing, context, attempts, left }: Trial): Promis
       if (!isRepeat) await context.ledger.close(early.id, null).catch(() => undefined);
       return { state: "unsent" };
     }
-    const other = attempts === 1 && !isRepeat ? await findOtherWriter(job, context) : null;
-    if (other !== null) {
-      await context.ledger.close(early.id, null);
-      return troubled(ended("failed", other, { job, attempts: 0 }), context);
+    if (attempts === 1 && !isRepeat && isUnprotected(job, context)) {
+      const other = await findOtherWriter(job, context);
+      if (other !== null) return withheld(job, early, other, context);
     }
     const intent = isInTime(early, context) ? early : await renewed(early, context);
     const sent = await sentOnce({ job, intent, isRepeat, context, attempts });
@@ -86,6 +86,11 @@ async function attempt({ job, writing, context, attempts, left }: Trial): Promis
   });
   // Its place is free again: that it becomes durable holds nobody up.
   return next.state === "applied" ? applied(next.one, writing, next.sent) : next;
+}
+
+async function withheld(job: Job, intent: Intent, error: OutcomeError, context: WritingContext): Promise<Written> {
+  await context.ledger.close(intent.id, null);
+  return troubled(ended("failed", error, { job, attempts: 0 }), context);
 }
 
 function troubled<End extends Written>(written: End, { onTrouble }: WritingContext): End {
@@ -170,7 +175,7 @@ async function applied(
   const row = rowIn(writing, sent.data);
   if (row !== null && row.key === kind.key(body)) {
     learnSubject(one, row);
-    return (await isOvertaken(one)) ? afresh(one) : settle(one, row, sent.token);
+    return one.isRepeat && (await isOvertaken(one)) ? afresh(one) : settle(one, row, sent.token);
   }
   // Operation 5 answers an empty object, which tells nothing of the effect.
   const reason = "the reply does not carry the resource";
@@ -185,8 +190,8 @@ function learnSubject({ intent, context }: Attempt, { version, madeBy }: LiveRow
 
 // The reply to a repeat may be that of long ago, and somebody else may have written since: what can be repeated is then
 // sent as a request of its own. A version or a token is never asked for twice.
-async function isOvertaken({ job, intent, isRepeat, context }: Attempt): Promise<boolean> {
-  if (!isRepeat || operations[intent.operation].retry !== "repeat") return false;
+async function isOvertaken({ job, intent, context }: Attempt): Promise<boolean> {
+  if (operations[intent.operation].retry !== "repeat") return false;
   return judge(job.kind, job.shape, intent, await readAgain(job, context)).effect === "not-there";
 }
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-/** The cases of what an input can do to us, each to be named by the title of a test: bad ones, and hostile ones. */
+/** The cases, each to be named by the title of a test: bad input, hostile input, and faults. */
 const cases = [
   ...numbered("B", 1, 31),
   ...numbered("S", 4, 6),
@@ -10,6 +10,10 @@ const cases = [
   ...numbered("S", 40, 40),
   ...numbered("S", 45, 45),
   ...numbered("F", 82, 82),
+  // Writing and recovery.
+  ...numbered("F", 75, 78),
+  ...numbered("F", 80, 80),
+  ...numbered("F", 83, 84),
 ];
 
 function numbered(letter: string, first: number, last: number): readonly string[] {

@@ -18,8 +18,8 @@ const APPS = "/api/svc/v1/apps";
 const ACCOUNTS = "/api/svc/v1/virtual-accounts";
 
 /** A source whose first apply was killed while a write of the path was on its way, before or after its effect. */
-async function killed(server: Server, files: Files, path: string, when: "before" | "after") {
-  const source = await sourceOf(foundations, server);
+async function killed(server: Server, files: Files, path: string, when: "before" | "after", ground = foundations) {
+  const source = await sourceOf(ground, server);
   const gate = await gateTo(server);
   const through = [...flags, "--server", gate.url];
   expect(await source.run(through)).toMatchObject({ code: 0 });
@@ -80,32 +80,43 @@ describe.each(planes)("an apply that was killed, on a $name control plane", (pla
     expect(server.effects()).toHaveLength(before + 1);
   });
 
-  test("F75 gets the token of an account that has left git where live shows that it was made, and never makes one", async () => {
+  // By a deployment it is known that a dryRun changes nothing here, and it tells of accounts where they cannot be listed.
+  const withService = { ...foundations, "base.yaml": service("base") };
+  const accounts = (name: string) => ({ "account.yaml": account(name) });
+  const tokenOf = (folder: string, { url }: { readonly url: string }, name: string) =>
+    join(folder, "state/tokens", new URL(url).host.replace(":", "_"), "virtual-account", name);
+
+  test("F75 gets the token of an account that has left git, where live shows that it was made", async () => {
     const server = await plane.serve();
-    for (const when of ["after", "before"] as const) {
-      const name = `ci-${when}`;
-      const { source, run, before, gate } = await killed(server, { "account.yaml": account(name) }, ACCOUNTS, when);
-      await source.remove("account.yaml");
-      const ended = await run("-o", "json");
-      expect(server.effects()).toHaveLength(before);
-      const token = join(
-        source.folder,
-        "state/tokens",
-        new URL(gate.url).host.replace(":", "_"),
-        "virtual-account",
-        name,
-      );
-      const [found] = told(ended);
-      // Where accounts cannot be read, what became of it cannot be found out without sending it.
-      if (plane.name === "documented-only") {
-        expect(found).toEqual([`virtual-account/${name}`, "unknown", "unknown", "token-unrecovered"]);
-      } else if (when === "after") {
-        expect(found).toEqual([`virtual-account/${name}`, "made", "created", null]);
-        expect(ended.stderr).toContain(`token of virtual-account/${name}: ${token}\n`);
-        expect(await isGood((await readFile(token, "utf8")).trim(), server)).toBe(true);
-      } else expect(found).toEqual([`virtual-account/${name}`, "not-made", "skipped", null]);
-      expect(told(await run("-o", "json"))).toEqual([]);
-    }
+    const { source, run, before, gate } = await killed(server, accounts("ci"), ACCOUNTS, "after", withService);
+    await source.remove("account.yaml");
+    const ended = await run("-o", "json");
+    expect(told(ended)).toEqual([["virtual-account/ci", "made", "created", null]]);
+    const token = tokenOf(source.folder, gate, "ci");
+    expect(ended.stderr).toContain(`token of virtual-account/ci: ${token}\n`);
+    expect(await isGood((await readFile(token, "utf8")).trim(), server)).toBe(true);
+    expect(server.effects()).toHaveLength(before);
+    expect(told(await run("-o", "json"))).toEqual([]);
+  });
+
+  test("F75 gets the token of an account whose manifest has changed, and then changes the account", async () => {
+    const server = await plane.serve();
+    const { source, run, before, gate } = await killed(server, accounts("ci"), ACCOUNTS, "after", withService);
+    await source.write("account.yaml", `${account("ci")}expiration_date: "2099-01-01"\n`);
+    const ended = await run("-o", "json");
+    expect(told(ended)).toEqual([["virtual-account/ci", "made", "created", null]]);
+    expect(reportOf(ended).summary).toMatchObject({ created: 1, updated: 1 });
+    expect(await isGood((await readFile(tokenOf(source.folder, gate, "ci"), "utf8")).trim(), server)).toBe(true);
+    expect(server.effects()).toHaveLength(before + 1);
+  });
+
+  test("F75 makes no account that has left git for its token", async () => {
+    const server = await plane.serve();
+    const { source, run, before } = await killed(server, accounts("ci"), ACCOUNTS, "before", withService);
+    await source.remove("account.yaml");
+    expect(told(await run("-o", "json"))).toEqual([["virtual-account/ci", "not-made", "skipped", null]]);
+    expect(server.effects()).toHaveLength(before);
+    expect(told(await run("-o", "json"))).toEqual([]);
   });
 
   test("F80 has its write sent again under the same key: what arrives late makes no second version", async () => {
@@ -141,6 +152,17 @@ describe.each(planes)("an apply whose request is under way for too long, on a $n
     await gate.letGo();
     await expectOneVersion(server, before + (plane.name === "full" ? 3 : 0));
   });
+});
+
+test("F75 an account that has left git and can be looked for in no way is told to be unknown, and is not made", async () => {
+  const { folder } = await sourceOf(foundations);
+  const server = await serve(["--documented-only", "--seed", folder]);
+  const { source, run, before } = await killed(server, { "account.yaml": account("ci") }, ACCOUNTS, "before");
+  await source.remove("account.yaml");
+  const ended = await run("-o", "json");
+  expect([ended.code, told(ended)]).toEqual([7, [["virtual-account/ci", "unknown", "unknown", "token-unrecovered"]]]);
+  expect(server.effects()).toHaveLength(before);
+  expect(told(await run("-o", "json"))).toEqual([]);
 });
 
 test("F76 an apply that is killed while it waits for rollouts knows afterwards that operation 5 registers", async () => {

@@ -219,6 +219,25 @@ describe("a run after one that was killed", () => {
     expect((await run.plan(ground)).plan.summary).toMatchObject({ orphan: 1 });
   });
 
+  test("F75 finds what was made below a version that somebody else has made since", async () => {
+    const { plane, run } = await killed(declare(service({ replicas: 2 })), "putApp");
+    const other = await passes(plane.url);
+    await other.apply([...ground, declare(service({ replicas: 2 }))]);
+    await other.apply([...ground, declare(service({ replicas: 9 }))]);
+    plane.effects.length = 0;
+    const report = await run.apply(ground);
+    expect(left(report)).toEqual([["service/c1:ws1/api", "made", "created", null]]);
+    expect([plane.effects, report.pending]).toEqual([[], []]);
+  });
+
+  test("F75 cannot tell of versions that all have another content whether one of them was ours", async () => {
+    const { plane, run } = await killed(declare(service({ replicas: 2 })), "putApp");
+    await (await passes(plane.url)).apply([...ground, declare(service({ replicas: 9 }))]);
+    const report = await run.apply(ground);
+    expect(left(report)).toEqual([["service/c1:ws1/api", "unknown", "unknown", "outcome-unknown"]]);
+    expect(report.pending).toEqual([]);
+  });
+
   test("F75 finds a changed manifest's first write and makes the second, once each", async () => {
     const { plane, run } = await killed(declare(service()), "putApp");
     await (await passes(plane.url)).apply([...ground, declare(service())]);
