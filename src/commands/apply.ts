@@ -76,7 +76,8 @@ async function carryOut(
 ): Promise<{ readonly applied: Applied; readonly plan: Plan }> {
   const { session } = connected;
   if (!looked.plan.steps.some(writes)) {
-    const hasLease = session.memory.has("putLease");
+    // Whoever has written here before knows of leases.
+    const hasLease = session.memory.get("putLease") === "yes";
     if (!hasLease) warnOfOthers(looked);
     return { applied: await follow(looked, session, { ...options, hasLease }), plan: looked.plan };
   }

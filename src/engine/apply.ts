@@ -172,10 +172,11 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// What could not be read while its references were missing often can be once they are there.
+// What could not be read while its references were missing often can be once they are there. Of what answers a token it
+// must be known whether it is new.
 async function liveNow(job: Job, on: Running): Promise<Live> {
   const { live, kind } = job;
-  if (live.state !== "unknown" || kind.single === undefined) return live;
+  if (live.state !== "unknown" || (kind.single === undefined && !kind.issuesToken?.(job.body))) return live;
   return on
     .takeTurn(() => on.readBack(job))
     .catch((error: unknown) => {

@@ -101,9 +101,10 @@ export async function settle(attempt: Attempt, row: LiveRow, token: Secret | nul
   }
 }
 
-function isWithoutToken({ job, intent, context }: Attempt, row: LiveRow): boolean {
-  if (!job.kind.issuesToken?.(job.body)) return false;
-  return intent.creates || (job.live.state === "unknown" && isMadeSince(intent, row, context));
+function isWithoutToken({ job: { kind, body, live }, intent, context }: Attempt, row: LiveRow): boolean {
+  if (!kind.issuesToken?.(body)) return false;
+  if (intent.creates) return true;
+  return live.state === "unknown" && live.isThere === undefined && isMadeSince(intent, row, context);
 }
 
 class UndeliveredError extends Error {

@@ -1,5 +1,6 @@
 import type { Shape } from "../contract/shape.ts";
 import type { Kind } from "../core/kind.ts";
+import type { Live } from "../core/live.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import { summariseOutcomes } from "../core/report.ts";
@@ -52,7 +53,7 @@ export async function follow(
       onResumed: (id) => void resumed.add(id),
       readBack: ({ kind, manifest, live }) => {
         const id = live.state === "present" ? live.row.id : (recorded.get(manifest.identity)?.id ?? null);
-        return observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, observing);
+        return readOne({ kind, manifest, id }, observing);
       },
     },
   );
@@ -81,14 +82,23 @@ export async function recoverPending(session: Session, options: FollowOptions): 
     ...session,
     ...options,
     readLive: (intent, kind) => {
-      const { identity } = intent;
-      return observeOne(
-        { identity, kind, manifest: sentManifest(intent), id: recorded.get(identity)?.id ?? null, wave: 0 },
-        observing,
-      );
+      const id = recorded.get(intent.identity)?.id ?? null;
+      return readOne({ kind, manifest: sentManifest(intent), id }, observing);
     },
     rehearse: (intent, kind) => rehearse(kind, sentManifest(intent), options),
   });
+}
+
+type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
+
+/** Reads live of one resource again; of one that has no read, a dryRun that is known to change nothing tells whether it is there. */
+async function readOne({ kind, manifest, id }: One, on: Observing): Promise<Live> {
+  const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, on);
+  const mayAsk = kind.single === undefined && on.memory.dryRun === "proven";
+  if (live.state !== "unknown" || live.reason !== "no-read" || !mayAsk) return live;
+  const rehearsed = await on.rehearse(kind, manifest, on);
+  if (rehearsed.state !== "answered" || rehearsed.row === null) return live;
+  return rehearsed.row.id === null ? { state: "absent" } : { ...live, isThere: true };
 }
 
 function observingWith({ reader, memory, remember }: Session, options: FollowOptions): Observing {

@@ -15,8 +15,10 @@ export function versionBefore({ versionBefore: version, creates }: Intent): numb
  * Whether versions may have been made beside that of a write: where its number tells of them, and where the control
  * plane takes no keys, since a request that arrives twice makes two there.
  */
-export function mayBeDoubled({ intent, context }: Attempt, { version }: LiveRow): boolean {
+export function mayBeDoubled({ job, intent, context }: Attempt, { version }: LiveRow): boolean {
   const before = versionBefore(intent);
+  // A version that the manifest names is made once, and those before it are other manifests'.
+  if (job.kind.versions !== undefined && job.body.version !== undefined) return false;
   if (version === undefined || before === null || version <= before) return false;
   return !context.memory.honoursKeys || version > before + 1;
 }

@@ -69,14 +69,14 @@ async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovere
 }
 
 /**
- * Finds out by a dryRun about a resource that has no read: whether it is there, and since when. One that was made since
- * is ours, and under the key of its write the reply is given again.
+ * Finds out by a dryRun since when a resource is there that has no read. One that was made since is ours, and under the
+ * key of its write the reply is given again.
  */
 async function byDryRun(intent: PendingIntent, kind: Kind, on: Recovery): Promise<Recovered | null> {
+  if (!mayAskAgain(intent, kind, on)) return null;
   const answer = await on.rehearse(intent, kind);
-  if (answer.state !== "answered" || answer.row === null) return null;
-  if (answer.row.id === null) return { intent, found: "not-made", error: null, token: null, isOpen: false };
-  if (!mayAskAgain(intent, kind, on) || !isMadeSince(intent, answer.row, on)) return null;
+  if (answer.state !== "answered" || !answer.row?.id) return null;
+  if (!intent.creates && !isMadeSince(intent, answer.row, on)) return null;
   const { reply } = await sendIntent(intent, on);
   const again = { ...intent, creates: true, reply };
   const row = reply === null ? null : rowIn(reply, again, kind);

@@ -45,6 +45,22 @@ describe.each(planes)("on a $name control plane that takes no keys", (plane) => 
     expect(await source.run([...flags, "--state", "fresh", "--server", way.url])).toMatchObject({ code: 0 });
   });
 
+  test("F78 an account that somebody has just made has lost no token, where a dryRun is known to change nothing", async () => {
+    const server = await plane.serve();
+    const way = await keyless(server);
+    const source = await sourceOf(
+      { ...foundations, "api.yaml": service("api"), "account.yaml": account("ci") },
+      server,
+    );
+    expect(await source.run([...flags, "--kind", "service"])).toMatchObject({ code: 0 });
+    const permissions = [{ resource_fqn: "dev:web", resource_type: "workspace", role_id: "workspace-viewer" }];
+    await server.call("PUT", "/api/svc/v1/virtual-accounts", {
+      manifest: { type: "virtual-account", name: "ci", permissions },
+    });
+    const ended = await source.run([...flags, "--server", way.url]);
+    expect(ended).toMatchObject({ code: 0 });
+  });
+
   test.each([
     { what: "the second reply", reply: 2 },
     { what: "the first reply", reply: 1 },

@@ -29,6 +29,7 @@ describe("the examples", () => {
     const first = await source.run(["apply", "--yes", "-o", "json"]);
     expect(first.code).toBe(0);
     const report = reportOf(first);
+    expect(report.outcomes.filter(({ error }) => error !== null)).toEqual([]);
     expect(report.summary).toEqual({ ...nothing, created: 32 });
     expect(new Set(report.outcomes.map(({ kind }) => kind))).toEqual(kinds);
     const written = server.effects().slice(before);
@@ -59,6 +60,7 @@ describe("the examples", () => {
     const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token };
 
     const first = await source.run(["apply", "--yes", "-o", "json"], env);
+    expect(reportOf(first).outcomes.filter(({ error }) => error !== null)).toEqual([]);
     expect(first).toMatchObject({ code: 0 });
     const seeded = 8;
     expect(reportOf(first).summary).toEqual({ ...nothing, created: 32 - seeded, unchanged: seeded });
