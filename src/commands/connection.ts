@@ -56,7 +56,6 @@ export async function openConnection(
       server: flags.server ?? operator.server ?? null,
       embedded: flags.embedded ?? false,
       tokenFile: flags.tokenFile ?? operator.tokenFile ?? null,
-      isTrusted: flags.server !== undefined || operator.server === undefined || operator.isTrusted,
     };
     if (flags.server !== undefined && wish.embedded) {
       throw new HoldfastError("invalid", "--server and --embedded exclude each other", { hint: "give one of them" });

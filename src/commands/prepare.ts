@@ -20,16 +20,18 @@ import { noSource } from "../source/remembered.ts";
 import type { Revision } from "../source/revision.ts";
 import { CONFIG_NAME, contentTop, findRoot } from "../source/root.ts";
 import type { Invocation } from "./command.ts";
+import { honouredKeys } from "./operator-keys.ts";
 import { resolveSettings, type Settings } from "./settings.ts";
 import { memoryWith, rememberedIn } from "./source-memory.ts";
-import { isInteractive, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 import { growNoMore } from "./young-generation.ts";
 
 /** A command's source, read and validated, with its settings. */
 export type Prepared = {
   readonly root: string;
   readonly settings: Settings;
-  readonly operator: Config["operator"] & { readonly isTrusted: boolean };
+  /** The operator keys that are honoured. */
+  readonly operator: Config["operator"];
   readonly repository: Config["repository"];
   readonly revision: Revision;
   readonly loaded: Omit<Loaded, "toRemember">;
@@ -51,7 +53,7 @@ export type BaseUse = "compare" | "instead";
 /** Finds, reads and validates the source of a command. */
 export async function prepare(
   invocation: Invocation,
-  { base: use = "compare" }: { base?: BaseUse } = {},
+  { base: use = "compare", mayAsk = true }: { base?: BaseUse; mayAsk?: boolean } = {},
 ): Promise<Prepared> {
   growNoMore();
   const { flags, terminal, args } = invocation;
@@ -59,8 +61,8 @@ export async function prepare(
   const root = findRoot({ cwd, source: flags.source });
   const own = await readConfig({ root, cwd, file: flags.config });
   const config = flags.base === undefined ? own : { ...own, ...(await configAt(flags.base, root, terminal)) };
-  refuseConfig(config, terminal);
-  const told = resolveSettings(invocation, { ...config.repository, ...config.operator }, root);
+  const operator = await honouredKeys(config, { root, mayAsk }, terminal);
+  const told = resolveSettings(invocation, { ...config.repository, ...operator }, root);
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
   const settings = { ...told, state: await requireStateFolder(told.state, { content: contentTop(root), signal }) };
   const place = {
@@ -87,7 +89,7 @@ export async function prepare(
   return {
     root,
     settings,
-    operator: { ...config.operator, isTrusted: !config.isInSource },
+    operator,
     repository: config.repository,
     revision,
     loaded,
@@ -133,13 +135,6 @@ async function configAt(
   const file = await readFileAt({ root, ref, path: CONFIG_NAME, cwd, limits: defaultLimits }, { signal });
   if (file === null) return { repository: {}, diagnostics: [] };
   return parseConfig(file.bytes(), { file: `${ref}:${CONFIG_NAME}`, isInSource: true });
-}
-
-function refuseConfig({ isInSource, operatorKeys, file }: Config, terminal: Terminal): void {
-  if (!isInSource || operatorKeys.length === 0 || isInteractive(terminal)) return;
-  throw new HoldfastError("invalid", `${file} sets ${operatorKeys.join(", ")}, which only the operator may`, {
-    hint: "a pull request could change it: use flags, the environment, or a file outside the source with --config",
-  });
 }
 
 // A plan kept in the source is no part of it: making one must not change what it was made of.

@@ -22,8 +22,6 @@ export type ServerWish = {
   readonly server: string | null;
   readonly embedded: boolean;
   readonly tokenFile: string | null;
-  /** False where `server` came from the repository: the environment's token is not for it. */
-  readonly isTrusted: boolean;
 };
 
 /** Folder of the embedded control plane's data in a state folder. */
@@ -70,18 +68,16 @@ export function noServer(): HoldfastError {
   });
 }
 
-function readToken({ tokenFile, isTrusted }: ServerWish, env: Terminal["env"], cwd: string): Secret {
+function readToken({ tokenFile }: ServerWish, env: Terminal["env"], cwd: string): Secret {
   if (tokenFile !== null) {
     const token = readLine(resolve(cwd, tokenFile));
     if (token === null) throw new HoldfastError("unauthorized", `the token file ${tokenFile} is missing or empty`);
     return new Secret(token);
   }
-  const token = isTrusted ? (env.HOLDFAST_TOKEN ?? "").replace(/\r?\n$/, "") : "";
+  const token = (env.HOLDFAST_TOKEN ?? "").replace(/\r?\n$/, "");
   if (token !== "") return new Secret(token);
   throw new HoldfastError("unauthorized", "no token is given", {
-    hint: isTrusted
-      ? "give one through --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN"
-      : "the server comes from the repository's configuration, so HOLDFAST_TOKEN is not sent to it: use --server or --token-file",
+    hint: "give one through --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN",
   });
 }
 

@@ -14,7 +14,7 @@ export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Sig
   if (server === undefined) {
     throw new HoldfastError("invalid", "--names is for --snapshot alone", { hint: "name a control plane to copy" });
   }
-  const { url, token } = namedServer(server, { server, embedded: false, tokenFile, isTrusted: true }, terminal);
+  const { url, token } = namedServer(server, { server, embedded: false, tokenFile }, terminal);
   const named = names === undefined ? [] : await readNames(resolve(terminal.cwd, names));
   await using connection = connect({
     server: url,

@@ -40,7 +40,9 @@ export function endAfter(seconds: number | null | undefined, { stop }: Terminal)
 export async function confirm(question: string, { stdin, stderr, stopping }: Terminal): Promise<boolean> {
   const prompt = createInterface({ input: stdin, output: stderr });
   try {
-    const answer = await prompt.question(`${question} [y/N] `, { signal: stopping });
+    // Without this, an input that ends would leave the question open for ever.
+    const ended = new Promise<string>((done) => prompt.once("close", () => done("")));
+    const answer = await Promise.race([prompt.question(`${question} [y/N] `, { signal: stopping }), ended]);
     return /^y(?:es)?$/i.test(answer.trim());
   } finally {
     prompt.close();

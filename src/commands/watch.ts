@@ -22,7 +22,7 @@ type Pass = Parameters<typeof loop>[0];
 /** Keeps live true to the manifests until asked to end. */
 export async function run(invocation: Invocation): Promise<number> {
   const { flags, terminal } = invocation;
-  const first = await prepare(invocation);
+  const first = await prepare(invocation, { mayAsk: false });
   await using connected = await openConnection(invocation, first, { reading: false, unattended: true });
   await using _lock = lockState(connected.state);
   await using lead = createLead(invocation, connected);
@@ -76,7 +76,7 @@ async function reconcile(
   { told, hurry, lead, again }: Watching & { readonly hurry: AbortSignal },
 ): Promise<void> {
   const { terminal, flags } = invocation;
-  const prepared = await prepare(invocation);
+  const prepared = await prepare(invocation, { mayAsk: false });
   const writer = await lead.writer(prepared);
   // It may have stood by for long: everything may have changed.
   if (writer === null) return again();

@@ -66,13 +66,14 @@ const NONE: Config = { file: null, isInSource: false, repository: {}, operator: 
 /** Reads the configuration; a source without one has an empty one. */
 export async function readConfig({ root, cwd, file }: ConfigOptions): Promise<Config> {
   const isOwn = file === undefined;
-  const path = isOwn ? join(root, CONFIG_NAME) : operatorFile(resolve(cwd, file));
+  const named = resolve(cwd, file ?? join(root, CONFIG_NAME));
+  const path = isOwn ? named : operatorFile(named);
   const display = relative(cwd, path).split(sep).join("/");
   const opened = openFile(path, defaultLimits.fileBytes);
   if (opened.is === "gone" && isOwn) return NONE;
   if (opened.is !== "read") return broken(display, "cannot be read as a regular file", isOwn);
   if (opened.size > opened.bytes.length) return broken(display, "is too large", isOwn);
-  return parseConfig(opened.bytes, { file: display, isInSource: isOwn || isInside(root, path) });
+  return parseConfig(opened.bytes, { file: display, isInSource: isOwn || isInside(root, named) });
 }
 
 /** Reads a configuration from bytes, such as those of a base commit. */

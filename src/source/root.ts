@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import { isAtOrBelow } from "../files/real-path.ts";
 import { checkoutTop } from "./outer.ts";
 
 /** Name of the configuration at the top of a source. */
@@ -36,8 +37,8 @@ export function contentTop(root: string): string {
   return realpathSync.native(checkoutTop(root) ?? root);
 }
 
-/** Whether a file lies in a source, once links are followed. */
+/** Whether a file lies in a source, as it is named or once links are followed. */
 export function isInside(root: string, file: string): boolean {
-  const path = relative(realpathSync(root), realpathSync(file));
-  return path !== "" && path.split(sep)[0] !== ".." && !isAbsolute(path);
+  const top = realpathSync(root);
+  return [file, realpathSync(file)].some((path) => path !== top && isAtOrBelow(top, path));
 }

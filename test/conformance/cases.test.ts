@@ -6,6 +6,8 @@ const cases = [
   ...numbered("B", 1, 31),
   ...numbered("S", 4, 6),
   ...numbered("S", 10, 15),
+  // A hostile checkout.
+  ...numbered("S", 41, 41),
   // The state folder, and files that are written.
   ...numbered("S", 40, 40),
   ...numbered("S", 45, 45),

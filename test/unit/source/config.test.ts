@@ -113,6 +113,13 @@ describe("the configuration", () => {
     expect((await readConfig({ root, cwd: root, file: "folder.yaml" })).diagnostics).toHaveLength(1);
   });
 
+  test("S41 that --config names through a link of the source counts as the source's", async () => {
+    const root = await folderOf({ "elsewhere/real.yaml": "server: https://example.com\n", "source/a.yaml": "" });
+    const source = join(root, "source");
+    symlinkSync("../elsewhere/real.yaml", join(source, "ops.yaml"));
+    expect(await readConfig({ root: source, cwd: root, file: "source/ops.yaml" })).toMatchObject({ isInSource: true });
+  });
+
   test("of a base commit is read from its bytes", async () => {
     const config = await parseConfig(Buffer.from("paths: [base]\n"), { file: "holdfast.yaml", isInSource: true });
     expect(config.repository).toEqual({ paths: ["base"] });
