@@ -34,7 +34,10 @@ function isHarmless(pattern: string): boolean {
 /** Whether the scopes, outermost first, say that a path is passed over; the innermost that has a say decides. */
 export function isIgnoredBy(scopes: readonly Scope[], path: string, isFolder: boolean): boolean {
   for (const { base, prefix, rules } of scopes.toReversed()) {
-    const { ignored, unignored } = rules.test(prefix + path.slice(base.length) + (isFolder ? "/" : ""));
+    const name = prefix + path.slice(base.length);
+    // The folder of the ignore file itself is beyond its own say.
+    if (name === "") continue;
+    const { ignored, unignored } = rules.test(name + (isFolder ? "/" : ""));
     if (ignored || unignored) return ignored;
   }
   return false;

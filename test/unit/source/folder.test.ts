@@ -68,6 +68,7 @@ describe("a folder", () => {
     });
     expect(pathsOf(await read(join(root, "teams")))).toEqual(["a.yaml"]);
     expect(pathsOf(await read(join(root, "out")))).toEqual(["c.yaml"]);
+    expect(pathsOf(await read(root))).toEqual(["teams/a.yaml"]);
   });
 
   test("is not slowed down by a hostile ignore pattern", async () => {
@@ -164,7 +165,7 @@ describe("a folder", () => {
 
   test("is not read once stopped", async () => {
     const root = await folderOf({ "a.yaml": "" });
-    const options = { root, cwd: root, limits: defaultLimits };
+    const options = { root, cwd: root, repository: null, limits: defaultLimits };
     await expect(readFolder(options, { signal: AbortSignal.abort() })).rejects.toThrow("aborted");
   });
 });
