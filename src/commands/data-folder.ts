@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { requireStateFolder } from "../engine/state-folder.ts";
-import { checkoutTop } from "../source/outer.ts";
+import { checkoutTop } from "../source/repository.ts";
 import type { Invocation } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 

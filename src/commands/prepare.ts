@@ -10,9 +10,11 @@ import { requireStateFolder } from "../engine/state-folder.ts";
 import { kindOf } from "../kinds/index.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import type { SealKey } from "../seal/key.ts";
-import { readFileAt, readRef } from "../source/commit.ts";
+import { type CommitOptions, readFileAt, readRef } from "../source/commit.ts";
 import { type Config, parseConfig, readConfig } from "../source/config.ts";
+import { findRepository } from "../source/find-repository.ts";
 import { readFolder } from "../source/folder.ts";
+import type { Stop } from "../source/git.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { type Loaded, load } from "../source/load.ts";
 import type { SourceMemory } from "../source/memory.ts";
@@ -23,7 +25,6 @@ import type { Invocation } from "./command.ts";
 import { honouredKeys } from "./operator-keys.ts";
 import { resolveSettings, type Settings } from "./settings.ts";
 import { memoryWith, rememberedIn } from "./source-memory.ts";
-import type { Terminal } from "./terminal.ts";
 import { growNoMore } from "./young-generation.ts";
 
 /** A command's source, read and validated, with its settings. */
@@ -60,17 +61,13 @@ export async function prepare(
   const { cwd, stopping: signal, now } = terminal;
   const root = findRoot({ cwd, source: flags.source });
   const own = await readConfig({ root, cwd, file: flags.config });
-  const config = flags.base === undefined ? own : { ...own, ...(await configAt(flags.base, root, terminal)) };
+  const at = { root, cwd, repository: await findRepository(root, { signal }), limits: defaultLimits };
+  const config = flags.base === undefined ? own : { ...own, ...(await configAt(flags.base, at, { signal })) };
   const operator = await honouredKeys(config, { root, mayAsk }, terminal);
   const told = resolveSettings(invocation, { ...config.repository, ...operator }, root);
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
   const settings = { ...told, state: await requireStateFolder(told.state, { content: contentTop(root), signal }) };
-  const place = {
-    root,
-    cwd,
-    limits: defaultLimits,
-    ...(config.repository.paths ? { paths: config.repository.paths } : {}),
-  };
+  const place = { ...at, ...(config.repository.paths ? { paths: config.repository.paths } : {}) };
   const readBase = (ref: string): Promise<Revision> => readRef({ ...place, ref }, { signal });
   const remembering = { root, state: settings.state, rules: config.repository };
   const memory = await rememberedIn(remembering, terminal);
@@ -129,10 +126,10 @@ function remember(memory: SourceMemory, toRemember: Loaded["toRemember"]): void 
 // A pull request must not decide by what rules it is looked at.
 async function configAt(
   ref: string,
-  root: string,
-  { cwd, stopping: signal }: Terminal,
+  at: Omit<CommitOptions, "ref">,
+  stop: Stop,
 ): Promise<Pick<Config, "repository" | "diagnostics">> {
-  const file = await readFileAt({ root, ref, path: CONFIG_NAME, cwd, limits: defaultLimits }, { signal });
+  const file = await readFileAt({ ...at, ref, path: CONFIG_NAME }, stop);
   if (file === null) return { repository: {}, diagnostics: [] };
   return parseConfig(file.bytes(), { file: `${ref}:${CONFIG_NAME}`, isInSource: true });
 }

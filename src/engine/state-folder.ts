@@ -4,8 +4,8 @@ import { lstatOrNull } from "../files/lstat.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
 import { isAtOrBelow, realPathOutside } from "../files/real-path.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
+import { findRepository } from "../source/find-repository.ts";
 import { isTracked } from "../source/git.ts";
-import { checkoutTop } from "../source/outer.ts";
 
 /** Folders in a state folder that are opened. */
 const INNER = ["cache", "tokens", "control-plane"];
@@ -36,17 +36,18 @@ function isThere(path: string): boolean {
 }
 
 async function requireUntracked(folder: string, signal: AbortSignal): Promise<void> {
-  // Git is not asked from within: what lies there may look like a repository.
-  const top = checkoutTop(dirname(folder));
-  if (!isThere(join(folder, ".git")) && (top === null || !(await isTrackedIn(top, folder, signal)))) return;
+  if (!isThere(join(folder, ".git")) && !(await isTrackedByGit(folder, signal))) return;
   throw new UnsafePathError(`the state folder ${folder} is tracked by git, and was not read`, {
     hint: "name one outside of the repository with --state; if you have committed it yourself, take it out with git rm -r --cached, and replace the tokens and keys in it",
   });
 }
 
-async function isTrackedIn(top: string, folder: string, signal: AbortSignal): Promise<boolean> {
+async function isTrackedByGit(folder: string, signal: AbortSignal): Promise<boolean> {
   try {
-    return await isTracked(top, relative(top, folder).split(sep).join("/"), { signal });
+    // Not from within: what lies there may look like a repository.
+    const repository = await findRepository(dirname(folder), { signal });
+    if (repository === null || repository.top === null) return false;
+    return await isTracked(repository, relative(repository.top, folder).split(sep).join("/"), { signal });
   } catch (cause) {
     signal.throwIfAborted();
     if (!(cause instanceof HoldfastError)) throw cause;

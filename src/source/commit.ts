@@ -5,7 +5,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { isBelow } from "./clean.ts";
 import { digestOf } from "./content.ts";
 import { startsOf } from "./folder.ts";
-import { listTree, prefixOf, readBlobHead, readBlobs, resolveCommit, type TreeEntry } from "./git.ts";
+import { listTree, noRepository, readBlobHead, readBlobs, resolveCommit, type TreeEntry } from "./git.ts";
 import {
   IGNORE_FILE_BYTES,
   ignoreFiles,
@@ -17,12 +17,15 @@ import {
 } from "./ignore.ts";
 import type { Limits } from "./limits.ts";
 import { HEAD_BYTES } from "./open.ts";
+import { prefixIn, type Repository } from "./repository.ts";
 import { fileDiagnostic, type Revision, type SourceFile } from "./revision.ts";
 
 /** Which commit is read, and what of it. */
 export type CommitOptions = {
   /** The source's root: a folder of a checkout, or a bare repository. */
   readonly root: string;
+  /** The repository that the root lies in. */
+  readonly repository: Repository | null;
   readonly ref: string;
   /** Files and folders below the root that hold manifests; the whole root without. */
   readonly paths?: readonly string[];
@@ -35,15 +38,17 @@ type Stop = { readonly signal: AbortSignal };
 /** Reads a commit of the local repository as the source would be there, without checking anything out. */
 export async function readRef(options: CommitOptions, stop: Stop): Promise<Revision> {
   const root = realpathSync(options.root);
-  const commit = await resolveCommit(root, options.ref, stop);
-  const prefix = await prefixOf(root, stop);
-  const tree = await listTree(root, commit, stop);
+  const { repository } = options;
+  if (repository === null) throw noRepository(root);
+  const commit = await resolveCommit(repository, options.ref, stop);
+  const prefix = prefixIn(repository, root);
+  const tree = await listTree(repository, commit, stop);
   const starts = startsOf(root, options.paths).map((start) => (prefix + start).replace(/\/$/, ""));
-  const isTaken = await selection(root, tree, starts, stop);
+  const isTaken = await selection(repository, tree, starts, stop);
   const entries = tree.filter(({ path }) => isTaken(path)).toSorted((a, b) => compareText(a.path, b.path));
   const missing = starts.find((start) => !tree.some(({ path }) => isBelow(path, start)));
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
-  const place = { root, prefix, cwd: realpathSync(options.cwd), limits: options.limits };
+  const place = { root, repository, prefix, cwd: realpathSync(options.cwd), limits: options.limits };
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
   const files = await readFiles(place, regular, stop);
   return { commit, at: 0, root, files, diagnostics: passedOver(place, entries) };
@@ -51,21 +56,31 @@ export async function readRef(options: CommitOptions, stop: Stop): Promise<Revis
 
 /** One file of a commit, by its path below the root; null when the commit has none there. */
 export async function readFileAt(
-  { root, ref, path, cwd, limits }: CommitOptions & { readonly path: string },
+  { path, ...options }: CommitOptions & { readonly path: string },
   stop: Stop,
 ): Promise<SourceFile | null> {
-  const commit = await resolveCommit(root, ref, stop);
-  const prefix = await prefixOf(root, stop);
-  const entry = (await listTree(root, commit, stop)).find((each) => each.path === prefix + path);
+  const root = realpathSync(options.root);
+  const { repository, ref, limits } = options;
+  if (repository === null) throw noRepository(root);
+  const commit = await resolveCommit(repository, ref, stop);
+  const prefix = prefixIn(repository, root);
+  const entry = (await listTree(repository, commit, stop)).find((each) => each.path === prefix + path);
   if (entry === undefined || !entry.mode.startsWith("100")) return null;
-  const [file] = await readFiles({ root: realpathSync(root), prefix, cwd: realpathSync(cwd), limits }, [entry], stop);
+  const place = { root, repository, prefix, cwd: realpathSync(options.cwd), limits };
+  const [file] = await readFiles(place, [entry], stop);
   return file ?? null;
 }
 
-type Place = { readonly root: string; readonly prefix: string; readonly cwd: string; readonly limits: Limits };
+type Place = {
+  readonly root: string;
+  readonly repository: Repository;
+  readonly prefix: string;
+  readonly cwd: string;
+  readonly limits: Limits;
+};
 
 async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop): Promise<readonly SourceFile[]> {
-  const { root, prefix, limits } = place;
+  const { repository, prefix, limits } = place;
   const small = entries.filter(({ size }) => size <= limits.fileBytes);
   const total = small.reduce((sum, { size }) => sum + size, 0);
   if (total > limits.totalBytes)
@@ -73,14 +88,15 @@ async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop
       hint: "Narrow it with `paths`.",
     });
   const contents = await readBlobs(
-    root,
+    repository,
     small.map(({ blob }) => blob),
     stop,
   );
   const bytesOf = new Map(small.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()]));
   const files: SourceFile[] = [];
   for (const { path, blob, size } of entries) {
-    const bytes = bytesOf.get(path) ?? (await readBlobHead(root, blob, Math.min(HEAD_BYTES, limits.fileBytes), stop));
+    const bytes =
+      bytesOf.get(path) ?? (await readBlobHead(repository, blob, Math.min(HEAD_BYTES, limits.fileBytes), stop));
     const digest = size === bytes.length ? digestOf(bytes) : null;
     const name = { path: path.slice(prefix.length), display: display(place, path) };
     files.push({ ...name, bytes: () => bytes, size, digest, stamp: null, blob });
@@ -120,12 +136,12 @@ type Selector = (path: string) => boolean;
 
 // The same rules as for a folder: what is passed over there is passed over here.
 async function selection(
-  root: string,
+  repository: Repository,
   tree: readonly TreeEntry[],
   starts: readonly string[],
   stop: Stop,
 ): Promise<Selector> {
-  const scopes = await scopesOf(root, tree, stop);
+  const scopes = await scopesOf(repository, tree, stop);
   const selectors = starts.map((start) => selectorBelow(start, scopes));
   return (path) => selectors.some((isTaken) => isTaken(path));
 }
@@ -155,12 +171,12 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
-async function scopesOf(root: string, tree: readonly TreeEntry[], stop: Stop): Promise<readonly Scope[]> {
+async function scopesOf(repository: Repository, tree: readonly TreeEntry[], stop: Stop): Promise<readonly Scope[]> {
   const entries = tree.filter(({ mode, path, size }) => {
     return mode.startsWith("100") && size <= IGNORE_FILE_BYTES && ignoreFiles.some((own) => own === nameOf(path));
   });
   const contents = await readBlobs(
-    root,
+    repository,
     entries.map(({ blob }) => blob),
     stop,
   );

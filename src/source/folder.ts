@@ -20,6 +20,7 @@ import { lookAt, openFile, type Room } from "./open.ts";
 import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
 import type { Outside, RememberedSource } from "./remembered.ts";
+import type { Repository } from "./repository.ts";
 import { fileDiagnostic, type Revision } from "./revision.ts";
 import { slabs } from "./slabs.ts";
 import { isUntouched, stampOf } from "./stamp.ts";
@@ -33,6 +34,8 @@ export type FolderOptions = {
   readonly ignore?: readonly string[];
   readonly cwd: string;
   readonly limits: Limits;
+  /** The repository that the root lies in. */
+  readonly repository: Repository | null;
   /** What an earlier run knew of it: what was not touched since is not read. */
   readonly remembered?: RememberedSource;
 };
@@ -41,9 +44,10 @@ export type FolderOptions = {
 export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<Revision> {
   signal.throwIfAborted();
   const root = rootOf(options.root);
-  const head = headOf(root, { signal });
+  const { repository } = options;
+  const head = repository === null ? null : headOf(repository, root, { signal });
   // Left unhandled until the files are read, a failure here would end the process.
-  head.catch(() => undefined);
+  head?.catch(() => undefined);
   const reading = startReading({ ...options, root });
   const pause = pacer(signal);
   for (const start of startsOf(root, options.paths)) enter(reading, start);
@@ -133,7 +137,7 @@ export function startsOf(root: string, paths: readonly string[] | undefined): re
 // A starting point is taken even where an ignore file names it (that file then has no say below), but never through a link.
 function enter(reading: Reading, start: string): void {
   const steps = start === "" ? [] : start.split("/");
-  const scopes = [...outerScopes(reading.root)];
+  const scopes = [...outerScopes(reading.root, reading.repository)];
   let path = "";
   for (const [index, step] of steps.entries()) {
     scopes.push(...scopesAt(reading, path));

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
 import { type SimpleGit, simpleGit } from "simple-git";
 import { HoldfastError } from "../core/errors.ts";
-import { checkoutTop } from "./outer.ts";
+import { prefixIn, type Repository } from "./repository.ts";
 
 /** Hash that a repository names its objects with. */
 export type ObjectFormat = "sha1" | "sha256";
@@ -28,7 +29,7 @@ export type TreeEntry = {
 export type Stop = { readonly signal: AbortSignal };
 
 // Only what is named here reaches git: no prompt, no transport, no system configuration, no locks, messages in English.
-function environment(): { readonly [name: string]: string } {
+function environment(): Environment {
   const { PATH = "/usr/bin:/bin", HOME = "/nonexistent" } = process.env;
   return {
     PATH,
@@ -43,43 +44,86 @@ function environment(): { readonly [name: string]: string } {
   };
 }
 
-const GUARDED = Object.keys(environment()).filter((name) => name.startsWith("GIT_"));
+type Environment = { readonly [name: string]: string };
 
-function gitAt(folder: string, { signal }: Stop): SimpleGit {
+/** The environment of every call about a repository: git is told where it is, and searches for none itself. */
+export function environmentOf({ top, gitFolder, commonFolder }: Repository): Environment {
+  return {
+    ...environment(),
+    GIT_DIR: gitFolder,
+    GIT_COMMON_DIR: commonFolder,
+    ...(top === null ? {} : { GIT_WORK_TREE: top }),
+    // The repository's own configuration could name a program here.
+    ...configured({ "core.fsmonitor": "false", "safe.bareRepository": "explicit" }),
+  };
+}
+
+// Settings that overrule every configuration file.
+function configured(settings: { readonly [key: string]: string }): Environment {
+  const pairs = Object.entries(settings).flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: `${pairs.length / 2}`, ...Object.fromEntries(pairs) };
+}
+
+function folderOf({ top, gitFolder }: Repository): string {
+  return top ?? gitFolder;
+}
+
+function gitOf(repository: Repository, stop: Stop): SimpleGit {
+  return gitAt(folderOf(repository), environmentOf(repository), stop);
+}
+
+function gitAt(folder: string, env: Environment, { signal }: Stop): SimpleGit {
   return simpleGit({
     baseDir: folder,
     abort: signal,
     trimmed: false,
-    allowEnvironment: GUARDED,
+    allowEnvironment: Object.keys(env),
+    // The keys and values are the constants above.
+    unsafe: { allowUnsafeConfigEnvCount: true, allowUnsafeFsMonitor: true },
     // Without this, a failure that prints nothing would pass for an empty answer.
     errors: (error, { exitCode, stdErr }) => {
       const said = Buffer.concat(stdErr).toString("utf8");
       if (exitCode === 0 && !said.includes("is ambiguous")) return undefined;
       return error ?? new Error(said === "" ? `git ended with ${exitCode}` : said);
     },
-  }).env(environment());
+  }).env(env);
 }
 
-/** The head of the checkout that holds the folder; null outside of one, and where git itself is not there. */
-export async function headOf(folder: string, stop: Stop): Promise<Head | null> {
-  if (checkoutTop(folder) === null) return null;
-  const commit = await headCommit(folder, stop);
+/** Whether git takes another user's repository at this folder, since `safe.directory` names it. */
+export async function acceptsOwner(folder: string, stop: Stop): Promise<boolean> {
+  // Git asks who owns it only where it searches itself; it must find what lies here, and nothing further up.
+  const found = { GIT_CEILING_DIRECTORIES: dirname(folder), ...configured({ "safe.bareRepository": "all" }) };
+  try {
+    await gitAt(folder, { ...environment(), ...found }, stop).raw("rev-parse", "--git-dir");
+    return true;
+  } catch (error) {
+    stop.signal.throwIfAborted();
+    // Where git is not there, nothing is taken from the repository.
+    return isMissing(error);
+  }
+}
+
+/** The head of a checkout, and what it has below a folder; null where there is none, and where git itself is not there. */
+export async function headOf(repository: Repository, folder: string, stop: Stop): Promise<Head | null> {
+  const commit = await headCommit(repository, stop);
   if (commit === null) return null;
-  const prefix = await prefixOf(folder, stop);
+  const prefix = prefixIn(repository, folder);
   const blobs = new Map<string, string>();
-  for (const { mode, blob, path } of await listTree(folder, commit, stop)) {
+  for (const { mode, blob, path } of await listTree(repository, commit, stop)) {
     if (mode.startsWith("100") && path.startsWith(prefix)) blobs.set(path.slice(prefix.length), blob);
   }
   return { commit, format: commit.length === 64 ? "sha256" : "sha1", blobs };
 }
 
 /** The commit that a checkout stands on; null where there is none. */
-export async function headCommit(folder: string, stop: Stop): Promise<string | null> {
+export async function headCommit(repository: Repository, stop: Stop): Promise<string | null> {
   try {
-    return (await gitAt(folder, stop).raw("rev-parse", "--verify", "--quiet", "HEAD^{commit}")).trim() || null;
-  } catch (error) {
+    return (await gitOf(repository, stop).raw("rev-parse", "--verify", "--quiet", "HEAD^{commit}")).trim() || null;
+  } catch {
     stop.signal.throwIfAborted();
-    if (saysDubious(error)) throw failure(folder, error);
     return null;
   }
 }
@@ -88,25 +132,25 @@ export async function headCommit(folder: string, stop: Stop): Promise<string | n
 const REF = /^(?!-)(?!.*(?:\.\.|@\{|\/\/))[\w./@+#=-]{1,250}(?:[~^]\d{0,6}){0,8}$/;
 
 /** The full id of the commit that a name stands for. */
-export async function resolveCommit(folder: string, ref: string, stop: Stop): Promise<string> {
+export async function resolveCommit(repository: Repository, ref: string, stop: Stop): Promise<string> {
   if (!REF.test(ref)) throw noCommit(ref, "A commit is named by its id, a branch or a tag.");
   try {
-    return (await gitAt(folder, stop).raw("rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`)).trim();
+    return (await gitOf(repository, stop).raw("rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`)).trim();
   } catch (error) {
     stop.signal.throwIfAborted();
     const said = messageOf(error);
     if (said.includes("is ambiguous"))
       throw noCommit(ref, "Both a branch and a tag are called so: write refs/heads/… or refs/tags/… in full.");
-    if (isNoRepository(said) || saysDubious(error)) throw failure(folder, error);
+    if (isNoRepository(said)) throw failure(repository, error);
     throw noCommit(ref, "Is it spelled right, and fetched? In CI a shallow checkout has only its own commit.");
   }
 }
 
 /** The newest commit that two commits both come from. */
-export async function mergeBase(folder: string, one: string, other: string, stop: Stop): Promise<string> {
-  const [a, b] = [await resolveCommit(folder, one, stop), await resolveCommit(folder, other, stop)];
+export async function mergeBase(repository: Repository, one: string, other: string, stop: Stop): Promise<string> {
+  const [a, b] = [await resolveCommit(repository, one, stop), await resolveCommit(repository, other, stop)];
   try {
-    return (await gitAt(folder, stop).raw("merge-base", a, b)).trim();
+    return (await gitOf(repository, stop).raw("merge-base", a, b)).trim();
   } catch (error) {
     stop.signal.throwIfAborted();
     throw new HoldfastError("invalid", `${one} and ${other} have no common commit here`, {
@@ -116,40 +160,32 @@ export async function mergeBase(folder: string, one: string, other: string, stop
   }
 }
 
-/** The folder's path below the top of its repository, with a trailing `/`, or empty. */
-export async function prefixOf(folder: string, stop: Stop): Promise<string> {
-  try {
-    return (await gitAt(folder, stop).raw("rev-parse", "--show-prefix")).replace(/\n$/, "");
-  } catch (error) {
-    stop.signal.throwIfAborted();
-    throw failure(folder, error);
-  }
-}
-
-/** Whether the index of a checkout has a path, or anything below it; relative to the top, which is where git runs. */
-export async function isTracked(top: string, path: string, stop: Stop): Promise<boolean> {
+/** Whether the index of a checkout has a path, or anything below it; relative to its top. */
+export async function isTracked(repository: Repository, path: string, stop: Stop): Promise<boolean> {
+  const command = ["--literal-pathspecs", "ls-files", "--error-unmatch", "--cached", "-z", "--", path];
   try {
     // An answer without a word would be waited for 50 ms longer.
-    await gitAt(top, stop).raw("--literal-pathspecs", "ls-files", "--error-unmatch", "--cached", "-z", "--", path);
+    await gitOf(repository, stop).raw(command);
     return true;
   } catch (error) {
     stop.signal.throwIfAborted();
     const said = messageOf(error);
+    if (said.includes("did not match any file")) return false;
+    if (!isNoRepository(said)) throw failure(repository, error);
     // What only looks like a repository tracks nothing; one that lies elsewhere, and cannot be reached, may.
-    if (said.includes("did not match any file") || said.includes("not a git repository (or any")) return false;
-    if (!isNoRepository(said)) throw failure(top, error);
+    if (repository.gitFolder === join(folderOf(repository), ".git")) return false;
     throw new HoldfastError("error", "the repository of the checkout cannot be reached", { cause: error });
   }
 }
 
 /** Every entry of a commit's whole tree, by full commit id. */
-export async function listTree(folder: string, commit: string, stop: Stop): Promise<readonly TreeEntry[]> {
+export async function listTree(repository: Repository, commit: string, stop: Stop): Promise<readonly TreeEntry[]> {
   try {
-    const listing = await gitAt(folder, stop).raw("ls-tree", "-r", "-z", "-l", "--full-tree", commit);
+    const listing = await gitOf(repository, stop).raw("ls-tree", "-r", "-z", "-l", "--full-tree", commit);
     return listing.split("\0").flatMap(readEntry);
   } catch (error) {
     stop.signal.throwIfAborted();
-    throw failure(folder, error);
+    throw failure(repository, error);
   }
 }
 
@@ -166,14 +202,14 @@ export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
 
 /** The content of each blob, in the order asked for. */
 export async function readBlobs(
-  folder: string,
+  repository: Repository,
   blobs: readonly string[],
   { signal }: Stop,
 ): Promise<readonly Uint8Array[]> {
   if (blobs.length === 0) return [];
   const child = spawn("git", ["cat-file", "--batch"], {
-    cwd: folder,
-    env: environment(),
+    cwd: folderOf(repository),
+    env: environmentOf(repository),
     signal,
     stdio: ["pipe", "pipe", "pipe"],
   });
@@ -225,14 +261,14 @@ async function collect(stdout: AsyncIterable<Buffer>, blobs: readonly string[]):
 
 /** The first bytes of a large blob, without reading the rest. */
 export async function readBlobHead(
-  folder: string,
+  repository: Repository,
   blob: string,
   length: number,
   { signal }: Stop,
 ): Promise<Uint8Array> {
   const child = spawn("git", ["cat-file", "blob", blob], {
-    cwd: folder,
-    env: environment(),
+    cwd: folderOf(repository),
+    env: environmentOf(repository),
     signal,
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -252,28 +288,26 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-const isNoRepository = (said: string) => said.includes("not a git repository");
+// What git itself says begins otherwise, whatever a folder is called.
+const isMissing = (error: unknown) => messageOf(error).startsWith("Error: spawn git ENOENT");
 
-const saysDubious = (error: unknown) => messageOf(error).includes("dubious ownership");
+const isNoRepository = (said: string) => said.includes("not a git repository");
 
 function noCommit(ref: string, hint: string): HoldfastError {
   return new HoldfastError("invalid", `${JSON.stringify(ref)} names no commit of this repository`, { hint });
 }
 
-function failure(folder: string, cause: unknown): HoldfastError {
+function failure(repository: Repository, cause: unknown): HoldfastError {
   const said = messageOf(cause);
-  if (saysDubious(cause)) {
-    const top = checkoutTop(folder) ?? folder;
-    return new HoldfastError("invalid", "git refuses a repository that belongs to another user", {
-      hint: `git config --global --add safe.directory ${top}`,
-      cause,
-    });
-  }
-  if (isNoRepository(said))
-    return new HoldfastError("invalid", `${folder} is in no git repository`, {
-      hint: "--base and git sources need one.",
-      cause,
-    });
-  if (said.includes("ENOENT")) return new HoldfastError("error", "git is not installed, or not in PATH", { cause });
+  if (isNoRepository(said)) return noRepository(folderOf(repository), cause);
+  if (isMissing(cause)) return new HoldfastError("error", "git is not installed, or not in PATH", { cause });
   return new HoldfastError("error", "git failed", { hint: "Run `git status` in the source to see why.", cause });
+}
+
+/** What to say where a repository is needed and there is none. */
+export function noRepository(folder: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("invalid", `${folder} is in no git repository`, {
+    hint: "--base and git sources need one.",
+    cause,
+  });
 }

@@ -1,21 +1,13 @@
-import { existsSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { IGNORE_FILE_BYTES, ignoreFiles, isIgnoredBy, type Scope, scopeOf } from "./ignore.ts";
 import { openFile } from "./open.ts";
-
-/** The top of the git checkout that holds a folder, or null outside of any. */
-export function checkoutTop(folder: string): string | null {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return at;
-    if (at === dirname(at)) return null;
-  }
-}
+import type { Repository } from "./repository.ts";
 
 /** What the ignore files above a root, up to the top of its checkout, say about what is below it; outermost first. */
-export function outerScopes(root: string): readonly Scope[] {
-  const top = checkoutTop(root);
-  if (top === null) return [];
-  const scopes = [...scopeFrom(top, [join(top, ".git", "info", "exclude")], root)];
+export function outerScopes(root: string, repository: Repository | null): readonly Scope[] {
+  if (repository === null || repository.top === null) return [];
+  const { top, commonFolder } = repository;
+  const scopes = [...scopeFrom(top, [join(commonFolder, "info", "exclude")], root)];
   for (const folder of between(top, root)) {
     scopes.push(
       ...scopeFrom(

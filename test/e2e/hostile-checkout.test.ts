@@ -1,9 +1,13 @@
-import { writeFile } from "node:fs/promises";
+import { cp, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
-import { everyKind } from "../support/manifests.ts";
+import { commitAll, git } from "../support/git.ts";
+import { everyKind, team } from "../support/manifests.ts";
+import { run } from "../support/process.ts";
+import { driftOf, planOf } from "../support/result.ts";
+import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 /** A server that a repository could name, and what reached it. */
@@ -18,6 +22,46 @@ async function strangeServer() {
   const address = server.address();
   return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, requests };
 }
+
+/** Puts a bare repository into a folder, as files that can be committed. */
+async function plantBare(folder: string, files: { readonly [file: string]: string }): Promise<string> {
+  const planted = await sourceOf(files);
+  await commitAll(planted.folder, "Plant");
+  const gitFolder = join(planted.folder, ".git");
+  await cp(gitFolder, folder, { recursive: true });
+  await writeFile(join(folder, "config"), "[core]\n\tbare = true\n\trepositoryformatversion = 0\n");
+  // Git commits no empty folder, and takes nothing without this one for a repository.
+  await writeFile(join(folder, "refs/keep"), "");
+  return gitFolder;
+}
+
+describe("git", () => {
+  test("S42 speaks about the checkout alone, whatever repository lies in the source or is named in the environment", async () => {
+    const server = await serve();
+    const source = await sourceOf({ "sub/holdfast.yaml": "unknownFields: refuse\n", "sub/team.yaml": team("ml") });
+    await commitAll(source.folder, "Declare a team");
+    const sub = join(source.folder, "sub");
+    await git(source.folder, "checkout", "--quiet", "-b", "change");
+    const planted = await plantBare(sub, { "holdfast.yaml": "unknownFields: warn\n", "team.yaml": team("strange") });
+    const commit = await commitAll(source.folder, "Bring a repository of its own");
+
+    const environments = [{}, { GIT_DIR: ".", GIT_WORK_TREE: "." }, { GIT_DIR: planted }];
+    for (const environment of environments) {
+      const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, ...environment };
+      const plan = await run(["plan", "--base", "main", "-o", "json"], { cwd: sub, env });
+      expect(plan).toMatchObject({ code: 0 });
+      expect(planOf(plan)).toMatchObject({ revision: commit, steps: [{ identity: "team/ml" }] });
+      const drift = await run(["drift", "--base", "main", "-o", "json"], { cwd: sub, env });
+      expect(driftOf(drift).drift).toMatchObject([{ identity: "team/ml" }]);
+
+      await source.write("sub/team.yaml", `${team("ml")}colour: red\n`);
+      const strange = await run(["plan", "--base", "main"], { cwd: sub, env });
+      expect(strange).toMatchObject({ code: 3 });
+      expect(strange.stderr).toContain("unknown field `colour`");
+      await source.write("sub/team.yaml", team("ml"));
+    }
+  });
+});
 
 describe("a server that the repository names", () => {
   test("S41 gets no request, whichever way the token came and whichever file names it", async () => {

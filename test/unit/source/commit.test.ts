@@ -4,14 +4,23 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import { type CommitOptions, readFileAt, readRef } from "../../../src/source/commit.ts";
+import { findRepository } from "../../../src/source/find-repository.ts";
 import { headCommit, mergeBase, resolveCommit } from "../../../src/source/git.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
+import type { Repository } from "../../../src/source/repository.ts";
 import type { Revision } from "../../../src/source/revision.ts";
 import { commitAll, git } from "../../support/git.ts";
 import { brief, folderOf, pathsOf, read, signal, write } from "./source.ts";
 
-function at(root: string, ref: string, options: Partial<CommitOptions> = {}) {
-  return readRef({ root, ref, cwd: root, limits: defaultLimits, ...options }, { signal });
+async function at(root: string, ref: string, options: Partial<CommitOptions> = {}) {
+  const repository = await findRepository(root, { signal });
+  return readRef({ root, repository, ref, cwd: root, limits: defaultLimits, ...options }, { signal });
+}
+
+async function repositoryOf(root: string): Promise<Repository> {
+  const found = await findRepository(root, { signal });
+  if (found === null) throw new TypeError(`${root} is in no repository`);
+  return found;
 }
 
 const files = {
@@ -67,8 +76,8 @@ describe("a commit", () => {
     for (const ref of [first, first.slice(0, 10), "v1", "HEAD~1", "main^", "feature/x", "refs/heads/feature/x"]) {
       expect((await at(root, ref)).commit).toBe(first);
     }
-    expect(await headCommit(root, { signal })).toBe(second);
-    expect(await mergeBase(root, "feature/x", "main", { signal })).toBe(first);
+    expect(await headCommit(await repositoryOf(root), { signal })).toBe(second);
+    expect(await mergeBase(await repositoryOf(root), "feature/x", "main", { signal })).toBe(first);
   });
 
   test("is read from a bare repository", async () => {
@@ -135,7 +144,8 @@ describe("a commit", () => {
   test("gives single files too", async () => {
     const root = await folderOf(files);
     await commitAll(root, "Begin");
-    const options = { root, ref: "HEAD", cwd: root, limits: defaultLimits };
+    const repository = await repositoryOf(root);
+    const options = { root, repository, ref: "HEAD", cwd: root, limits: defaultLimits };
     const file = await readFileAt({ ...options, path: "holdfast.yaml" }, { signal });
     expect(Buffer.from(file?.bytes() ?? []).toString()).toBe("paths: []");
     expect(await readFileAt({ ...options, path: "missing.yaml" }, { signal })).toBeNull();
@@ -159,29 +169,31 @@ describe("a name of no commit", () => {
   ])("%j is refused", async (ref) => {
     const root = await folderOf({ "a.yaml": "a" });
     await commitAll(root, "Begin");
-    await expect(resolveCommit(root, ref, { signal })).rejects.toThrow(HoldfastError);
-    await expect(resolveCommit(root, ref, { signal })).rejects.toMatchObject({ code: "invalid" });
+    await expect(resolveCommit(await repositoryOf(root), ref, { signal })).rejects.toThrow(HoldfastError);
+    await expect(resolveCommit(await repositoryOf(root), ref, { signal })).rejects.toMatchObject({ code: "invalid" });
   });
 
   test("F59: a name that is both a branch and a tag is refused, in full it is taken", async () => {
     const root = await folderOf({ "a.yaml": "1" });
     const first = await commitAll(root, "First");
     await git(root, "tag", "main");
-    await expect(resolveCommit(root, "main", { signal })).rejects.toThrow(/names no commit/);
-    expect(await resolveCommit(root, "refs/heads/main", { signal })).toBe(first);
+    await expect(resolveCommit(await repositoryOf(root), "main", { signal })).rejects.toThrow(/names no commit/);
+    expect(await resolveCommit(await repositoryOf(root), "refs/heads/main", { signal })).toBe(first);
   });
 
   test("F59: a tag of something else is no commit", async () => {
     const root = await folderOf({ "a.yaml": "1" });
     await commitAll(root, "First");
     await git(root, "tag", "blob", "HEAD:a.yaml");
-    await expect(resolveCommit(root, "blob", { signal })).rejects.toMatchObject({ code: "invalid" });
+    await expect(resolveCommit(await repositoryOf(root), "blob", { signal })).rejects.toMatchObject({
+      code: "invalid",
+    });
   });
 
   test("outside of a repository says so", async () => {
     const root = await folderOf({ "a.yaml": "a" });
     await expect(at(root, "HEAD")).rejects.toThrow("is in no git repository");
-    expect(await headCommit(root, { signal })).toBeNull();
+    expect(await findRepository(root, { signal })).toBeNull();
   });
 
   test("two histories without a common commit have no base", async () => {
@@ -189,6 +201,6 @@ describe("a name of no commit", () => {
     await commitAll(root, "One");
     await git(root, "checkout", "-q", "--orphan", "other");
     await git(root, "commit", "-qm", "Two", "--allow-empty");
-    await expect(mergeBase(root, "main", "other", { signal })).rejects.toThrow("no common commit");
+    await expect(mergeBase(await repositoryOf(root), "main", "other", { signal })).rejects.toThrow("no common commit");
   });
 });

@@ -19,6 +19,7 @@ import { kindOf } from "../../../src/kinds/index.ts";
 import { keyFrom } from "../../../src/seal/key.ts";
 import { digestOf } from "../../../src/source/content.ts";
 import { declare } from "../../../src/source/declare.ts";
+import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { type Loaded, type LoadRules, load } from "../../../src/source/load.ts";
@@ -51,7 +52,8 @@ async function reading(
   rules: LoadRules = {},
   day = "2026-11-21",
 ) {
-  const revision = await readFolder({ root, cwd: root, limits: defaultLimits, remembered }, { signal });
+  const repository = await findRepository(root, { signal });
+  const revision = await readFolder({ root, cwd: root, repository, limits: defaultLimits, remembered }, { signal });
   const options = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`), remembered };
   return { revision, loaded: await load(revision, options, { signal }) };
 }
@@ -242,6 +244,7 @@ describe("a source read again", () => {
       {
         root: await folderOf({ "a.yaml": "type: team\nname: &name t\nmembers: [a@x.io]\n" }),
         cwd: "/",
+        repository: null,
         limits: defaultLimits,
       },
       { signal },

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
+import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import { type Loaded, type LoadRules, load } from "../../../src/source/load.ts";
@@ -37,8 +38,10 @@ export type ReadOptions = {
 };
 
 /** Reads a folder as a source. */
-export function read(root: string, options: ReadOptions = {}): Promise<Revision> {
-  return readFolder({ ...options, root, cwd: root, limits: { ...defaultLimits, ...options.limits } }, { signal });
+export async function read(root: string, options: ReadOptions = {}): Promise<Revision> {
+  const limits = { ...defaultLimits, ...options.limits };
+  const repository = await findRepository(root, { signal });
+  return readFolder({ ...options, root, cwd: root, repository, limits }, { signal });
 }
 
 /** The paths that were read. */
