@@ -4,7 +4,7 @@ import { contentOf } from "./content.ts";
 import type { Decision } from "./decide.ts";
 import { compareText } from "./diagnostic.ts";
 import { differences, pointerOf } from "./diff.ts";
-import { isIgnored, rulesFor } from "./ignore.ts";
+import { isIgnored } from "./ignore.ts";
 import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
 import type { Change } from "./plan.ts";
 import type { PlanInput, Planned } from "./planner.ts";
@@ -22,8 +22,7 @@ export type DriftInput = Pick<
   | "recorded"
   | "kindOf"
   | "shapeOf"
-  | "ignore"
-  | "now"
+  | "rulesFor"
   | "complete"
   | "diagnostics"
   | "withOrphans"
@@ -86,7 +85,7 @@ function moved(identity: Identity, recorded: RecordedHead, live: JsonObject, inp
   const kind = input.kindOf(recorded.kind);
   if (kind === undefined) return [];
   const shape = input.shapeOf(recorded.kind);
-  const rules = rulesFor(input.ignore, identity, new Date(input.now).toISOString().slice(0, 10));
+  const rules = input.rulesFor(identity);
   const { echo, written, unrecorded = [] } = opened(recorded);
   const before = contentOf(kind, shape, echo ?? written);
   const changes = differences(shape, before, contentOf(kind, shape, live))

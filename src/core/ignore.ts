@@ -14,18 +14,26 @@ export type IgnoreRule = {
   readonly expires?: string;
 };
 
-/** The tokens of each rule that holds for the resource on the day (`yyyy-mm-dd`). */
-export function rulesFor(
-  rules: readonly IgnoreRule[],
-  identity: Identity,
-  today: string,
-): readonly (readonly string[])[] {
-  return rules
-    .filter(
-      ({ match, expires }) =>
-        (match === undefined || globMatches(match, identity)) && (expires === undefined || expires >= today),
-    )
-    .map(({ path }) => pointerTokens(path));
+/** Finds the rules that hold for a resource: the tokens of each one's path. */
+export type RuleFinder = (identity: Identity) => readonly (readonly string[])[];
+
+const NONE: ReturnType<RuleFinder> = [];
+
+/** A finder over the rules in force on a day (`yyyy-mm-dd`); each answer is kept, so that it can be asked for ahead. */
+export function ruleFinder(rules: readonly IgnoreRule[], today: string): RuleFinder {
+  const inForce = rules
+    .filter(({ expires }) => expires === undefined || expires >= today)
+    .map(({ match, path }) => ({ match, tokens: pointerTokens(path) }));
+  if (inForce.length === 0) return () => NONE;
+  const known = new Map<Identity, ReturnType<RuleFinder>>();
+  return (identity) => {
+    const before = known.get(identity);
+    if (before !== undefined) return before;
+    const holding = inForce.filter(({ match }) => match === undefined || globMatches(match, identity));
+    const found = holding.length === 0 ? NONE : holding.map(({ tokens }) => tokens);
+    known.set(identity, found);
+    return found;
+  };
 }
 
 /** Whether a path lies at or below one of the ignored ones. */

@@ -5,7 +5,7 @@ import { isActedOn } from "./cause.ts";
 import { type Decision, type Difference, decide, type Obstacle, type Rehearsal } from "./decide.ts";
 import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { pointerOf } from "./diff.ts";
-import { type IgnoreRule, rulesFor } from "./ignore.ts";
+import type { RuleFinder } from "./ignore.ts";
 import type { Kind } from "./kind.ts";
 import { isSettled, isThere, type Live } from "./live.ts";
 import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
@@ -38,9 +38,9 @@ export type PlanInput = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly facts: ServerFacts;
-  readonly ignore: readonly IgnoreRule[];
+  readonly rulesFor: RuleFinder;
   readonly hasSink: boolean;
-  /** Epoch milliseconds; decides which ignore rules and ledger entries still count. */
+  /** Epoch milliseconds; decides which ledger entries still count. */
   readonly now: number;
   readonly complete: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -117,7 +117,7 @@ function decideOne(
     rehearsal: input.rehearsals.get(identity) ?? null,
     base: input.base && { manifest: input.base.get(identity) },
     facts: input.facts,
-    ignored: rulesFor(input.ignore, identity, new Date(input.now).toISOString().slice(0, 10)),
+    ignored: input.rulesFor(identity),
     obstacle: obstacleOf(input, manifest, decisions),
     hasSink: input.hasSink,
     isStale: doubted || (known !== undefined && input.now - known.at > TRUST_MS),

@@ -5,13 +5,14 @@ import type { Shape } from "../contract/shape.ts";
 import type { Rehearsal } from "../core/decide.ts";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import type { DriftInput } from "../core/drift.ts";
-import type { IgnoreRule } from "../core/ignore.ts";
+import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import { isSettled } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
 import { writes } from "../core/plan.ts";
 import { makePlan, type Placed, type PlanInput, type Planned } from "../core/planner.ts";
 import type { RecordedHead } from "../core/recorded.ts";
+import { pacer } from "../source/pace.ts";
 import type { Remembrance } from "./accord.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ServerMemory } from "./memory.ts";
@@ -66,6 +67,8 @@ export type Look = Planned & {
   readonly desired: Desired;
   /** The manifests in order. */
   readonly placed: readonly Placed[];
+  /** The ignore rules in force. */
+  readonly rulesFor: RuleFinder;
   /** Every receipt, opened where something was decided by it. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
 };
@@ -79,6 +82,7 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   const observing: Observing = { ...on, rehearse, recollection };
   const observation = await observe(askedOf(desired, placed, on), observing);
   const recorded = await openWhereRead(observation, on);
+  const rulesFor = await findRules(placed, observation, on);
   const input = (rehearsals: ReadonlyMap<Identity, Rehearsal>): PlanInput => ({
     ...on,
     ...desired,
@@ -86,6 +90,7 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
     live: observation.live,
     recorded,
     rehearsals,
+    rulesFor,
     base: desired.base,
     facts: on.memory,
     now: on.now(),
@@ -97,13 +102,26 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   const asked = await preflight(first, placed, observation.rehearsals, rehearse, on);
   const planned =
     asked.size === 0 && !hasLearnt(first, on) ? first : makePlan(input(new Map([...observation.rehearsals, ...asked])));
-  const looked = { ...planned, observation, desired, placed, recorded };
+  const looked = { ...planned, observation, desired, placed, recorded, rulesFor };
   await on.remember();
   if (remembered !== null && recollection !== null) {
     const next = remember(remembered, recollection, looked);
     if (next !== null) on.remembrance?.save(next);
   }
   return looked;
+}
+
+// Found ahead: planning gives the event loop no turn, and the rules are the repository's.
+async function findRules(placed: readonly Placed[], { live }: Observation, on: Looking): Promise<RuleFinder> {
+  const rulesFor = ruleFinder(on.ignore, new Date(on.now()).toISOString().slice(0, 10));
+  if (on.ignore.length === 0) return rulesFor;
+  const pause = pacer(on.signal);
+  for (const { manifest } of placed) {
+    if (!isSettled(live.get(manifest.identity))) rulesFor(manifest.identity);
+    const turn = pause();
+    if (turn !== undefined) await turn;
+  }
+  return rulesFor;
 }
 
 // What need not be read again is decided already, whatever its receipt holds.
@@ -217,7 +235,7 @@ function hasLearnt({ plan }: Planned, { kindOf, memory }: Looking): boolean {
 
 /** What a drift report on a look rests on. */
 export function driftInput(
-  { plan, decisions, observation, desired, placed, recorded }: Look,
+  { plan, decisions, observation, desired, placed, recorded, rulesFor }: Look,
   on: Looking,
   { standsIn }: Pick<DriftInput, "standsIn">,
 ): DriftInput {
@@ -228,7 +246,7 @@ export function driftInput(
     desired: placed,
     live: observation.live,
     recorded,
-    now: on.now(),
+    rulesFor,
     complete: observation.complete,
     diagnostics: plan.diagnostics,
     withOrphans: desired.isWhole,

@@ -112,7 +112,12 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
   const { text, faults, documents } = parsed;
   const isReadAgain = isReadable(file, documents);
   const origin = isReadAgain ? new Origin(file, options.limits) : null;
-  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], origin };
+  let isAllowed: boolean | null = null;
+  const allowsSecrets = (): boolean => {
+    isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatches(glob, file.path));
+    return isAllowed;
+  };
+  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], origin, allowsSecrets };
   const declarations: Declaration[] = [];
   return {
     read: (document, index) => {
@@ -142,6 +147,8 @@ type Reader = {
   readonly foreign: Foreign[];
   /** Null where it cannot be read again quickly. */
   readonly origin: Origin | null;
+  /** Whether the file may hold values in a known credential format; asked of the globs once. */
+  readonly allowsSecrets: () => boolean;
 };
 
 const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
@@ -258,8 +265,8 @@ function readManifest(
 ): Declaration {
   const { file, found, positionAt, options, origin } = reader;
   const locate = locator(document, positionAt);
-  const { unknownFields, allowLiteralSecrets } = options;
-  const allowsSecrets = document.hasCredentials && allowLiteralSecrets.some((glob) => globMatches(glob, file.path));
+  const { unknownFields } = options;
+  const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
   const faults = examine(document, type, value, { locate, positionAt }, { unknownFields, allowsSecrets });
   for (const { position, ...said } of faults) found.add(inFile(file.display, said, position));
   const isSound = faults.every(({ severity }) => severity === "warning");

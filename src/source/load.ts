@@ -88,7 +88,7 @@ export async function load(
   refuseTwins(declarations, declared, refuse);
   const sound = declarations.flatMap((declaration) => soundManifest(declaration, { declared, invalid }) ?? []);
   await pause();
-  resolveReferences(sound, { declared, external, refuse });
+  await resolveReferences(sound, { declared, external, refuse, pause });
   const graph = resolveGraph(sound);
   refuseCycles(graph, sound, refuse);
   await pause();

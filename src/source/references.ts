@@ -11,16 +11,18 @@ export type ReferenceContext = {
   /** Globs over identities that live elsewhere. */
   readonly external: readonly string[];
   readonly refuse: Refuse;
+  /** Gives the event loop its turn where it is due. */
+  readonly pause: () => Promise<void> | undefined;
 };
 
 /** How many undeclared references get a suggestion: finding one means looking at every name. */
 const SUGGESTED = 100;
 
 /** Refuses manifests that refer to something the source should declare and does not. */
-export function resolveReferences(
+export async function resolveReferences(
   manifests: readonly Manifest[],
-  { declared, external, refuse }: ReferenceContext,
-): void {
+  { declared, external, refuse, pause }: ReferenceContext,
+): Promise<void> {
   let keysOf: ReadonlyMap<string, readonly string[]> | null = null;
   const elsewhere = new Map<Identity, boolean>();
   let suggested = 0;
@@ -31,6 +33,8 @@ export function resolveReferences(
   };
   for (const manifest of manifests) {
     for (const reference of manifest.references) {
+      const turn = pause();
+      if (turn !== undefined) await turn;
       if (declared.has(reference.identity) || isElsewhere(reference.identity)) continue;
       keysOf ??= keysByKind(declared);
       const { kind, key } = splitIdentity(reference.identity);

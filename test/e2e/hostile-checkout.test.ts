@@ -63,6 +63,19 @@ describe("git", () => {
   });
 });
 
+describe("patterns of the repository", () => {
+  test("S43 beyond the limits end the command with their file and line", async () => {
+    const wild = "*a".repeat(40);
+    const source = await sourceOf({
+      ...everyKind,
+      "holdfast.yaml": `external:\n  - "${wild}"\n`,
+    });
+    const ended = await source.run(["validate"]);
+    expect(ended.code).toBe(3);
+    expect(ended.stdout).toMatch(/^holdfast\.yaml:2:5: error: .*a glob with at most 32 of the characters \* and \?/m);
+  });
+});
+
 describe("a server that the repository names", () => {
   test("S41 gets no request, whichever way the token came and whichever file names it", async () => {
     const { url, requests } = await strangeServer();

@@ -2,6 +2,7 @@ import { shapes } from "../../../src/contract/generated/shapes.ts";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
 import type { Shape } from "../../../src/contract/shape.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
+import { type IgnoreRule, ruleFinder } from "../../../src/core/ignore.ts";
 import type { LiveRow } from "../../../src/core/kind.ts";
 import type { Live } from "../../../src/core/live.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
@@ -75,11 +76,12 @@ export type Around = Partial<Omit<PlanInput, "desired" | "live" | "recorded" | "
   readonly live?: { readonly [identity: string]: Live };
   readonly recorded?: readonly Recorded[];
   readonly declared?: readonly string[];
+  readonly ignore?: readonly IgnoreRule[];
 };
 
 /** The input of a plan over the manifests. */
 export function planInput(manifests: readonly Manifest[], around: Around = {}): PlanInput {
-  const { live = {}, recorded: receipts = [], declared = [], ...rest } = around;
+  const { live = {}, recorded: receipts = [], declared = [], ignore = [], ...rest } = around;
   const { order, waves } = resolveGraph(manifests);
   const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
   return {
@@ -98,7 +100,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     kindOf,
     shapeOf,
     facts: { has: () => true, registers: null },
-    ignore: [],
+    rulesFor: ruleFinder(ignore, "2026-11-21"),
     hasSink: true,
     now: NOON,
     complete: true,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { globMatches } from "../../../src/core/glob.ts";
-import { isIgnored, rulesFor } from "../../../src/core/ignore.ts";
+import { isIgnored, ruleFinder } from "../../../src/core/ignore.ts";
 import { keepIgnored } from "../../../src/core/keep-ignored.ts";
 import { against, declare, present, service, shapeOf } from "./given.ts";
 
@@ -43,7 +43,7 @@ describe("a glob", () => {
 });
 
 describe("an ignore rule", () => {
-  const tokens = (path: string) => rulesFor([{ path, reason: "r" }], "service/x", "2026-11-21");
+  const tokens = (path: string) => ruleFinder([{ path, reason: "r" }], "2026-11-21")("service/x");
 
   test.each([
     ["/replicas", ["replicas"], true],
@@ -60,8 +60,8 @@ describe("an ignore rule", () => {
 
   test("holds on its last day", () => {
     const rule = { path: "/x", reason: "r", expires: "2026-11-21" };
-    expect(rulesFor([rule], "x", "2026-11-21")).toHaveLength(1);
-    expect(rulesFor([rule], "x", "2026-11-22")).toHaveLength(0);
+    expect(ruleFinder([rule], "2026-11-21")("x")).toHaveLength(1);
+    expect(ruleFinder([rule], "2026-11-22")("x")).toHaveLength(0);
   });
 });
 

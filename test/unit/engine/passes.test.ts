@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
 import type { PendingIntent } from "../../../src/engine/ledger.ts";
 import { eventually } from "../../support/eventually.ts";
+import { longestHold } from "../../support/hold.ts";
 import { declare, prompt, service } from "../core/given.ts";
 import { extensions, passes, results } from "./passes.ts";
 import { controlPlane } from "./plane.ts";
@@ -392,6 +393,22 @@ describe("a deployment in progress", () => {
     expect(results(report)["service/c1:ws1/api"]).toBe("failed");
     expect(plane.manners.justEnded).toBeGreaterThan(90);
     expect(plane.effects).toEqual([]);
+  });
+});
+
+describe("ignore rules as many as there may be", () => {
+  const match = (n: number) => `*${"s?".repeat(14)}*/**/*${n}x*`;
+  const ignore = Array.from({ length: 200 }, (_, n) => ({ path: "/replicas", match: match(n), reason: "hostile" }));
+  const clusters = Array.from({ length: 1500 }, (_, n) => {
+    return declare({ type: "cluster", name: `s${n}`, cluster_type: "generic" });
+  });
+
+  test("S43 never keep the event loop for long", async () => {
+    const run = await passes((await controlPlane()).url);
+    const hold = await longestHold(async () => {
+      expect((await run.plan(clusters, { ignore })).plan.summary).toMatchObject({ create: 1500 });
+    });
+    expect(hold).toBeLessThan(1000);
   });
 });
 
