@@ -8,7 +8,9 @@ import { startsOf } from "./folder.ts";
 import { listTree, noRepository, readBlobHead, readBlobs, resolveCommit, type TreeEntry } from "./git.ts";
 import {
   IGNORE_FILE_BYTES,
+  type IgnoreFile,
   ignoreFiles,
+  isHiddenBy,
   isIgnoredBy,
   isManifestFile,
   isPassedOver,
@@ -17,6 +19,7 @@ import {
 } from "./ignore.ts";
 import type { Limits } from "./limits.ts";
 import { HEAD_BYTES } from "./open.ts";
+import { pacer } from "./pace.ts";
 import { prefixIn, type Repository } from "./repository.ts";
 import { fileDiagnostic, type Revision, type SourceFile } from "./revision.ts";
 
@@ -44,14 +47,14 @@ export async function readRef(options: CommitOptions, stop: Stop): Promise<Revis
   const prefix = prefixIn(repository, root);
   const tree = await listTree(repository, commit, stop);
   const starts = startsOf(root, options.paths).map((start) => (prefix + start).replace(/\/$/, ""));
-  const isTaken = await selection(repository, tree, starts, stop);
-  const entries = tree.filter(({ path }) => isTaken(path)).toSorted((a, b) => compareText(a.path, b.path));
+  const place = { root, repository, prefix, cwd: realpathSync(options.cwd), limits: options.limits };
+  const selected = await select(place, tree, starts, stop);
+  const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
   const missing = starts.find((start) => !tree.some(({ path }) => isBelow(path, start)));
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
-  const place = { root, repository, prefix, cwd: realpathSync(options.cwd), limits: options.limits };
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
   const files = await readFiles(place, regular, stop);
-  return { commit, at: 0, root, files, diagnostics: passedOver(place, entries) };
+  return { commit, at: 0, root, files, diagnostics: [...selected.faults, ...passedOver(place, entries)] };
 }
 
 /** One file of a commit, by its path below the root; null when the commit has none there. */
@@ -82,11 +85,7 @@ type Place = {
 async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop): Promise<readonly SourceFile[]> {
   const { repository, prefix, limits } = place;
   const small = entries.filter(({ size }) => size <= limits.fileBytes);
-  const total = small.reduce((sum, { size }) => sum + size, 0);
-  if (total > limits.totalBytes)
-    throw new HoldfastError("invalid", "the commit's manifest files hold too much together", {
-      hint: "Narrow it with `paths`.",
-    });
+  refuseTooMuch(small, limits);
   const contents = await readBlobs(
     repository,
     small.map(({ blob }) => blob),
@@ -102,6 +101,11 @@ async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop
     files.push({ ...name, bytes: () => bytes, size, digest, stamp: null, blob });
   }
   return files;
+}
+
+function refuseTooMuch(entries: readonly TreeEntry[], { totalBytes }: Limits): void {
+  if (entries.reduce((sum, { size }) => sum + size, 0) <= totalBytes) return;
+  throw new HoldfastError("invalid", "the commit's files hold too much together", { hint: "Narrow it with `paths`." });
 }
 
 function passedOver(place: Place, entries: readonly TreeEntry[]): readonly Diagnostic[] {
@@ -132,65 +136,119 @@ function noPath(path: string, ref: string): HoldfastError {
   });
 }
 
-type Selector = (path: string) => boolean;
+type Selector = {
+  readonly takes: (path: string) => boolean;
+  /** Whether it takes all that one with this starting point would. */
+  readonly covers: (start: string) => boolean;
+};
+
+/** What of a tree is read, and what is wrong with its ignore files. */
+type Selected = { readonly entries: readonly TreeEntry[]; readonly faults: readonly Diagnostic[] };
 
 // The same rules as for a folder: what is passed over there is passed over here.
-async function selection(
-  repository: Repository,
+async function select(
+  place: Place,
   tree: readonly TreeEntry[],
   starts: readonly string[],
   stop: Stop,
-): Promise<Selector> {
-  const scopes = await scopesOf(repository, tree, stop);
-  const selectors = starts.map((start) => selectorBelow(start, scopes));
-  return (path) => selectors.some((isTaken) => isTaken(path));
+): Promise<Selected> {
+  const pause = pacer(stop.signal);
+  const faults = new Map<string, readonly Diagnostic[]>();
+  const ownFiles = await ignoreFilesOf(place, tree, stop);
+  const withScopeOf = (folder: string, above: readonly Scope[]): readonly Scope[] => {
+    const files = ownFiles.get(folder);
+    if (files === undefined) return above;
+    const read = scopeOf(folder === "" ? "" : `${folder}/`, files, { above });
+    faults.set(folder, read.faults);
+    return read.scope === null ? above : [...above, read.scope];
+  };
+  const selectors: Selector[] = [];
+  for (const start of starts.toSorted((a, b) => a.length - b.length)) {
+    if (!selectors.some(({ covers }) => covers(start))) selectors.push(selectorBelow(start, withScopeOf));
+  }
+  const entries: TreeEntry[] = [];
+  for (const entry of tree) {
+    if (selectors.some(({ takes }) => takes(entry.path))) entries.push(entry);
+    const turn = pause();
+    if (turn !== undefined) await turn;
+  }
+  return { entries, faults: [...faults.values()].flat() };
 }
 
+type Folder = { readonly isOpen: boolean; readonly scopes: readonly Scope[] };
+
+const CLOSED: Folder = { isOpen: false, scopes: [] };
+
+type WithScopeOf = (folder: string, above: readonly Scope[]) => readonly Scope[];
+
 // A starting point is taken even where an ignore file names it; that file then has no say below.
-function selectorBelow(start: string, all: readonly Scope[]): Selector {
-  const scopes = all.filter(
-    (scope) => start === "" || !start.startsWith(scope.base) || !isIgnoredBy([scope], start, true),
-  );
-  const inForce = (path: string) => scopes.filter(({ base }) => path.startsWith(base));
-  const known = new Map<string, boolean>([[start, true]]);
-  const isOpen = (folder: string): boolean => {
-    const before = known.get(folder);
-    if (before !== undefined) return before;
-    const open =
-      isOpen(parentOf(folder)) && !isPassedOver(nameOf(folder)) && !isIgnoredBy(inForce(folder), folder, true);
-    known.set(folder, open);
-    return open;
+function selectorBelow(start: string, withScopeOf: WithScopeOf): Selector {
+  const above = foldersAbove(start).reduce((scopes: readonly Scope[], folder) => withScopeOf(folder, scopes), []);
+  const heeded = above.filter((scope) => !isHiddenBy(scope, start));
+  const known = new Map<string, Folder>([[start, { isOpen: true, scopes: withScopeOf(start, heeded) }]]);
+  const open = (folder: string, { isOpen, scopes }: Folder): Folder => {
+    if (!isOpen || isPassedOver(nameOf(folder)) || isIgnoredBy(scopes, folder, true)) return CLOSED;
+    return { isOpen, scopes: withScopeOf(folder, scopes) };
   };
-  return (path) => {
+  const folderAt = (path: string): Folder => {
+    const unknown: string[] = [];
+    let at = path;
+    for (; !known.has(at); at = parentOf(at)) unknown.push(at);
+    let folder = known.get(at) ?? CLOSED;
+    for (const each of unknown.toReversed()) {
+      folder = open(each, folder);
+      known.set(each, folder);
+    }
+    return folder;
+  };
+  const takes = (path: string): boolean => {
     if (!isBelow(path, start) || !isManifestFile(nameOf(path))) return false;
-    return path === start || (isOpen(parentOf(path)) && !isIgnoredBy(inForce(path), path, false));
+    if (path === start) return true;
+    const { isOpen, scopes } = folderAt(parentOf(path));
+    return isOpen && !isIgnoredBy(scopes, path, false);
   };
+  const covers = (other: string): boolean => {
+    if (!isBelow(other, start) || isManifestFile(nameOf(other))) return takes(other);
+    const { isOpen, scopes } = folderAt(other);
+    return isOpen && !scopes.some((scope) => isHiddenBy(scope, other));
+  };
+  return { takes, covers };
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const steps = path === "" ? [] : path.split("/");
+  return steps.map((_, index) => steps.slice(0, index).join("/"));
 }
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
-async function scopesOf(repository: Repository, tree: readonly TreeEntry[], stop: Stop): Promise<readonly Scope[]> {
-  const entries = tree.filter(({ mode, path, size }) => {
-    return mode.startsWith("100") && size <= IGNORE_FILE_BYTES && ignoreFiles.some((own) => own === nameOf(path));
-  });
+/** The ignore files of each folder, but for those that are passed over anyway. */
+async function ignoreFilesOf(
+  { root, prefix, cwd, repository, limits }: Place,
+  tree: readonly TreeEntry[],
+  stop: Stop,
+): Promise<ReadonlyMap<string, readonly IgnoreFile[]>> {
+  const entries = tree.filter(
+    ({ mode, path }) =>
+      mode.startsWith("100") &&
+      ignoreFiles.some((own) => own === nameOf(path)) &&
+      !parentOf(path).split("/").some(isPassedOver),
+  );
+  const small = entries.filter(({ size }) => size <= IGNORE_FILE_BYTES);
+  refuseTooMuch(small, limits);
   const contents = await readBlobs(
     repository,
-    entries.map(({ blob }) => blob),
+    small.map(({ blob }) => blob),
     stop,
   );
-  const byFolder = Map.groupBy(entries.keys(), (index) => {
-    const path = entries[index]?.path ?? "";
-    return path.slice(0, path.lastIndexOf("/") + 1);
-  });
-  return [...byFolder]
-    .toSorted(([a], [b]) => a.length - b.length)
-    .flatMap(
-      ([base, indexes]) =>
-        scopeOf(
-          base,
-          indexes.map((index) => Buffer.from(contents[index] ?? []).toString("utf8")),
-        ) ?? [],
-    );
+  const texts = new Map(small.map(({ path }, index) => [path, Buffer.from(contents[index] ?? []).toString("utf8")]));
+  // They may lie above the root.
+  const shown = (path: string) =>
+    relative(cwd, join(root, relative(prefix, path)))
+      .split(sep)
+      .join("/");
+  const files = entries.map(({ path }) => ({ path, display: shown(path), text: texts.get(path) ?? null }));
+  return Map.groupBy(files, ({ path }) => parentOf(path));
 }

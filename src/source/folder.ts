@@ -7,11 +7,12 @@ import { digestOf } from "./content.ts";
 import { FolderFile, type FolderPlace } from "./folder-file.ts";
 import { headOf } from "./git.ts";
 import {
-  IGNORE_FILE_BYTES,
   ignoreFiles,
+  isHiddenBy,
   isIgnoredBy,
   isManifestFile,
   isPassedOver,
+  openIgnoreFiles,
   type Scope,
   scopeOf,
 } from "./ignore.ts";
@@ -50,11 +51,15 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   head?.catch(() => undefined);
   const reading = startReading({ ...options, root });
   const pause = pacer(signal);
-  for (const start of startsOf(root, options.paths)) enter(reading, start);
-  for (let folder = reading.open.pop(); folder !== undefined; folder = reading.open.pop()) {
-    readFolderEntries(reading, folder);
+  const outer = outerScopes(root, reading.cwd, repository);
+  reading.diagnostics.push(...outer.faults);
+  for (const start of startsOf(root, options.paths)) {
+    enter(reading, start, outer.scopes);
     const turn = pause();
     if (turn !== undefined) await turn;
+  }
+  for (let folder = reading.open.pop(); folder !== undefined; folder = reading.open.pop()) {
+    await readFolderEntries(reading, folder, pause);
   }
   const names = reading.found.toSorted(compareText);
   const files: FolderFile[] = [];
@@ -82,8 +87,12 @@ type Reading = Omit<FolderOptions, "paths"> & {
   readonly room: Room;
   readonly passedOver: ReadonlySet<string>;
   readonly open: Folder[];
+  /** Every folder that was put there. */
+  readonly opened: Set<string>;
   readonly found: string[];
   readonly seen: Set<string>;
+  /** Ignore files that were opened, so that a fault in one is told once. */
+  readonly ignoreFiles: Set<string>;
   readonly diagnostics: Diagnostic[];
 };
 
@@ -97,7 +106,8 @@ function startReading(options: FolderOptions): Reading {
     limit: options.limits.fileBytes,
     head: null,
   };
-  const fresh = { room: slabs(), open: [], found: [], seen: new Set<string>(), diagnostics: [] };
+  const seen = { seen: new Set<string>(), opened: new Set<string>(), ignoreFiles: new Set<string>() };
+  const fresh = { room: slabs(), open: [], found: [], ...seen, diagnostics: [] };
   return { ...options, at: Date.now(), cwd, place, passedOver, ...fresh };
 }
 
@@ -123,7 +133,7 @@ function rootOf(root: string): string {
 /** The starting points below the root, each a path with `/` and without a trailing one; `` is the root itself. */
 export function startsOf(root: string, paths: readonly string[] | undefined): readonly string[] {
   if (paths === undefined || paths.length === 0) return [""];
-  return paths.map((path) => {
+  const starts = paths.map((path) => {
     const inside = relative(root, resolve(root, path));
     if (inside.split(sep)[0] === ".." || isAbsolute(inside)) {
       throw new HoldfastError("invalid", `the path ${path} leads out of the source`, {
@@ -132,15 +142,16 @@ export function startsOf(root: string, paths: readonly string[] | undefined): re
     }
     return inside.split(sep).join("/");
   });
+  return [...new Set(starts)];
 }
 
 // A starting point is taken even where an ignore file names it (that file then has no say below), but never through a link.
-function enter(reading: Reading, start: string): void {
+function enter(reading: Reading, start: string, outer: readonly Scope[]): void {
   const steps = start === "" ? [] : start.split("/");
-  const scopes = [...outerScopes(reading.root, reading.repository)];
+  let scopes = outer;
   let path = "";
   for (const [index, step] of steps.entries()) {
-    scopes.push(...scopesAt(reading, path));
+    scopes = withScopeOf(reading, path, scopes);
     path = path === "" ? step : `${path}/${step}`;
     const stat = lstatSync(join(reading.root, path), { throwIfNoEntry: false });
     if (stat === undefined)
@@ -152,26 +163,40 @@ function enter(reading: Reading, start: string): void {
     else passOverSpecial(reading, path, stat.isSymbolicLink() ? "a symbolic link" : "no folder");
     return;
   }
-  reading.open.push({ path, depth: steps.length, scopes: scopes.filter((scope) => !isIgnoredBy([scope], path, true)) });
+  openFolder(reading, { path, depth: steps.length, scopes: scopes.filter((scope) => !isHiddenBy(scope, path)) });
 }
 
-function scopesAt({ root }: Reading, folder: string): readonly Scope[] {
-  const contents = ignoreFiles.flatMap((name) => {
-    const opened = openFile(join(root, folder, name), IGNORE_FILE_BYTES);
-    return opened.is === "read" ? [Buffer.from(opened.bytes).toString("utf8")] : [];
-  });
-  const scope = contents.length === 0 ? null : scopeOf(folder === "" ? "" : `${folder}/`, contents);
-  return scope === null ? [] : [scope];
+// From starting points that lie inside each other a folder is reached several times. Those scopes are left out that hide
+// the starting point, and with it all that lies inside: with as many scopes it would be read the same way again.
+function openFolder({ opened, ...reading }: Reading, folder: Folder): void {
+  const key = `${folder.scopes.length} ${folder.path}`;
+  if (opened.has(key)) return;
+  opened.add(key);
+  reading.open.push(folder);
 }
 
-function readFolderEntries(reading: Reading, folder: Folder): void {
+function withScopeOf(reading: Reading, folder: string, above: readonly Scope[]): readonly Scope[] {
+  const base = folder === "" ? "" : `${folder}/`;
+  const paths = ignoreFiles.map((name) => placeOf(reading, base + name));
+  const files = openIgnoreFiles(paths, (path) => display(reading, path.slice(reading.place.within.length)));
+  const { scope, faults } = scopeOf(base, files, { above });
+  reading.diagnostics.push(...faults.filter(({ file }) => file !== null && !reading.ignoreFiles.has(file)));
+  for (const file of files) reading.ignoreFiles.add(file.display);
+  return scope === null ? above : [...above, scope];
+}
+
+type Pause = ReturnType<typeof pacer>;
+
+async function readFolderEntries(reading: Reading, folder: Folder, pause: Pause): Promise<void> {
   const entries = list(reading, folder.path);
   const hasIgnoreFile = entries.some(({ name }) => ignoreFiles.some((own) => own === name));
-  const scopes = hasIgnoreFile ? [...folder.scopes, ...scopesAt(reading, folder.path)] : folder.scopes;
+  const scopes = hasIgnoreFile ? withScopeOf(reading, folder.path, folder.scopes) : folder.scopes;
   for (const entry of entries) {
     const path = folder.path === "" ? entry.name : `${folder.path}/${entry.name}`;
     if (entry.isDirectory()) takeFolder(reading, { path, depth: folder.depth + 1, scopes }, entry.name);
     else if (isManifestFile(entry.name) && !isIgnoredBy(scopes, path, false)) takeEntry(reading, entry, path);
+    const turn = pause();
+    if (turn !== undefined) await turn;
   }
 }
 
@@ -203,7 +228,7 @@ function takeFolder(reading: Reading, folder: Folder, name: string): void {
   )
     return;
   if (folder.depth <= reading.limits.folderDepth) {
-    reading.open.push(folder);
+    openFolder(reading, folder);
     return;
   }
   const summary = `folders inside each other more than ${reading.limits.folderDepth} levels deep`;

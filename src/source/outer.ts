@@ -1,25 +1,33 @@
 import { dirname, join, relative, sep } from "node:path";
-import { IGNORE_FILE_BYTES, ignoreFiles, isIgnoredBy, type Scope, scopeOf } from "./ignore.ts";
-import { openFile } from "./open.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { ignoreFiles, isHiddenBy, openIgnoreFiles, type Scope, scopeOf } from "./ignore.ts";
 import type { Repository } from "./repository.ts";
 
-/** What the ignore files above a root, up to the top of its checkout, say about what is below it; outermost first. */
-export function outerScopes(root: string, repository: Repository | null): readonly Scope[] {
-  if (repository === null || repository.top === null) return [];
+/** What the ignore files above a root say about what is below it, outermost first, and what of them exceeds a limit. */
+export type OuterScopes = { readonly scopes: readonly Scope[]; readonly faults: readonly Diagnostic[] };
+
+/** Reads the ignore files above a root, up to the top of its checkout. */
+export function outerScopes(root: string, cwd: string, repository: Repository | null): OuterScopes {
+  if (repository === null || repository.top === null) return { scopes: [], faults: [] };
   const { top, commonFolder } = repository;
-  const scopes = [...scopeFrom(top, [join(commonFolder, "info", "exclude")], root)];
+  const [scopes, faults]: [Scope[], Diagnostic[]] = [[], []];
+  const add = (folder: string, paths: readonly string[]): void => {
+    const below = relative(folder, root).split(sep).join("/");
+    const files = openIgnoreFiles(paths, (path) => relative(cwd, path).split(sep).join("/"));
+    const read = scopeOf("", files, { prefix: below === "" ? "" : `${below}/`, above: scopes });
+    if (read.scope !== null) scopes.push(read.scope);
+    faults.push(...read.faults);
+  };
+  add(top, [join(commonFolder, "info", "exclude")]);
   for (const folder of between(top, root)) {
-    scopes.push(
-      ...scopeFrom(
-        folder,
-        ignoreFiles.map((name) => join(folder, name)),
-        root,
-      ),
+    add(
+      folder,
+      ignoreFiles.map((name) => join(folder, name)),
     );
   }
   // Who names an ignored folder as the source means it.
-  const isIgnored = scopes.some((scope) => isIgnoredBy([{ ...scope, prefix: "" }], scope.prefix.slice(0, -1), true));
-  return isIgnored ? [] : scopes;
+  const isIgnored = scopes.some((scope) => isHiddenBy({ ...scope, prefix: "" }, scope.prefix.slice(0, -1)));
+  return { scopes: isIgnored ? [] : scopes, faults };
 }
 
 // The folders from the top down to the root's parent; the root's own files are read with its entries.
@@ -30,14 +38,4 @@ function between(top: string, root: string): readonly string[] {
     folders.unshift(at);
   }
   return folders;
-}
-
-function scopeFrom(folder: string, files: readonly string[], root: string): readonly Scope[] {
-  const contents = files.flatMap((file) => {
-    const opened = openFile(file, IGNORE_FILE_BYTES);
-    return opened.is === "read" ? [Buffer.from(opened.bytes).toString("utf8")] : [];
-  });
-  const below = relative(folder, root).split(sep).join("/");
-  const scope = contents.length === 0 ? null : scopeOf("", contents, below === "" ? "" : `${below}/`);
-  return scope === null ? [] : [scope];
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { cp, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
@@ -64,15 +65,41 @@ describe("git", () => {
 });
 
 describe("patterns of the repository", () => {
+  /** As many files and patterns as it takes to keep a command busy for a while. */
+  async function busySource() {
+    const name = (n: number) => `${"a".repeat(200)}${n}.yaml`;
+    const pattern = (n: number) => `*a?*b${n}\n*[a]*\n!*[a]*\n`;
+    const patterns = Array.from({ length: 140 }, (_, n) => pattern(n)).join("");
+    const source = await sourceOf({ ".holdfastignore": patterns });
+    await Promise.all(Array.from({ length: 4000 }, (_, n) => writeFile(join(source.folder, name(n)), "")));
+    return source;
+  }
+
+  test("S43 keep neither SIGTERM nor the time limit waiting", async () => {
+    const source = await busySource();
+    const late = await source.run(["validate", "--timeout", "0.2"]);
+    expect(late).toMatchObject({ code: 9, stdout: "" });
+
+    // It reads its key right before the source: once that is read, it is at the patterns.
+    const key = join(await temporaryFolder(), "key");
+    execFileSync("mkfifo", [key]);
+    const running = source.start(["validate"], { HOLDFAST_STATE_KEY_FILE: key });
+    await writeFile(key, "any\n");
+    running.kill("SIGTERM");
+    expect(await running.ended).toMatchObject({ code: 143, stdout: "" });
+  });
+
   test("S43 beyond the limits end the command with their file and line", async () => {
     const wild = "*a".repeat(40);
     const source = await sourceOf({
       ...everyKind,
       "holdfast.yaml": `external:\n  - "${wild}"\n`,
+      ".gitignore": `# wild\n${wild}\n`,
     });
     const ended = await source.run(["validate"]);
     expect(ended.code).toBe(3);
     expect(ended.stdout).toMatch(/^holdfast\.yaml:2:5: error: .*a glob with at most 32 of the characters \* and \?/m);
+    expect(ended.stdout).toMatch(/^\.gitignore:2:1: error: a pattern with more than 32 wildcards/m);
   });
 });
 

@@ -1,0 +1,110 @@
+import { type Matcher, matcherOf, type PatternPart } from "../core/pattern.ts";
+
+/** A line of an ignore file, in the syntax of `.gitignore`. */
+export type IgnorePattern = {
+  /** Whether it takes back what an earlier pattern said. */
+  readonly isException: boolean;
+  readonly isForFolders: boolean;
+  /** Whether it is about names, wherever they are; else about paths from the ignore file's folder on. */
+  readonly isForNames: boolean;
+  /** How many of its characters are `*`, `?` or `[`. */
+  readonly wildcards: number;
+  readonly matches: Matcher;
+};
+
+const LONGEST_PATTERN = 512;
+const MOST_WILDCARDS = 32;
+
+/** Reads a line; null where it says nothing, or can match nothing. */
+export function readIgnorePattern(line: string): IgnorePattern | { readonly fault: string } | null {
+  if (line.startsWith("#")) return null;
+  const text = withoutTrailingSpaces(line);
+  if (text.length > LONGEST_PATTERN) return { fault: `a pattern of more than ${LONGEST_PATTERN} characters` };
+  const wildcards = text.match(/[*?[]/g)?.length ?? 0;
+  if (wildcards > MOST_WILDCARDS) return { fault: `a pattern with more than ${MOST_WILDCARDS} wildcards` };
+  const isException = text.startsWith("!");
+  const path = isException ? text.slice(1) : text;
+  const isForFolders = path.endsWith("/");
+  const pattern = isForFolders ? path.slice(0, -1) : path;
+  const parts = partsOf(pattern.replace(/^\//, ""));
+  if (pattern === "" || parts === null) return null;
+  return { isException, isForFolders, isForNames: !pattern.includes("/"), wildcards, matches: matcherOf(parts) };
+}
+
+// A backslash keeps the first of them.
+function withoutTrailingSpaces(line: string): string {
+  let end = line.length;
+  while (line.charAt(end - 1) === " ") end -= 1;
+  let backslashes = 0;
+  while (line.charAt(end - 1 - backslashes) === "\\") backslashes += 1;
+  return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
+}
+
+// Two stars count only where they are a whole segment. A bracket that stays open and a last backslash match nothing.
+const PIECE = new RegExp(
+  [
+    String.raw`(?<folders>(?:^|(?<=/))\*{2,}/)`,
+    String.raw`(?<all>(?:^|(?<=/))\*{2,}$)`,
+    String.raw`(?<some>\*+)`,
+    String.raw`(?<one>\?)`,
+    String.raw`\[(?<not>[!^]?)(?<members>\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]`,
+    String.raw`(?<open>\[|\\$)`,
+    String.raw`\\?(?<character>.)`,
+  ].join("|"),
+  "gs",
+);
+
+function partsOf(pattern: string): readonly PatternPart[] | null {
+  const parts: PatternPart[] = [];
+  for (const { groups = {} } of pattern.matchAll(PIECE)) {
+    const part = partOf(groups);
+    if (part === null) return null;
+    parts.push(part);
+  }
+  return parts;
+}
+
+function partOf(piece: { readonly [group: string]: string | undefined }): PatternPart | null {
+  const { folders, all, some, one, members, not, character } = piece;
+  if (folders !== undefined) return { is: "folders" };
+  if (all !== undefined) return { is: "all" };
+  if (some !== undefined) return { is: "some" };
+  if (one !== undefined) return { is: "one" };
+  if (members !== undefined) return classOf(members, not === "" ? "" : "^");
+  return character === undefined ? null : { is: "character", character };
+}
+
+const posixClasses: { readonly [name: string]: string } = {
+  alnum: "0-9A-Za-z",
+  alpha: "A-Za-z",
+  blank: " \\t",
+  cntrl: "\\0-\\x1f\\x7f",
+  digit: "0-9",
+  graph: "!-~",
+  lower: "a-z",
+  print: " -~",
+  punct: "!-\\/:-@\\[-`{-~",
+  space: "\\t-\\r ",
+  upper: "A-Z",
+  xdigit: "0-9A-Fa-f",
+};
+
+function classOf(members: string, not: "" | "^"): PatternPart | null {
+  const ranges: string[] = [];
+  for (const [, posix, from, to = from] of members.matchAll(/\[:(\w+):\]|\\?(.)(?:-\\?(.))?/gs)) {
+    const range = posix === undefined ? rangeOf(from ?? "", to ?? "") : posixClasses[posix];
+    if (range === undefined) return null;
+    ranges.push(range);
+  }
+  const one = new RegExp(`^[${not}${ranges.join("")}]$`);
+  return { is: "class", has: (character) => one.test(character) };
+}
+
+// Of a range that runs backwards git takes the first character alone.
+function rangeOf(from: string, to: string): string {
+  return `${escaped(from)}-${escaped(from > to ? from : to)}`;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
