@@ -5,7 +5,7 @@ import { createProgram } from "./commands/program.ts";
 import type { Terminal } from "./commands/terminal.ts";
 import { growOnce } from "./commands/young-generation.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
-import { printable } from "./render/escape.ts";
+import { printable, printableLines } from "./render/escape.ts";
 
 /** After the first signal, what is in flight may take this long. */
 const GRACE_MS = 25_000;
@@ -76,7 +76,8 @@ function explain(error: unknown): number {
   }
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`error: ${printable(message)}\n  → this is a fault of holdfast: please report it\n`);
-  if (process.env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  if (process.env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error)
+    process.stderr.write(`${printableLines(error.stack ?? "")}\n`);
   return exitCodes.error;
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { backUp } from "../control-plane/beside.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { printable } from "../render/escape.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { Invocation } from "./command.ts";
 import { checkoutAt, dataFolder } from "./data-folder.ts";
@@ -20,10 +21,11 @@ export async function run(invocation: Invocation): Promise<number> {
   const folder = await dataFolder(invocation);
   const place = { cwd: terminal.cwd, content: checkoutAt(terminal) };
   const keys = await copied(folder, outputFile(file, place));
-  await writeResult(terminal, `the data of ${folder} is in ${file}\n`);
+  await writeResult(terminal, `the data of ${printable(folder)} is in ${printable(file)}\n`);
+  const [key, staged] = [join(folder, "server-key"), join(folder, "artifacts")].map(printable);
   terminal.stderr.write(
-    `keep with it, in another place: the server's key ${keys.join(", ")} (${join(folder, "server-key")} unless you gave one), ` +
-      `without which no secret in it can be read, and the staged files (${join(folder, "artifacts")} unless you said where)\n`,
+    `keep with it, in another place: the server's key ${keys.join(", ")} (${key} unless you gave one), ` +
+      `without which no secret in it can be read, and the staged files (${staged} unless you said where)\n`,
   );
   return 0;
 }

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import { openSession, type Session } from "../engine/session.ts";
 import { openState, type State } from "../engine/state.ts";
+import { printable } from "../render/escape.ts";
 import { buildOf } from "./build.ts";
 import type { Invocation } from "./command.ts";
 import { tellForgotten } from "./forgotten.ts";
@@ -72,7 +73,7 @@ export async function openConnection(
     if (wish.server !== null) return namedServer(wish.server, wish, terminal);
     const attached = await attach(settings.state, { signal: terminal.stopping });
     if (attached === null) throw noServer();
-    terminal.stderr.write(`using the embedded control plane at ${attached.url}\n`);
+    terminal.stderr.write(`using the embedded control plane at ${printable(attached.url)}\n`);
     return attached;
   }
 

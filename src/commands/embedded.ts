@@ -5,6 +5,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { TlsError } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
+import { printable } from "../render/escape.ts";
 import { SealKeyError } from "../seal/key.ts";
 import { StoreError } from "../store/store-error.ts";
 import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
@@ -20,7 +21,7 @@ export async function startEmbedded(state: string, log: Log, terminal: Terminal)
   const folder = embeddedFolder(state);
   try {
     const plane = await createControlPlane({ data: folder, port: 0, log, ...serverKeyOptions(terminal) });
-    terminal.stderr.write(`embedded control plane at ${plane.url}, data in ${folder}\n`);
+    terminal.stderr.write(`embedded control plane at ${plane.url}, data in ${printable(folder)}\n`);
     const choice = { ...embeddedServer(folder, plane.url), token: () => plane.adminToken };
     return { choice, [Symbol.asyncDispose]: () => plane.close() };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { printableLines } from "../render/escape.ts";
 import type { CommandEntry, Flags } from "./command.ts";
 import { addFlags, readEnvironment, serverFlags, sourceFlags } from "./options.ts";
 import { endAfter, type Terminal } from "./terminal.ts";
@@ -115,10 +116,7 @@ export function createProgram(terminal: Terminal, version: string, done: (exitCo
     .version(version)
     .helpCommand("help [command]", "show how a command is used")
     .showHelpAfterError("(holdfast --help shows the commands)")
-    .configureOutput({
-      writeOut: (text) => void terminal.stdout.write(text),
-      writeErr: (text) => void terminal.stderr.write(text),
-    })
+    .configureOutput(outputOf(terminal))
     .exitOverride();
   for (const entry of entries) program.addCommand(createCommand(entry, terminal, done));
   return program;
@@ -147,7 +145,11 @@ function outputOf({ stdout, stderr }: Terminal): {
   writeOut: (text: string) => void;
   writeErr: (text: string) => void;
 } {
-  return { writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) };
+  // Commander quotes what was typed, which a shell may have made of the names of files.
+  return {
+    writeOut: (text) => void stdout.write(printableLines(text)),
+    writeErr: (text) => void stderr.write(printableLines(text)),
+  };
 }
 
 function capitalised(text: string): string {

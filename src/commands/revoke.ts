@@ -2,7 +2,7 @@ import { Secret } from "../contract/secret.ts";
 import { revokeBeside } from "../control-plane/beside.ts";
 import { OptionsError } from "../control-plane/options-error.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { createLog } from "../log/log.ts";
+import { printable } from "../render/escape.ts";
 import { SealKeyError } from "../seal/key.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { Invocation } from "./command.ts";
@@ -10,6 +10,7 @@ import { dataFolder } from "./data-folder.ts";
 import { serverKeyOptions } from "./server-key.ts";
 import { storeFailure } from "./store-failure.ts";
 import { writeResult } from "./terminal.ts";
+import { terminalLog } from "./terminal-log.ts";
 
 /** Makes the tokens of some callers void, whether the control plane runs or not. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -20,7 +21,7 @@ export async function run(invocation: Invocation): Promise<number> {
         data: await dataFolder(invocation),
         ...(flags.database ? { database: new Secret(flags.database) } : {}),
         ...serverKeyOptions(terminal),
-        log: createLog({ level: flags.logLevel ?? "error", format: "json", stream: terminal.stderr }),
+        log: terminalLog(invocation, "error"),
       },
       args,
     );
@@ -32,7 +33,7 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 function told(subject: string): string {
-  const said = `the tokens of ${subject} are void\n`;
+  const said = `the tokens of ${printable(subject)} are void\n`;
   if (subject !== "user:admin") return said;
   return `${said}the token that the control plane was started with is not: start it with another HOLDFAST_ADMIN_TOKEN\n`;
 }

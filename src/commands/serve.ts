@@ -3,13 +3,13 @@ import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../control-plane/app.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { createLog } from "../log/log.ts";
 import type { Invocation } from "./command.ts";
 import { dataFolder } from "./data-folder.ts";
 import { startFailure } from "./embedded.ts";
 import { serverKeyOptions } from "./server-key.ts";
 import type { Sight } from "./sight.ts";
 import { writeResult } from "./terminal.ts";
+import { terminalLog } from "./terminal-log.ts";
 import { boundYoungGeneration } from "./young-generation.ts";
 
 /** Runs the control plane until asked to end. */
@@ -56,11 +56,7 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
       ...serverKeyOptions(terminal),
       ...(adminToken ? { adminToken: new Secret(adminToken) } : {}),
       ending: terminal.signal,
-      log: createLog({
-        level: flags.logLevel ?? "warn",
-        format: flags.logFormat ?? (terminal.stderr.isTTY ? "pretty" : "json"),
-        stream: terminal.stderr,
-      }),
+      log: terminalLog(invocation),
     });
   } catch (error) {
     throw startFailure(error, folder);

@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
 import type { HoldfastConfig } from "../contract/generated/config.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
-import { createLog, type Log } from "../log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { DiagnosticView } from "../render/diagnostics.ts";
 import { choosePaint, type Paint, plain } from "../render/paint.ts";
 import { excerptReader } from "../source/excerpt.ts";
 import type { Flags, Invocation } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
+import { terminalLog } from "./terminal-log.ts";
 
 /** Everything a command was told, by flag > environment > configuration > default. */
 export type Settings = {
@@ -52,11 +53,7 @@ export function resolveSettings({ flags, terminal }: Invocation, config: Holdfas
     paint,
     // Lines of the files are for a person to look at; logs and machines get the place alone.
     diagnosticView: { paint, excerptOf: paint === plain ? () => null : excerptReader(terminal.cwd) },
-    log: createLog({
-      level: flags.logLevel ?? "warn",
-      format: flags.logFormat ?? (terminal.stderr.isTTY ? "pretty" : "json"),
-      stream: terminal.stderr,
-    }),
+    log: terminalLog({ flags, terminal }),
   };
 }
 

@@ -29,7 +29,7 @@ function diagnosticText(diagnostic: Diagnostic, { paint, excerptOf }: Diagnostic
   const { severity, code, summary, detail, file, line, column } = diagnostic;
   const place = file === null ? "" : `${printable(file)}:${line ?? 1}:${column ?? 1}: `;
   const word = paint(severity === "error" ? "red" : "yellow", severity);
-  const head = `${paint("bold", place)}${word}: ${printable(summary)} ${paint("dim", `[${code}]`)}`;
+  const head = `${paint("bold", place)}${word}: ${printable(summary)} ${paint("dim", `[${printable(code)}]`)}`;
   const excerpt = excerptOf(diagnostic);
   const lines = excerpt === null ? [] : excerptLines(excerpt, line ?? 1, severity, paint);
   return [head, ...lines, ...(detail === null ? [] : wrapped(printable(detail)))].join("\n");

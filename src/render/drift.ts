@@ -30,7 +30,7 @@ function driftLine({ summary, complete }: Pick<DriftReport, "summary" | "complet
 export function driftText(report: DriftReport, paint: Paint, stand: string | null): string {
   const line = driftLine(report);
   const shown = report.drift.filter(({ state }) => state !== "unknown");
-  const note = stand === null ? [] : [paint("dim", stand)];
+  const note = stand === null ? [] : [paint("dim", printable(stand))];
   if (shown.length === 0) return [line, ...note, ""].join("\n");
   return [
     paint("bold", line),

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { Identity } from "../core/manifest.ts";
+import { printable } from "./escape.ts";
 
 /** Where a one-time token was put away. */
 export type KeptToken = { readonly identity: Identity; readonly location: string };
@@ -9,9 +10,13 @@ const SHOWN = 10;
 
 /** Where one-time tokens were put away, a line each. */
 export function tokensText(tokens: readonly KeptToken[]): string {
-  const shown = tokens.slice(0, SHOWN).map(({ identity, location }) => `token of ${identity}: ${location}\n`);
+  const shown = tokens
+    .slice(0, SHOWN)
+    .map(({ identity, location }) => `token of ${printable(identity)}: ${printable(location)}\n`);
   const rest = tokens.slice(SHOWN);
   if (rest.length === 0) return shown.join("");
-  const folders = [...new Set(rest.map(({ location }) => dirname(location)))].map((folder) => `  ${folder}\n`);
+  const folders = [...new Set(rest.map(({ location }) => dirname(location)))].map(
+    (folder) => `  ${printable(folder)}\n`,
+  );
   return `${shown.join("")}… and ${rest.length} more ${rest.length === 1 ? "token" : "tokens"}, in\n${folders.join("")}`;
 }

@@ -7,7 +7,7 @@ const cases = [
   ...numbered("S", 4, 6),
   ...numbered("S", 10, 15),
   // A hostile checkout.
-  ...numbered("S", 41, 43),
+  ...numbered("S", 41, 44),
   // The state folder, and files that are written.
   ...numbered("S", 40, 40),
   ...numbered("S", 45, 45),

@@ -8,15 +8,16 @@ import { commitAll, git } from "../support/git.ts";
 import { everyKind, team } from "../support/manifests.ts";
 import { run } from "../support/process.ts";
 import { driftOf, planOf } from "../support/result.ts";
+import { commandsIn } from "../support/runner.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 /** A server that a repository could name, and what reached it. */
-async function strangeServer() {
+async function strangeServer(status = 200, reply = "{}") {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
-    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    response.writeHead(status, { "content-type": "application/json" }).end(reply);
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   onTestFinished(() => void server.close());
@@ -120,14 +121,15 @@ describe("a server that the repository names", () => {
       { args: [], env: {} },
       { args: ["--config", "ops/config.yaml"], env: { HOLDFAST_TOKEN: "secret", HOME: outside } },
     ];
-    for (const { args, env } of ways) {
-      for (const command of [["plan"], ["drift"], ["apply", "--yes"], ["watch", "--yes"]]) {
-        const ended = await source.run([...command, ...args], env);
-        expect(ended).toMatchObject({ code: 3, stdout: "" });
-        expect(ended.stderr).toMatch(
-          /^error: (?:holdfast|ops\/config)\.yaml sets server.*which only the operator may\n/,
-        );
-      }
+    const commands = [["drift"], ["apply", "--yes"], ["watch", "--yes"]];
+    const runs = [
+      ...ways.map(({ args, env }) => ({ args: ["plan", ...args], env })),
+      ...commands.map((args) => ({ args, env: { HOLDFAST_TOKEN: "secret" } })),
+    ];
+    for (const { args, env } of runs) {
+      const ended = await source.run(args, env);
+      expect(ended).toMatchObject({ code: 3, stdout: "" });
+      expect(ended.stderr).toMatch(/^error: (?:holdfast|ops\/config)\.yaml sets server.*which only the operator may\n/);
     }
     expect(requests).toEqual([]);
   });
@@ -139,5 +141,59 @@ describe("a server that the repository names", () => {
     await writeFile(join(outside, "config.yaml"), `server: ${url}\n`);
     await source.run(["plan", "--config", join(outside, "config.yaml")], { HOLDFAST_TOKEN: "secret" });
     expect(requests[0]?.headers.authorization).toBe("Bearer secret");
+  });
+});
+
+describe("what is printed", () => {
+  const commands = [
+    "::error file=a::b",
+    "##[error]b",
+    "##vso[task.setvariable variable=a]b",
+    "section_end:1:a\r\u001b[0K",
+  ];
+
+  test("S44 commands no CI runner, whatever files, keys and values are called", async () => {
+    const source = await sourceOf({
+      "::error file=a::b.yaml": "type: team\nname: [\n",
+      "##vso[task.complete]c.yaml": team("ml").replace("ada@", "::add-mask::@"),
+      "d/::warning::e.yaml": `${team("ml")}"${"##[group]f"}": 1\n"::g::h": 1\n`,
+      "section_end:1:i\r\u001b[0K.yaml": "type: team\nname: ::stop-commands::j\nmembers: [a@example.com]\n",
+      "::k::l.json": "[1]",
+    });
+    const runs = [
+      ["validate"],
+      ["validate", "-o", "json"],
+      ["plan", "--server", "http://127.0.0.1:1"],
+      ["validate", ...commands],
+      ["validate", "--only", ...commands],
+      [`--\n${commands.join("\n")}`],
+      ["plan", "--server", commands.join("\n")],
+    ];
+    for (const args of runs) {
+      const { code, stdout, stderr } = await source.run(args, { HOLDFAST_TOKEN: "any", FORCE_COLOR: "1" });
+      expect(code).toBe(3);
+      expect(commandsIn(`${stdout}\n${stderr}`)).toEqual([]);
+    }
+    const { stdout } = await source.run(["validate", "-o", "json"]);
+    const files = JSON.parse(stdout).diagnostics.map(({ file }: { readonly file: string }) => file);
+    expect(files).toContain("::error file=a::b.yaml");
+    expect(files).toContain("##vso[task.complete]c.yaml");
+    expect((await source.run(["validate"])).stdout).toContain("\n\\u003a:error file=a::b.yaml:");
+  });
+
+  test("S44 commands no CI runner, whatever a control plane says", async () => {
+    const source = await sourceOf(everyKind);
+    const said = commands.map((each) => `\n${each}`).join("");
+    for (const status of [400, 403, 422]) {
+      const reply = JSON.stringify({ statusCode: status, message: said, error: said, code: said });
+      const { url, requests } = await strangeServer(status, reply);
+      for (const output of ["text", "json"]) {
+        const args = ["plan", "--server", url, "-o", output, "--log-level", "trace"];
+        const { stdout, stderr } = await source.run(args, { HOLDFAST_TOKEN: "any" });
+        expect(commandsIn(`${stdout}\n${stderr}`)).toEqual([]);
+        expect(`${stdout}${stderr}`).toContain("\\u0023#vso[task.setvariable variable=a]b");
+      }
+      expect(requests.length).toBeGreaterThan(0);
+    }
   });
 });

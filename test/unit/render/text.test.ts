@@ -1,19 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { sightText } from "../../../src/commands/snapshot.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { splitIdentity } from "../../../src/core/manifest.ts";
 import { type Plan, type Step, summarise } from "../../../src/core/plan.ts";
 import type { ApplyReport, DriftReport, Outcome } from "../../../src/core/report.ts";
 import { summariseOutcomes } from "../../../src/core/report.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
-import { applyText } from "../../../src/render/apply.ts";
+import { applyText, outcomeText } from "../../../src/render/apply.ts";
 import { diagnosticsText, validationLine } from "../../../src/render/diagnostics.ts";
 import { driftText } from "../../../src/render/drift.ts";
-import { printable } from "../../../src/render/escape.ts";
+import { printable, printableLines } from "../../../src/render/escape.ts";
 import { jsonText } from "../../../src/render/json.ts";
-import { choosePaint, coloured, plain } from "../../../src/render/paint.ts";
-import { planText } from "../../../src/render/plan.ts";
+import { choosePaint, coloured, type Paint, plain } from "../../../src/render/paint.ts";
+import { planText, unmanagedText } from "../../../src/render/plan.ts";
+import { tokensText } from "../../../src/render/tokens.ts";
 import { showValue } from "../../../src/render/value.ts";
+import { commandsIn } from "../../support/runner.ts";
 
 const step = (identity: string, fields: Partial<Step> = {}): Step => ({
   action: "create",
@@ -62,6 +65,18 @@ const reportOf = (outcomes: readonly Outcome[]): ApplyReport => ({
   summary: summariseOutcomes(outcomes),
   outcomes,
 });
+
+const emptySnapshot = {
+  clusters: [],
+  workspaces: [],
+  teams: [],
+  virtualAccounts: [],
+  mlRepos: [],
+  modelVersions: [],
+  promptVersions: [],
+  secretGroups: [],
+  applications: [],
+};
 
 const placeOf = ({ error }: Outcome) => (error?.pointer === undefined ? null : "team.yaml:3:5");
 
@@ -308,37 +323,101 @@ describe("what could steer a terminal", () => {
     const unsafe = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/u;
     fc.assert(
       fc.property(nasty, (text) => {
-        const changes = [{ path: `/${text}`, before: text, after: [text, { [text]: text }], cause: "drift" } as const];
-        const one = step(`service/${text}`, { action: "update", file: text, changes });
-        const error = { code: text, message: text, pointer: text };
-        const drift: DriftReport = {
-          format_version: "1.0",
-          server: text,
-          complete: true,
-          summary: { drifted: 1, absent: 0, unchanged: 0, unknown: 0, orphan: 0 },
-          drift: [{ identity: text, kind: text, file: text, line: 1, state: "drifted", changes }],
-          diagnostics: [],
-        };
-        const texts = [
-          planText(planOf([one]), {
-            paint: plain,
-            groupOf: () => text,
-            showUnchanged: false,
-            detailOf: () => text,
-            ignored: 0,
-          }),
-          applyText(reportOf([outcome(text, { result: "failed", error })]), plain, placeOf),
-          driftText(drift, plain, null),
-          diagnosticsText(
-            [{ severity: "error", code: "c", summary: text, detail: text, file: text, line: 1, column: 1 }],
-            { paint: plain, excerptOf: () => ({ line: text, column: 1 }) },
-          ),
-          ...[planOf([one]), drift].map(jsonText),
-        ];
-        for (const shownText of texts) expect(shownText).not.toMatch(unsafe);
-        expect(JSON.parse(jsonText(drift))).toEqual(JSON.parse(JSON.stringify(drift)));
+        const { texts, reports } = renderedWith(text);
+        for (const shownText of [...texts, ...reports.map(jsonText)]) expect(shownText).not.toMatch(unsafe);
       }),
     );
+  });
+});
+
+/** Reports in which every name, value and message is the same text, and all that is printed of them. */
+function renderedWith(text: string, paint: Paint = plain) {
+  const changes = [{ path: `/${text}`, before: text, after: [text, { [text]: text }], cause: "drift" } as const];
+  const plan = planOf([
+    step(`service/${text}`, { action: "update", file: text, changes }),
+    step(text, { action: "block", reason: "refused", file: text }),
+    step(text, { action: "orphan", file: null }),
+  ]);
+  const failed = outcome(text, { result: "failed", error: { code: text, message: text, pointer: text } });
+  const drift: DriftReport = {
+    format_version: "1.0",
+    server: text,
+    complete: true,
+    summary: { drifted: 1, absent: 0, unchanged: 0, unknown: 0, orphan: 0 },
+    drift: [{ identity: text, kind: text, file: text, line: 1, state: "drifted", changes }],
+    diagnostics: [],
+  };
+  const told = { severity: "error", code: text, summary: text, detail: text, file: text, line: 1, column: 1 } as const;
+  const view = { paint, groupOf: () => text, showUnchanged: true, detailOf: () => text, ignored: 0 };
+  const snapshot = { ...emptySnapshot, clusters: [{ name: text }] };
+  const texts = [
+    planText(plan, view),
+    applyText(reportOf([failed]), paint, () => text),
+    outcomeText(failed, paint, () => text),
+    driftText(drift, paint, text),
+    diagnosticsText([told, { ...told, file: null }], { paint, excerptOf: () => ({ line: text, column: 1 }) }),
+    unmanagedText([{ identity: text }], paint),
+    tokensText(Array.from({ length: 12 }, () => ({ identity: text, location: `${text}/${text}` }))),
+    sightText({ snapshot, unseen: [text] }),
+    printableLines(`${text}\n${text}`),
+  ];
+  return { texts, reports: [plan, drift, reportOf([failed]), { diagnostics: [told], [text]: [text] }] };
+}
+
+describe("what would command a CI runner", () => {
+  test.each([
+    ["::error file=a::b", "\\u003a:error file=a::b"],
+    [" \u00a0::add-mask::x", " \u00a0\\u003a:add-mask::x"],
+    ["see ::set-output name=a::b", "see \\u003a:set-output name=a::b"],
+    ["##[group]a", "\\u0023#[group]a"],
+    ["a ##vso[task.setvariable variable=a]b", "a \\u0023#vso[task.setvariable variable=a]b"],
+    ["###[a", "#\\u0023#[a"],
+    ["##teamcity[a]", "\\u0023#teamcity[a]"],
+    ["ends with ##", "ends with \\u0023#"],
+    ["section_start:1:a\r\u001b[0K", "section_start\\u003a1:a\\u000d\\u001b[0K"],
+    ["section_end:1:a", "section_end\\u003a1:a"],
+    [
+      "arn:aws:iam::1:role/a http://[::1]:80 a::b ## heading #1 [a]",
+      "arn:aws:iam::1:role/a http://[::1]:80 a::b ## heading #1 [a]",
+    ],
+  ])("S44 %j is shown as %s", (text, safe) => expect(printable(text)).toBe(safe));
+
+  test("S44 is nowhere in any report, whatever the names and values are", () => {
+    const pieces = [
+      "::",
+      ":",
+      "#",
+      "##",
+      "[",
+      "]",
+      " ",
+      "\u00a0",
+      "\n",
+      "\r",
+      "\t",
+      "\u001b[0K",
+      "\\",
+      '"',
+      "error",
+      "a b",
+    ];
+    const commands = ["::error::", "::set-output name=a::b", "##[group]", "##vso[task.complete]", "##teamcity[a]"];
+    const marks = ["section_start:1:a\r\u001b[0K", "section_end:1:a"];
+    const piece = fc.constantFrom(...pieces, ...commands, ...marks);
+    const nasty = fc.array(piece, { maxLength: 8 }).map((all) => all.join(""));
+    fc.assert(
+      fc.property(nasty, fc.constantFrom(plain, coloured), (text, paint) => {
+        const { texts, reports } = renderedWith(text, paint);
+        expect([...texts, ...reports.map(jsonText)].flatMap(commandsIn)).toEqual([]);
+        for (const report of reports) expect(JSON.parse(jsonText(report))).toEqual(JSON.parse(JSON.stringify(report)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("S44 would be seen by this test", () => {
+    const seen = ["a\n  ::error::b", "a ##[b", "##vso[a]", "\u001b[1m::a::", "x section_start:1:a", "a::b::c\n:: a"];
+    expect(seen.map((text) => commandsIn(text).length)).toEqual([1, 1, 1, 1, 1, 0]);
   });
 });
 
