@@ -1,5 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, constants, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { lstatOrNull } from "./lstat.ts";
 import { requireRegular } from "./read.ts";
@@ -27,13 +37,36 @@ export function replaceFile(path: string, content: Content, { durable = false }:
   if (durable) syncFolder(dirname(path));
 }
 
-/** Makes a file for its owner alone, whole or not at all; false where something is there already. */
+/**
+ * Makes a file for its owner alone, whole or not at all; false where something is there already. A file that is empty, as
+ * an earlier release could leave one when it was killed, is filled; then, too, its content is to be read.
+ */
 export function createFile(path: string, content: Content, { durable = false }: Writing = {}): boolean {
-  if (lstatOrNull(path) !== null) return false;
+  if (isTaken(path)) return false;
   using draft = writtenDraft(path, content, durable);
   const isMade = placeNew(draft, path);
-  if (isMade && durable) syncFolder(dirname(path));
+  if (!isMade && !isTaken(path)) fillEmpty(path, draft);
+  if (durable) syncFolder(dirname(path));
   return isMade;
+}
+
+function isTaken(path: string): boolean {
+  const found = lstatOrNull(path);
+  return found !== null && !(found.isFile() && found.size === 0);
+}
+
+// Two that find it empty at the same time agree on the content that gets the second name first.
+function fillEmpty(path: string, draft: Draft): void {
+  const next = `${path}.new`;
+  placeNew(draft, next);
+  try {
+    if (!isTaken(path)) renameSync(next, path);
+  } catch (error) {
+    // The other one has just renamed it.
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  } finally {
+    rmSync(next, { force: true });
+  }
 }
 
 /** Fails where nothing more can be written in a folder, and leaves nothing behind. */

@@ -55,10 +55,10 @@ export function freshKey(): SealKey {
   return keyOf(randomBytes(KEY_BYTES));
 }
 
-/** Reads the keys of a file of ours, which nobody else can read; null where there is none. */
+/** Reads the keys of a file of ours, which nobody else can read; null where there is none, or one that is empty. */
 export async function readKeys(path: string): Promise<KeyRing | null> {
   const bytes = readOwnFile(path, { limit: MOST_FILE_BYTES, isSecret: true });
-  return bytes === null ? null : keysIn(path, bytes.toString("utf8"));
+  return bytes === null || bytes.length === 0 ? null : keysIn(path, bytes.toString("utf8"));
 }
 
 /** Reads the keys of a file that the operator has named: links in it are theirs, and its group may read it. */

@@ -12,7 +12,9 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createFile, placeNew, replaceFile, tryWriting } from "../../../src/files/write.ts";
+import { keyFrom } from "../../../src/seal/key.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { startNode } from "../../support/process.ts";
 import { placeSpecial, type SpecialFile, specialFiles } from "../../support/special-file.ts";
 
 function* failing(): Generator<Buffer> {
@@ -73,6 +75,30 @@ describe("S45 a file that is written", () => {
     symlinkSync("nowhere", join(folder, "link"));
     expect(placeNew({ path: join(folder, "draft") }, join(folder, "link"))).toBe(false);
     expect(readlinkSync(join(folder, "link"))).toBe("nowhere");
+  });
+
+  test("F72 is filled where an earlier release left it empty when it was killed", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "file");
+    writeFileSync(path, "", { mode: 0o644 });
+    expect(createFile(path, "content", { durable: true })).toBe(false);
+    expect(readFileSync(path, "utf8")).toBe("content");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(["file"]);
+  });
+
+  test.each(["absent", "empty"])("F72 is the same for all that find it %s at the same time", async (state) => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "key");
+    if (state === "empty") writeFileSync(path, "", { mode: 0o600 });
+    const script = `
+      import { loadKey } from ${JSON.stringify(import.meta.resolve("../../../src/seal/key.ts"))};
+      console.log((await loadKey(${JSON.stringify(path)})).version);`;
+    const args = ["--input-type=module", "-e", script];
+    const ended = await Promise.all(Array.from({ length: 8 }, () => startNode(args, { cwd: folder }).ended));
+    const versions = ended.map(({ stdout }) => stdout.trim());
+    expect(versions).toEqual(versions.map(() => keyFrom(readFileSync(path, "utf8")).version));
+    expect(readdirSync(folder)).toEqual(["key"]);
   });
 
   test("S45 needs a folder: trying it out leaves nothing behind", async () => {
