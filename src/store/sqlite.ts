@@ -48,13 +48,22 @@ function adapt(database: DatabaseSync): Connection {
     prepare: (sql) => {
       const known = kept.get(sql);
       if (known !== undefined) return known;
-      const statement = adaptStatement(database.prepare(sql === "begin" ? BEGIN : sql));
+      const statement =
+        sql === "rollback" ? rollback(database) : adaptStatement(database.prepare(sql === "begin" ? BEGIN : sql));
       // Statements with lists of values differ in text for each length: the oldest make room.
       if (kept.size >= KEPT_STATEMENTS) for (const oldest of kept.keys().take(1)) kept.delete(oldest);
       kept.set(sql, statement);
       return statement;
     },
   };
+}
+
+// After some faults, such as a full disk, SQLite has rolled back by itself: a second time fails, and hides the fault.
+function rollback(database: DatabaseSync): SqliteStatement {
+  const statement = adaptStatement(database.prepare("rollback"));
+  const run: SqliteStatement["run"] = (parameters) =>
+    database.isTransaction ? statement.run(parameters) : { changes: 0, lastInsertRowid: 0 };
+  return { ...statement, run };
 }
 
 function adaptStatement(statement: StatementSync): SqliteStatement {

@@ -59,10 +59,10 @@ export function storeFault(error: unknown): StoreFault | null {
   if (error instanceof StoreError) return error.code;
   if (error instanceof Error && "syscall" in error) return "inaccessible";
   const code = resultCode(error);
-  return code === null ? null : (faults.get(code) ?? null);
+  return code === null ? null : (faults.get(primary(code)) ?? null);
 }
 
-// By the error of the file system, or SQLite's primary result code.
+// By the error of the file system, or SQLite's result code: an extended one, else the primary one.
 const causes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   ["EROFS", "the file system is read-only (EROFS)"],
   ["EACCES", "permission denied (EACCES)"],
@@ -75,6 +75,8 @@ const causes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [10, "reading or writing failed"],
   [13, "no space is left on the disk"],
   [14, "it cannot be opened"],
+  // SQLITE_IOERR_SHMSIZE: the index of the log could not grow.
+  [4874, "no space is left on the disk"],
 ]);
 
 /** Why something on the disk cannot be used, in a few words. */
@@ -98,8 +100,9 @@ export function isUnwritable(error: unknown): boolean {
 
 function causeOf(error: unknown): string | undefined {
   if (error instanceof StoreError) return causeOf(error.cause);
-  const errno = error instanceof Error && "syscall" in error && "code" in error ? error.code : null;
-  return causes.get(errno ?? resultCode(error));
+  if (error instanceof Error && "syscall" in error && "code" in error) return causes.get(error.code);
+  const code = resultCode(error);
+  return code === null ? undefined : (causes.get(code) ?? causes.get(primary(code)));
 }
 
 /** Whether the error is a broken UNIQUE or PRIMARY KEY constraint. */
@@ -112,6 +115,10 @@ export function isDuplicate(error: unknown): boolean {
 
 function resultCode(error: unknown): number | null {
   if (!(error instanceof Error && "errcode" in error && typeof error.errcode === "number")) return null;
-  // The low byte is the primary code, the rest tells more.
-  return error.errcode & 0xff;
+  return error.errcode;
+}
+
+// The rest of the code tells more.
+function primary(code: number): number {
+  return code & 0xff;
 }

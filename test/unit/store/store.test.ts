@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { holdExclusiveLock } from "../../../src/store/lock.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { isDuplicate } from "../../../src/store/store-error.ts";
+import { startNode } from "../../support/process.ts";
 import { migrations, type Tables } from "./notes.ts";
 
 async function folder(): Promise<string> {
@@ -107,6 +108,24 @@ test("writes beside those of another process all succeed", async () => {
   }
   expect(await ended).toEqual([0, null]);
   expect(await idsIn(store)).toHaveLength(300);
+});
+
+test("F72 a commit for which the disk has no room is told as that, though SQLite has rolled back by itself", async () => {
+  const path = join(await folder(), "a.db");
+  const store = await opened(path);
+  await store.close();
+  const module = (name: string) => JSON.stringify(import.meta.resolve(`../../../src/store/${name}`));
+  const script = `
+    import { openStore } from ${module("open.ts")};
+    import { storeFault } from ${module("store-error.ts")};
+    const store = await openStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
+    const add = (id) => store.write((transaction) =>
+      transaction.insertInto("notes").values({ id, text: "x".repeat(20_000) }).execute());
+    const faults = new Set();
+    for (let id = 1; id <= 40; id += 1) await add(id).catch((error) => faults.add(storeFault(error)));
+    console.log(JSON.stringify([...faults]));`;
+  const child = startNode(["--input-type=module", "-e", script], { cwd: await folder(), mostBlocks: 512 });
+  expect(JSON.parse((await child.ended).stdout)).toEqual(["inaccessible"]);
 });
 
 test("closing waits for the writes under way and refuses later ones", async () => {
