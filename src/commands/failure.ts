@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
-import { StoreError } from "../store/store-error.ts";
+import { StoreError, type StoreFault } from "../store/store-error.ts";
 
 /** An error of a room below, as what to tell the user; null for one that nobody expects. */
 export function failureOf(error: unknown): HoldfastError | null {
@@ -10,7 +10,14 @@ export function failureOf(error: unknown): HoldfastError | null {
   }
   if (!(error instanceof StoreError)) return null;
   return new HoldfastError(error.code === "locked" ? "locked" : "error", error.message, {
-    hint: error.code === "inaccessible" ? "make room there, or make it writable, and run it again" : null,
+    hint: hints[error.code] ?? null,
     cause: error,
   });
 }
+
+const hints: { readonly [fault in StoreFault]?: string } = {
+  inaccessible: "make room there, or make it writable, and run it again",
+  "older-schema": "make room there, or make it writable, so that it can be upgraded, and run it again",
+  "newer-schema": "run the release that made it, or a newer one; nothing was changed",
+  "no-backup": "make room there, and run it again; nothing was changed",
+};

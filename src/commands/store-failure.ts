@@ -14,5 +14,7 @@ const hints: { readonly [fault in StoreFault]?: string } = {
   absent: "see that --data or --database names the right one; createdb makes a database",
   "newer-schema": "run the release that made it, or a newer one; nothing was changed",
   "older-schema": "use the release that serves it, or start the newer one with serve first",
+  empty: "start it with serve first",
+  "no-backup": "make room there, and run it again; nothing was changed",
   malformed: "put it into HOLDFAST_DATABASE where the password should not be seen",
 };

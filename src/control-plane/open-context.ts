@@ -1,6 +1,5 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Secret } from "../contract/secret.ts";
 import { lstatOrNull } from "../files/lstat.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
 import type { SchemaCare } from "../store/migrate.ts";
@@ -27,7 +26,7 @@ export async function openContext(
   folder: string,
   stack: AsyncDisposableStack,
 ): Promise<Context> {
-  const store = stack.use(await openData(options.database, folder, "migrate"));
+  const store = stack.use(await openData(options, folder, "migrate"));
   const source = keySource(options, folder);
   const { context, serverKeys } = await contextOn(store, source, options, (moment) => wheels.lookAt(moment));
   const isChanging = source.from !== "text" || store.isShared;
@@ -43,7 +42,7 @@ export async function openContextBeside(
   folder: string,
   stack: AsyncDisposableStack,
 ): Promise<Context> {
-  const store = stack.use(await openData(options.database, folder, "leave"));
+  const store = stack.use(await openData(options, folder, "leave"));
   const { context } = await contextOn(store, keySource(options, folder), options, () => {});
   return context;
 }
@@ -82,8 +81,14 @@ function ownArtifacts(data: string): string {
   return pathToFileURL(folder).href;
 }
 
-async function openData(database: Secret | undefined, folder: string, schema: SchemaCare): Promise<Store<Tables>> {
-  if (database === undefined) return openStore<Tables>(join(folder, DATA_FILE), migrations, { schema });
+async function openData(
+  { database, log }: ControlPlaneOptions,
+  folder: string,
+  schema: SchemaCare,
+): Promise<Store<Tables>> {
+  if (database === undefined) {
+    return openStore<Tables>(join(folder, DATA_FILE), migrations, { schema, notify: (notice) => log.warn(notice) });
+  }
   // Who keeps its data in a file starts without the driver.
   const { openPostgresStore } = await import("../store/postgres/open.ts");
   return openPostgresStore<Tables>(database, migrations, { schema });

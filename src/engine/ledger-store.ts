@@ -8,6 +8,7 @@ import type { SealKey } from "../seal/key.ts";
 import { open, seal, sealedVersion } from "../seal/seal.ts";
 import { openStoreApart, type StoreApart } from "../store/apart.ts";
 import type { Migrations } from "../store/migrate.ts";
+import type { OpenOptions } from "../store/open.ts";
 import { openStoreReadOnly } from "../store/read-only.ts";
 import { rowsOf } from "../store/sqlite.ts";
 import { type Statement, statement } from "../store/statement.ts";
@@ -67,7 +68,8 @@ type Head = readonly [
   tally: string | null,
 ];
 
-const migrations: Migrations = {
+/** The steps of the ledger's schema. */
+export const migrations: Migrations = {
   "001-ledger": {
     up: async (db) => {
       await db.schema
@@ -146,13 +148,18 @@ const migrations: Migrations = {
 
 type Place = { readonly server: string; readonly key: SealKey; readonly tally: Tally };
 
+/** Whose ledger is opened, and how. */
+export type LedgerOptions = Omit<Place, "tally"> & Pick<OpenOptions, "notify"> & { readonly isReadOnly?: boolean };
+
 /** Opens the ledger of one server in a SQLite file; as it is, where it is only read. */
 export async function openLedger(
   path: string,
-  { server, key, isReadOnly = false }: Omit<Place, "tally"> & { readonly isReadOnly?: boolean },
+  { server, key, isReadOnly = false, ...options }: LedgerOptions,
 ): Promise<Ledger> {
   const place: Place = { server, key, tally: tallyWith(key) };
-  const store = await (isReadOnly ? openStoreReadOnly : openStoreApart)<Tables>(path, migrations);
+  const store = isReadOnly
+    ? await openStoreReadOnly<Tables>(path, migrations)
+    : await openStoreApart<Tables>(path, migrations, options);
   await mustBeOurs(store, key).catch(async (error: unknown) => {
     await store.close();
     throw error;

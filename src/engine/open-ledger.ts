@@ -13,17 +13,19 @@ export type LedgerUse = {
   /** Whether nothing will be written to the control plane: then the ledger is read as it is where it cannot be written. */
   readonly reading: boolean;
   readonly onForgotten: OnForgotten;
+  /** Told that the ledger was upgraded, and where its backup is. */
+  readonly notify: (notice: string) => void;
 };
 
 /** Opens the ledger of one server in a state folder. */
 export async function openStateLedger(
   { folder, key, isWritable }: State,
-  { server, reading, onForgotten }: LedgerUse,
+  { server, reading, onForgotten, notify }: LedgerUse,
 ): Promise<Ledger> {
   const path = join(folder, "ledger.db");
   if (isWritable) {
     try {
-      return await openLedger(path, { server, key });
+      return await openLedger(path, { server, key, notify });
     } catch (error) {
       if (!reading || !isUnwritable(error)) throw error;
       onForgotten("what is learned of the control plane", unusableAt(path, whyUnwritable(folder) ?? error));
@@ -52,7 +54,7 @@ async function readAsItIs(
     return { ...ledger, rememberFacts: async () => undefined };
   } catch (error) {
     // Made just now, and nothing could be put into it.
-    if (error instanceof StoreError && error.code === "older-schema") return emptyLedger(place.key);
+    if (error instanceof StoreError && error.code === "empty") return emptyLedger(place.key);
     throw error;
   }
 }

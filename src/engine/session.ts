@@ -50,7 +50,8 @@ export type SessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
 /** Opens ledger and connection; nothing is sent before the first call. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { server, state, sink, registersModels, reading = false, onForgotten = () => undefined } = options;
-  const ledger = await openStateLedger(state, { server: server.name, reading, onForgotten });
+  const notify = (notice: string) => options.log?.warn({}, notice);
+  const ledger = await openStateLedger(state, { server: server.name, reading, onForgotten, notify });
   try {
     const facts = await ledger.facts();
     const memory = new ServerMemory(facts, { told: registersModels });

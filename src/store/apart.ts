@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { CommitThread } from "./commit-thread.ts";
 import type { Migrations } from "./migrate.ts";
-import { openStore } from "./open.ts";
+import { type OpenOptions, openStore } from "./open.ts";
 import type { Statement } from "./statement.ts";
 
 /** A database of ours that this process alone writes, by statements that nothing has to be read for. */
@@ -17,8 +17,12 @@ export type StoreApart<Tables> = AsyncDisposable & {
 };
 
 /** Opens a SQLite file whose commits are made in a thread of their own, and brings its schema up to date. */
-export async function openStoreApart<Tables>(path: string, migrations: Migrations): Promise<StoreApart<Tables>> {
-  const store = await openStore<Tables>(path, migrations);
+export async function openStoreApart<Tables>(
+  path: string,
+  migrations: Migrations,
+  options: Pick<OpenOptions, "notify"> = {},
+): Promise<StoreApart<Tables>> {
+  const store = await openStore<Tables>(path, migrations, options);
   const thread = new CommitThread(path);
   // The store goes last: whoever closes it last puts the log away.
   const close = async () => {

@@ -17,7 +17,17 @@ export async function copyDatabase(path: string, to: string): Promise<void> {
   // A link counts, wherever it leads.
   if (lstatOrNull(to) !== null) throw new StoreError("inaccessible", `${to} is there already`);
   // Whatever an attempt that was killed has left does not stand in the way of the next one.
-  const unfinished = `${to}.${randomUUID()}.unfinished`;
+  await copyThrough(`${to}.${randomUUID()}.unfinished`, path, to);
+}
+
+/** Copies a SQLite database like `copyDatabase`, in place of a file that may be there; nobody else may do so meanwhile. */
+export async function replaceWithCopy(path: string, to: string): Promise<void> {
+  const unfinished = `${to}.unfinished`;
+  await rm(unfinished, { force: true });
+  await copyThrough(unfinished, path, to);
+}
+
+async function copyThrough(unfinished: string, path: string, to: string): Promise<void> {
   try {
     // Made by us first, for its owner alone: SQLite fills an empty file, and leaves its mode.
     closeSync(openSync(unfinished, "wx", 0o600));

@@ -8,9 +8,12 @@ export type Migrations = { readonly [name: string]: Migration };
 /** What is to be done about a schema: brought up to date, or left as it is for those who are using it. */
 export type SchemaCare = "migrate" | "leave";
 
+/** Which steps a schema has had and which not, by name and in their order. */
+export type SchemaState = { readonly applied: readonly string[]; readonly pending: readonly string[] };
+
 /** Brings the schema up to date, or refuses a database that a newer release has changed. */
 export async function migrate<Tables>(database: Kysely<Tables>, migrations: Migrations): Promise<void> {
-  refuseNewer(await appliedNames(database), migrations);
+  await schemaState(database, migrations);
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => ({ ...migrations }) } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
@@ -18,17 +21,22 @@ export async function migrate<Tables>(database: Kysely<Tables>, migrations: Migr
 
 /** Refuses a database whose schema is not that of this release. */
 export async function requireSchema<Tables>(database: Kysely<Tables>, migrations: Migrations): Promise<void> {
-  const applied = await appliedNames(database);
-  refuseNewer(applied, migrations);
-  const missing = Object.keys(migrations).find((name) => !applied.includes(name));
+  const { applied, pending } = await schemaState(database, migrations);
+  const [missing] = pending;
   if (missing === undefined) return;
+  if (applied.length === 0) throw new StoreError("empty", "the database has no schema yet");
   throw new StoreError("older-schema", `the database has not had the change "${missing}" yet`);
 }
 
-function refuseNewer(applied: readonly string[], migrations: Migrations): void {
+/** Reads how far a schema is, and refuses one that a newer release has changed. */
+export async function schemaState<Tables>(database: Kysely<Tables>, migrations: Migrations): Promise<SchemaState> {
+  const applied = (await appliedNames(database)).toSorted();
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name));
-  if (unknown === undefined) return;
-  throw new StoreError("newer-schema", `the database has the change "${unknown}", which this release does not know`);
+  if (unknown !== undefined) {
+    throw new StoreError("newer-schema", `the database has the change "${unknown}", which this release does not know`);
+  }
+  const pending = Object.keys(migrations).filter((name) => !applied.includes(name));
+  return { applied, pending: pending.toSorted() };
 }
 
 async function appliedNames<Tables>(database: Kysely<Tables>): Promise<readonly string[]> {

@@ -1,14 +1,22 @@
 import { closeSync, constants, openSync, statSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { hasOwnDatabase } from "../files/database-files.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { connect } from "./connect.ts";
-import { type Migrations, migrate, requireSchema, type SchemaCare } from "./migrate.ts";
+import { type Migrations, requireSchema, type SchemaCare } from "./migrate.ts";
 import { queries } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 import { StoreError, type StoreFault, storeFault, whyUnusable } from "./store-error.ts";
+import { upgradeSchema } from "./upgrade.ts";
+
+/** How a SQLite file is opened. */
+export type OpenOptions = {
+  /** @default "migrate" */
+  readonly schema?: SchemaCare;
+  /** Told what the operator should know: that the file was upgraded, and where its backup is. */
+  readonly notify?: (notice: string) => void;
+};
 
 /**
  * Opens a SQLite file, making it when absent, and brings its schema up to date; or opens one as it is, beside the process
@@ -17,10 +25,10 @@ import { StoreError, type StoreFault, storeFault, whyUnusable } from "./store-er
 export async function openStore<Tables>(
   path: string,
   migrations: Migrations,
-  { schema = "migrate" }: { readonly schema?: SchemaCare } = {},
+  options: OpenOptions = {},
 ): Promise<Store<Tables>> {
   try {
-    return await open(path, migrations, schema);
+    return await open(path, migrations, options);
   } catch (error) {
     throw explained(path, error);
   }
@@ -28,30 +36,32 @@ export async function openStore<Tables>(
 
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-async function open<Tables>(path: string, migrations: Migrations, schema: SchemaCare): Promise<Store<Tables>> {
+async function open<Tables>(
+  path: string,
+  migrations: Migrations,
+  { schema = "migrate", notify = () => {} }: OpenOptions,
+): Promise<Store<Tables>> {
   if (!hasOwnDatabase(path) && schema === "leave") throw new StoreError("absent", `${path} is not there`);
   // Made by us, for its owner alone: SQLite gives its log beside it the same rights.
   closeSync(openSync(path, FLAGS, 0o600));
-  const writer = queries<Tables>(connect(path));
-  let reading: DatabaseSync | null = null;
-  try {
-    await (schema === "leave" ? requireSchema : migrate)(writer, migrations);
-    // A connection of its own keeps reads from seeing what is not committed yet.
-    reading = connect(path, { readOnly: true });
-  } catch (error) {
-    await writer.destroy();
-    throw error;
+  using opening = new DisposableStack();
+  const writing = opening.use(connect(path));
+  const writer = queries<Tables>(writing);
+  if (schema === "leave") await requireSchema(writer, migrations);
+  else {
+    const notice = await upgradeSchema(writing, path, migrations);
+    if (notice !== null) notify(notice);
   }
-  const read = queries<Tables>(reading);
+  // A connection of its own keeps reads from seeing what is not committed yet.
+  const read = queries<Tables>(opening.use(connect(path, { readOnly: true })));
+  const connections = opening.move();
   const isInPlace = placeOf(path);
   const changes = new CommitQueue(writer, () => {
     if (!isInPlace()) throw new StoreError("inaccessible", `${path} was replaced or removed while it was in use`);
   });
   const close = async () => {
     await changes.close();
-    // Kysely closes only what was used.
-    if (reading?.isOpen === true) reading.close();
-    await writer.destroy();
+    connections.dispose();
   };
   return {
     read,
@@ -82,6 +92,7 @@ const reasons: { readonly [fault in StoreFault]?: string } = {
   corrupt: "it is damaged, or not a database",
   "newer-schema": "a newer release made it",
   "older-schema": "an older release made it, and it has not been brought up to date",
+  empty: "its first start was interrupted, and nothing is in it yet",
   absent: "there is no such file",
 };
 
@@ -89,6 +100,11 @@ const reasons: { readonly [fault in StoreFault]?: string } = {
 export function explained(path: string, error: unknown): Error {
   if (error instanceof UnsafePathError) return error;
   const code = storeFault(error) ?? "failed";
-  const why = code === "inaccessible" ? whyUnusable(error) : (reasons[code] ?? "it could not be opened");
-  return new StoreError(code, `${path}: ${why}`, { cause: error });
+  return new StoreError(code, `${path}: ${reasonOf(code, error)}`, { cause: error });
+}
+
+function reasonOf(code: StoreFault, error: unknown): string {
+  if (code === "inaccessible") return whyUnusable(error);
+  if (error instanceof StoreError && code === "no-backup") return error.message;
+  return reasons[code] ?? "it could not be opened";
 }

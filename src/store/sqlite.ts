@@ -35,8 +35,8 @@ export function rowsOf<Row extends readonly unknown[]>(
   return connection.rows(query.sql, query.parameters) as Iterable<Row>;
 }
 
-// Kysely's SQLite dialect expects the interface of better-sqlite3.
-function adapt(database: DatabaseSync): Connection {
+/** A connection with the interface of better-sqlite3, which Kysely's SQLite dialect expects. */
+export function adapt(database: DatabaseSync): Connection {
   const kept = new Map<string, SqliteStatement>();
   return {
     close: () => database.close(),

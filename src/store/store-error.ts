@@ -10,6 +10,10 @@ export type StoreFault =
   | "newer-schema"
   /** An older release of this program made it, and it may not be changed now. */
   | "older-schema"
+  /** It has no schema yet. */
+  | "empty"
+  /** No copy of an older database could be kept, and without one it is not upgraded. */
+  | "no-backup"
   /** The file or its folder cannot be read or written, or the disk is full. */
   | "inaccessible"
   /** The database server does not answer, or is too busy. */

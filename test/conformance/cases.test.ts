@@ -11,6 +11,7 @@ const cases = [
   // The state folder, and files that are written.
   ...numbered("S", 40, 40),
   ...numbered("S", 45, 45),
+  ...numbered("F", 72, 72),
   ...numbered("F", 82, 82),
   // Writing and recovery.
   ...numbered("F", 75, 78),

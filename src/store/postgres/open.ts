@@ -119,6 +119,7 @@ const reasons: { readonly [fault in StoreFault]?: string } = {
   corrupt: "it is damaged",
   "newer-schema": "a newer release made it",
   "older-schema": "an older release made it, and it has not been brought up to date",
+  empty: "it has no schema yet",
   "older-server": "PostgreSQL 13 is the oldest that will do",
   inaccessible: "it cannot be written",
   unreachable: "it cannot be reached",

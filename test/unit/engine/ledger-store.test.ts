@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Recorded } from "../../../src/core/recorded.ts";
 import type { Intent, Ledger } from "../../../src/engine/ledger.ts";
-import { openLedger } from "../../../src/engine/ledger-store.ts";
+import { migrations, openLedger } from "../../../src/engine/ledger-store.ts";
 import { type Inside, insideText } from "../../../src/engine/tally.ts";
 import { keyFrom } from "../../../src/seal/key.ts";
+import { imagesDuring } from "../../support/database-images.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../support/schemas.ts";
 
 const key = keyFrom("11".repeat(32));
 const CANARY = "CANARY-3f9c1d";
@@ -182,4 +184,30 @@ describe("the ledger", () => {
     }
     await expect(openLedger(path, { server: "x", key: keyFrom("22".repeat(32)) })).rejects.toThrow("another key");
   });
+
+  test.each([1, 2, 3])(
+    "F72 has its receipts and its journal where an earlier release was killed in an upgrade from step %i",
+    async (count) => {
+      const newer = await place();
+      {
+        await using ledger = await newer.open();
+        await ledger.record([receipt()]);
+        await ledger.open(intent());
+      }
+      await using expected = await newer.open();
+      const marks = marksOf(await expected.heads());
+      const older = join(await temporaryFolder(), "ledger.db");
+      await migrateLikeEarlierReleases(older, firstOf(migrations, count));
+      copyRows(newer.path, older);
+      for (const path of await imagesDuring(older, () => migrateLikeEarlierReleases(older, firstOf(migrations, 4)))) {
+        await using ledger = await openLedger(path, { server: "http://server", key });
+        expect([...(await ledger.recorded()).values()]).toEqual([receipt()]);
+        expect(marksOf(await ledger.heads())).toEqual(marks);
+        const { id, identity, operation, written } = intent();
+        expect(await ledger.pending()).toMatchObject([{ id, identity, operation, written }]);
+      }
+    },
+  );
 });
+
+const marksOf = (heads: Awaited<ReturnType<Ledger["heads"]>>) => [...heads.values()].map(({ mark }) => mark);

@@ -19,3 +19,18 @@ export const migrations: Migrations = {
     },
   },
 };
+
+/** The same with five more steps, a column each. */
+export const sixSteps: Migrations = {
+  ...migrations,
+  ...Object.fromEntries(
+    [2, 3, 4, 5, 6].map((nth) => [
+      `000${nth}-column`,
+      {
+        up: async (database: Kysely<unknown>) => {
+          await database.schema.alterTable("notes").addColumn(`column_${nth}`, "text").execute();
+        },
+      },
+    ]),
+  ),
+};
