@@ -1,5 +1,15 @@
 import { defineConfig } from "vitest/config";
 
+/** Runs for an hour and more, so only where it is asked for: `npm run soak`. */
+const soak = {
+  test: {
+    name: "soak",
+    include: ["test/soak/**/*.test.ts"],
+    globalSetup: ["test/support/package.ts"],
+    testTimeout: 12 * 3_600_000,
+  },
+};
+
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -21,6 +31,7 @@ export default defineConfig({
       },
       // These drive the command as users have it: built, packed, started as a process.
       { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], globalSetup: ["test/support/package.ts"] } },
+      ...(process.env.SOAK === undefined ? [] : [soak]),
     ],
   },
 });

@@ -1,0 +1,4 @@
+import { migrations } from "../../src/engine/ledger-store.ts";
+import { sweepDatabase } from "./sweep-database.ts";
+
+sweepDatabase("ledger.db", migrations);
