@@ -8,6 +8,7 @@ import type {
   Lease,
   MlRepo,
   ModelVersion,
+  PersonalAccessToken,
   PromptVersion,
   SecretGroup,
   SecretResource,
@@ -363,6 +364,24 @@ export const operations = {
     reply: "one",
     retry: "version",
   },
+  listPersonalAccessTokens: {
+    number: "E12",
+    method: "GET",
+    path: "/api/svc/v1/personal-access-tokens",
+    summary: "List personal access tokens",
+    query: { subject: "string" },
+    reply: "list",
+    retry: "read",
+  },
+  revokePersonalAccessToken: {
+    number: "E13",
+    method: "POST",
+    path: "/api/svc/v1/personal-access-tokens",
+    summary: "Revoke a personal access token",
+    body: { revoke: requiredText },
+    reply: "empty",
+    retry: "repeat",
+  },
 } as const satisfies { readonly [name: string]: Operation };
 
 /** Name of an operation in the table. */
@@ -403,6 +422,8 @@ export type Replies = {
   listJobRuns: JobRun;
   putLease: Lease;
   putSecretGroup: SecretGroup;
+  listPersonalAccessTokens: PersonalAccessToken;
+  revokePersonalAccessToken: Record<string, never>;
 };
 
 type Where<Test> = { [Name in OperationName]: (typeof operations)[Name] extends Test ? Name : never }[OperationName];

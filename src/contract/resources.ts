@@ -346,6 +346,19 @@ export type Lease = {
   readonly expiresAt: Timestamp;
 };
 
+/** A personal access token as its owner sees it in a list (E12): never the token itself. */
+export type PersonalAccessToken = {
+  readonly id: string;
+  readonly name: string;
+  /** Whose it is, as `collaborators` name it. */
+  readonly subject: string;
+  readonly createdAt: Timestamp;
+  /** The credential that made it, as `kind/name`. */
+  readonly createdWith: string | null;
+  readonly lastUsedAt: Timestamp | null;
+  readonly expiry: Timestamp | null;
+};
+
 /** One fault of a refused manifest; `pointer` is relative to the manifest (`/ports/0/host`). */
 export type ErrorDetail = { readonly pointer: string; readonly message: string; readonly code: string };
 

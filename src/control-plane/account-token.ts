@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 import { rolesOf } from "./data/grants.ts";
 import type { KeptAccount, Tables } from "./data/tables.ts";
 import { isExpired } from "./expiry.ts";
-import type { Principal } from "./principal.ts";
+import type { Credential, Principal } from "./principal.ts";
 import { signToken, verifiedToken } from "./tokens.ts";
 
 /** How virtual accounts are named as subjects. */
@@ -24,12 +24,14 @@ export const accountToken: Authenticator = async (token, context) => {
   // Another key than the one it was made with can only vouch for a forgery.
   if (jwt === undefined || (jwt.kid !== null && jwt.kid !== verified.kid)) return null;
   if (jwt.valid_until !== null && jwt.valid_until <= now()) return null;
-  return accountPrincipal(jwt.account_id, context);
+  const { jwtId } = verified;
+  return accountPrincipal(jwt.account_id, { root: jwtId, name: `jwt/${jwtId}` }, context);
 };
 
 /** The virtual account of that id, with its roles; null when there is none, or when its last day is over. */
 export async function accountPrincipal(
   accountId: string,
+  credential: Credential,
   { store, now }: Pick<Context, "store" | "now">,
 ): Promise<Principal | null> {
   const account = await store.read
@@ -46,7 +48,7 @@ export async function accountPrincipal(
     subjectSlug: slug,
     subjectDisplayName: slug,
   };
-  return { name, subject, roles: await rolesOf(store.read, name, slug) };
+  return { name, subject, roles: await rolesOf(store.read, name, slug), credential };
 }
 
 /** Makes a token for an account, and keeps its id alone. */

@@ -46,10 +46,24 @@ export async function establishAdmin(context: Context, given: Secret | undefined
       })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    await transaction.deleteFrom("tokens").where("user_id", "=", ADMIN).where("name", "=", "bootstrap").execute();
+    const hash = tokenHash(token);
+    const former = await transaction
+      .deleteFrom("tokens")
+      .where("user_id", "=", ADMIN)
+      .where("name", "=", "bootstrap")
+      .where("hash", "!=", hash)
+      .returning("hash")
+      .execute();
+    // What a former one made is forgotten, so that it does not count again should that one come back.
+    for (const { hash: credential } of former) {
+      const made = transaction.deleteFrom("personal_tokens").where("credential", "=", credential);
+      const { length: ended } = await made.returning("id").execute();
+      if (ended > 0) context.log.warn({ ended }, "personal tokens ended with the administrator's former token");
+    }
     await transaction
       .insertInto("tokens")
-      .values({ hash: tokenHash(token), user_id: ADMIN, name: "bootstrap", created_at: created })
+      .values({ hash, user_id: ADMIN, name: "bootstrap", created_at: created })
+      .onConflict((conflict) => conflict.column("hash").doNothing())
       .execute();
   });
   return token;

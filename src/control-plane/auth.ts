@@ -3,7 +3,7 @@ import { Secret } from "../contract/secret.ts";
 import { Refusal } from "../http/refusal.ts";
 import type { Context } from "./context.ts";
 import { rolesOf } from "./data/grants.ts";
-import type { Principal } from "./principal.ts";
+import type { Credential, Principal } from "./principal.ts";
 
 const AUTHORIZATION = "authorization";
 
@@ -54,20 +54,25 @@ export async function authenticate(
 export const userToken: Authenticator = async (token, context) => {
   const row = await context.store.read
     .selectFrom("tokens")
-    .select("user_id")
+    .select(["user_id", "hash", "name"])
     .where("hash", "=", tokenHash(token))
     .executeTakeFirst();
-  return row === undefined ? null : userPrincipal(row.user_id, context);
+  if (row === undefined) return null;
+  return userPrincipal(row.user_id, { root: row.hash, name: `user-token/${row.name}` }, context);
 };
 
 /** The user of that id, with its roles; null when there is none. */
-export async function userPrincipal(userId: string, { store }: Pick<Context, "store">): Promise<Principal | null> {
+export async function userPrincipal(
+  userId: string,
+  credential: Credential,
+  { store }: Pick<Context, "store">,
+): Promise<Principal | null> {
   const user = await store.read.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
   if (user === undefined) return null;
   const { id, slug, display_name: subjectDisplayName } = user;
   const name = `user:${slug}`;
   const subject = { subjectId: id, subjectType: "user", subjectSlug: slug, subjectDisplayName };
-  return { name, subject, roles: await rolesOf(store.read, name, slug) };
+  return { name, subject, roles: await rolesOf(store.read, name, slug), credential };
 }
 
 /** What is kept of a token: enough to know it again, of no use to whoever reads it. */

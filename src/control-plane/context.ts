@@ -6,6 +6,7 @@ import type { Tables } from "./data/tables.ts";
 import type { RolloutDriver } from "./rollout/driver.ts";
 import type { RunDriver } from "./runs/driver.ts";
 import type { SigningKeys } from "./signing-keys.ts";
+import type { TokenUses } from "./token-uses.ts";
 
 /** All that an operation may reach besides its call. */
 export type Context = {
@@ -18,6 +19,8 @@ export type Context = {
   readonly keys: () => KeyRing;
   /** The keys that sign the tokens of virtual accounts. */
   readonly signingKeys: SigningKeys;
+  /** When personal access tokens were last used. */
+  readonly tokenUses: TokenUses;
   /** Whether manifests may carry fields that the schemas do not know. */
   readonly unknownFields: "refuse" | "allow";
   readonly rollouts: RolloutDriver;

@@ -15,6 +15,7 @@ import { createEmbeddedDriver } from "./rollout/embedded.ts";
 import { createEmbeddedRuns } from "./runs/embedded.ts";
 import { type KeySource, openServerKeys, type ServerKeys } from "./server-keys.ts";
 import { openSigningKeys } from "./signing-keys.ts";
+import { createTokenUses } from "./token-uses.ts";
 import { turnWheels } from "./wheels.ts";
 
 /** The file of a data folder that holds the data, unless PostgreSQL does. */
@@ -64,6 +65,7 @@ async function contextOn(
     newId: createIds(now),
     keys,
     signingKeys: await openSigningKeys({ store, keys, now }),
+    tokenUses: createTokenUses(store, now),
     unknownFields,
     rollouts: rollouts ?? createEmbeddedDriver({ seconds: rolloutSeconds }),
     runs: runs ?? createEmbeddedRuns({ seconds: rolloutSeconds }),

@@ -1,5 +1,6 @@
 import type { Context } from "./context.ts";
 import { forgetReplies } from "./data/kept-replies.ts";
+import { forgetEndedTokens } from "./data/personal-tokens.ts";
 import { advanceRollouts } from "./rollout/advance.ts";
 import { Wheel } from "./rollout/wheel.ts";
 import { rotateTokens } from "./rotate.ts";
@@ -7,6 +8,7 @@ import { advanceRuns } from "./runs/advance.ts";
 import type { ServerKeys } from "./server-keys.ts";
 
 const HOUR = 3_600_000;
+const MINUTE = 60_000;
 
 /** What goes on by itself while the control plane is up. */
 export type Wheels = AsyncDisposable & { readonly lookAt: (moment: number) => void };
@@ -25,11 +27,20 @@ export function turnWheels(
     await serverKeys.refresh();
     return keyCheckSeconds === null ? null : now() + keyCheckSeconds * 1000;
   });
-  for (const one of [rotation, upkeep, keys]) one.at(now());
-  const all = [progress, rotation, upkeep, keys];
+  const uses = wheel("keeping when tokens were used", async () => {
+    await context.tokenUses.keep();
+    return now() + MINUTE;
+  });
+  for (const one of [rotation, upkeep, keys, uses]) one.at(now());
+  const all = [progress, rotation, upkeep, keys, uses];
   return {
     lookAt: (moment) => progress.at(moment),
-    [Symbol.asyncDispose]: async () => void (await Promise.all(all.map((one) => one.close()))),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(all.map((one) => one.close()));
+      await context.tokenUses
+        .keep()
+        .catch((error: unknown) => context.log.error({ err: error }, "when tokens were last used was not kept"));
+    },
   };
 }
 
@@ -54,7 +65,10 @@ async function advance(context: Context): Promise<number | null> {
 }
 
 async function keepUp(context: Context): Promise<number> {
-  await context.store.write((transaction) => forgetReplies(transaction, context.now()));
+  await context.store.write(async (transaction) => {
+    await forgetReplies(transaction, context.now());
+    await forgetEndedTokens(transaction, context.now());
+  });
   await context.signingKeys.renew("old");
   return context.now() + HOUR;
 }

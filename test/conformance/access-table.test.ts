@@ -121,6 +121,14 @@ const rows: readonly Row[] = [
     refused: hidden,
     absent: 200,
   },
+  {
+    name: "revokePersonalAccessToken",
+    ask: async (caller, place, { makeToken }) =>
+      caller.post(`${svc}/personal-access-tokens`, { revoke: await makeToken(place) }),
+    allowed: ["account"],
+    refused: hidden,
+    absent: 404,
+  },
   // Writes by name: what cannot be seen would be made.
   {
     name: "putCluster",
@@ -271,6 +279,12 @@ const listings: readonly Listing[] = [
   },
   { name: "listTeams", path: `${svc}/teams`, nameOf: ofManifest("name"), sees: seeTeam },
   { name: "listVirtualAccounts", path: `${svc}/virtual-accounts`, nameOf: named, sees: ["account"] },
+  {
+    name: "listPersonalAccessTokens",
+    path: `${svc}/personal-access-tokens`,
+    nameOf: ({ subject }: { readonly subject: string }) => subject.replace("virtualaccount:", ""),
+    sees: ["account"],
+  },
   { name: "listSecretGroups", path: `${svc}/secret-groups`, nameOf: named, sees: administrators },
   { name: "listMlRepos", path: `${ml}/ml-repos`, nameOf: ofManifest("name"), sees: repoRoles },
   { name: "listModelVersions", path: `${ml}/model-versions`, nameOf: ofManifest("ml_repo"), sees: repoRoles },

@@ -91,6 +91,9 @@ test("a client built from the document uses every operation, and every reply is 
   expect((await call("listVirtualAccounts")).data).toHaveLength(1);
   expect(await call("getPersonalAccessToken", { name: "laptop" })).toMatchObject({ created: true });
   expect(await call("getPersonalAccessToken", { name: "laptop" })).not.toHaveProperty("token");
+  const [listed] = (await call("listPersonalAccessTokens", { subject: "user:admin" })).data;
+  expect(listed).toMatchObject({ name: "laptop", createdWith: "user-token/bootstrap" });
+  expect(await call("revokePersonalAccessToken", null, { revoke: listed.id })).toEqual({});
   const lease = (await call("putLease", { scope: "prod-eu:ranking" }, example("putLease"))).data;
   expect(lease.fencingToken).toEqual(expect.any(Number));
 
@@ -102,8 +105,8 @@ test("a client built from the document uses every operation, and every reply is 
   expect((await call("listPromptVersions", { prompt_id: prompt.prompt_id, version: 1 })).data).toEqual([prompt]);
   expect(await call("postModelVersion", null, example("postModelVersion"))).toEqual({});
   const model = (await call("putModelVersion", null, example("putModelVersion"))).data;
-  const listed = await call("listModelVersions", { ml_repo_id: repo.id, run_ids: ["a", "b"], run_steps: [1, 2] });
-  expect(listed.data).toEqual([]);
+  const filtered = await call("listModelVersions", { ml_repo_id: repo.id, run_ids: ["a", "b"], run_steps: [1, 2] });
+  expect(filtered.data).toEqual([]);
   for (const artifactId of [model.model_id, prompt.prompt_id]) await call("getArtifact", { id: artifactId });
   const staged = await call("stageArtifactVersion", null, {
     manifest: { type: "artifact-version", name: "logs", ml_repo: "ranking" },

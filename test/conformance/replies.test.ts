@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
+import { Secret } from "../../src/contract/secret.ts";
 import { catalogue } from "../../src/control-plane/addons/catalogue.ts";
 import { createEmbeddedDriver, type RolloutFailure } from "../../src/control-plane/rollout/embedded.ts";
 import { createEmbeddedRuns, type RunFailure } from "../../src/control-plane/runs/embedded.ts";
-import { addUser, type Caller, startControlPlane } from "../control-plane.ts";
+import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
 import { alwaysNull, type ReplyFields, replyFields } from "./reply-fields.ts";
 
@@ -49,6 +50,8 @@ const calls: {
   putPromptVersion: ["promptVersion", put("/api/ml/v1/prompt-versions", prompt())],
   stageArtifactVersion: ["stagedArtifact", ({ admin }) => stage(admin)],
   markStageFailure: ["nothing", markFailure],
+  listPersonalAccessTokens: ["personalAccessToken", listTokens],
+  revokePersonalAccessToken: ["nothing", revokeToken],
   putLease: ["lease", ({ admin }) => sent(admin.put("/api/svc/v1/leases/c1x%3Aws1", { holder: "h", ttlSeconds: 60 }))],
 };
 
@@ -62,6 +65,8 @@ type World = {
   readonly jobId: string;
   readonly modelId: string;
   readonly account: Body;
+  /** Calls as a holder of a token. */
+  readonly callAs: (token: string) => Caller;
 };
 
 const seen = new Map<string, Set<string>>();
@@ -182,6 +187,18 @@ async function markFailure({ admin }: World): Promise<Body> {
   return sent(admin.post("/api/ml/v1/artifact-versions/mark-stage-failure", { id }));
 }
 
+/** The tokens of a virtual account, of which one was used. */
+async function listTokens({ admin, account, callAs }: World): Promise<Body> {
+  const { token } = await read(callAs(account.token), "/api/svc/v1/personal-access-tokens/mine");
+  await read(callAs(token), "/api/svc/v1/workspaces");
+  return read(admin, "/api/svc/v1/personal-access-tokens?subject=virtualaccount%3Aci");
+}
+
+async function revokeToken({ admin }: World): Promise<Body> {
+  const { data } = await read(admin, "/api/svc/v1/personal-access-tokens/short-lived");
+  return sent(admin.post("/api/svc/v1/personal-access-tokens", { revoke: data.id }));
+}
+
 /** A control plane in which every field has something to say. */
 async function createWorld(): Promise<World> {
   const failures: (RolloutFailure | null)[] = [];
@@ -265,5 +282,6 @@ async function createWorld(): Promise<World> {
     jobId: job.data.applicationId,
     modelId: version.data.model_id,
     account,
+    callAs: (token) => caller(plane.url, new Secret(token)),
   };
 }

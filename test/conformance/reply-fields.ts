@@ -38,6 +38,15 @@ export const replyFields = {
   jobRun: table("JobRun"),
   stagedArtifact: table("StagedArtifact"),
   lease: { scope: "string", holder: "string", fencingToken: "integer", expiresAt: "timestamp" },
+  personalAccessToken: {
+    id: "string",
+    name: "string",
+    subject: "string",
+    createdAt: "timestamp",
+    createdWith: "string",
+    lastUsedAt: "timestamp",
+    expiry: "timestamp",
+  },
   nothing: {},
 } as const satisfies { readonly [resource: string]: ReplyFields };
 

@@ -72,7 +72,8 @@ describe("backup", () => {
     const data = join(await temporaryFolder(), "restored");
     await mkdir(data);
     await copyFile(join(folder, "copy.db"), join(data, "control-plane.db"));
-    await copyFile(join(server.data, "server-key"), join(data, "server-key"));
+    // With the administrator's token go the personal ones that were made with it.
+    for (const file of ["server-key", "admin-token"]) await copyFile(join(server.data, file), join(data, file));
     await cp(join(server.data, "artifacts"), join(data, "artifacts"), { recursive: true });
     const restored = await serve([], { data });
     for (const token of tokens) expect(await statusOf(restored, token)).toBe(200);

@@ -81,6 +81,8 @@ export type World = {
   readonly ids: { readonly [place in Place]: Ids };
   /** A number that was not given before. */
   readonly next: () => number;
+  /** Makes a personal access token of the account at a place, and answers its id. */
+  readonly makeToken: (place: Place) => Promise<string>;
 };
 
 const absent: Ids = { app: "absent", job: "absent", artifact: "absent", stage: "absent", secret: "absent" };
@@ -107,7 +109,16 @@ export async function plantWorld(): Promise<World> {
     count += 1;
     return count;
   };
-  return { callers, ids: { own: own.ids, foreign: foreign.ids, absent }, next };
+  const accounts = {
+    own: caller(plane.url, new Secret(own.token)),
+    foreign: caller(plane.url, new Secret(foreign.token)),
+  };
+  const makeToken = async (place: Place) =>
+    place === "absent"
+      ? place
+      : (await accounts[place].get(`/api/svc/v1/personal-access-tokens/t${next()}`)).body.data.id;
+  await Promise.all([makeToken("own"), makeToken("foreign")]);
+  return { callers, ids: { own: own.ids, foreign: foreign.ids, absent }, next, makeToken };
 }
 
 async function plantAt(admin: Caller, place: Place): Promise<{ readonly ids: Ids; readonly token: string }> {

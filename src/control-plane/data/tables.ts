@@ -196,6 +196,12 @@ export type Tables = {
     readonly owner_type: string;
     readonly owner_id: string;
     readonly name: string;
+    /** What it ends with: the hash of its owner's token in `tokens`, or the id of its owner's JWT in `jwts`. */
+    readonly credential: string | null;
+    /** The name of the credential that made it; null where that was not recorded. */
+    readonly made_with: string | null;
+    /** When it was last used (epoch milliseconds, to within minutes). */
+    readonly last_used_at: number | null;
   };
   /** Every key that something here is sealed with, by a text that it sealed (base64). */
   readonly server_keys: { readonly version: string; readonly sealed: string; readonly created_at: string };

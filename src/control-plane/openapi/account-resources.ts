@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../contract/json.ts";
-import type { Lease, Subject, Team, VirtualAccount } from "../../contract/resources.ts";
+import type { Lease, PersonalAccessToken, Subject, Team, VirtualAccount } from "../../contract/resources.ts";
 import { accountId, camelOwner, stamps, tenantName } from "./common-resources.ts";
 import { boolean, free, id, integer, list, moment, named, nullable, object, oneOfMany, text } from "./form.ts";
 
@@ -30,6 +30,19 @@ export const virtualAccount = object<VirtualAccount>("An account of a machine, o
   metadata: free("Facts about the account", {}),
   ...camelOwner,
   ...stamps,
+});
+
+/** A personal access token as a list shows it. */
+export const personalAccessToken = object<PersonalAccessToken>("A personal access token, without the token itself", {
+  id: id("token"),
+  name: text("Name of the token, unique among its owner's", "laptop"),
+  subject: text("Whose it is", "user:ada@example.com"),
+  createdAt: moment("When it was made"),
+  createdWith: nullable(
+    text("The credential that made it: `user-token/…`, `jwt/…` or `personal-access-token/…`; null if unknown", "jwt/1"),
+  ),
+  lastUsedAt: nullable(moment("When it was last used, to within ten minutes; null if it never was")),
+  expiry: nullable(moment("When it ends with the credential that it goes back to, as far as that is known")),
 });
 
 /** A team. */

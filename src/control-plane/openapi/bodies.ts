@@ -47,6 +47,11 @@ const words: { readonly [Name in MemberNames]: Schema } = {
     minLength: 1,
     examples: ["019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1"],
   },
+  revoke: {
+    description: "Id of the token that is to end",
+    minLength: 1,
+    examples: ["019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1"],
+  },
   holder: { description: "Who takes the lease", minLength: 1, maxLength: 256, examples: ["holdfast-0"] },
   ttlSeconds: {
     description: "How long the lease is valid unless renewed",

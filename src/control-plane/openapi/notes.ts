@@ -16,7 +16,7 @@ export const notes: { readonly [Name in OperationName]: string } = {
   postModelVersion: `Registers a version and answers an empty object.\n\n${VERSIONED}\n\nA manifest whose \`source\` is \`{type: platform, uri: <storage_root>}\` completes that stage; the version keeps the staged id.`,
   getCluster: "A cluster's id, fqn and name are the same text.",
   getPersonalAccessToken:
-    "Answers the caller's own token of that name. When there is none it is made: `created` is true, and `token` is in this reply only. It has no end unless it is revoked.\n\nAlthough a GET, this is a write: do not repeat it blindly.",
+    "Answers the caller's own token of that name. When there is none it is made: `created` is true, and `token` is in this reply only. It ends with the credential that made it, or when it is revoked.\n\nAlthough a GET, this is a write: do not repeat it blindly.",
   getArtifact: "Takes what versions carry as `artifact_id`, `model_id` or `prompt_id`.",
   getJobRun: "`jobId` is the id of the application.",
   listDeployments:
@@ -49,4 +49,8 @@ export const notes: { readonly [Name in OperationName]: string } = {
     "Takes the lease, renews it for its holder, or releases it. 409 while somebody else holds it. Needs write on what the scope names. `fencingToken` grows with every new holder; sent as `X-Fencing-Token` it keeps writers out that lost the lease.",
   putSecretGroup:
     "A changed value becomes a new version of its secret; equal values change nothing. Needs the role tenant-admin.",
+  listPersonalAccessTokens:
+    "The caller's own, newest first; a tenant-admin sees everyone's. A token ends with the credential that made it, and is listed no more then.",
+  revokePersonalAccessToken:
+    "Ends a token of the caller's own, and those that were made with it, at once; a tenant-admin may end anyone's. A token that is gone already is 404.",
 };

@@ -24,6 +24,7 @@ const filters: { readonly [Name in FilterNames]: Words } = {
   run_ids: { description: "Only those that these runs made", example: ["run-1"] },
   run_steps: { description: "Only those that were made at these steps", example: [1] },
   include_internal_metadata: { description: "Whether metadata of the platform's own is shown too", example: false },
+  subject: { description: "Only those of this subject", example: "virtualaccount:ci" },
   workspaceFqn: { description: "Only those in this workspace", example: "prod-eu:ranking" },
   applicationType: { description: "Only those of this type", example: "service" },
 };

@@ -1,5 +1,5 @@
 import type { OperationName } from "../../contract/operations.ts";
-import { lease, team, virtualAccount } from "./account-resources.ts";
+import { lease, personalAccessToken, team, virtualAccount } from "./account-resources.ts";
 import { addon, addonDifference, helmManifest } from "./addon-resources.ts";
 import {
   alert,
@@ -39,6 +39,7 @@ const forms = {
   PromptVersion: promptVersion,
   StagedArtifact: stagedArtifact,
   Lease: lease,
+  PersonalAccessToken: personalAccessToken,
   Subject: subject,
   Pagination: pagination,
   Error: errorForm,
@@ -87,4 +88,6 @@ export const answered: { readonly [Name in OperationName]: ResourceName | null }
   listOwnTeams: "Team",
   getSecret: "Secret",
   putLease: "Lease",
+  listPersonalAccessTokens: "PersonalAccessToken",
+  revokePersonalAccessToken: null,
 };

@@ -1,0 +1,14 @@
+import { statement } from "./databases.ts";
+
+// What the migrations from 0040 on have made.
+const undo = [
+  "ALTER TABLE personal_tokens DROP COLUMN credential",
+  "ALTER TABLE personal_tokens DROP COLUMN made_with",
+  "ALTER TABLE personal_tokens DROP COLUMN last_used_at",
+  "DELETE FROM kysely_migration WHERE name >= '0040'",
+];
+
+/** Turns the data of a control plane that is closed into what a release before the migrations from 0040 on has left. */
+export async function toEarlierSchema(data: string): Promise<void> {
+  for (const text of undo) await statement(data, text);
+}
