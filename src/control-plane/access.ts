@@ -9,7 +9,6 @@ export type Target =
   | { readonly type: "cluster"; readonly fqn: string }
   | { readonly type: "workspace"; readonly fqn: string }
   | { readonly type: "ml-repo"; readonly name: string }
-  | { readonly type: "team"; readonly managers: readonly string[]; readonly members: readonly string[] }
   | { readonly type: "virtual-account"; readonly name: string };
 
 /** What a role allows on its own resource, and on all that lies below it. */
@@ -40,8 +39,6 @@ export function may(principal: Principal, action: Action, target: Target): boole
   switch (target.type) {
     case "tenant":
       return false;
-    case "team":
-      return mayTeam(principal.subject.subjectSlug, action, target);
     case "virtual-account":
       return action === "read" && principal.name === `virtualaccount:${target.name}`;
     case "cluster":
@@ -93,10 +90,6 @@ export function visibleRepos(principal: Principal): readonly string[] | null {
 export function repoName(fqn: string): string {
   const prefix = `ml-repo:${tenant}/`;
   return fqn.startsWith(prefix) ? fqn.slice(prefix.length) : fqn;
-}
-
-function mayTeam(slug: string, action: Action, { managers, members }: Target & { readonly type: "team" }): boolean {
-  return managers.includes(slug) || (action === "read" && members.includes(slug));
 }
 
 /** What a role that somebody holds allows on the target. */

@@ -3,11 +3,13 @@ import { shapes } from "../contract/generated/shapes.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { ErrorDetail, Subject } from "../contract/resources.ts";
-import { unprocessable } from "../http/refusal.ts";
+import { forbidden, unprocessable } from "../http/refusal.ts";
+import { isTenantAdmin } from "./access.ts";
 import { comparable } from "./content.ts";
 import { type Context, timestamp } from "./context.ts";
 import { recordEffect } from "./data/audit.ts";
-import { danglingReferences } from "./data/dangling.ts";
+import { danglingReferences, newReferences, refuseInvisible } from "./data/dangling.ts";
+import { authoriseGrants, type Grant } from "./data/grants.ts";
 import type { Tables } from "./data/tables.ts";
 import { type JsonText, toText } from "./json-text.ts";
 import type { Principal } from "./principal.ts";
@@ -33,8 +35,16 @@ export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
   /** `kind/key`, as the audit names it. */
   readonly identity: (manifest: JsonObject) => string;
   readonly find: (database: Kysely<Tables>, manifest: JsonObject) => Promise<Resource | null>;
-  /** Throws a refusal when the principal may not write this. */
-  readonly authorise: (principal: Principal, manifest: JsonObject, existing: Resource | null) => void;
+  /** What it is called in a refusal. */
+  readonly noun: string;
+  /** Whether the principal may write it where it exists; asked before it is looked for, so that nothing shows whether it does. */
+  readonly mayWrite: (
+    principal: Principal,
+    manifest: JsonObject,
+    database: Kysely<Tables>,
+  ) => boolean | Promise<boolean>;
+  /** The roles that its manifest gives. */
+  readonly grantsOf: (manifest: JsonObject) => readonly Grant[];
   /** Faults of meaning, besides dangling references. */
   readonly faults: (
     database: Kysely<Tables>,
@@ -56,7 +66,7 @@ export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
 /** What it takes to decide a write of a declared resource. */
 export type DeciderOf<Resource extends { readonly manifest: JsonObject }> = Pick<
   DeclaredKind<Resource>,
-  "find" | "authorise" | "faults" | "stamps" | "make"
+  "find" | "noun" | "mayWrite" | "grantsOf" | "faults" | "stamps" | "make"
 >;
 
 /** What a write of a declared resource comes to; `keep` when the manifest says what is there already. */
@@ -100,11 +110,12 @@ export async function decide<Resource extends { readonly manifest: JsonObject }>
   context: Context,
   database: Kysely<Tables>,
 ): Promise<Decision<Resource>> {
-  const existing = await kind.find(database, manifest);
-  kind.authorise(principal, manifest, existing);
+  const existing = await authorised(kind, principal, manifest, database);
+  const references = newReferences(manifest, existing?.manifest ?? null);
+  refuseInvisible(principal, references);
   const faults = [
     ...(await kind.faults(database, manifest, existing)),
-    ...(await danglingReferences(database, principal, manifest, existing?.manifest ?? null)),
+    ...(await danglingReferences(database, references)),
   ];
   if (faults.length > 0) throw unprocessable(faults);
   if (existing !== null && isSame(existing.manifest, manifest)) return { action: "keep", existing, resource: existing };
@@ -112,6 +123,21 @@ export async function decide<Resource extends { readonly manifest: JsonObject }>
   const stamps = existing === null ? { subject: principal.subject, createdAt: now } : kind.stamps(existing);
   const resource = kind.make({ manifest, existing, ...stamps, updatedAt: now }, context.newId);
   return { action: existing === null ? "create" : "update", existing, resource };
+}
+
+/** The resource as it is, once the principal is found to have the right to write it, and to give the roles it gives. */
+async function authorised<Resource extends { readonly manifest: JsonObject }>(
+  kind: DeciderOf<Resource>,
+  principal: Principal,
+  manifest: JsonObject,
+  database: Kysely<Tables>,
+): Promise<Resource | null> {
+  const refusal = () => forbidden(`you may not write this ${kind.noun}`);
+  if (!(await kind.mayWrite(principal, manifest, database))) throw refusal();
+  const existing = await kind.find(database, manifest);
+  if (existing === null && !isTenantAdmin(principal)) throw refusal();
+  authoriseGrants(principal, kind.grantsOf(manifest), existing === null ? [] : kind.grantsOf(existing.manifest));
+  return existing;
 }
 
 function isSame(kept: JsonObject, wanted: JsonObject): boolean {

@@ -5,13 +5,14 @@ import { badRequest, conflict, forbidden, notFound, unprocessable } from "../htt
 import { checkMeaning } from "../schema/meaning.ts";
 import { may } from "./access.ts";
 import type { Body } from "./call.ts";
-import { type FoundApplication, findApplication, findApplicationById } from "./data/applications.ts";
+import { type FoundApplication, findApplication, findApplicationText } from "./data/applications.ts";
 import { findCluster } from "./data/clusters.ts";
-import { danglingReferences } from "./data/dangling.ts";
+import { danglingReferences, refuseInvisible } from "./data/dangling.ts";
 import type { Tables } from "./data/tables.ts";
-import { findWorkspace } from "./data/workspaces.ts";
+import { findWorkspace, findWorkspaceFqn } from "./data/workspaces.ts";
 import { nameOf, requiredText } from "./name.ts";
 import type { Principal } from "./principal.ts";
+import { type Reference, referencesOf } from "./references.ts";
 import { errorsOf } from "./well-formed.ts";
 
 /** Where a deployment goes: its workspace, and the application when it exists already. */
@@ -23,11 +24,11 @@ export async function completeManifest(
   principal: Principal,
   { manifest, workspaceId, name }: Body<"putApp">,
 ): Promise<JsonObject> {
-  const workspace = workspaceId === undefined ? null : await findWorkspace(database, "id", workspaceId);
-  if (workspaceId !== undefined && (workspace === null || !may(principal, "read", targetOf(workspace)))) {
+  const fqn = workspaceId === undefined ? undefined : await findWorkspaceFqn(database, workspaceId);
+  if (fqn === null || (fqn !== undefined && !may(principal, "read", { type: "workspace", fqn }))) {
     throw notFound("the workspace");
   }
-  return agreed(agreed(manifest, "workspace_fqn", workspace?.fqn, "workspaceId"), "name", name, "name");
+  return agreed(agreed(manifest, "workspace_fqn", fqn, "workspaceId"), "name", name, "name");
 }
 
 /** Finds where a deployment goes, and refuses what cannot be: first for want of right, then of meaning. */
@@ -37,14 +38,15 @@ export async function findPlace(
   manifest: JsonObject,
   { applicationId }: Pick<Body<"putApp">, "applicationId">,
 ): Promise<Place> {
-  const workspace = await findWorkspace(database, "fqn", requiredText(manifest, "workspace_fqn"));
-  // Naming an invisible one answers as naming an absent one does: a dangling reference.
-  const isVisible = workspace !== null && may(principal, "read", targetOf(workspace));
-  if (isVisible && !may(principal, "write", targetOf(workspace)))
-    throw forbidden("you may not deploy to this workspace");
-  const found = isVisible ? await findApplication(database, `${workspace.fqn}:${nameOf(manifest)}`) : null;
+  const target = { type: "workspace", fqn: requiredText(manifest, "workspace_fqn") } as const;
+  // One that is not visible is not even looked for.
+  const workspace = may(principal, "read", target) ? await findWorkspace(database, target.fqn) : null;
+  if (workspace !== null && !may(principal, "write", target)) throw forbidden("you may not deploy to this workspace");
+  const found = workspace === null ? null : await findApplication(database, `${workspace.fqn}:${nameOf(manifest)}`);
   if (applicationId !== undefined) await checkApplicationId(database, principal, applicationId, found);
-  await refuseMeaning(database, principal, manifest, isVisible ? workspace : null);
+  const references = referencesOf(manifest);
+  refuseInvisible(principal, references);
+  await refuseMeaning(database, { manifest, references }, workspace);
   if (workspace === null) throw notFound("the workspace");
   if (found !== null && found.application.type !== manifest.type) {
     throw conflict("name-taken", `${found.application.fqn} exists and is of type ${found.application.type}`);
@@ -59,7 +61,7 @@ async function checkApplicationId(
   found: FoundApplication | null,
 ): Promise<void> {
   if (id === found?.application.id) return;
-  const other = await findApplicationById(database, id);
+  const other = await findApplicationText(database, id);
   const isVisible = other !== null && may(principal, "read", { type: "workspace", fqn: other.workspaceFqn });
   if (!isVisible) throw notFound("the application");
   throw badRequest("applicationId names another application than the manifest does");
@@ -67,14 +69,13 @@ async function checkApplicationId(
 
 async function refuseMeaning(
   database: Kysely<Tables>,
-  principal: Principal,
-  manifest: JsonObject,
+  { manifest, references }: { readonly manifest: JsonObject; readonly references: readonly Reference[] },
   workspace: Workspace | null,
 ): Promise<void> {
   const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);
   const faults = [
     ...errorsOf(checkMeaning("service", manifest, cluster === null ? {} : { cluster: cluster.manifest })),
-    ...(await danglingReferences(database, principal, manifest, null)),
+    ...(await danglingReferences(database, references)),
   ];
   if (faults.length > 0) throw unprocessable(faults);
 }
@@ -84,8 +85,4 @@ function agreed(manifest: JsonObject, field: string, value: string | undefined, 
   if (value === undefined || given === value) return manifest;
   if (given !== undefined) throw badRequest(`${member} and the manifest's ${field} do not agree`);
   return { ...manifest, [field]: value };
-}
-
-function targetOf({ fqn }: Workspace) {
-  return { type: "workspace", fqn } as const;
 }

@@ -79,24 +79,24 @@ export async function touchArtifact(
     .execute();
 }
 
-/** The artifact of that id with the name of its repo and its newest version, visible or not. */
+/** The artifact of that id with its newest version, in one of these repos; null means any. */
 export async function findArtifactById(
   database: Kysely<Tables>,
   id: string,
+  repos: readonly string[] | null,
 ): Promise<{
   readonly artifact: JsonText<KeptArtifact>;
   readonly latest: JsonText<ModelVersion | PromptVersion> | null;
-  readonly repo: string;
 } | null> {
-  const row = await database
+  const rows = database
     .selectFrom("artifacts as a")
     .innerJoin("ml_repos as r", "r.id", "a.ml_repo_id")
     .leftJoin("artifact_versions as v", (join) =>
       join.onRef("v.artifact_id", "=", "a.id").onRef("v.version", "=", "a.newest"),
     )
-    .select(["a.json as artifact", "v.json as latest", "r.name as repo"])
-    .where("a.id", "=", id)
-    .executeTakeFirst();
+    .select(["a.json as artifact", "v.json as latest"])
+    .where("a.id", "=", id);
+  const row = await (repos === null ? rows : rows.where("r.name", "in", repos)).executeTakeFirst();
   return row ?? null;
 }
 

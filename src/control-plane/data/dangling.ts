@@ -1,28 +1,36 @@
 import type { Kysely } from "kysely";
 import type { JsonObject } from "../../contract/json.ts";
 import type { ErrorDetail } from "../../contract/resources.ts";
+import { unprocessable } from "../../http/refusal.ts";
 import { may } from "../access.ts";
 import { type Principal, tenant } from "../principal.ts";
 import { type Reference, type ReferenceKind, referencesOf } from "../references.ts";
 import type { Tables } from "./tables.ts";
 
 /**
- * The references of a manifest to what is absent, or not visible to the caller: both read the same. What the existing
- * resource names already is not questioned again.
+ * Refuses references to what the caller may not see. It names nothing but that, and looks nothing up: what
+ * is invisible and what is absent get the same answer after the same work.
  */
+export function refuseInvisible(principal: Principal, references: readonly Reference[]): void {
+  const invisible = references.filter((reference) => !isVisible(principal, reference));
+  if (invisible.length === 0) return;
+  throw unprocessable(invisible.map((reference) => detail(reference, ", or you may not see it")));
+}
+
+/** The references to what is absent, once those to what is not visible are refused. */
 export async function danglingReferences(
   database: Kysely<Tables>,
-  principal: Principal,
-  manifest: JsonObject,
-  existing: JsonObject | null,
+  asked: readonly Reference[],
 ): Promise<readonly ErrorDetail[]> {
-  const kept = new Set(existing === null ? [] : referencesOf(existing).map(identityOf));
-  const asked = referencesOf(manifest).filter((reference) => !kept.has(identityOf(reference)));
-  const found = await findAll(
-    database,
-    asked.filter((reference) => isVisible(principal, reference)),
-  );
-  return asked.filter((reference) => !found.has(identityOf(reference))).map(detail);
+  const found = await findAll(database, asked);
+  return asked.filter((reference) => !found.has(identityOf(reference))).map((reference) => detail(reference));
+}
+
+/** The references of a manifest that the existing one does not have: those are not questioned again. */
+export function newReferences(manifest: JsonObject, existing: JsonObject | null): readonly Reference[] {
+  if (existing === null) return referencesOf(manifest);
+  const kept = new Set(referencesOf(existing).map(identityOf));
+  return referencesOf(manifest).filter((reference) => !kept.has(identityOf(reference)));
 }
 
 /** Which names of a kind exist. */
@@ -83,8 +91,8 @@ function isVisible(principal: Principal, { kind, key }: Reference): boolean {
   }
 }
 
-function detail({ kind, pointer }: Reference): ErrorDetail {
-  return { pointer, message: `there is no such ${kind.replace("-", " ")}`, code: "dangling-reference" };
+function detail({ kind, pointer }: Reference, more = ""): ErrorDetail {
+  return { pointer, message: `there is no such ${kind.replace("-", " ")}${more}`, code: "dangling-reference" };
 }
 
 function identityOf({ kind, key }: Pick<Reference, "kind" | "key">): string {

@@ -5,7 +5,8 @@ import { forbidden, unprocessable } from "../../http/refusal.ts";
 import { may, visibleRepos } from "../access.ts";
 import { fromText, toText } from "../json-text.ts";
 import type { Principal } from "../principal.ts";
-import { danglingReferences } from "./dangling.ts";
+import { referencesOf } from "../references.ts";
+import { danglingReferences, refuseInvisible } from "./dangling.ts";
 import type { Tables } from "./tables.ts";
 
 /** An ml repo that has an id. */
@@ -18,8 +19,8 @@ export async function findRepo(database: Kysely<Tables>, name: string): Promise<
 }
 
 /**
- * The ml repo that a registry manifest goes into. Refuses when the caller may only look at it (403), then, all at
- * once, what the manifest means wrongly: `faults`, and references to what is absent or not visible.
+ * The ml repo that a registry manifest goes into. Refuses when the caller may only look at it (403), then references
+ * to what is not visible, then, all at once, what the manifest means wrongly: `faults`, and references to what is absent.
  */
 export async function repoToWrite(
   database: Kysely<Tables>,
@@ -28,12 +29,13 @@ export async function repoToWrite(
   faults: readonly ErrorDetail[],
 ): Promise<KeptRepo> {
   const name = text(manifest.ml_repo) ?? "";
-  const repo = await findRepo(database, name);
   const target = { type: "ml-repo", name } as const;
-  if (repo !== null && may(principal, "read", target) && !may(principal, "write", target)) {
-    throw forbidden("you may not write in this ml repo");
-  }
-  const all = [...faults, ...(await danglingReferences(database, principal, manifest, null))];
+  // One that is not visible is not even looked for.
+  const repo = may(principal, "read", target) ? await findRepo(database, name) : null;
+  if (repo !== null && !may(principal, "write", target)) throw forbidden("you may not write in this ml repo");
+  const references = referencesOf(manifest);
+  refuseInvisible(principal, references);
+  const all = [...faults, ...(await danglingReferences(database, references))];
   if (repo === null || all.length > 0) throw unprocessable(all);
   return repo;
 }

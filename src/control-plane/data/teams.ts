@@ -18,6 +18,18 @@ export function teamsOf(database: Kysely<Tables>, slug: string) {
   return database.selectFrom("team_members").select("team").where("member", "=", slug);
 }
 
+/** Whether somebody is a manager of the team of that name. */
+export async function isManager(database: Kysely<Tables>, team: string, slug: string): Promise<boolean> {
+  const row = await database
+    .selectFrom("team_members")
+    .select("team")
+    .where("team", "=", team)
+    .where("member", "=", slug)
+    .where("position", "=", "manager")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** The e-mails that a team's manifest lists, each once. */
 export function listed(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
   const value = manifest[field];

@@ -4,20 +4,22 @@ import { prepared } from "../../store/prepared.ts";
 import { fromText } from "../json-text.ts";
 import type { Tables } from "./tables.ts";
 
-const by = { id: selectBy("id"), fqn: selectBy("fqn") } as const;
+const byFqn = prepared((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
+  database.selectFrom("workspaces").select("json").where("fqn", "=", fqn),
+);
 
-/** The workspace of that id or fqn, visible or not. */
-export async function findWorkspace(
-  database: Kysely<Tables>,
-  column: "id" | "fqn",
-  value: string,
-): Promise<Workspace | null> {
-  const [row] = await by[column](database, { value });
+/** The workspace of that fqn, visible or not. */
+export async function findWorkspace(database: Kysely<Tables>, fqn: string): Promise<Workspace | null> {
+  const [row] = await byFqn(database, { fqn });
   return row === undefined ? null : fromText(row.json);
 }
 
-function selectBy(column: "id" | "fqn") {
-  return prepared((database: Kysely<Tables>, { value }: { readonly value: string }) =>
-    database.selectFrom("workspaces").select("json").where(column, "=", value),
-  );
+const fqnById = prepared((database: Kysely<Tables>, { id }: { readonly id: string }) =>
+  database.selectFrom("workspaces").select("fqn").where("id", "=", id),
+);
+
+/** The fqn of the workspace of that id, visible or not. */
+export async function findWorkspaceFqn(database: Kysely<Tables>, id: string): Promise<string | null> {
+  const [row] = await fqnById(database, { id });
+  return row?.fqn ?? null;
 }

@@ -1,13 +1,13 @@
 import { notFound } from "../../http/refusal.ts";
-import { may } from "../access.ts";
+import { visibleRepos } from "../access.ts";
 import type { Handler } from "../call.ts";
 import { findArtifactById, stepsOf } from "../data/artifacts.ts";
 import { toText, withMember } from "../json-text.ts";
 import { type Served, serve } from "../serve.ts";
 
 const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, { store }) => {
-  const found = await findArtifactById(store.read, id);
-  if (found === null || !may(principal, "read", { type: "ml-repo", name: found.repo })) throw notFound("the artifact");
+  const found = await findArtifactById(store.read, id, visibleRepos(principal));
+  if (found === null) throw notFound("the artifact");
   const { artifact, latest } = found;
   const steps = await stepsOf(store.read, id);
   return {

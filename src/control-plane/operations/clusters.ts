@@ -1,12 +1,12 @@
 import type { Transaction } from "kysely";
 import type { JsonObject } from "../../contract/json.ts";
 import type { Cluster } from "../../contract/resources.ts";
-import { forbidden, notFound } from "../../http/refusal.ts";
+import { notFound } from "../../http/refusal.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
-import { isTenantAdmin, may, visibleClusters } from "../access.ts";
+import { may, visibleClusters } from "../access.ts";
 import type { Handler } from "../call.ts";
 import { findCluster, findClusterText } from "../data/clusters.ts";
-import { authoriseGrants, collaboratorGrants, type Grant, replaceGrants } from "../data/grants.ts";
+import { collaboratorGrants, type Grant, replaceGrants } from "../data/grants.ts";
 import { page } from "../data/page.ts";
 import type { Tables } from "../data/tables.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../declared.ts";
@@ -22,11 +22,9 @@ export const clusterKind: DeclaredKind<Cluster> = {
   types: ["cluster"],
   identity: (manifest) => `cluster/${nameOf(manifest)}`,
   find: (database, manifest) => findCluster(database, nameOf(manifest)),
-  authorise: (principal, manifest, existing) => {
-    const isAllowed = existing === null ? isTenantAdmin(principal) : may(principal, "admin", targetOf(existing.id));
-    if (!isAllowed) throw forbidden("you may not write this cluster");
-    authoriseGrants(principal, grantsOf(manifest), existing === null ? [] : grantsOf(existing.manifest));
-  },
+  noun: "cluster",
+  mayWrite: (principal, manifest) => may(principal, "admin", targetOf(nameOf(manifest))),
+  grantsOf,
   faults: async (_, manifest) => errorsOf(checkMeaning("cluster", manifest)),
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeCluster,

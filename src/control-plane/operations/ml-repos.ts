@@ -1,11 +1,10 @@
 import type { Transaction } from "kysely";
 import type { JsonObject } from "../../contract/json.ts";
 import type { MlRepo } from "../../contract/resources.ts";
-import { forbidden } from "../../http/refusal.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
-import { isTenantAdmin, may, visibleRepos } from "../access.ts";
+import { may, visibleRepos } from "../access.ts";
 import type { Handler } from "../call.ts";
-import { authoriseGrants, collaboratorGrants, type Grant, replaceGrants } from "../data/grants.ts";
+import { collaboratorGrants, type Grant, replaceGrants } from "../data/grants.ts";
 import { findRepo, type KeptRepo } from "../data/ml-repos.ts";
 import { page } from "../data/page.ts";
 import type { Tables } from "../data/tables.ts";
@@ -22,12 +21,9 @@ export const mlRepoKind: DeclaredKind<KeptRepo> = {
   types: ["ml-repo"],
   identity: (manifest) => `ml-repo/${nameOf(manifest)}`,
   find: (database, manifest) => findRepo(database, nameOf(manifest)),
-  authorise: (principal, manifest, existing) => {
-    const target = { type: "ml-repo", name: nameOf(manifest) } as const;
-    const isAllowed = existing === null ? isTenantAdmin(principal) : may(principal, "admin", target);
-    if (!isAllowed) throw forbidden("you may not write this ml repo");
-    authoriseGrants(principal, grantsOf(manifest), existing === null ? [] : grantsOf(existing.manifest));
-  },
+  noun: "ml repo",
+  mayWrite: (principal, manifest) => may(principal, "admin", { type: "ml-repo", name: nameOf(manifest) }),
+  grantsOf,
   faults: async (_, manifest) => errorsOf(checkMeaning("ml-repo", manifest)),
   stamps: (repo) => ({ subject: repo.created_by_subject, createdAt: repo.created_at }),
   make: makeRepo,

@@ -1,12 +1,12 @@
 import type { Transaction } from "kysely";
 import { text } from "../../contract/json.ts";
-import { conflict, forbidden } from "../../http/refusal.ts";
+import { conflict } from "../../http/refusal.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
-import { isTenantAdmin, may } from "../access.ts";
+import { isTenantAdmin } from "../access.ts";
 import type { Handler } from "../call.ts";
 import { page } from "../data/page.ts";
 import type { Tables } from "../data/tables.ts";
-import { findTeam, type KeptTeam, listed, teamsOf } from "../data/teams.ts";
+import { findTeam, isManager, type KeptTeam, listed, teamsOf } from "../data/teams.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../declared.ts";
 import type { JsonText } from "../json-text.ts";
 import { nameOf } from "../name.ts";
@@ -20,10 +20,10 @@ export const teamKind: DeclaredKind<KeptTeam> = {
   types: ["team", "sso-team"],
   identity: (manifest) => `team/${nameOf(manifest)}`,
   find: (database, manifest) => findTeam(database, nameOf(manifest)),
-  authorise: (principal, _, existing) => {
-    if (existing === null ? isTenantAdmin(principal) : may(principal, "admin", targetOf(existing))) return;
-    throw forbidden("you may not write this team");
-  },
+  noun: "team",
+  mayWrite: (principal, manifest, database) =>
+    isTenantAdmin(principal) || isManager(database, nameOf(manifest), principal.subject.subjectSlug),
+  grantsOf: () => [],
   faults: async (_, manifest, existing) => {
     if (nameOf(manifest) === "everyone") throw conflict("name-taken", "the team everyone exists always");
     if (existing !== null && existing.manifest.type !== manifest.type) throw otherType(existing);
@@ -55,10 +55,6 @@ export const teams: readonly Served[] = [
   serve("listTeams", listTeams),
   serve("listOwnTeams", listOwnTeams),
 ];
-
-function targetOf({ manifest }: KeptTeam) {
-  return { type: "team", managers: listed(manifest, "managers"), members: listed(manifest, "members") } as const;
-}
 
 function otherType({ teamName, manifest }: KeptTeam): Error {
   return conflict("name-taken", `"${teamName}" is the name of a team of type ${text(manifest.type)} already`);

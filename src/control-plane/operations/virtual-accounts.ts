@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import type { JsonObject } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
-import { forbidden, Refusal } from "../../http/refusal.ts";
+import { Refusal } from "../../http/refusal.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
 import { isTenantAdmin, may } from "../access.ts";
 import { type Account, lastDay, makeAccount, secretStore, secretStoreFaults, withToken } from "../account.ts";
@@ -9,7 +9,7 @@ import { accountSubjectType, issueToken } from "../account-token.ts";
 import type { Handler } from "../call.ts";
 import type { Context } from "../context.ts";
 import { recordEffect } from "../data/audit.ts";
-import { authoriseGrants, permissionGrants } from "../data/grants.ts";
+import { permissionGrants } from "../data/grants.ts";
 import { pageOfRows } from "../data/page.ts";
 import { builtinStore, putAtPath } from "../data/secrets.ts";
 import type { KeptAccount, Tables } from "../data/tables.ts";
@@ -24,11 +24,9 @@ import { errorsOf, wellFormed } from "../well-formed.ts";
 
 const decider: DeciderOf<Account> = {
   find: (database, manifest) => findAccount(database, nameOf(manifest)),
-  authorise: (principal, manifest, existing) => {
-    const target = { type: "virtual-account", name: nameOf(manifest) } as const;
-    if (!may(principal, "admin", target)) throw forbidden("you may not write this virtual account");
-    authoriseGrants(principal, grantsOf(manifest), existing === null ? [] : grantsOf(existing.manifest));
-  },
+  noun: "virtual account",
+  mayWrite: (principal, manifest) => may(principal, "admin", { type: "virtual-account", name: nameOf(manifest) }),
+  grantsOf,
   faults: async (_, manifest) => [
     ...errorsOf(checkMeaning("virtual-account", manifest)),
     ...secretStoreFaults(manifest),

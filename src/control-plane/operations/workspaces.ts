@@ -1,11 +1,10 @@
 import type { Transaction } from "kysely";
 import { type JsonObject, text } from "../../contract/json.ts";
 import type { Workspace } from "../../contract/resources.ts";
-import { forbidden } from "../../http/refusal.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
-import { isTenantAdmin, may, visibleWorkspaces } from "../access.ts";
+import { may, visibleWorkspaces } from "../access.ts";
 import type { Handler } from "../call.ts";
-import { authoriseGrants, collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../data/grants.ts";
+import { collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../data/grants.ts";
 import { page } from "../data/page.ts";
 import type { Tables } from "../data/tables.ts";
 import { findWorkspace } from "../data/workspaces.ts";
@@ -21,12 +20,10 @@ export const workspaceKind: DeclaredKind<Workspace> = {
   operation: "putWorkspace",
   types: ["workspace"],
   identity: (manifest) => `workspace/${fqnOf(manifest)}`,
-  find: (database, manifest) => findWorkspace(database, "fqn", fqnOf(manifest)),
-  authorise: (principal, manifest, existing) => {
-    const isAllowed = existing === null ? isTenantAdmin(principal) : may(principal, "admin", targetOf(existing.fqn));
-    if (!isAllowed) throw forbidden("you may not write this workspace");
-    authoriseGrants(principal, grantsOf(manifest), existing === null ? [] : grantsOf(existing.manifest));
-  },
+  find: (database, manifest) => findWorkspace(database, fqnOf(manifest)),
+  noun: "workspace",
+  mayWrite: (principal, manifest) => may(principal, "admin", targetOf(fqnOf(manifest))),
+  grantsOf,
   faults: async (_, manifest) => errorsOf(checkMeaning("workspace", manifest)),
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeWorkspace,

@@ -17,7 +17,7 @@ export async function copyApplication(
   { application, deployments }: SeenApplication,
   context: Context,
 ): Promise<Copied> {
-  const workspace = await findWorkspace(transaction, "fqn", text(application.workspaceFqn) ?? "");
+  const workspace = await findWorkspace(transaction, text(application.workspaceFqn) ?? "");
   if (workspace === null) return refused("its workspace was not seen");
   const name = text(application.name);
   const type = text(application.type);

@@ -12,7 +12,6 @@ import type { Principal, Role } from "../../../src/control-plane/principal.ts";
 const cluster: Target = { type: "cluster", fqn: "c1" };
 const workspace: Target = { type: "workspace", fqn: "c1:ws1" };
 const repo: Target = { type: "ml-repo", name: "r1" };
-const team: Target = { type: "team", managers: ["lead@x.io"], members: ["dev@x.io"] };
 
 function holding(resourceType: string, resourceFqn: string, roleId: string, slug = "dev@x.io"): Principal {
   return {
@@ -57,12 +56,6 @@ test.each<[string, string, string, readonly Action[], readonly Action[], readonl
   expect(allowed(principal, cluster)).toEqual(onCluster);
   expect(allowed(principal, workspace)).toEqual(onWorkspace);
   expect(allowed(principal, repo)).toEqual(onRepo);
-});
-
-test("a team is changed by its managers, and seen by its members", () => {
-  expect(allowed(holding("x", "x", "x", "lead@x.io"), team)).toEqual(all);
-  expect(allowed(holding("x", "x", "x", "dev@x.io"), team)).toEqual(["read"]);
-  expect(allowed(holding("x", "x", "x", "other@x.io"), team)).toEqual([]);
 });
 
 test("a virtual account sees itself", () => {
