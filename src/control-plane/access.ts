@@ -9,6 +9,8 @@ export type Target =
   | { readonly type: "cluster"; readonly fqn: string }
   | { readonly type: "workspace"; readonly fqn: string }
   | { readonly type: "ml-repo"; readonly name: string }
+  /** Who may read a secret group may name its secrets in manifests; their values are the tenant administrator's. */
+  | { readonly type: "secret-group"; readonly fqn: string }
   | { readonly type: "virtual-account"; readonly name: string };
 
 /** What a role allows on its own resource, and on all that lies below it. */
@@ -31,6 +33,7 @@ const powers: ReadonlyMap<string, Power> = new Map([
   ["ml-repo/ml-repo-admin", { here: 3, below: 0 }],
   ["ml-repo/ml-repo-editor", { here: 2, below: 0 }],
   ["ml-repo/ml-repo-viewer", { here: 1, below: 0 }],
+  ["secret-group/secret-group-user", { here: 1, below: 0 }],
 ]);
 
 /** Whether the principal may do that; whatever no role allows is refused. */
@@ -44,6 +47,7 @@ export function may(principal: Principal, action: Action, target: Target): boole
     case "cluster":
     case "workspace":
     case "ml-repo":
+    case "secret-group":
       return principal.roles.some((role) => powerOn(target, role).here >= strengths[action]);
   }
 }
@@ -107,6 +111,7 @@ function keyOf(target: Target): string | null {
   switch (target.type) {
     case "cluster":
     case "workspace":
+    case "secret-group":
       return target.fqn;
     case "ml-repo":
       return target.name;
@@ -119,6 +124,7 @@ function targetOf({ resourceType, resourceFqn }: Role): Target | null {
   switch (resourceType) {
     case "cluster":
     case "workspace":
+    case "secret-group":
       return { type: resourceType, fqn: resourceFqn };
     case "ml-repo":
       return { type: resourceType, name: repoName(resourceFqn) };

@@ -83,6 +83,12 @@ export function secretStoreFaults(manifest: JsonObject): readonly ErrorDetail[] 
   return [{ pointer: `${at}/secret_path`, message: "must be `group/key` for the builtin store", code: "form" }];
 }
 
+/** The path in the builtin store where a manifest wants the token to be kept besides; null when it wants none there. */
+export function builtinPath(manifest: JsonObject): string | null {
+  const store = secretStore(manifest);
+  return store?.integration === builtinStore ? store.path : null;
+}
+
 /** For how many days the former token stays valid after a rotation. */
 export function graceDays({ auto_rotate: rotation }: JsonObject): number {
   const days = isObject(rotation) ? rotation.grace_period : undefined;

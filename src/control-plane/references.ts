@@ -1,9 +1,17 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { secretReferences } from "../contract/reference.ts";
+import { escapePointer, secretReferences } from "../contract/reference.ts";
 import { repoName } from "./access.ts";
 
 /** What a manifest can name. */
-export type ReferenceKind = "cluster" | "workspace" | "ml-repo" | "team" | "virtual-account" | "secret" | "tenant";
+export type ReferenceKind =
+  | "cluster"
+  | "workspace"
+  | "ml-repo"
+  | "team"
+  | "virtual-account"
+  | "secret"
+  | "secret-group"
+  | "tenant";
 
 /** Something that a manifest names, and where it does. */
 export type Reference = { readonly kind: ReferenceKind; readonly key: string; readonly pointer: string };
@@ -19,9 +27,7 @@ export function referencesOf(manifest: JsonObject): readonly Reference[] {
     ...items(manifest.permissions).flatMap(([item, at]) =>
       permissionReference(item, `/permissions/${at}/resource_fqn`),
     ),
-    ...items(manifest.mounts).flatMap(([item, at]) => named("secret", item.secret_fqn, `/mounts/${at}/secret_fqn`)),
-    ...secrets(manifest.env, "/env"),
-    ...secrets(manifest.values, "/values"),
+    ...secretsWithin(manifest, ""),
   ];
 }
 
@@ -46,13 +52,25 @@ function permissionReference(permission: JsonObject, pointer: string): readonly 
     case "tenant":
     case "cluster":
     case "workspace":
+    case "secret-group":
       return [{ kind: type, key: fqn, pointer }];
     default:
       return [];
   }
 }
 
-function secrets(value: Json | undefined, pointer: string): readonly Reference[] {
+// An application may consist of others, each with an environment and mounts of its own.
+function secretsWithin(value: Json, pointer: string): readonly Reference[] {
+  if (Array.isArray(value)) return value.flatMap((item: Json, at) => secretsWithin(item, `${pointer}/${at}`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const at = `${pointer}/${escapePointer(key)}`;
+    if (key === "secret_fqn") return named("secret", item, at);
+    return key === "env" || key === "values" ? secrets(item, at) : secretsWithin(item, at);
+  });
+}
+
+function secrets(value: Json, pointer: string): readonly Reference[] {
   return secretReferences(value, pointer).map((secret) => ({
     kind: "secret",
     key: secret.fqn,

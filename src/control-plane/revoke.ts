@@ -1,9 +1,9 @@
 import type { Transaction } from "kysely";
-import { secretStore, withoutTokens, withToken } from "./account.ts";
+import { builtinPath, withoutTokens, withToken } from "./account.ts";
 import { accountSubjectType, issueToken } from "./account-token.ts";
 import { type Context, timestamp } from "./context.ts";
 import { recordEffect } from "./data/audit.ts";
-import { putAtPath } from "./data/secrets.ts";
+import { isFreeFor, putToken } from "./data/secrets.ts";
 import type { Tables } from "./data/tables.ts";
 import { findAccount, saveAccount } from "./data/virtual-accounts.ts";
 import { OptionsError } from "./options-error.ts";
@@ -39,13 +39,13 @@ async function revokeAccount(transaction: Transaction<Tables>, name: string, con
   await transaction.deleteFrom("jwts").where("account_id", "=", account.id).execute();
   await forgetPersonal(transaction, accountSubjectType, account.id);
   const bare = withoutTokens({ ...account, updatedAt: timestamp(context) });
-  const store = secretStore(account.manifest);
-  if (store === null) {
+  const path = builtinPath(account.manifest);
+  if (path === null || !(await isFreeFor(transaction, name, path))) {
     await saveAccount(transaction, bare);
   } else {
     const now = context.now();
     const { jwtId, token } = await issueToken(transaction, account, now, context);
-    await putAtPath(transaction, principal, store.path, token, context);
+    await putToken(transaction, principal, { account: name, path, token }, context);
     await saveAccount(transaction, withToken(bare, jwtId, now, null));
   }
   const resource = `virtual-account/${name}`;

@@ -1,9 +1,9 @@
 import type { Transaction } from "kysely";
-import { type Account, graceDays, secretStore, withToken } from "./account.ts";
+import { type Account, builtinPath, graceDays, withToken } from "./account.ts";
 import { issueToken } from "./account-token.ts";
 import type { Context } from "./context.ts";
 import { recordEffect } from "./data/audit.ts";
-import { putAtPath } from "./data/secrets.ts";
+import { isFreeFor, putToken } from "./data/secrets.ts";
 import type { Tables } from "./data/tables.ts";
 import { findAccount, saveAccount } from "./data/virtual-accounts.ts";
 import { endOfGrace } from "./expiry.ts";
@@ -37,14 +37,18 @@ async function rotate(transaction: Transaction<Tables>, name: string, context: C
     .where("rotate_at", "<=", now)
     .executeTakeFirst();
   const account = await findAccount(transaction, name);
-  const store = account && secretStore(account.manifest);
+  const path = account && builtinPath(account.manifest);
   // Another server may have been here since.
-  if (due === undefined || account === null || store === null) return;
+  if (due === undefined || account === null || path === null) return;
+  if (!(await isFreeFor(transaction, name, path))) {
+    context.log.warn({ account: name, path }, "not rotated: the secret at its path is not the account's own");
+    return;
+  }
   const principal = innerPrincipal("rotation");
   const graceEnd = endOfGrace(graceDays(account.manifest), now);
   const { jwtId, token } = await issueToken(transaction, account, now, context);
   await retire(transaction, account, now, graceEnd);
-  await putAtPath(transaction, principal, store.path, token, context);
+  await putToken(transaction, principal, { account: name, path, token }, context);
   await saveAccount(
     transaction,
     withToken({ ...account, updatedAt: new Date(now).toISOString() }, jwtId, now, graceEnd),

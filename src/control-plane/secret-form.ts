@@ -5,6 +5,9 @@ import { badRequest, unprocessable } from "../http/refusal.ts";
 
 const GROUP = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const MOST_FAULTS = 100;
+// As in the schemas of what has collaborators.
+const MOST_COLLABORATORS = 1000;
+const SUBJECT = /^(?:user:[^\s@:]{1,64}@[^\s@:]{1,190}|(?:team|virtualaccount):[A-Za-z0-9][A-Za-z0-9_.-]{0,63})$/;
 const KEY = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /** A key and its value, as they are given to a new group. */
@@ -24,13 +27,15 @@ export type GroupManifest = {
   /** The secret store that it is kept in; null when that is left open. */
   readonly integrationId: string | null;
   readonly secrets: readonly NewSecret[];
+  /** Who may use it. */
+  readonly collaborators: readonly JsonObject[];
 };
 
-const members: readonly string[] = ["type", "name", "integrationId", "secrets"];
+const members: readonly string[] = ["type", "name", "integrationId", "secrets", "collaborators"];
 
 /** Reads a manifest of type `secret-group`, or refuses it with every fault; no fault tells a value. */
 export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" | "allow"): GroupManifest {
-  const { type, name, integrationId, secrets } = manifest;
+  const { type, name, integrationId, secrets, collaborators } = manifest;
   if (type !== "secret-group") throw unprocessable([fault("/type", "must be `secret-group`", "type")]);
   const given = Array.isArray(secrets) ? secrets.map(manifestSecret) : [];
   const known = given.filter((secret) => secret !== null);
@@ -41,6 +46,7 @@ export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" 
     ...given.flatMap((secret, at) => (secret === null ? [wrongSecret(`/secrets/${at}`)] : [])),
     // Of some in the wrong form the places of the others would not be right.
     ...(known.length === given.length ? secretFaults(known) : []),
+    ...collaboratorFaults(collaborators ?? []),
     ...(unknownFields === "allow" ? [] : unknownMembers(manifest)),
   ];
   if (faults.length > 0) throw unprocessable(faults.slice(0, MOST_FAULTS));
@@ -48,6 +54,7 @@ export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" 
     name: String(name),
     integrationId: typeof integrationId === "string" ? integrationId : null,
     secrets: known,
+    collaborators: Array.isArray(collaborators) ? collaborators.filter(isObject) : [],
   };
 }
 
@@ -69,6 +76,35 @@ function manifestSecret(item: Json): NewSecret | null {
   const { key, value, ...others } = isObject(item) ? item : {};
   const isRight = typeof key === "string" && typeof value === "string" && Object.keys(others).length === 0;
   return isRight ? { key, value: new Secret(value) } : null;
+}
+
+function collaboratorFaults(collaborators: Json): readonly ErrorDetail[] {
+  if (!Array.isArray(collaborators) || collaborators.length > MOST_COLLABORATORS) {
+    return [fault("/collaborators", `must be a list of at most ${MOST_COLLABORATORS}`, "type")];
+  }
+  return collaborators.flatMap((item: Json, at) =>
+    isCollaborator(item)
+      ? []
+      : [
+          fault(
+            `/collaborators/${at}`,
+            "must be an object of `subject` (user:<e-mail>, team:<name> or virtualaccount:<name>) and `role_id`",
+            "type",
+          ),
+        ],
+  );
+}
+
+function isCollaborator(item: Json): boolean {
+  const { subject, role_id: role, ...others } = isObject(item) ? item : {};
+  return (
+    typeof subject === "string" &&
+    SUBJECT.test(subject) &&
+    typeof role === "string" &&
+    role !== "" &&
+    role.length <= 128 &&
+    Object.keys(others).length === 0
+  );
 }
 
 function wrongSecret(pointer: string): ErrorDetail {

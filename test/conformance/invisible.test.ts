@@ -29,6 +29,11 @@ async function planted() {
     await admin.put(`${svc}/teams`, {
       manifest: { type: "team", name: "foreign", members: many.map(({ subject }) => subject.slice(5)) },
     }),
+    await admin.post(`${svc}/secret-groups`, {
+      name: "foreign",
+      integrationId: "builtin",
+      secrets: [{ key: "k", value: "v" }],
+    }),
   ];
   expect(made.map(({ status }) => status)).toEqual(made.map(() => 200));
   return { ...plane, dev: await addUser(plane, "dev@example.com") };
@@ -52,6 +57,8 @@ test("S48 with a workspace or a reference that is not visible, the refusal names
   expect(await pointers(`${svc}/apps`, job)).toEqual([422, "/resources/cpu_request", "/ownedBy/team"]);
   for (const place of ["foreign", "absent"]) {
     expect(await pointers(`${svc}/apps`, { ...job, workspace_fqn: `${place}:ws1` })).toEqual([422, "/workspace_fqn"]);
+    const env = { A: `secret://holdfast:${place}:k` };
+    expect(await pointers(`${svc}/apps`, { ...job, env })).toEqual([422, "/env/A"]);
     const permissions = [{ resource_type: "cluster", resource_fqn: place, role_id: "cluster-viewer" }];
     expect(await pointers(`${svc}/apps`, { ...job, permissions })).toEqual([422, "/permissions/0/resource_fqn"]);
     const model = { type: "model-version", name: "m", ml_repo: place, metadata: { env: "secret://holdfast:absent:k" } };
@@ -70,6 +77,11 @@ const questions: readonly Question[] = [
     "deploy to a workspace",
     (caller, place, pad) =>
       caller.put(`${svc}/apps`, { manifest: { ...service, ...pad, workspace_fqn: `${place}:ws1` } }),
+  ],
+  [
+    "name a secret",
+    (caller, place, pad) =>
+      caller.put(`${svc}/apps`, { manifest: { ...service, ...pad, env: { A: `secret://holdfast:${place}:k` } } }),
   ],
   [
     "write a workspace",

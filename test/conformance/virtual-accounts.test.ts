@@ -169,25 +169,6 @@ describe("a token that is kept as a secret besides", () => {
     expect(data.value).toBe(token);
   });
 
-  test("becomes the next version of a secret that is there already", async () => {
-    const { admin } = await withWorkspace();
-    await admin.post("/api/svc/v1/secret-groups", {
-      name: "machines",
-      integrationId: "builtin",
-      secrets: [{ key: "ci", value: "to come" }],
-    });
-    const { token } = (await admin.put(ACCOUNTS, stored("machines/ci"))).body;
-    const [group] = (await admin.get("/api/svc/v1/secret-groups")).body.data;
-    const { data } = (await admin.get(`/api/svc/v1/secrets/${group.associatedSecrets[0].id}`)).body;
-    expect(data.value).toBe(token);
-    expect(
-      data.secretVersions.map(({ version, value }: { version: number; value: string }) => [version, value]),
-    ).toEqual([
-      [2, token],
-      [1, "to come"],
-    ]);
-  });
-
   test("is refused for a path of the wrong form (422), and for a store that is not here (424)", async () => {
     const { admin, data } = await withWorkspace();
     for (const path of ["machines", "a/b/c", "/ci", "machines/", "a b/ci"])

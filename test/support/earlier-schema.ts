@@ -5,6 +5,8 @@ const undo = [
   "ALTER TABLE personal_tokens DROP COLUMN credential",
   "ALTER TABLE personal_tokens DROP COLUMN made_with",
   "ALTER TABLE personal_tokens DROP COLUMN last_used_at",
+  "ALTER TABLE secrets DROP COLUMN account",
+  "DELETE FROM grants WHERE source LIKE 'secret-group/%'",
   "DELETE FROM kysely_migration WHERE name >= '0040'",
 ];
 

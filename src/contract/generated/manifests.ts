@@ -1226,7 +1226,7 @@ permissions: {
  */
 resource_fqn: string
 /**
- * What the resource is; types other than tenant, cluster, workspace and ml-repo are carried and grant nothing on the embedded control plane
+ * What the resource is; types other than tenant, cluster, workspace, ml-repo and secret-group are carried and grant nothing on the embedded control plane
  */
 resource_type: string
 /**
@@ -1349,7 +1349,7 @@ permissions?: ({
  */
 resource_fqn: string
 /**
- * What the resource is; types other than tenant, cluster, workspace and ml-repo are carried and grant nothing on the embedded control plane
+ * What the resource is; types other than tenant, cluster, workspace, ml-repo and secret-group are carried and grant nothing on the embedded control plane
  */
 resource_type: string
 /**

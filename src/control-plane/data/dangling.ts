@@ -14,7 +14,7 @@ import type { Tables } from "./tables.ts";
 export function refuseInvisible(principal: Principal, references: readonly Reference[]): void {
   const invisible = references.filter((reference) => !isVisible(principal, reference));
   if (invisible.length === 0) return;
-  throw unprocessable(invisible.map((reference) => detail(reference, ", or you may not see it")));
+  throw unprocessable(invisible.map((reference) => detail(reference, `, or you may not ${verbOf(reference)} it`)));
 }
 
 /** The references to what is absent, once those to what is not visible are refused. */
@@ -60,6 +60,10 @@ async function namesOf(
       return (
         await database.selectFrom("virtual_accounts").select("name as key").where("name", "in", keys).execute()
       ).map(keyOf);
+    case "secret-group":
+      return (await database.selectFrom("secret_groups").select("fqn as key").where("fqn", "in", keys).execute()).map(
+        keyOf,
+      );
     case "secret":
       return (await database.selectFrom("secrets").select("fqn as key").where("fqn", "in", keys).execute()).map(keyOf);
   }
@@ -78,12 +82,15 @@ async function findAll(database: Kysely<Tables>, asked: readonly Reference[]): P
   return found;
 }
 
-// Teams, accounts and secrets can be named by whoever knows their name: naming them shows nothing of them.
+// Teams and accounts can be named by whoever knows their name: naming them shows nothing of them.
 function isVisible(principal: Principal, { kind, key }: Reference): boolean {
   switch (kind) {
     case "cluster":
     case "workspace":
+    case "secret-group":
       return may(principal, "read", { type: kind, fqn: key });
+    case "secret":
+      return may(principal, "read", { type: "secret-group", fqn: key.slice(0, Math.max(key.lastIndexOf(":"), 0)) });
     case "ml-repo":
       return may(principal, "read", { type: kind, name: key });
     default:
@@ -93,6 +100,10 @@ function isVisible(principal: Principal, { kind, key }: Reference): boolean {
 
 function detail({ kind, pointer }: Reference, more = ""): ErrorDetail {
   return { pointer, message: `there is no such ${kind.replace("-", " ")}${more}`, code: "dangling-reference" };
+}
+
+function verbOf({ kind }: Reference): string {
+  return kind === "secret" ? "use" : "see";
 }
 
 function identityOf({ kind, key }: Pick<Reference, "kind" | "key">): string {

@@ -4,6 +4,7 @@ import { createTable } from "./create-table.ts";
 import { exactlyOnce } from "./migrations/010-exactly-once.ts";
 import { jobRuns } from "./migrations/020-job-runs.ts";
 import { tokenCredentials } from "./migrations/040-token-credentials.ts";
+import { secretGrants } from "./migrations/041-secret-grants.ts";
 
 /** The steps of the control plane's schema. Once released a step never changes; a new one follows. */
 export const migrations: Migrations = {
@@ -20,6 +21,7 @@ export const migrations: Migrations = {
   "0010-exactly-once": exactlyOnce,
   "0020-job-runs": jobRuns,
   "0040-token-credentials": tokenCredentials,
+  "0041-secret-grants": secretGrants,
 };
 
 const resource = { id: "text", created_at: "text", json: "text" } as const;

@@ -1,10 +1,12 @@
 import type { Kysely, Transaction } from "kysely";
+import { canonical, type JsonObject } from "../../contract/json.ts";
 import type { SecretGroup, SecretResource, SecretVersion, Subject } from "../../contract/resources.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { type Context, timestamp } from "../context.ts";
 import { fromText, type JsonText, toText, withMember } from "../json-text.ts";
 import { type Principal, tenant } from "../principal.ts";
 import { readSecretPath } from "../secret-form.ts";
+import { collaboratorGrants, type Grant, replaceGrants } from "./grants.ts";
 import { openValue, sealValue } from "./sealed-value.ts";
 import { countActiveUses } from "./secret-uses.ts";
 import type { KeptSecret, KeptSecretGroup, Tables } from "./tables.ts";
@@ -18,11 +20,14 @@ export async function findGroup(database: Kysely<Tables>, name: string): Promise
   return row === undefined ? null : fromText(row.json);
 }
 
+/** A group to be made; `collaborators` are those who may use it. */
+export type NewGroup = { readonly name: string; readonly fqn?: string; readonly collaborators?: readonly JsonObject[] };
+
 /** Keeps a group that has no secrets yet. */
 export async function addGroup(
   transaction: Transaction<Tables>,
   { subject }: Principal,
-  { name, fqn = `${tenant}:${name}` }: { readonly name: string; readonly fqn?: string },
+  { name, fqn = `${tenant}:${name}`, collaborators = [] }: NewGroup,
   context: Context,
 ): Promise<KeptSecretGroup> {
   const now = timestamp(context);
@@ -33,24 +38,44 @@ export async function addGroup(
     tenantName: tenant,
     integrationId: builtinStore,
     ...stampsOf(subject, now),
-    manifest: { type: "secret-group", name, integrationId: builtinStore },
+    manifest: groupManifest(name, collaborators),
   };
   const { id } = group;
   await transaction
     .insertInto("secret_groups")
     .values({ id, created_at: now, json: toText(group), name, fqn })
     .execute();
+  await replaceGrants(transaction, `secret-group/${name}`, groupGrants(group));
   return group;
 }
 
-/** A value for a key of a group. */
-export type NewValue = { readonly group: KeptSecretGroup; readonly key: string; readonly value: Secret };
+function groupManifest(name: string, collaborators: readonly JsonObject[]): JsonObject {
+  const manifest = { type: "secret-group", name, integrationId: builtinStore };
+  return collaborators.length === 0 ? manifest : { ...manifest, collaborators };
+}
+
+function groupGrants({ fqn, manifest }: Pick<KeptSecretGroup, "fqn" | "manifest">): readonly Grant[] {
+  return collaboratorGrants({ type: "secret-group", fqn }, manifest);
+}
+
+/** Whether these are the ones who may use a group. */
+export function hasCollaborators({ manifest }: KeptSecretGroup, collaborators: readonly JsonObject[]): boolean {
+  return canonical(manifest.collaborators ?? []) === canonical(collaborators);
+}
+
+/** A value for a key of a group; `account` is the virtual account that keeps its token there, for a new key. */
+export type NewValue = {
+  readonly group: KeptSecretGroup;
+  readonly key: string;
+  readonly value: Secret;
+  readonly account?: string | null;
+};
 
 /** Keeps a value: as version 1 of a new secret, or as the next version of the one that has the key. */
 export async function putValue(
   transaction: Transaction<Tables>,
   { subject }: Principal,
-  { group, key, value }: NewValue,
+  { group, key, value, account = null }: NewValue,
   context: Context,
 ): Promise<void> {
   const now = timestamp(context);
@@ -61,7 +86,7 @@ export async function putValue(
   const row = { id: secret.id, created_at: secret.createdAt, group_id: group.id, name: key, fqn: secret.fqn };
   await transaction
     .insertInto("secrets")
-    .values({ ...row, json: toText(secret) })
+    .values({ ...row, account, json: toText(secret) })
     .onConflict((conflict) => conflict.column("id").doUpdateSet({ json: toText(secret) }))
     .execute();
   const sealed = sealValue(context.keys(), { secretId: secret.id, version: version.version }, value);
@@ -91,35 +116,71 @@ export async function isCurrent(
   return openValue(context.keys(), place, row.sealed).open() === value.open();
 }
 
-/** Says that something in a group was changed. */
+/** Says that something in a group was changed, and who may use it from now on. */
 export async function touchGroup(
   transaction: Transaction<Tables>,
   group: KeptSecretGroup,
+  collaborators: readonly JsonObject[],
   context: Context,
 ): Promise<KeptSecretGroup> {
-  const touched = { ...group, updatedAt: timestamp(context) };
+  const manifest = groupManifest(group.name, collaborators);
+  const touched = { ...group, manifest, updatedAt: timestamp(context) };
   await transaction
     .updateTable("secret_groups")
     .set({ json: toText(touched) })
     .where("id", "=", group.id)
     .execute();
+  await replaceGrants(transaction, `secret-group/${group.name}`, groupGrants(touched));
   return touched;
 }
 
-/** Keeps a value at `group/key`; a group that is absent is made. */
-export async function putAtPath(
+/** Whether a virtual account may keep its token at `group/key`: nothing is there, or what the account put there. */
+export async function isFreeFor(database: Kysely<Tables>, account: string, path: string): Promise<boolean> {
+  const place = readSecretPath(path);
+  if (place === null) return false;
+  const row = await database
+    .selectFrom("secrets as s")
+    .innerJoin("secret_groups as g", "g.id", "s.group_id")
+    .select("s.account")
+    .where("g.name", "=", place.group)
+    .where("s.name", "=", place.key)
+    .executeTakeFirst();
+  return row === undefined || row.account === account;
+}
+
+/** Says that a secret which nobody keeps a token in yet, and which `maker` made, is where an account keeps its own. */
+export async function giveToAccount(
+  transaction: Transaction<Tables>,
+  { account, path, maker }: { readonly account: string; readonly path: string; readonly maker: Principal },
+): Promise<void> {
+  const place = readSecretPath(path);
+  const group = place && (await findGroup(transaction, place.group));
+  const secret = group && (await findSecret(transaction, group.id, place.key));
+  if (!secret || secret.createdBy !== maker.subject.subjectId) return;
+  await transaction
+    .updateTable("secrets")
+    .set({ account })
+    .where("id", "=", secret.id)
+    .where("account", "is", null)
+    .execute();
+}
+
+/** The token of a virtual account, and where it is to be kept. */
+export type StoredToken = { readonly account: string; readonly path: string; readonly token: Secret };
+
+/** Keeps the token of a virtual account at `group/key`, which has to be free for it; a group that is absent is made. */
+export async function putToken(
   transaction: Transaction<Tables>,
   principal: Principal,
-  path: string,
-  value: Secret,
+  { account, path, token: value }: StoredToken,
   context: Context,
 ): Promise<void> {
   const place = readSecretPath(path);
-  if (place === null) throw new TypeError("the path was not validated");
+  if (place === null || !(await isFreeFor(transaction, account, path))) throw new TypeError("the path was not checked");
   const group =
     (await findGroup(transaction, place.group)) ??
     (await addGroup(transaction, principal, { name: place.group }, context));
-  await putValue(transaction, principal, { group, key: place.key, value }, context);
+  await putValue(transaction, principal, { group, key: place.key, value, account }, context);
 }
 
 /** Groups as they are answered: each with its secrets, and none with a value. */

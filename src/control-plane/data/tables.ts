@@ -148,6 +148,8 @@ export type Tables = {
     readonly group_id: string;
     readonly name: string;
     readonly fqn: string;
+    /** The virtual account that keeps its token here; null for every other secret. */
+    readonly account: string | null;
   };
   /** One row for each secret that a deployment refers to. */
   readonly secret_uses: { readonly deployment_id: string; readonly secret_fqn: string };

@@ -48,7 +48,7 @@ export const notes: { readonly [Name in OperationName]: string } = {
   putLease:
     "Takes the lease, renews it for its holder, or releases it. 409 while somebody else holds it. Needs write on what the scope names. `fencingToken` grows with every new holder; sent as `X-Fencing-Token` it keeps writers out that lost the lease.",
   putSecretGroup:
-    "A changed value becomes a new version of its secret; equal values change nothing. Needs the role tenant-admin.",
+    "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which naming the group's secrets in manifests takes. Needs the role tenant-admin.",
   listPersonalAccessTokens:
     "The caller's own, newest first; a tenant-admin sees everyone's. A token ends with the credential that made it, and is listed no more then.",
   revokePersonalAccessToken:

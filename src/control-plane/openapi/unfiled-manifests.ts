@@ -67,6 +67,12 @@ export function unfiledManifests(schemas: Schemas, unknownFields: "refuse" | "al
         name: groupName,
         integrationId: { ...integrationId, type: ["string", "null"] },
         secrets: secretList,
+        collaborators: {
+          ...schemas[manifestName("workspace")]?.properties?.collaborators,
+          description:
+            "Who may use the group's secrets in manifests: the role `secret-group-user`; replaced by each write",
+          examples: [[{ subject: "team:ml-platform", role_id: "secret-group-user" }]],
+        },
       },
       additionalProperties: unknownFields === "allow",
       examples: [{ type: "secret-group", name: "platform", secrets: [{ key: "db-password", value: "s3cret-Value" }] }],

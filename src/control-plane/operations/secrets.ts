@@ -4,12 +4,14 @@ import { conflict, forbidden, notFound, unprocessable } from "../../http/refusal
 import { isTenantAdmin } from "../access.ts";
 import type { Handler } from "../call.ts";
 import { recordEffect } from "../data/audit.ts";
+import { danglingReferences, newReferences } from "../data/dangling.ts";
 import { page, pageOfRows } from "../data/page.ts";
 import {
   addGroup,
   builtinStore,
   findGroup,
   groupTexts,
+  hasCollaborators,
   isCurrent,
   openSecret,
   putValue,
@@ -38,21 +40,23 @@ const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body
 };
 
 const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, context) => {
-  const { name, integrationId, secrets } = readGroupManifest(body.manifest, context.unknownFields);
+  const { name, integrationId, secrets, collaborators } = readGroupManifest(body.manifest, context.unknownFields);
   if (!isTenantAdmin(principal)) throw forbidden("you may not write secret groups");
   if (integrationId !== null && integrationId !== builtinStore) throw unknownIntegration();
   return context.store.write(async (transaction) => {
     const existing = await findGroup(transaction, name);
-    const group = existing ?? (await addGroup(transaction, principal, { name }, context));
+    const faults = await danglingReferences(transaction, newReferences({ collaborators }, existing?.manifest ?? null));
+    if (faults.length > 0) throw unprocessable(faults);
+    const group = existing ?? (await addGroup(transaction, principal, { name, collaborators }, context));
     // A key that the manifest leaves out stays: nothing here is ever deleted.
-    let isChanged = existing === null;
+    let isChanged = !(existing !== null && hasCollaborators(existing, collaborators));
     for (const secret of secrets) {
       const value = { group, ...secret };
       if (await isCurrent(transaction, value, context)) continue;
       await putValue(transaction, principal, value, context);
       isChanged = true;
     }
-    const kept = isChanged && existing !== null ? await touchGroup(transaction, group, context) : group;
+    const kept = isChanged && existing !== null ? await touchGroup(transaction, group, collaborators, context) : group;
     const effect = { principal, operation: "putSecretGroup", resource: `secret-group/${name}` } as const;
     if (isChanged) await recordEffect(transaction, context, effect);
     return { data: await groupText(transaction, kept) };

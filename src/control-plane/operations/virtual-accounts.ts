@@ -1,17 +1,26 @@
 import type { Kysely, Transaction } from "kysely";
 import type { JsonObject } from "../../contract/json.ts";
+import type { ErrorDetail } from "../../contract/resources.ts";
 import type { Secret } from "../../contract/secret.ts";
 import { Refusal } from "../../http/refusal.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
 import { isTenantAdmin, may } from "../access.ts";
-import { type Account, lastDay, makeAccount, secretStore, secretStoreFaults, withToken } from "../account.ts";
+import {
+  type Account,
+  builtinPath,
+  lastDay,
+  makeAccount,
+  secretStore,
+  secretStoreFaults,
+  withToken,
+} from "../account.ts";
 import { accountSubjectType, issueToken } from "../account-token.ts";
 import type { Handler } from "../call.ts";
 import type { Context } from "../context.ts";
 import { recordEffect } from "../data/audit.ts";
 import { permissionGrants } from "../data/grants.ts";
 import { pageOfRows } from "../data/page.ts";
-import { builtinStore, putAtPath } from "../data/secrets.ts";
+import { builtinStore, isFreeFor, putToken } from "../data/secrets.ts";
 import type { KeptAccount, Tables } from "../data/tables.ts";
 import { findAccount, saveAccount } from "../data/virtual-accounts.ts";
 import { type DeciderOf, type Decision, decide } from "../declared.ts";
@@ -27,9 +36,9 @@ const decider: DeciderOf<Account> = {
   noun: "virtual account",
   mayWrite: (principal, manifest) => may(principal, "admin", { type: "virtual-account", name: nameOf(manifest) }),
   grantsOf,
-  faults: async (_, manifest) => [
+  faults: async (database, manifest) => [
     ...errorsOf(checkMeaning("virtual-account", manifest)),
-    ...secretStoreFaults(manifest),
+    ...(await storeFaults(database, manifest)),
   ],
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeAccount,
@@ -70,6 +79,14 @@ export const virtualAccounts: readonly Served[] = [
   serve("listVirtualAccounts", listVirtualAccounts),
 ];
 
+async function storeFaults(database: Kysely<Tables>, manifest: JsonObject): Promise<readonly ErrorDetail[]> {
+  const faults = secretStoreFaults(manifest);
+  const path = builtinPath(manifest);
+  if (faults.length > 0 || path === null || (await isFreeFor(database, nameOf(manifest), path))) return faults;
+  const message = "names a secret that this account did not create. Choose another path";
+  return [{ pointer: "/secret_store_config/secret_path", message, code: "secret-taken" }];
+}
+
 async function decideAccount(
   database: Kysely<Tables>,
   principal: Principal,
@@ -89,13 +106,13 @@ async function carryOut(
   { action, resource }: Decision<Account>,
   context: Context,
 ): Promise<{ readonly account: Account; readonly token: Secret | null }> {
-  const store = secretStore(resource.manifest);
+  const path = builtinPath(resource.manifest);
   // One whose tokens were revoked gets a new one once there is a place for it.
-  const isRegained = store !== null && resource.jwtId === null;
+  const isRegained = path !== null && resource.jwtId === null;
   if (action !== "create" && !isRegained) return { account: resource, token: null };
   const now = Date.parse(resource.updatedAt);
   const { jwtId, token } = await issueToken(transaction, resource, now, context);
-  if (store !== null) await putAtPath(transaction, principal, store.path, token, context);
+  if (path !== null) await putToken(transaction, principal, { account: resource.name, path, token }, context);
   return { account: withToken(resource, jwtId, now, null), token: action === "create" ? token : null };
 }
 

@@ -5,10 +5,9 @@ import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { replaceFile } from "../../files/write.ts";
 import { Refusal } from "../../http/refusal.ts";
 import type { Context } from "../context.ts";
-import { innerPrincipal } from "../principal.ts";
 import type { Served } from "../serve.ts";
 import { readDocuments, type SeedDocument, SeedError } from "./documents.ts";
-import { type Question, type Writing, writings } from "./writing.ts";
+import { type Question, seeder, type Writing, writings } from "./writing.ts";
 
 /** A document that something else has to come before. */
 type Waiting = { readonly document: SeedDocument; readonly refusal: Refusal };
@@ -38,7 +37,7 @@ export async function seed(folder: string, served: readonly Served[], context: C
 }
 
 function asSeed(served: readonly Served[], context: Context): Ask {
-  const principal = innerPrincipal("seed");
+  const principal = seeder;
   return async (name, { query, body }) => {
     const operation = served.find((candidate) => candidate.name === name);
     if (operation === undefined) throw new Refusal(501, "not-implemented", `${name} is not implemented`);
@@ -66,11 +65,12 @@ async function plant(document: SeedDocument, ask: Ask, context: Context): Promis
 }
 
 async function plantBy(
-  { operation, question }: Writing,
+  { operation, question, prepare }: Writing,
   manifest: JsonObject,
   ask: Ask,
   context: Context,
 ): Promise<"created" | "exists"> {
+  await prepare?.(manifest, context);
   const asked = question(manifest);
   if (asked.exists(await ask(asked.operation, asked))) return "exists";
   const reply = await ask(operation, { query: new Map(), body: { manifest } });

@@ -1,6 +1,12 @@
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
-import { tenant } from "../principal.ts";
+import { builtinPath } from "../account.ts";
+import type { Context } from "../context.ts";
+import { giveToAccount } from "../data/secrets.ts";
+import { innerPrincipal, tenant } from "../principal.ts";
+
+/** Who seeds. */
+export const seeder = innerPrincipal("seed");
 
 /** One call that answers whether a manifest's resource exists. */
 export type Question = {
@@ -12,7 +18,12 @@ export type Question = {
 };
 
 /** How a type of manifest is written, and what to ask before. */
-export type Writing = { readonly operation: OperationName; readonly question: (manifest: JsonObject) => Question };
+export type Writing = {
+  readonly operation: OperationName;
+  readonly question: (manifest: JsonObject) => Question;
+  /** What has to be done before it is asked and written. */
+  readonly prepare?: (manifest: JsonObject, context: Context) => Promise<void>;
+};
 
 /** The writing of each type that can be seeded. */
 export const writings: ReadonlyMap<string, Writing> = new Map([
@@ -20,7 +31,7 @@ export const writings: ReadonlyMap<string, Writing> = new Map([
   ["workspace", rehearsed("putWorkspace")],
   ["team", rehearsed("putTeam")],
   ["sso-team", rehearsed("putTeam")],
-  ["virtual-account", rehearsed("putVirtualAccount")],
+  ["virtual-account", { ...rehearsed("putVirtualAccount"), prepare: takeSecret }],
   ["ml-repo", rehearsed("putMlRepo")],
   ["service", rehearsed("putApp")],
   ["model-version", versioned("putModelVersion", "listModelVersions", "model")],
@@ -42,6 +53,13 @@ function rehearsed(operation: OperationName): Writing {
       },
     }),
   };
+}
+
+// A folder may hold the secret that an account keeps its token in: it is the account's from the beginning.
+async function takeSecret(manifest: JsonObject, context: Context): Promise<void> {
+  const [account, path] = [text(manifest.name), builtinPath(manifest)];
+  if (account === undefined || path === null) return;
+  await context.store.write((transaction) => giveToAccount(transaction, { account, path, maker: seeder }));
 }
 
 // What exists keeps its values: they may have been replaced since.

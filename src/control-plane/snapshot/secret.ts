@@ -25,6 +25,20 @@ export function secretFqns({ secretGroups, applications }: Snapshot): readonly s
   return [...new Set([...listed, ...referred])];
 }
 
+/** Copies a secret group, and who may use it. */
+export async function copyGroup(
+  transaction: Transaction<Tables>,
+  { fqn: given, name: called, manifest }: JsonObject,
+  context: Context,
+): Promise<Copied> {
+  const [fqn, name] = [text(given), text(called)];
+  if (!fqn || !name || !fqn.endsWith(`:${name}`)) return refused("it lacks its name");
+  if ((await findGroup(transaction, name)) !== null) return { result: "exists" };
+  const collaborators = isObject(manifest) ? objects(manifest.collaborators) : [];
+  await addGroup(transaction, copier, { name, fqn, collaborators }, context);
+  return { result: "copied", resource: `secret-group/${name}` };
+}
+
 /** Keeps a placeholder where a secret was seen, so that whoever refers to it finds it. */
 export async function copyPlaceholder(
   transaction: Transaction<Tables>,

@@ -1,8 +1,10 @@
 import type { Transaction } from "kysely";
-import { type JsonObject, text } from "../../contract/json.ts";
+import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
+import { builtinPath } from "../account.ts";
 import type { Context } from "../context.ts";
 import { recordEffect } from "../data/audit.ts";
+import { giveToAccount } from "../data/secrets.ts";
 import type { Tables } from "../data/tables.ts";
 import { clusterKind } from "../operations/clusters.ts";
 import { mlRepoKind } from "../operations/ml-repos.ts";
@@ -14,7 +16,7 @@ import { copyAccount } from "./account.ts";
 import { copyApplication } from "./application.ts";
 import { type Copied, copier } from "./copied.ts";
 import { copyDeclared } from "./declared.ts";
-import { copyPlaceholder, secretFqns } from "./secret.ts";
+import { copyGroup, copyPlaceholder, secretFqns } from "./secret.ts";
 import type { Snapshot } from "./seen.ts";
 import { copyVersion } from "./version.ts";
 
@@ -47,7 +49,7 @@ export async function copySnapshot(snapshot: Snapshot, context: Context): Promis
     return refused;
   };
   const { applications } = snapshot;
-  return [
+  const refused = [
     ...(await all("putCluster", snapshot.clusters, named("cluster"), copyDeclared(clusterKind))),
     ...(await all("putWorkspace", snapshot.workspaces, named("workspace"), copyDeclared(workspaceKind))),
     ...(await all("putTeam", snapshot.teams, named("team"), copyDeclared(teamKind))),
@@ -55,9 +57,21 @@ export async function copySnapshot(snapshot: Snapshot, context: Context): Promis
     ...(await all("putMlRepo", snapshot.mlRepos, named("ml-repo"), copyDeclared(mlRepoKind))),
     ...(await all("putModelVersion", snapshot.modelVersions, named("model-version"), copyVersion(modelKind))),
     ...(await all("putPromptVersion", snapshot.promptVersions, named("chat_prompt"), copyVersion(promptKind))),
+    ...(await all("putSecretGroup", snapshot.secretGroups, named("secret-group"), copyGroup)),
     ...(await all("putSecretGroup", secretFqns(snapshot), (fqn) => `secret/${fqn}`, copyPlaceholder)),
     ...(await all("putApp", applications, ({ application }) => named("application")(application), copyApplication)),
   ];
+  await context.store.write((transaction) => giveSecrets(transaction, snapshot));
+  return refused;
+}
+
+// The secret that an account keeps its token in is its own here too.
+async function giveSecrets(transaction: Transaction<Tables>, { virtualAccounts }: Snapshot): Promise<void> {
+  for (const { name, manifest } of virtualAccounts) {
+    const declared = isObject(manifest) ? manifest : {};
+    const [account, path] = [text(declared.name) || text(name), builtinPath(declared)];
+    if (account && path !== null) await giveToAccount(transaction, { account, path, maker: copier });
+  }
 }
 
 type Task<Row> = { readonly operation: OperationName; readonly row: Row; readonly copy: Copy<Row> };

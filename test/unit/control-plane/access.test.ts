@@ -12,6 +12,7 @@ import type { Principal, Role } from "../../../src/control-plane/principal.ts";
 const cluster: Target = { type: "cluster", fqn: "c1" };
 const workspace: Target = { type: "workspace", fqn: "c1:ws1" };
 const repo: Target = { type: "ml-repo", name: "r1" };
+const group: Target = { type: "secret-group", fqn: "holdfast:db" };
 
 function holding(resourceType: string, resourceFqn: string, roleId: string, slug = "dev@x.io"): Principal {
   return {
@@ -56,6 +57,21 @@ test.each<[string, string, string, readonly Action[], readonly Action[], readonl
   expect(allowed(principal, cluster)).toEqual(onCluster);
   expect(allowed(principal, workspace)).toEqual(onWorkspace);
   expect(allowed(principal, repo)).toEqual(onRepo);
+});
+
+test("S48 a secret group is used by whoever holds that role on it", () => {
+  const user = holding("secret-group", "holdfast:db", "secret-group-user");
+  expect(allowed(user, group)).toEqual(["read"]);
+  expect(allowed(user, { ...group, fqn: "holdfast:d" })).toEqual([]);
+  expect(allowed(holding("secret-group", "db", "secret-group-user"), group)).toEqual([]);
+  expect(allowed(holding("secret-group", "holdfast:db", "my-own-role"), group)).toEqual([]);
+  expect(allowed(holding("tenant", "holdfast", "tenant-admin"), group)).toEqual(all);
+  expect(
+    mayGrant(user, { resourceType: "secret-group", resourceFqn: "holdfast:db", roleId: "secret-group-user" }),
+  ).toBe(true);
+  expect(
+    mayGrant(nobody, { resourceType: "secret-group", resourceFqn: "holdfast:db", roleId: "secret-group-user" }),
+  ).toBe(false);
 });
 
 test("a virtual account sees itself", () => {
