@@ -1,7 +1,7 @@
 import { groupOf } from "./looking.ts";
 import type { Prepared } from "./prepare.ts";
 
-// Text that names no cluster and no workspace is the tenant's.
+// The tenant's name: the scope above all others.
 const EVERYTHING = "holdfast";
 
 /** What a source writes to, as far as one lease can name it: its one workspace, or everything. */

@@ -2,11 +2,12 @@ import { sql, type Transaction } from "kysely";
 import { fillPath, operation } from "../contract/operations.ts";
 import { errorBody, Refusal } from "../http/refusal.ts";
 import type { Context } from "./context.ts";
-import { passFence, raiseFence } from "./data/fences.ts";
+import { fenceFault } from "./data/fences.ts";
 import { findReply, keepReply, type Slot, slotOf } from "./data/kept-replies.ts";
 import type { Tables } from "./data/tables.ts";
 import type { Request, Served } from "./serve.ts";
 import type { WriteHeaders } from "./write-headers.ts";
+import { writtenScope } from "./written-scope.ts";
 
 /** What a request is answered, as JSON text in pieces: now, or as when it was first made. */
 export type Reply = { readonly status: number; readonly pieces: readonly string[]; readonly isReplay: boolean };
@@ -29,7 +30,7 @@ export function createWriteOnce(context: Context): WriteOnce {
     try {
       return await begin(write, context);
     } catch (error) {
-      if (error instanceof Refusal) await remember(error, write, context);
+      if (error instanceof Refusal && slot !== null) await remember(error, slot, context);
       throw error;
     }
   };
@@ -91,12 +92,18 @@ async function pass(
   write: Write,
   within: Context,
 ): Promise<void> {
-  const { name: principal } = write.request.principal;
-  if (await passFence(transaction, fence, { principal, isShared: within.store.isShared })) return;
+  const written = await writtenScope(write.served, write.request, transaction);
+  const fault = await fenceFault(transaction, fence, { written, isShared: within.store.isShared });
+  if (fault === null) return;
   const refusal = await rehearsed(transaction, write, within);
   if (refusal !== null && refusal.status !== 409) throw refusal;
-  throw new Refusal(412, "stale-fencing-token", "a later writer was here: this fencing token is stale");
+  throw new Refusal(412, `${fault}-fencing-token`, fenceFaults[fault]);
 }
+
+const fenceFaults = {
+  stale: "a newer lease was issued for this: the fencing token is stale",
+  unknown: "no lease of this scope has this fencing token",
+} as const;
 
 class Rehearsed extends Error {
   override readonly name = "Rehearsed";
@@ -136,16 +143,11 @@ async function rehearsed(
 // These say something of the moment, not of the request: asked again, it may go well.
 const passing: readonly number[] = [401, 403, 409, 412, 429];
 
-/** A refused write leaves no effect; that it was refused, and what number it carried, is remembered all the same. */
-async function remember(refusal: Refusal, { slot, fence, request }: Write, context: Context): Promise<void> {
-  const isLasting = !passing.includes(refusal.status) && refusal.status < 500 && refusal.code !== REUSED;
-  if (slot !== null && isLasting) {
-    const reply = { status: refusal.status, text: JSON.stringify(errorBody(refusal)) };
-    await context.store.write((transaction) => keepReply(transaction, slot, reply, context));
-  }
-  if (fence !== null && (isLasting || refusal.status === 409)) {
-    await context.store.write(async (transaction) => raiseFence(transaction, fence, request.principal.name));
-  }
+/** A refused write leaves no effect; that it was refused is remembered under its key. */
+async function remember(refusal: Refusal, slot: Slot, context: Context): Promise<void> {
+  if (passing.includes(refusal.status) || refusal.status >= 500 || refusal.code === REUSED) return;
+  const reply = { status: refusal.status, text: JSON.stringify(errorBody(refusal)) };
+  await context.store.write((transaction) => keepReply(transaction, slot, reply, context));
 }
 
 const REUSED = "idempotency-key-reused";

@@ -1,5 +1,6 @@
 import type { Context } from "./context.ts";
 import { forgetReplies } from "./data/kept-replies.ts";
+import { forgetLeases } from "./data/leases.ts";
 import { forgetEndedTokens } from "./data/personal-tokens.ts";
 import { advanceRollouts } from "./rollout/advance.ts";
 import { Wheel } from "./rollout/wheel.ts";
@@ -68,6 +69,7 @@ async function keepUp(context: Context): Promise<number> {
   await context.store.write(async (transaction) => {
     await forgetReplies(transaction, context.now());
     await forgetEndedTokens(transaction, context.now());
+    await forgetLeases(transaction, await context.store.time(transaction));
   });
   await context.signingKeys.renew("old");
   return context.now() + HOUR;

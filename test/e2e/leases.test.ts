@@ -16,11 +16,11 @@ const files: Files = {
 const flags = ["apply", "--yes", "--no-wait", "--concurrency", "1", "--request-timeout", "1"];
 
 /** An apply in the middle of its writes: one has arrived, and its reply has not. Its lease lives longer than that may take. */
-async function applyUnderWay(server: Server, requestSeconds: number) {
+async function applyUnderWay(server: Server, requestSeconds: number, more: readonly string[] = []) {
   const source = await sourceOf(files, server);
   const gate = await gateTo(server);
   const held = gate.hold("PUT", "/api/svc/v1/workspaces");
-  const apply = source.start([...flags, "-o", "json", "--request-timeout", `${requestSeconds}`], {
+  const apply = source.start([...flags, "-o", "json", "--request-timeout", `${requestSeconds}`, ...more], {
     HOLDFAST_SERVER: gate.url,
   });
   await held;
@@ -43,14 +43,24 @@ describe("two applies with state folders of their own on one control plane", () 
     expect(refused.stderr).toMatch(
       /^error: \S+:\/\S+\.holdfast \(\w{8}\) has this lease until \d{4}-\S+Z\n {2}→ wait until it ends, or stop it/m,
     );
-    // Where two sources have nothing in common, a scope for each lets both write.
-    const apart = await sourceOf({ "account.yaml": account("other"), ...foundations }, server);
-    expect(await apart.run([...flags, "--only", "cluster/dev", "--lease-scope", "other"])).toMatchObject({ code: 0 });
     await gate.letGo();
     expect(await apply.ended).toMatchObject({ code: 0 });
     const after = await other.run(flags);
     expect(after).toMatchObject({ code: 0, stdout: "Applied: 6 unchanged\n" });
     expectOneOfEach(server);
+  });
+
+  test("where two sources have nothing in common, a scope for each lets both write", async () => {
+    const server = await serve();
+    const { apply, gate } = await applyUnderWay(server, 20, ["--lease-scope", "one/source"]);
+    const apart = await sourceOf({ "account.yaml": account("other"), ...foundations }, server);
+    const aside = [...flags, "--only", "cluster/dev", "--lease-scope"];
+    expect(await apart.run([...aside, "other/source"])).toMatchObject({ code: 0 });
+    const refused = await apart.run([...flags, "--kind", "virtual-account", "--lease-scope", "holdfast"]);
+    expect(refused.code).toBe(8);
+    expect(refused.stderr).toMatch(/has the lease on one\/source, which overlaps with holdfast, until/);
+    await gate.letGo();
+    expect(await apply.ended).toMatchObject({ code: 0 });
   });
 
   test("F61 one that was killed is outlived, and nothing of what it did is done again", async () => {
@@ -107,4 +117,69 @@ test("of two that watch one leads, and the other takes over when it ends or slee
   await eventually("the first one's word", async () => (await members()) === "joan@example.com");
   leader.kill("SIGTERM");
   expect(await leader.ended).toMatchObject({ code: 0 });
+});
+
+const services = Array.from({ length: 20 }, (_, nth) => `svc-${nth}`);
+
+/** The services of one commit: each with the image of that commit. */
+function commit(tag: string): Files {
+  return Object.fromEntries(services.map((name) => [`services/${name}.yaml`, service(name).replace("1.0.0", tag)]));
+}
+
+/** How many versions each service has. */
+async function versions(server: Server): Promise<readonly number[]> {
+  const { data } = await server.call("GET", "/api/svc/v1/apps");
+  return data.map(({ lastVersion }: { readonly lastVersion: number }) => lastVersion);
+}
+
+const once = services.map(() => 1);
+const twice = services.map(() => 2);
+
+describe("a daemon with everything in its source and a pipeline with one workspace, a commit apart", {
+  timeout: 60_000,
+}, () => {
+  const patience = ["--concurrency", "2", "--request-timeout", "5"];
+  const watching = ["watch", "--no-wait", "--sink", "file", ...patience];
+  const applying = ["apply", "--yes", "--no-wait", ...patience];
+
+  test("F74 while the daemon leads the pipeline is refused, and nothing is doubled", async () => {
+    const server = await serve();
+    const gate = await gateTo(server);
+    const daemon = await sourceOf({ ...foundations, ...commit("1.0.0") }, server);
+    const watch = daemon.start(watching, { HOLDFAST_SERVER: gate.url });
+    await watch.shows("stdout", /^Applied: 23 created/m);
+    expect(await versions(server)).toEqual(once);
+    const held = gate.hold("PUT", "/api/svc/v1/apps");
+    for (const [file, text] of Object.entries(commit("1.1.0"))) await daemon.write(file, text);
+    await held;
+    const pipeline = await sourceOf(commit("1.1.0"), server);
+    const refused = await pipeline.run(applying);
+    expect(refused).toMatchObject({ code: 8, stdout: "" });
+    expect(refused.stderr).toMatch(/has the lease on holdfast, which overlaps with dev:web, until/);
+    await gate.letGo();
+    await eventually("the new commit", async () => (await versions(server)).every((version) => version === 2));
+    watch.kill("SIGTERM");
+    expect(await watch.ended).toMatchObject({ code: 0 });
+    expect(await pipeline.run(applying)).toMatchObject({ code: 0, stdout: "Applied: 20 unchanged\n" });
+    expect(await versions(server)).toEqual(twice);
+  });
+
+  test("F74 while the pipeline writes the new commit the daemon stands by, and then finds it written", async () => {
+    const server = await serve();
+    const daemon = await sourceOf({ ...foundations, ...commit("1.0.0") }, server);
+    expect(await daemon.run(applying)).toMatchObject({ code: 0 });
+    for (const [file, text] of Object.entries(commit("1.1.0"))) await daemon.write(file, text);
+    const gate = await gateTo(server);
+    const pipeline = await sourceOf(commit("1.1.0"), server);
+    const held = gate.hold("PUT", "/api/svc/v1/apps");
+    const apply = pipeline.start(applying, { HOLDFAST_SERVER: gate.url });
+    await held;
+    const watch = daemon.start(watching);
+    await watch.shows("stderr", /^standing by: .* has the lease on dev:web, which overlaps with holdfast, until /m);
+    await gate.letGo();
+    expect(await apply.ended).toMatchObject({ code: 0 });
+    await watch.shows("stderr", /^taking over$/m);
+    await watch.shows("stdout", /^Applied: 23 unchanged$/m);
+    expect(await versions(server)).toEqual(twice);
+  });
 });

@@ -82,7 +82,7 @@ test("F64 a commit that a crash took is not mistaken for the one that got its nu
   const numbers: number[] = [];
   const broken = wire.breakAt("COMMIT", "before it arrives");
   const writing = store.write(async (transaction) => {
-    await transaction.insertInto("fences").values({ principal: "user:admin", scope: "main", number: 1 }).execute();
+    await transaction.insertInto("lease_numbers").values({ name: "test", number: 1 }).execute();
     const { rows } = await sql<{ readonly number: number }>`SELECT ${sql.raw(number)}`.execute(transaction);
     numbers.push(...rows.map((row) => row.number));
   });
@@ -95,7 +95,7 @@ test("F64 a commit that a crash took is not mistaken for the one that got its nu
   expect(later).toContain(lost);
   await wire.mend();
   await writing;
-  expect(await ask("numbers", "SELECT count(*)::int AS number FROM fences")).toEqual([1]);
+  expect(await ask("numbers", "SELECT count(*)::int AS number FROM lease_numbers WHERE name = 'test'")).toEqual([1]);
   expect(numbers).toHaveLength(2);
 });
 

@@ -234,17 +234,16 @@ test("F64 a commit whose outcome cannot be had is in doubt, and neither made aga
   const { address, wire } = await wired(data);
   const store = await openPostgresStore<Tables>(address, migrations, { deadline: 300 });
   onTestFinished(() => store.close());
-  const fence = { principal: "user:admin", scope: "main", number: 1 };
   let runs = 0;
   const broken = wire.breakAt("COMMIT", "before its answer arrives");
   const writing = store.write(async (transaction) => {
     runs += 1;
-    await transaction.insertInto("fences").values(fence).execute();
+    await transaction.insertInto("lease_numbers").values({ name: "test", number: 1 }).execute();
   });
   const outcome = expect(writing).rejects.toMatchObject({ code: "in-doubt" });
   await broken;
   await wire.cut();
   await outcome;
   expect(runs).toBe(1);
-  expect(await statement(data, "SELECT scope FROM fences")).toEqual([{ scope: "main" }]);
+  expect(await statement(data, "SELECT name FROM lease_numbers WHERE name = 'test'")).toEqual([{ name: "test" }]);
 });

@@ -200,7 +200,7 @@ test("F62 a lease is held on every server, ends by the clock of the database, an
   expect(taken.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 11 }, () => 409)]);
 
   const first = await put(one, lease, take("a", 60));
-  expect(first.body.data.fencingToken).toBe(1);
+  const number: number = first.body.data.fencingToken;
   // For the one it would be over long ago, and the other would let it last for an hour more.
   for (const server of [two, three]) expect((await put(server, lease, take("b", 60))).status).toBe(409);
   const end = Date.parse((await put(three, lease, take("a", 1))).body.data.expiresAt);
@@ -209,10 +209,41 @@ test("F62 a lease is held on every server, ends by the clock of the database, an
     const reply = await put(three, lease, take("b", 60));
     return reply.status === 200 && reply.body.data;
   });
-  expect(second.fencingToken).toBe(2);
-  const fenced = (number: number) => ({ "x-fencing-scope": "main", "x-fencing-token": String(number) });
-  expect((await put(two, "clusters", { manifest: cluster }, fenced(1))).status).toBe(412);
-  expect((await put(one, "clusters", { manifest: cluster }, fenced(2))).status).toBe(200);
+  expect(second.fencingToken).toBe(number + 1);
+  const fenced = (token: number) => ({ "x-fencing-scope": "main", "x-fencing-token": String(token) });
+  expect((await put(two, "clusters", { manifest: cluster }, fenced(number))).status).toBe(412);
+  expect((await put(one, "clusters", { manifest: cluster }, fenced(number + 1))).status).toBe(200);
+});
+
+test("F74 leases that overlap exclude each other whichever servers are asked, and so do their numbers", async () => {
+  const { servers, one, two } = await sharing([{}, {}, {}]);
+  await plantWorkspace(one.admin);
+  const scopes = ["holdfast", "c1x", "c1x:ws1", "c1x:ws2", "c2x", "c2x:ws1"];
+  const lease = (nth: number, more: object = {}) => {
+    const server = servers[nth % servers.length] ?? one;
+    return put(server, `leases/${scopes[nth]}`, { holder: `holder-${nth}`, ttlSeconds: 60, ...more });
+  };
+  let last = { scope: "", number: 0 };
+  for (let round = 0; round < 10; round += 1) {
+    const replies = await Promise.all(scopes.map((_, nth) => lease((nth + round) % scopes.length)));
+    const held = replies.flatMap(({ status, body }) => (status === 200 ? [body.data] : []));
+    const names: readonly string[] = held.map(({ scope }) => scope);
+    const clash = names.flatMap((name) =>
+      names.filter((other) => other !== name && (name === "holdfast" || other.startsWith(`${name}:`))),
+    );
+    expect([names.length > 0, clash]).toEqual([true, []]);
+    const numbers: readonly number[] = held.map(({ fencingToken }) => fencingToken);
+    expect(Math.min(...numbers)).toBeGreaterThan(last.number);
+    last = { scope: names[0] ?? "", number: Math.max(...numbers) };
+    for (const nth of scopes.keys()) await lease(nth, { release: true });
+  }
+  const late = (await lease(0)).body.data.fencingToken;
+  await lease(0, { release: true });
+  const fenced = (scope: string, token: number) => ({ "x-fencing-scope": scope, "x-fencing-token": String(token) });
+  expect((await put(two, "apps", { manifest: service }, fenced("holdfast", late))).status).toBe(200);
+  const newer = (await lease(2)).body.data.fencingToken;
+  expect((await put(two, "apps", { manifest: service }, fenced("holdfast", late))).status).toBe(412);
+  expect((await put(one, "apps", { manifest: service }, fenced("c1x:ws1", newer))).status).toBe(200);
 });
 
 test("what is taken away on one server is refused on the others within a second", async () => {

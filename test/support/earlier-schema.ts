@@ -7,6 +7,8 @@ const undo = [
   "ALTER TABLE personal_tokens DROP COLUMN last_used_at",
   "ALTER TABLE secrets DROP COLUMN account",
   "DELETE FROM grants WHERE source LIKE 'secret-group/%'",
+  "CREATE TABLE fences (principal text NOT NULL, scope text NOT NULL, number bigint NOT NULL, PRIMARY KEY (principal, scope))",
+  "DROP TABLE lease_numbers",
   "DELETE FROM kysely_migration WHERE name >= '0040'",
 ];
 

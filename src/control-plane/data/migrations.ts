@@ -5,6 +5,7 @@ import { exactlyOnce } from "./migrations/010-exactly-once.ts";
 import { jobRuns } from "./migrations/020-job-runs.ts";
 import { tokenCredentials } from "./migrations/040-token-credentials.ts";
 import { secretGrants } from "./migrations/041-secret-grants.ts";
+import { leaseTree } from "./migrations/042-lease-tree.ts";
 
 /** The steps of the control plane's schema. Once released a step never changes; a new one follows. */
 export const migrations: Migrations = {
@@ -22,6 +23,7 @@ export const migrations: Migrations = {
   "0020-job-runs": jobRuns,
   "0040-token-credentials": tokenCredentials,
   "0041-secret-grants": secretGrants,
+  "0042-lease-tree": leaseTree,
 };
 
 const resource = { id: "text", created_at: "text", json: "text" } as const;

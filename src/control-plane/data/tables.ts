@@ -182,9 +182,9 @@ export type Tables = {
     readonly sealed: string;
     readonly kept_until: number;
   };
-  /** The highest fencing number seen from a principal in a scope. */
-  readonly fences: { readonly principal: string; readonly scope: string; readonly number: number };
-  /** Who may write in a scope, and until when (epoch milliseconds); a row stays, so that numbers never repeat. */
+  /** `issued` is the last fencing number that was issued, `changes` counts the changes of leases. */
+  readonly lease_numbers: { readonly name: string; readonly number: number };
+  /** Who may write in a scope, and until when (epoch milliseconds); the holder is empty once it was given back. */
   readonly leases: {
     readonly scope: string;
     readonly holder: string;

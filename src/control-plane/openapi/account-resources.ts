@@ -62,6 +62,8 @@ export const team = object<Team>("A team of people", {
 export const lease = object<Lease>("The right to be the one writer of a scope, for a while", {
   scope: text("What the lease is for", "prod-eu:ranking"),
   holder: text("Who holds it", "holdfast-0"),
-  fencingToken: integer("Number to send as `X-Fencing-Token`; a later holder has a higher one", 7, { minimum: 0 }),
+  fencingToken: integer("Number to send as `X-Fencing-Token`; a later holder, of whatever scope, has a higher one", 7, {
+    minimum: 0,
+  }),
   expiresAt: moment("When it ends unless renewed"),
 });

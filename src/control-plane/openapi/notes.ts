@@ -46,7 +46,7 @@ export const notes: { readonly [Name in OperationName]: string } = {
   listSecretGroups: "Newest first, without values.",
   listJobRuns: "Newest first.",
   putLease:
-    "Takes the lease, renews it for its holder, or releases it. 409 while somebody else holds it. Needs write on what the scope names. `fencingToken` grows with every new holder; sent as `X-Fencing-Token` it keeps writers out that lost the lease.",
+    "Takes the lease, renews it for its holder, or releases it. Scopes are a tree: everything (the tenant's name), a cluster `c`, a workspace `c:w`; ml repos and other texts stand right below everything. 409 while somebody else holds it, or a lease above or below it. Needs write on what the scope names. `fencingToken` comes from one sequence for all scopes; sent as `X-Fencing-Token` it keeps writers out that lost the lease.",
   putSecretGroup:
     "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which naming the group's secrets in manifests takes. Needs the role tenant-admin.",
   listPersonalAccessTokens:

@@ -92,14 +92,15 @@ const writing: { readonly [name: string]: ParameterObject } = {
   fencingToken: {
     name: "X-Fencing-Token",
     in: "header",
-    description: "Number of the lease under which the caller writes; 412 when a higher one was seen in the scope",
+    description:
+      "Number of the lease under which the caller writes; 412 when it was not issued for the scope, or when a higher one was issued for any scope that covers what is written",
     schema: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     example: 7,
   },
   fencingScope: {
     name: "X-Fencing-Scope",
     in: "header",
-    description: "What the fencing token is for",
+    description: "Scope of that lease; without it everything",
     schema: { type: "string", maxLength: 256, pattern: printable, default: "" },
     example: "prod-eu:ranking",
   },

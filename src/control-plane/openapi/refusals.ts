@@ -16,7 +16,11 @@ const all: readonly Refusing[] = [
   { status: 403, name: "Forbidden", description: "The caller may not do this" },
   { status: 404, name: "NotFound", description: "Absent, or not visible to the caller: both read the same" },
   { status: 409, name: "Conflict", description: "The request is sound, and what exists is in its way" },
-  { status: 412, name: "StaleFencingToken", description: "A later writer was here: the fencing token is stale" },
+  {
+    status: 412,
+    name: "StaleFencingToken",
+    description: "The fencing token is stale, or was never issued for its scope",
+  },
   { status: 413, name: "BodyTooLarge", description: "The body is larger than 8 MiB" },
   { status: 415, name: "NotJson", description: "The body is not `application/json`" },
   {
@@ -53,7 +57,7 @@ const examples: { readonly [status: number]: Omit<ErrorBody, "statusCode"> } = {
   403: { message: "you may not write this", code: "forbidden" },
   404: { message: "the cluster was not found", code: "not-found" },
   409: { message: "a deployment is in progress", code: "deployment-in-progress" },
-  412: { message: "a later writer was here: this fencing token is stale", code: "stale-fencing-token" },
+  412: { message: "a newer lease was issued for this: the fencing token is stale", code: "stale-fencing-token" },
   413: { message: "the body is larger than 8 MiB", code: "body-too-large" },
   415: { message: "the body must be application/json", code: "not-json" },
   422: {

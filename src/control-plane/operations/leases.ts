@@ -1,46 +1,100 @@
 import type { Transaction } from "kysely";
 import { badRequest, conflict, forbidden } from "../../http/refusal.ts";
 import { may } from "../access.ts";
-import type { Body, Handler } from "../call.ts";
+import type { Body, Call, Handler } from "../call.ts";
+import type { Context } from "../context.ts";
 import { recordEffect } from "../data/audit.ts";
-import { highestSeen } from "../data/fences.ts";
-import { findLease, type KeptLease, leaseOf, saveLease } from "../data/leases.ts";
+import { issueNumber, type KeptLease, leaseOf, lockLeases, overlappingLeases, saveLease } from "../data/leases.ts";
 import type { Tables } from "../data/tables.ts";
 import { toText } from "../json-text.ts";
-import { tenant } from "../principal.ts";
-import { scopeTarget } from "../scope.ts";
+import { scopeName, scopePath, scopeTarget } from "../scope.ts";
 import { type Served, serve } from "../serve.ts";
 import { isScope } from "../write-headers.ts";
 
 const LONGEST_SECONDS = 24 * 60 * 60;
 
-const putLease: Handler<"putLease"> = async ({ principal, path: { scope }, body }, context) => {
-  checkForm(scope, body);
-  if (!may(principal, "write", scopeTarget(scope, tenant))) throw forbidden("you may not write in this scope");
+const putLease: Handler<"putLease"> = async (call, context) => {
+  const { principal, path, body } = call;
+  checkForm(path.scope, body);
+  if (!may(principal, "write", scopeTarget(path.scope))) throw forbidden("you may not write in this scope");
   return context.store.write(async (transaction) => {
+    await lockLeases(transaction);
     const now = await context.store.time(transaction);
-    const former = await findLease(transaction, scope);
-    const isHeld = former !== null && former.expires_at > now;
-    const wanted = { scope, holder: body.holder, principal: principal.name };
-    if (isHeld && !isSameHolder(former, wanted)) throw heldByAnother(former);
-    const isRelease = body.release === true;
-    const lease: KeptLease = {
-      ...wanted,
-      // The holder of a live lease keeps its number: it has been the only writer all along.
-      number: isHeld || isRelease ? (former?.number ?? 0) : await nextNumber(transaction, former, wanted),
-      expires_at: isRelease ? now : now + body.ttlSeconds * 1000,
-    };
-    if (isHeld || !isRelease) await saveLease(transaction, lease);
-    // A renewal changes nothing that anybody would look for.
-    if (isHeld === isRelease) {
-      await recordEffect(transaction, context, { principal, operation: "putLease", resource: `lease/${scope}` });
-    }
-    return { data: toText(leaseOf(lease)) };
+    const near = await overlappingLeases(transaction, scopePath(path.scope));
+    const change: Change = { transaction, call, context, now, near, scope: scopeName(scopePath(path.scope)) };
+    const lease = body.release === true ? await release(change) : await take(change);
+    return { data: toText(leaseOf(lease, path.scope)) };
   });
 };
 
 /** The operation on leases: E10. */
 export const leases: readonly Served[] = [serve("putLease", putLease)];
+
+/** A change of a lease under way. */
+type Change = {
+  readonly transaction: Transaction<Tables>;
+  readonly call: Call<"putLease">;
+  readonly context: Context;
+  readonly now: number;
+  /** The leases, current or over, of scopes that overlap. */
+  readonly near: readonly KeptLease[];
+  /** The name of the scope. */
+  readonly scope: string;
+};
+
+async function take(change: Change): Promise<KeptLease> {
+  const { transaction, call, now, near, scope } = change;
+  const { principal, body } = call;
+  refuseHeld(change, near);
+  const former = near.find((lease) => lease.scope === scope);
+  const isNewest = near.every(({ number }) => number <= (former?.number ?? 0));
+  // Who comes back to its lease has been the only writer all along, unless a newer one was issued since.
+  const isOurs = former !== undefined && isHeldBy(former, change) && isNewest;
+  const number = isOurs ? former.number : await issueNumber(transaction);
+  const { holder, ttlSeconds } = body;
+  const lease = { scope, holder, principal: principal.name, number, expires_at: now + ttlSeconds * 1000 };
+  await saveLease(transaction, lease);
+  // A renewal changes nothing that anybody would look for.
+  if (!isOurs) await audit(change, `lease/${scope}`);
+  return lease;
+}
+
+async function release(change: Change): Promise<KeptLease> {
+  const { transaction, call, now, near, scope } = change;
+  const { holder } = call.body;
+  const former = near.filter((lease) => lease.scope === scope);
+  refuseHeld(change, former);
+  const [own] = former.filter((lease) => isHeldBy(lease, change));
+  const ended = { scope, ...nobody, number: own?.number ?? former[0]?.number ?? 0, expires_at: now };
+  if (own !== undefined) await saveLease(transaction, ended);
+  if (own !== undefined && own.expires_at > now) await audit(change, `lease/${scope}`);
+  return { ...ended, holder };
+}
+
+// What was given back is nobody's: it gets a new number even if the same holder takes it again.
+const nobody = { holder: "", principal: "" };
+
+/** Refuses when others hold one of these; of several it names the one that ends last. */
+function refuseHeld(change: Change, leases: readonly KeptLease[]): void {
+  const [last] = leases
+    .filter((lease) => lease.expires_at > change.now && !isHeldBy(lease, change))
+    .toSorted((one, other) => other.expires_at - one.expires_at);
+  if (last !== undefined) throw held(last, change);
+}
+
+// A name is easily taken twice: the same one of another caller is another holder.
+function isHeldBy({ holder, principal }: KeptLease, { call }: Change): boolean {
+  return holder === call.body.holder && principal === call.principal.name;
+}
+
+function held({ scope, holder, expires_at: end }: KeptLease, change: Change): Error {
+  const which = scope === change.scope ? "this lease" : `the lease on ${scope}, which overlaps with ${change.scope},`;
+  return conflict("lease-held", `${holder} has ${which} until ${new Date(end).toISOString()}`);
+}
+
+function audit({ transaction, call, context }: Change, resource: string): Promise<void> {
+  return recordEffect(transaction, context, { principal: call.principal, operation: "putLease", resource });
+}
 
 function checkForm(scope: string, { holder, ttlSeconds }: Body<"putLease">): void {
   if (!isScope(scope)) throw badRequest("the scope must be at most 256 printable characters without spaces");
@@ -51,28 +105,4 @@ function checkForm(scope: string, { holder, ttlSeconds }: Body<"putLease">): voi
 
 function badMember(pointer: string, message: string): Error {
   return badRequest(`${pointer}: ${message}`, [{ pointer, message, code: "form" }]);
-}
-
-type Holder = Pick<KeptLease, "scope" | "holder" | "principal">;
-
-// A name is easily taken twice: the same one of another caller is another holder.
-function isSameHolder(one: Holder, other: Holder): boolean {
-  return one.holder === other.holder && one.principal === other.principal;
-}
-
-function heldByAnother({ holder, expires_at: end }: KeptLease): Error {
-  return conflict("lease-held", `${holder} has this lease until ${new Date(end).toISOString()}`);
-}
-
-// What callers make up beyond this fences nobody but themselves: else one of them could use up all numbers of a scope.
-const LARGEST_MADE_UP = 2 ** 48;
-
-// Above every number that was issued, and above those that the caller made up: it would be fenced by its own.
-async function nextNumber(
-  transaction: Transaction<Tables>,
-  former: KeptLease | null,
-  { scope, principal }: Holder,
-): Promise<number> {
-  const seen = await highestSeen(transaction, { principal, scope });
-  return Math.max(former?.number ?? 0, seen > LARGEST_MADE_UP ? 0 : seen) + 1;
 }

@@ -3,6 +3,7 @@ import { connect } from "../../../src/client/connect.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 import { type LeaseOptions, takeLease, takeLeaseInTurn } from "../../../src/engine/lease.ts";
 import { addUser, startControlPlane } from "../../control-plane.ts";
+import { statement } from "../../support/databases.ts";
 import { json, serve as serveAnswers } from "../client/server.ts";
 
 const manifest = { type: "team", name: "ml", members: ["ada@example.com"] };
@@ -46,13 +47,14 @@ async function opened(options: Parameters<typeof startControlPlane>[0] = {}) {
 const never = { signal: new AbortController().signal };
 
 test("writes carry its number, and once the control plane refuses that nothing more is sent", async () => {
-  const { plane, held, writerOf } = await opened();
+  const { plane, held } = await opened();
   const lease = await held();
   expect(lease.number()).toBe(1);
   expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
-  // Somebody with the same token and a later number was here.
-  const later = writerOf(plane.adminToken);
-  await later.send("putTeam", { body: { manifest }, fence: { token: 7, scope: "main" } }, never);
+  // It was over for a moment, in which another holder was there.
+  await statement(plane.data, "UPDATE leases SET expires_at = 1");
+  const taken = await plane.admin.put("/api/svc/v1/leases/main", { holder: "two", ttlSeconds: 60 });
+  expect(taken.body.data.fencingToken).toBeGreaterThan(1);
   const late = await lease.writer.send("putTeam", { body: { manifest } }, never);
   expect(late).toMatchObject({ state: "refused", status: 412, code: "stale-fencing-token", attempts: 1 });
   expect(lease.isLost()).toBe(true);
