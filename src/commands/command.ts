@@ -56,6 +56,7 @@ export type Flags = {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly rateLimit?: number;
+  readonly maxLeaseSeconds?: number;
   readonly drainSeconds?: number;
   readonly renewSigningKey?: boolean;
   readonly revoke?: readonly string[];

@@ -106,6 +106,10 @@ const flags = {
     new Option("--rate-limit <n>", "requests a second that one caller may make; 0 for any number")
       .argParser(whole(0))
       .default(0),
+  maxLeaseSeconds: () =>
+    new Option("--max-lease-seconds <n>", "seconds that a lease may be taken for at most")
+      .argParser(whole(1, 86_400))
+      .default(900),
   drainSeconds: () =>
     new Option("--drain-seconds <n>", "seconds to go on answering, not ready, when asked to end")
       .argParser(seconds({ zero: true }))

@@ -78,6 +78,7 @@ const entries: readonly CommandEntry[] = [
       "tlsCert",
       "tlsKey",
       "rateLimit",
+      "maxLeaseSeconds",
       "drainSeconds",
       "renewSigningKey",
       "revoke",

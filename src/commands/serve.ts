@@ -33,7 +33,7 @@ export async function run(invocation: Invocation): Promise<number> {
 async function start(invocation: Invocation, folder: string): Promise<Awaited<ReturnType<typeof createControlPlane>>> {
   const { flags, terminal } = invocation;
   const { artifactRoot, database, host, port, seed, documentedOnly, unknownFields, rolloutSeconds } = flags;
-  const { rateLimit, drainSeconds, renewSigningKey, revoke } = flags;
+  const { maxLeaseSeconds, rateLimit, drainSeconds, renewSigningKey, revoke } = flags;
   const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
   try {
     const sight = await takeSight(invocation);
@@ -49,6 +49,7 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
       ...(sight === null ? {} : { snapshot: sight.snapshot }),
       ...(artifactRoot === undefined ? {} : { artifactRoot }),
       ...(rateLimit === undefined ? {} : { rateLimit }),
+      ...(maxLeaseSeconds === undefined ? {} : { maxLeaseSeconds }),
       ...(drainSeconds === undefined ? {} : { drainSeconds }),
       ...(renewSigningKey === undefined ? {} : { renewSigningKey }),
       ...(revoke === undefined ? {} : { revoke }),

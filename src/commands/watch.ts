@@ -1,4 +1,4 @@
-import { HoldfastError } from "../core/errors.ts";
+import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
 import type { Progress } from "../engine/apply.ts";
 import { follow, recoverPending } from "../engine/follow.ts";
@@ -45,6 +45,8 @@ export async function run(invocation: Invocation): Promise<number> {
   throw terminal.stopping.reason;
 }
 
+const REFUSED: readonly FailureCode[] = ["unauthorized", "invalid"];
+
 type Watching = {
   readonly told: Teller;
   readonly lead: Lead;
@@ -52,8 +54,8 @@ type Watching = {
   readonly again: () => void;
 };
 
-// A pass that fails leaves everything as it was; the next one looks again. Only a token that was never taken ends it, and
-// another writer who would have everything made twice.
+// A pass that fails leaves everything as it was; the next one looks again. Only a token, or a flag, that the control
+// plane refuses from the beginning ends it, and another writer who would have everything made twice.
 function passes(invocation: Invocation, connected: Connected, watching: Watching): Pass {
   const { told } = watching;
   let hasWorked = false;
@@ -63,7 +65,7 @@ function passes(invocation: Invocation, connected: Connected, watching: Watching
       hasWorked = true;
     } catch (error) {
       if (invocation.terminal.stopping.aborted) return;
-      if (!hasWorked && error instanceof HoldfastError && error.code === "unauthorized") throw error;
+      if (!hasWorked && error instanceof HoldfastError && REFUSED.includes(error.code)) throw error;
       if (error instanceof HoldfastError && error.code === "locked") throw error;
       told.failure(error);
     }

@@ -351,7 +351,12 @@ export const operations = {
     method: "PUT",
     path: "/api/svc/v1/leases/{scope}",
     summary: "Take, renew or release a lease",
-    body: { holder: requiredText, ttlSeconds: { is: "integer", required: true }, release: { is: "boolean" } },
+    body: {
+      holder: requiredText,
+      ttlSeconds: { is: "integer", required: true },
+      release: { is: "boolean" },
+      break: { is: "boolean" },
+    },
     reply: "one",
     retry: "repeat",
   },

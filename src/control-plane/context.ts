@@ -23,6 +23,8 @@ export type Context = {
   readonly tokenUses: TokenUses;
   /** Whether manifests may carry fields that the schemas do not know. */
   readonly unknownFields: "refuse" | "allow";
+  /** The longest time that a lease may be taken for. */
+  readonly maxLeaseSeconds: number;
   readonly rollouts: RolloutDriver;
   readonly runs: RunDriver;
   /** Says that a rollout or a run is to be looked at at that time (epoch milliseconds). */

@@ -55,6 +55,7 @@ async function contextOn(
   lookAt: Context["lookAt"],
 ): Promise<{ readonly context: Context; readonly serverKeys: ServerKeys }> {
   const { artifactRoot, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log } = options;
+  const { maxLeaseSeconds = 900 } = options;
   const folder = resolve(options.data);
   const now = () => Date.now();
   const serverKeys = await openServerKeys({ source, store, now, log });
@@ -67,6 +68,7 @@ async function contextOn(
     signingKeys: await openSigningKeys({ store, keys, now }),
     tokenUses: createTokenUses(store, now),
     unknownFields,
+    maxLeaseSeconds,
     rollouts: rollouts ?? createEmbeddedDriver({ seconds: rolloutSeconds }),
     runs: runs ?? createEmbeddedRuns({ seconds: rolloutSeconds }),
     lookAt,

@@ -43,6 +43,8 @@ export type ControlPlaneOptions = {
   readonly tls?: TlsFiles;
   /** Requests a second that one caller may make; 0 for as many as it likes. @default 0 */
   readonly rateLimit?: number;
+  /** The longest time that a lease may be taken for. @default 900 */
+  readonly maxLeaseSeconds?: number;
   /** How long it goes on answering when asked to close, so that others notice that it is not ready. @default 0 */
   readonly drainSeconds?: number;
   /** Whose tokens (`virtualaccount:ci`, `user:admin`) are void from now on. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { causeText } from "../client/reach.ts";
+import type { Refusal } from "../client/refusal.ts";
 import type { Sent, Writer } from "../client/writer.ts";
 import { HoldfastError } from "../core/errors.ts";
 
@@ -53,6 +54,7 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
     }
     case "refused":
       if (sent.status === 409) return { state: "busy", message: sent.message || `another holder has ${scope}` };
+      if (sent.status === 400) throw notGranted(options, sent);
       return { state: "none", why: mayBeMissing(sent.status) ? null : sent.message || `answered ${sent.status}` };
     case "ambiguous":
       // Some servers answer anything to anything.
@@ -66,6 +68,16 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
 
 function numberIn({ fencingToken }: { readonly fencingToken?: unknown }): number | null {
   return Number.isSafeInteger(fencingToken) ? Number(fencingToken) : null;
+}
+
+// It has leases, and not of this form: without one another writer would not be kept out.
+function notGranted(options: LeaseOptions, { message, details }: Pick<Refusal, "message" | "details">): HoldfastError {
+  const life = `a lease of ${lifeOf(options) / 1000} s on ${options.scope}`;
+  const isTooLong = details.some(({ pointer }) => pointer === "/ttlSeconds");
+  const hint = isTooLong
+    ? "it has to outlive a request: lower --request-timeout"
+    : "look at --lease-scope, and at the name of the state folder";
+  return new HoldfastError("invalid", `the control plane refuses ${life}: ${message || "answered 400"}`, { hint });
 }
 
 function notTaken(scope: string, cause: unknown): HoldfastError {

@@ -337,6 +337,65 @@ test("S50 what ended long ago is forgotten; its number counts as one that was ne
   expect(await take(again.admin, "label/29")).toBe(32);
 });
 
+test("S50 the longest lease is a setting, by default a quarter of an hour", async () => {
+  const { admin, data } = await startControlPlane();
+  expect((await ask(admin, "c1x", "a", { ttlSeconds: 900 })).status).toBe(200);
+  for (const ttlSeconds of [901, 86_400, 0, -1]) {
+    const refused = await ask(admin, "c2x", "a", { ttlSeconds });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { details: [{ pointer: "/ttlSeconds", message: "must be from 1 to 900" }] },
+    });
+  }
+  expect(await effects(data)).toEqual(["user:admin E10 lease/c1x"]);
+  const other = await startControlPlane({ maxLeaseSeconds: 10 });
+  expect((await ask(other.admin, "c1x", "a", { ttlSeconds: 11 })).status).toBe(400);
+  expect((await ask(other.admin, "c1x", "a", { ttlSeconds: 10 })).status).toBe(200);
+});
+
+test("S50 who administers a scope can break the lease on it; its holder's number counts no more, and the audit tells", async () => {
+  const plane = await planted();
+  const { admin, dev, data } = plane;
+  const lead = await addUser(plane, "lead@example.com");
+  await admin.put(`${svc}/clusters`, {
+    manifest: { ...cluster, collaborators: [{ subject: "user:lead@example.com", role_id: "cluster-admin" }] },
+  });
+  const before = (await effects(data)).length;
+  const token = await take(admin, "c1x:ws1", "stuck");
+  // Writing there is not enough.
+  for (const release of [true, false])
+    expect((await ask(dev, "c1x:ws1", "dev", { break: true, release })).status).toBe(403);
+  expect((await write(plane, deploy(), { token, scope: "c1x:ws1" })).status).toBe(200);
+  expect((await ask(lead, "c1x:ws1", "lead", { break: true, release: true })).status).toBe(200);
+  expect((await write(plane, deploy(), { token, scope: "c1x:ws1" })).status).toBe(412);
+  // It is free for everybody, its former holder too, who gets a new number.
+  const renewed = await take(admin, "c1x:ws1", "stuck");
+  expect(renewed).toBeGreaterThan(token + 1);
+  // Taking a scope by force ends what is held in it.
+  const taken = (await ask(lead, "c1x", "lead", { break: true })).body.data;
+  expect(taken).toMatchObject({ scope: "c1x", holder: "lead" });
+  expect((await write(plane, deploy(), { token: renewed, scope: "c1x:ws1" })).status).toBe(412);
+  expect((await ask(admin, "c1x:ws1", "stuck")).status).toBe(409);
+  // What is held above is not the cluster administrator's to end, and all of it is the tenant's.
+  await release(lead, "c1x", "lead");
+  await take(admin, everything, "daemon");
+  expect((await ask(lead, "c1x", "lead", { break: true })).status).toBe(403);
+  expect((await ask(admin, "c1x", "admin", { break: true })).status).toBe(200);
+  // Breaking what nobody holds is nothing.
+  expect((await ask(admin, "c2x", "admin", { break: true, release: true })).status).toBe(200);
+  expect((await effects(data)).slice(before).filter((effect) => effect.includes("lease"))).toEqual([
+    "user:admin E10 lease/c1x:ws1",
+    "user:lead@example.com E10 broken-lease/c1x:ws1",
+    "user:admin E10 lease/c1x:ws1",
+    "user:lead@example.com E10 broken-lease/c1x:ws1",
+    "user:lead@example.com E10 lease/c1x",
+    "user:lead@example.com E10 lease/c1x",
+    "user:admin E10 lease/holdfast",
+    "user:admin E10 broken-lease/holdfast",
+    "user:admin E10 lease/c1x",
+  ]);
+});
+
 test("a lease needs the right to write what its scope names, and a form", async () => {
   const { admin, dev } = await planted();
   for (const [scope, status] of [
@@ -358,6 +417,7 @@ test("a lease needs the right to write what its scope names, and a form", async 
     ["x".repeat(257), {}],
     ["a", { ttlSeconds: undefined }],
     ["a", { release: "yes" }],
+    ["a", { break: 1 }],
   ] as const) {
     expect([holder, more, (await ask(admin, "c2x", holder, more)).status]).toEqual([holder, more, 400]);
   }

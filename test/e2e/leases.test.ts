@@ -183,3 +183,22 @@ describe("a daemon with everything in its source and a pipeline with one workspa
     expect(await versions(server)).toEqual(twice);
   });
 });
+
+describe("a request that may take longer than any lease", () => {
+  test.each([
+    ["apply", ["apply", "--yes", "--request-timeout", "1000"]],
+    ["watch", ["watch", "--sink", "file", "--request-timeout", "1000"]],
+  ])("S50 is an error of the flags, and %s writes nothing", async (_, args) => {
+    const server = await serve();
+    const source = await sourceOf(files, server);
+    const ended = await source.run(args);
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    expect(ended.stderr).toMatch(
+      /^error: the control plane refuses a lease of 1015 s on holdfast: \/ttlSeconds: must be from 1 to 900\n {2}→ .*lower --request-timeout/m,
+    );
+    expect(server.effects()).toEqual([]);
+    const patient = await serve(["--max-lease-seconds", "1200"]);
+    const there = await sourceOf(files, patient);
+    expect(await there.run(["apply", "--yes", "--no-wait", "--request-timeout", "1000"])).toMatchObject({ code: 0 });
+  });
+});

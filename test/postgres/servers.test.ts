@@ -246,6 +246,33 @@ test("F74 leases that overlap exclude each other whichever servers are asked, an
   expect((await put(one, "apps", { manifest: service }, fenced("c1x:ws1", newer))).status).toBe(200);
 });
 
+test("F74 no write under a number arrives once a newer lease of something above has been issued", async () => {
+  const { servers, one } = await sharing([{}, {}, {}]);
+  await plantWorkspace(one.admin);
+  const admin = { holder: "admin", ttlSeconds: 60, break: true };
+  for (let round = 0; round < 5; round += 1) {
+    const { fencingToken } = (await put(one, "leases/c1x:ws1", { holder: "pipeline", ttlSeconds: 60, break: true }))
+      .body.data;
+    const headers = { "x-fencing-scope": "c1x:ws1", "x-fencing-token": String(fencingToken) };
+    let isOver = false;
+    const statuses: number[] = [];
+    const write = async (server: Server) => {
+      while (!isOver) statuses.push((await put(server, "clusters", { manifest: cluster }, headers)).status);
+    };
+    const writing = Promise.all(servers.map(write));
+    await eventually("some writes", () => statuses.length > 10);
+    expect((await put(one, "leases/holdfast", admin)).status).toBe(200);
+    // From here on every request is a new one.
+    const refused = await Promise.all(
+      servers.map(async (server) => (await put(server, "apps", { manifest: service }, headers)).status),
+    );
+    isOver = true;
+    await writing;
+    expect(refused).toEqual([412, 412, 412]);
+    expect(new Set(statuses)).toEqual(new Set([200, 412]));
+  }
+});
+
 test("what is taken away on one server is refused on the others within a second", async () => {
   const data = await temporaryFolder();
   const database = new Secret((await databaseOf(data)) ?? "");

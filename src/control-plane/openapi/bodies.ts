@@ -54,13 +54,17 @@ const words: { readonly [Name in MemberNames]: Schema } = {
   },
   holder: { description: "Who takes the lease", minLength: 1, maxLength: 256, examples: ["holdfast-0"] },
   ttlSeconds: {
-    description: "How long the lease is valid unless renewed",
+    description: "How long the lease is valid unless renewed; the server has a longest time, by default 900 seconds",
     minimum: 1,
-    maximum: 86_400,
     examples: [30],
     "x-unit": "seconds",
   },
   release: { description: "Give the lease back instead", default: false },
+  break: {
+    description:
+      "End the leases that others hold on the scope, above it or in it, which needs admin on each; with `release`, the one on the scope alone",
+    default: false,
+  },
 };
 
 /** The schema of an operation's body; null when it takes none. */

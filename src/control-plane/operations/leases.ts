@@ -11,11 +11,9 @@ import { scopeName, scopePath, scopeTarget } from "../scope.ts";
 import { type Served, serve } from "../serve.ts";
 import { isScope } from "../write-headers.ts";
 
-const LONGEST_SECONDS = 24 * 60 * 60;
-
 const putLease: Handler<"putLease"> = async (call, context) => {
   const { principal, path, body } = call;
-  checkForm(path.scope, body);
+  checkForm(path.scope, body, context);
   if (!may(principal, "write", scopeTarget(path.scope))) throw forbidden("you may not write in this scope");
   return context.store.write(async (transaction) => {
     await lockLeases(transaction);
@@ -45,7 +43,7 @@ type Change = {
 async function take(change: Change): Promise<KeptLease> {
   const { transaction, call, now, near, scope } = change;
   const { principal, body } = call;
-  refuseHeld(change, near);
+  await endOthers(change, near);
   const former = near.find((lease) => lease.scope === scope);
   const isNewest = near.every(({ number }) => number <= (former?.number ?? 0));
   // Who comes back to its lease has been the only writer all along, unless a newer one was issued since.
@@ -63,7 +61,7 @@ async function release(change: Change): Promise<KeptLease> {
   const { transaction, call, now, near, scope } = change;
   const { holder } = call.body;
   const former = near.filter((lease) => lease.scope === scope);
-  refuseHeld(change, former);
+  await endOthers(change, former);
   const [own] = former.filter((lease) => isHeldBy(lease, change));
   const ended = { scope, ...nobody, number: own?.number ?? former[0]?.number ?? 0, expires_at: now };
   if (own !== undefined) await saveLease(transaction, ended);
@@ -74,12 +72,20 @@ async function release(change: Change): Promise<KeptLease> {
 // What was given back is nobody's: it gets a new number even if the same holder takes it again.
 const nobody = { holder: "", principal: "" };
 
-/** Refuses when others hold one of these; of several it names the one that ends last. */
-function refuseHeld(change: Change, leases: readonly KeptLease[]): void {
-  const [last] = leases
-    .filter((lease) => lease.expires_at > change.now && !isHeldBy(lease, change))
+/** Ends the leases that others hold among these, where the caller wants that and may; their numbers count no more. */
+async function endOthers(change: Change, leases: readonly KeptLease[]): Promise<void> {
+  const { transaction, call, now } = change;
+  const inTheWay = leases
+    .filter((lease) => lease.expires_at > now && !isHeldBy(lease, change))
     .toSorted((one, other) => other.expires_at - one.expires_at);
-  if (last !== undefined) throw held(last, change);
+  const [last] = inTheWay;
+  if (last === undefined) return;
+  if (call.body.break !== true) throw held(last, change);
+  for (const { scope } of inTheWay) {
+    if (!may(call.principal, "admin", scopeTarget(scope))) throw forbidden(`you may not break the lease on ${scope}`);
+    await saveLease(transaction, { scope, ...nobody, number: await issueNumber(transaction), expires_at: now });
+    await audit(change, `broken-lease/${scope}`);
+  }
 }
 
 // A name is easily taken twice: the same one of another caller is another holder.
@@ -96,11 +102,15 @@ function audit({ transaction, call, context }: Change, resource: string): Promis
   return recordEffect(transaction, context, { principal: call.principal, operation: "putLease", resource });
 }
 
-function checkForm(scope: string, { holder, ttlSeconds }: Body<"putLease">): void {
+function checkForm(
+  scope: string,
+  { holder, ttlSeconds }: Body<"putLease">,
+  { maxLeaseSeconds }: Pick<Context, "maxLeaseSeconds">,
+): void {
   if (!isScope(scope)) throw badRequest("the scope must be at most 256 printable characters without spaces");
   if (!/^[^\p{Cc}]{1,256}$/u.test(holder)) throw badMember("/holder", "must be 1 to 256 printable characters");
-  if (ttlSeconds < 1 || ttlSeconds > LONGEST_SECONDS)
-    throw badMember("/ttlSeconds", `must be from 1 to ${LONGEST_SECONDS}`);
+  if (ttlSeconds < 1 || ttlSeconds > maxLeaseSeconds)
+    throw badMember("/ttlSeconds", `must be from 1 to ${maxLeaseSeconds}`);
 }
 
 function badMember(pointer: string, message: string): Error {

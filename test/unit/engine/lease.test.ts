@@ -3,7 +3,6 @@ import { connect } from "../../../src/client/connect.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 import { type LeaseOptions, takeLease, takeLeaseInTurn } from "../../../src/engine/lease.ts";
 import { addUser, startControlPlane } from "../../control-plane.ts";
-import { statement } from "../../support/databases.ts";
 import { json, serve as serveAnswers } from "../client/server.ts";
 
 const manifest = { type: "team", name: "ml", members: ["ada@example.com"] };
@@ -51,9 +50,8 @@ test("writes carry its number, and once the control plane refuses that nothing m
   const lease = await held();
   expect(lease.number()).toBe(1);
   expect(await lease.writer.send("putTeam", { body: { manifest } }, never)).toMatchObject({ state: "applied" });
-  // It was over for a moment, in which another holder was there.
-  await statement(plane.data, "UPDATE leases SET expires_at = 1");
-  const taken = await plane.admin.put("/api/svc/v1/leases/main", { holder: "two", ttlSeconds: 60 });
+  // An administrator has given it to another holder.
+  const taken = await plane.admin.put("/api/svc/v1/leases/main", { holder: "two", ttlSeconds: 60, break: true });
   expect(taken.body.data.fencingToken).toBeGreaterThan(1);
   const late = await lease.writer.send("putTeam", { body: { manifest } }, never);
   expect(late).toMatchObject({ state: "refused", status: 412, code: "stale-fencing-token", attempts: 1 });
@@ -85,6 +83,17 @@ test("whoever lives is not waited for, and the refusal names it; its release fre
   // The same name is the same holder.
   expect(await takeLease(asked())).toMatchObject({ state: "held" });
   await lease[Symbol.asyncDispose]();
+});
+
+test("S50 a lease that the control plane does not grant for so long is no reason to write without one", async () => {
+  const { asked } = await opened({ maxLeaseSeconds: 30 });
+  await expect(takeLease(asked({ requestTimeoutMs: 29_000 }))).rejects.toMatchObject({
+    code: "invalid",
+    message: "the control plane refuses a lease of 44 s on main: /ttlSeconds: must be from 1 to 30",
+    hint: expect.stringContaining("lower --request-timeout"),
+  });
+  await expect(takeLease(asked({ scope: "a b" }))).rejects.toMatchObject({ code: "invalid" });
+  expect(await takeLease(asked({ requestTimeoutMs: 10_000 }))).toMatchObject({ state: "held" });
 });
 
 test("a server that answers anything to anything has no leases", async () => {
