@@ -1,0 +1,175 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+import { type OperationName, operation } from "../../src/contract/operations.ts";
+
+/** A request as it arrived at the proxy. */
+export type Asked = {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+};
+
+type Answered = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
+
+/** One request on its way, as a fault sees it. */
+type Passing = {
+  readonly asked: Asked;
+  /** The reply to the client, not begun yet. */
+  readonly reply: ServerResponse;
+  /** Sends the request on, and gives the control plane's whole answer. */
+  readonly forward: () => Promise<Answered>;
+};
+
+/** What happens to a request in place of being passed on. */
+export type Fault = (passing: Passing) => unknown;
+
+/** Which requests a fault meets. */
+export type Target = OperationName | RegExp;
+
+/** A fault that is in place. */
+export type Injected = {
+  /** How many requests have met it. */
+  readonly hits: () => number;
+  /** Resolves when the first request has met it. */
+  readonly hit: Promise<void>;
+  readonly stop: () => void;
+};
+
+/** A proxy in front of a real control plane that passes everything on, but for the faults that a test puts in. */
+export type FaultProxy<Behind extends { readonly url: string }> = {
+  /** What is behind it, at the proxy's address: give this to `sourceOf`. */
+  readonly server: Behind;
+  readonly url: string;
+  /** Every request so far, in the order of arrival. */
+  readonly asked: readonly Asked[];
+  /**
+   * Puts a fault in the way of an operation, or of requests whose `METHOD /path?query` matches. Of those that match, the
+   * first `skip` pass and the next `times` meet it. Of several faults for one request, the newest is met.
+   * @default skip 0, times Infinity
+   */
+  readonly inject: (
+    target: Target,
+    fault: Fault,
+    options?: { readonly skip?: number; readonly times?: number; readonly dryRun?: boolean },
+  ) => Injected;
+  /** Takes every fault out. */
+  readonly heal: () => void;
+};
+
+type Rule = { readonly meets: (asked: Asked) => boolean; readonly fault: Fault };
+
+/** Starts a proxy in front of a control plane; it is closed when the test is over. */
+export async function faultProxy<Behind extends { readonly url: string }>(behind: Behind): Promise<FaultProxy<Behind>> {
+  const asked: Asked[] = [];
+  const rules = new Set<Rule>();
+  const proxy = createServer((message, reply) => {
+    void pass(message, reply).catch(() => reply.destroy());
+  });
+  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
+  onTestFinished(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  const address = proxy.address();
+  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
+  const url = `http://127.0.0.1:${address.port}`;
+  return {
+    url,
+    server: { ...behind, url },
+    asked,
+    inject: (target, fault, { skip = 0, times = Number.POSITIVE_INFINITY, dryRun } = {}) => {
+      const { promise: hit, resolve } = Promise.withResolvers<void>();
+      let [seen, hits] = [0, 0];
+      const meets = (one: Asked): boolean => {
+        if (!isTarget(target, one) || (dryRun !== undefined && isDryRun(one) !== dryRun)) return false;
+        seen += 1;
+        if (seen <= skip || hits >= times) return false;
+        hits += 1;
+        resolve();
+        return true;
+      };
+      const rule = { meets, fault };
+      rules.add(rule);
+      return { hits: () => hits, hit, stop: () => void rules.delete(rule) };
+    },
+    heal: () => rules.clear(),
+  };
+
+  async function pass(message: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const { method = "", url: path = "", headers } = message;
+    const one: Asked = { method, path, headers, body: (await buffer(message)).toString() };
+    asked.push(one);
+    const forward = () => send(behind.url, one);
+    const rule = [...rules].reverse().find(({ meets }) => meets(one));
+    await (rule?.fault ?? passOn)({ asked: one, reply, forward });
+  }
+}
+
+/** Passes a request on unharmed. */
+async function passOn({ reply, forward }: Passing): Promise<void> {
+  const { status, headers, body } = await forward();
+  reply.writeHead(status, headers).end(body);
+}
+
+function send(origin: string, { method, path, headers, body }: Asked): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const onward = request(origin + path, { method, headers }, (answer) => {
+      const { statusCode: status = 502, headers: received } = answer;
+      buffer(answer).then((whole) => resolve({ status, headers: received, body: whole }), reject);
+    });
+    onward.once("error", reject);
+    onward.end(body);
+  });
+}
+
+function isTarget(target: Target, { method, path }: Asked): boolean {
+  if (target instanceof RegExp) return target.test(`${method} ${path}`);
+  const row = operation(target);
+  const pattern = new RegExp(`^${row.path.replace(/\{\w+\}/g, "[^/?]+")}(?:\\?|$)`);
+  return method === row.method && pattern.test(path);
+}
+
+function isDryRun({ body }: Asked): boolean {
+  return body.includes('"dryRun":true');
+}
+
+/** Answers in place of the control plane, which never hears of it; a body that is no text is sent as JSON. */
+export function answer(status: number, body: unknown, headers: { readonly [name: string]: string } = {}): Fault {
+  const [type, text] =
+    typeof body === "string" ? ["text/plain", body] : ["application/json; charset=utf-8", JSON.stringify(body)];
+  return ({ reply }) => reply.writeHead(status, { "content-type": type, ...headers }).end(text);
+}
+
+/** A gateway's error page. */
+export function htmlPage(status: number): Fault {
+  return answer(status, `<html><head><title>${status}</title></head><body><h1>${status}</h1></body></html>\n`, {
+    "content-type": "text/html",
+  });
+}
+
+/** A well-formed list of nothing. */
+export const emptyList: Fault = answer(200, { data: [], pagination: { total: 0, offset: 0, limit: 1000 } });
+
+/** Asks the client to come back after so many seconds. */
+export function tooManyRequests(seconds: number): Fault {
+  return answer(
+    429,
+    { statusCode: 429, message: "too many requests", code: "rate-limited" },
+    { "retry-after": `${seconds}` },
+  );
+}
+
+/** Breaks the connection, and the control plane never hears of the request. */
+export const dropBefore: Fault = ({ reply }) => reply.destroy();
+
+/** Breaks the connection after the control plane has done what it was asked to. */
+export const dropAfter: Fault = async ({ reply, forward }) => {
+  await forward();
+  reply.destroy();
+};
+
+/** Never answers; the control plane never hears of the request. */
+export const silence: Fault = () => undefined;
