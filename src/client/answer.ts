@@ -31,5 +31,18 @@ export type Answer =
   /** No byte left this machine; or it was stopped while it waited, after tries that had no effect. */
   | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown };
 
+/** A reply as it came, to be compared with others. */
+export type RawReply = {
+  readonly status: number;
+  /** Its media type, in lower case; empty where it names none. */
+  readonly type: string;
+  readonly body: string;
+};
+
 /** What one try gave, and how long the server asks to wait before the next one. */
-export type Tried = { readonly answer: Answer; readonly retryAfter: number | null };
+export type Tried = {
+  readonly answer: Answer;
+  readonly retryAfter: number | null;
+  /** The reply that refused it. */
+  readonly reply?: RawReply;
+};

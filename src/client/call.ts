@@ -1,5 +1,5 @@
 import type { Buffer } from "node:buffer";
-import { type OperationName, operation } from "../contract/operations.ts";
+import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { Answer, Tried } from "./answer.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { Clock } from "./clock.ts";
@@ -8,11 +8,14 @@ import { startCourse } from "./course.ts";
 import type { Credential } from "./credential.ts";
 import { REPLY_CAP } from "./decode.ts";
 import type { Dispatchers } from "./dispatcher.ts";
+import { isEnvelope } from "./envelope.ts";
 import { exchange } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
 import { judge } from "./judge.ts";
+import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reach } from "./reach.ts";
 import type { Recall } from "./recall.ts";
+import type { RouteCheck } from "./route-check.ts";
 import type { ServerClock } from "./server-clock.ts";
 
 export type { Doubt } from "./answer.ts";
@@ -47,6 +50,7 @@ export type Line = {
   readonly dispatchers: Dispatchers;
   readonly credential: Credential;
   readonly capabilities: Capabilities;
+  readonly isMissing: RouteCheck;
   readonly gate: Gate;
   readonly reach: Reach;
   readonly serverClock: ServerClock;
@@ -120,17 +124,31 @@ async function attempt(line: Line, name: OperationName, { content, policy }: Ask
     line.reach.answered();
     line.serverClock.saw(outcome.headers);
   }
-  const tried = await judge(outcome, {
+  const heard = await judge(outcome, {
     name,
     token,
     date: line.clock.date(),
     ...(policy.onReply === undefined ? {} : { onReply: policy.onReply }),
     ...(policy.recall === undefined ? {} : { recall: policy.recall }),
   });
+  const tried = await settleRoute(line, name, { content, policy }, heard);
   learn(line, name, { answer: tried.answer, renew: () => line.credential.renew(token) });
   const milliseconds = Math.round(line.clock.now() - started);
   line.log?.debug({ operation: name, state: tried.answer.state, milliseconds }, `${row.method} ${row.path}`);
   return tried;
+}
+
+// One answer is believed only where it is in the server's own form, and nothing else was ever shown.
+async function settleRoute(line: Line, name: OperationName, asked: Asked, tried: Tried): Promise<Tried> {
+  const { answer, reply } = tried;
+  const { capabilities } = line;
+  if (answer.state !== "refused" || reply === undefined || answer.refusal.reason !== "route-missing") return tried;
+  const row = operation(name);
+  if (isDocumented(row) || capabilities.has(name) === "no") return tried;
+  const isToldPlainly = capabilities.has(name) === "unknown" && saysRouteIsMissing(reply, row);
+  if (isToldPlainly || (await line.isMissing(name, { content: asked.content, reply }, asked.policy))) return tried;
+  const message = "whether the control plane said so, or something in between, is not clear";
+  return { ...tried, answer: { state: "refused", refusal: { ...answer.refusal, reason: "route-unclear", message } } };
 }
 
 function learn(
@@ -139,7 +157,7 @@ function learn(
   { answer, renew }: { readonly answer: Answer; readonly renew: () => void },
 ): void {
   if (answer.state === "answered") {
-    capabilities.learn(name, "yes");
+    if (isEnvelope(name, answer.value)) capabilities.learn(name, "yes");
     if (operation(name).retry !== "read") capabilities.learnKeys(answer.headers[KEYS] === "true");
   }
   if (answer.state !== "refused") return;

@@ -3,7 +3,7 @@ import { isDocumented, type OperationName, operation } from "../contract/operati
 /** Whether a server has a route. */
 type Support = "unknown" | "yes" | "no";
 
-/** Where what was learned is kept between runs, one per server. */
+/** Where what was learned of a server is kept: a yes between runs, a no for a while only. */
 export type CapabilityMemory = {
   readonly get: (name: OperationName) => "yes" | "no" | undefined;
   readonly set: (name: OperationName, support: "yes" | "no") => void;
@@ -11,7 +11,7 @@ export type CapabilityMemory = {
   honoursKeys?: boolean;
 };
 
-/** What a server is known to have; learned from its answers, never asked for. */
+/** What a server is known to have, learned from its answers. */
 export type Capabilities = {
   readonly has: (name: OperationName) => Support;
   readonly learn: (name: OperationName, support: "yes" | "no") => void;

@@ -9,6 +9,8 @@ import { createGate } from "./gate.ts";
 import type { Environment } from "./proxy.ts";
 import { type ClientLog, createReach } from "./reach.ts";
 import { createReader, type Reader } from "./reader.ts";
+import { createRouteCheck } from "./route-check.ts";
+import { createRouteProbe, type RouteProbe } from "./route-probe.ts";
 import { createServerClock } from "./server-clock.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
@@ -44,6 +46,7 @@ export type Connection = {
   readonly origin: string;
   readonly reader: Reader;
   readonly writer: Writer;
+  readonly probeRoute: RouteProbe;
   readonly capabilities: Capabilities;
   /** What time it is for the control plane, in epoch milliseconds; null while its replies have not said. */
   readonly serverTime: () => number | null;
@@ -57,18 +60,22 @@ export function connect(options: ConnectOptions): Connection {
   const dispatchers = createDispatchers({ ...options, address });
   const capabilities = createCapabilities(options.memory);
   const serverClock = createServerClock(clock);
-  const call = createCaller({
+  const line = {
     origin: address.origin,
     base: address.base,
     userAgent: options.userAgent,
     requestTimeout: options.requestTimeout,
     dispatchers,
     credential: createCredential(options.token),
+    clock,
+  };
+  const call = createCaller({
+    ...line,
     capabilities,
+    isMissing: createRouteCheck(line),
     gate: createGate(clock),
     reach: createReach(clock, { ...options, server: address.origin }),
     serverClock,
-    clock,
     random,
     signal,
     ...(options.log === undefined ? {} : { log: options.log }),
@@ -77,6 +84,7 @@ export function connect(options: ConnectOptions): Connection {
     origin: address.origin,
     reader: createReader(call, address.origin),
     writer: createWriter(call, capabilities),
+    probeRoute: createRouteProbe(call, address.origin),
     capabilities,
     serverTime: serverClock.now,
     [Symbol.asyncDispose]: dispatchers.close,

@@ -70,6 +70,12 @@ async function unpack(encoding: Headers[string], body: Buffer): Promise<Decoded 
 }
 
 function kindOf(contentType: Headers[string]): string {
-  const [type] = typeof contentType === "string" ? contentType.split(";") : [];
-  return type !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(type) ? ` (${type})` : "";
+  const type = mediaType(contentType);
+  return /^[\w.+-]+\/[\w.+-]+$/.test(type) ? ` (${type})` : "";
+}
+
+/** The media type that a header names, without its parameters; empty where it names none. */
+export function mediaType(contentType: Headers[string]): string {
+  const [type = ""] = typeof contentType === "string" ? contentType.split(";") : [];
+  return type.trim().toLowerCase();
 }

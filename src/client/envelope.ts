@@ -42,6 +42,15 @@ const DECLARED: ReadonlySet<OperationName> = new Set([
   "putMlRepo",
 ] satisfies readonly OperationName[]);
 
+/** Whether a reply has the documented form on its outside. */
+export function isEnvelope(name: OperationName, value: Json): boolean {
+  if (value instanceof KnownPage) return true;
+  if (!isObject(value)) return false;
+  const { reply } = operation(name);
+  if (reply === "list") return isObject(value.pagination);
+  return reply !== "one" || isObject(value.data);
+}
+
 /** Reads a reply of one resource; undefined when it is not what the interface documents. */
 export function readParcel<Name extends OperationName>(name: Name, value: Json): Parcel<Name> | undefined {
   const data = readOne(name, value);

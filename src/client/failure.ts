@@ -11,6 +11,8 @@ export type FailureReason =
   | "not-found"
   /** The server does not have this operation at all. */
   | "route-missing"
+  /** Something answered as if the server had no such extension, and it may not have been the server. */
+  | "route-unclear"
   /** 409. */
   | "conflict"
   /** 412: a newer writer holds the lease. */
@@ -69,6 +71,7 @@ const hints: { readonly [reason in FailureReason]?: string } = {
   unauthorized: "check the token: --token-file, HOLDFAST_TOKEN_FILE or HOLDFAST_TOKEN",
   forbidden: "give this token's account a role that allows it",
   "route-missing": "check that --server is the control plane's base address",
+  "route-unclear": "look at what stands between here and the control plane, and run it again",
   throttled: "lower --concurrency, or try again later",
   protocol: "check that --server is a control plane and that nothing in between answers for it",
   unreachable: "check --server, the network, HTTPS_PROXY / NO_PROXY and --ca-file",

@@ -3,7 +3,7 @@ import { giveBack } from "../contract/bytes.ts";
 import { type OperationName, operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./answer.ts";
-import { type Decoded, decode } from "./decode.ts";
+import { type Decoded, decode, mediaType } from "./decode.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import { faultCode, proxyStatus } from "./reach.ts";
 import type { Recall } from "./recall.ts";
@@ -77,7 +77,8 @@ function readFailure(
   const body = decoded.state === "json" ? decoded.value : undefined;
   const refusal = readRefusal(operation(hearing.name), status, { body, raw, token: hearing.token });
   const pause = retryAfter(headers, { date: hearing.date });
-  if (isRefusal(status, pause)) return { answer: { state: "refused", refusal }, retryAfter: pause };
+  const reply = { status, type: mediaType(headers["content-type"]), body: raw };
+  if (isRefusal(status, pause)) return { answer: { state: "refused", refusal }, retryAfter: pause, reply };
   const cause = new Error(refusal.message === "" ? `answered ${status}` : `answered ${status}: ${refusal.message}`);
   return final({ state: "ambiguous", doubt: status < 400 ? "redirect" : "server-error", status, cause });
 }

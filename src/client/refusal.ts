@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
-import type { Operation } from "../contract/operations.ts";
+import { isDocumented, type Operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import { excerpt } from "./excerpt.ts";
 import type { FailureReason, RefusalDetail } from "./failure.ts";
@@ -87,7 +87,7 @@ function reasonOf(operation: Operation, status: number, told: Told): FailureReas
     case 401:
       return "unauthorized";
     case 403:
-      return "forbidden";
+      return told.structured || isDocumented(operation) ? "forbidden" : "route-missing";
     case 404:
       return isRouteMissing(operation, told) ? "route-missing" : "not-found";
     case 405:
@@ -104,13 +104,16 @@ function reasonOf(operation: Operation, status: number, told: Told): FailureReas
   }
 }
 
-// A wrong guess one way hides a resource, the other way it hides a route: only clear words decide.
+// A wrong guess one way hides a resource, the other way it hides a route: only clear words decide. Whether an extension is
+// missing is found out beyond that (`missing-route.ts`).
 function isRouteMissing({ path, method }: Operation, { code, told, structured }: Told): boolean {
-  if (code !== undefined) return code === "route-not-found" || (code !== "not-found" && isCollectionRead(path, method));
-  if (!structured || isCollectionRead(path, method)) return true;
+  const isAlwaysThere = needsNoResource(path, method);
+  if (code !== undefined) return code === "route-not-found" || (code !== "not-found" && isAlwaysThere);
+  if (!structured || isAlwaysThere) return true;
   return ROUTE_WORDS.test(told) && !(told.length === "Not Found".length && path.includes("{"));
 }
 
-function isCollectionRead(path: string, method: Operation["method"]): boolean {
-  return method === "GET" && !path.includes("{");
+// A collection is there although it is empty, and what a PUT names by its path need not be there before.
+function needsNoResource(path: string, method: Operation["method"]): boolean {
+  return path.includes("{") ? method === "PUT" : method === "GET";
 }

@@ -18,7 +18,7 @@ import { type Connected, openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
 import { takeTurn } from "./leading.ts";
 import { stayLean } from "./lean-heap.ts";
-import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt, otherWriters } from "./looking.ts";
+import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt, otherWriters, saidBeside } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
 import { confirm, isInteractive, writeResult } from "./terminal.ts";
@@ -174,9 +174,9 @@ async function report(
 ): Promise<void> {
   const { settings } = prepared;
   terminal.stderr.write(tokensText(applied.tokens));
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  terminal.stderr.write(diagnosticsText(errors, settings.diagnosticView));
-  const { tokens: _, ...contract } = applied;
+  const said = saidBeside(diagnostics);
+  terminal.stderr.write(diagnosticsText(said, settings.diagnosticView));
+  const { tokens: _, ...contract } = { ...applied, diagnostics: said };
   const text = (): string => applyText(applied, settings.paint, placesIn(prepared));
   await writeResult(terminal, settings.output === "json" ? jsonText(contract) : text());
 }

@@ -7,7 +7,7 @@ import { jsonText } from "../render/json.ts";
 import type { Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
 import { startLean } from "./lean-heap.ts";
-import { desiredOf, lookingAt } from "./looking.ts";
+import { desiredOf, lookingAt, saidBeside } from "./looking.ts";
 import { prepare, refuseInvalid } from "./prepare.ts";
 import { writeResult } from "./terminal.ts";
 
@@ -24,12 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const report = makeDrift(driftInput(looked, looking, { standsIn: recorded.size === 0 || flags.base !== undefined }));
   const { settings } = prepared;
   if (settings.output === "text") {
-    terminal.stderr.write(
-      diagnosticsText(
-        report.diagnostics.filter(({ severity }) => severity === "error"),
-        settings.diagnosticView,
-      ),
-    );
+    terminal.stderr.write(diagnosticsText(saidBeside(report.diagnostics), settings.diagnosticView));
   }
   await writeResult(
     terminal,

@@ -25,7 +25,7 @@ export async function takeTurn(invocation: Invocation, connected: Connected, pre
   const onWait = (message: string): void => void stderr.write(`waiting: ${printable(message)}\n`);
   const taken = await takeLeaseInTurn(options, { onWait, stopping });
   if (taken.state !== "held") {
-    if (taken.state === "none") warn(invocation, options, taken.why);
+    if (taken.state === "none") warn(invocation, connected, options, taken.why);
     const { writer } = session;
     return { writer, mustLookAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
   }
@@ -56,7 +56,6 @@ export type Lead = AsyncDisposable & {
 export function createLead(invocation: Invocation, connected: Connected): Lead {
   const { stderr, stopping: signal } = invocation.terminal;
   let lease: Lease | null = null;
-  let isFree = false;
   let isWarned = false;
   const leave = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();
@@ -68,17 +67,15 @@ export function createLead(invocation: Invocation, connected: Connected): Lead {
     [Symbol.asyncDispose]: leave,
     writer: async (prepared) => {
       const options = await leaseOptions(invocation, connected, prepared);
-      if (isFree) return connected.session.writer;
+      if (!connected.session.memory.has("putLease")) return connected.session.writer;
       if (lease !== null && !lease.isLost() && lease.scope === options.scope) return lease.writer;
       await leave();
       let standingBy = false;
       for (;;) {
         const taken = await takeLease(options);
         if (taken.state === "none") {
-          if (!isWarned) warn(invocation, options, taken.why);
+          if (!isWarned) warn(invocation, connected, options, taken.why);
           isWarned = true;
-          // Who may not take it now may be allowed to later; where there is none, there will be none.
-          isFree = taken.why === null;
           return connected.session.writer;
         }
         if (taken.state === "held") {
@@ -109,10 +106,10 @@ async function leaseOptions(
   };
 }
 
-function warn({ terminal }: Invocation, { scope }: LeaseOptions, why: string | null): void {
-  if (why === null) return;
+function warn({ terminal }: Invocation, { session }: Connected, { scope }: LeaseOptions, why: string): void {
+  const hint = session.memory.has("putLease") ? "; --lease-scope names what this token may write" : "";
   terminal.stderr.write(
     `warning: going on without a lease on ${printable(scope)}: ${printable(why)}\n` +
-      "  → nothing but the state folder keeps two writers apart; --lease-scope names what this token may write\n",
+      `  → nothing but the state folder keeps two writers apart${hint}\n`,
   );
 }

@@ -40,7 +40,7 @@ export function desiredOf(prepared: Prepared): Desired {
 
 /** What the engine needs to look at a server. */
 export function lookingAt(
-  { server, reader, memory, remember, ledger, remembrance, sink }: Session,
+  { server, reader, probeRoute, memory, remember, ledger, remembrance, sink }: Session,
   recorded: ReadonlyMap<Identity, RecordedHead>,
   { settings, now }: Prepared,
   options: Pick<Looking, "records" | "signal">,
@@ -48,6 +48,7 @@ export function lookingAt(
   return {
     server,
     reader,
+    probeRoute,
     memory,
     remember,
     ledger,
@@ -81,4 +82,9 @@ export function otherWriters(
 ): readonly Diagnostic[] {
   const { subject } = memory;
   return otherWriterWarnings({ live: observation.live, recorded, subject, now: serverTime() ?? now() });
+}
+
+/** What is said beside a report: what could not be read, and what the control plane lacks. */
+export function saidBeside(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity, code }) => severity === "error" || code === "extension-missing");
 }

@@ -13,7 +13,7 @@ import { contentTop } from "../source/root.ts";
 import type { Flags, Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
 import { startLean } from "./lean-heap.ts";
-import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt } from "./looking.ts";
+import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt, saidBeside } from "./looking.ts";
 import { outputFile } from "./output-file.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { writeResult } from "./terminal.ts";
@@ -65,12 +65,7 @@ function show(looked: Look, looking: Looking, { settings }: Prepared, { flags, t
   if (settings.output === "json") {
     return jsonText({ ...withoutKept(plan, showUnchanged), ...beside(ignored, strangers) });
   }
-  terminal.stderr.write(
-    diagnosticsText(
-      plan.diagnostics.filter(({ severity }) => severity === "error"),
-      settings.diagnosticView,
-    ),
-  );
+  terminal.stderr.write(diagnosticsText(saidBeside(plan.diagnostics), settings.diagnosticView));
   const text = planText(plan, { paint: settings.paint, groupOf, detailOf: detailIn(looked), showUnchanged, ignored });
   return strangers === null ? text : text + unmanagedText(strangers, settings.paint);
 }

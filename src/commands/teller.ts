@@ -12,6 +12,7 @@ import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
 import { failureOf } from "./failure.ts";
 import { placesIn } from "./following.ts";
+import { saidBeside } from "./looking.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** Says what changed from one pass to the next, and is silent while nothing does. */
@@ -29,7 +30,7 @@ export type Teller = {
 
 /** A teller on the streams of a terminal. */
 export function createTeller({ terminal }: Invocation): Teller {
-  const last = { diagnostics: "", warnings: "", applied: "", failure: "" };
+  const last = { diagnostics: "", warnings: "", beside: "", applied: "", failure: "" };
   const left = new Set<Promise<void>>();
   const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream): void => {
     if (text !== last[what]) stream.write(text);
@@ -41,7 +42,10 @@ export function createTeller({ terminal }: Invocation): Teller {
     warnings: (warnings, { settings }) =>
       once("warnings", diagnosticsText(warnings, settings.diagnosticView), terminal.stderr),
     applied: (applied, { plan }, prepared) => {
-      const { paint } = prepared.settings;
+      const { paint, diagnosticView } = prepared.settings;
+      const read = new Set(prepared.loaded.diagnostics);
+      const beside = saidBeside(plan.diagnostics).filter((diagnostic) => !read.has(diagnostic));
+      once("beside", diagnosticsText(beside, diagnosticView), terminal.stderr);
       terminal.stderr.write(tokensText(applied.tokens));
       const lines = applied.outcomes
         .filter(({ result }) => result !== "unchanged")

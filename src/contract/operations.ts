@@ -44,6 +44,8 @@ export type Operation = {
   /** `one` {data} · `list` {data: [], pagination} · `empty` {} · `bare` an object without envelope. */
   readonly reply: "one" | "list" | "empty" | "bare";
   readonly retry: RetryClass;
+  /** What a reconciler cannot do on a control plane that lacks this extension. */
+  readonly without?: string;
 };
 
 const manifest = { is: "object", required: true } as const;
@@ -269,6 +271,7 @@ export const operations = {
     body: { manifest, dryRun },
     reply: "one",
     retry: "repeat",
+    without: "workspaces are verified, not written",
   },
   putModelVersion: {
     number: "E2",
@@ -278,6 +281,7 @@ export const operations = {
     body: { manifest },
     reply: "one",
     retry: "version",
+    without: "model versions are written only through operation 5, where it can do no harm",
   },
   listClusters: {
     number: "E3",
@@ -286,6 +290,7 @@ export const operations = {
     summary: "List clusters",
     reply: "list",
     retry: "read",
+    without: "each cluster is read by its id",
   },
   listApps: {
     number: "E4",
@@ -295,6 +300,7 @@ export const operations = {
     query: { workspaceFqn: "string", fqn: "string", applicationType: "string" },
     reply: "list",
     retry: "read",
+    without: "each service is found by a dry run, or by the id that the ledger remembers",
   },
   listVirtualAccounts: {
     number: "E5",
@@ -303,6 +309,7 @@ export const operations = {
     summary: "List virtual accounts",
     reply: "list",
     retry: "read",
+    without: "live of virtual accounts is unknown, and the ledger stands in for it",
   },
   listTeams: {
     number: "E6",
@@ -311,6 +318,7 @@ export const operations = {
     summary: "List teams",
     reply: "list",
     retry: "read",
+    without: "live of teams is unknown, and the ledger stands in for it",
   },
   listOwnTeams: {
     number: "E6",
@@ -328,6 +336,7 @@ export const operations = {
     body: { manifest, dryRun },
     reply: "one",
     retry: "repeat",
+    without: "ml repos are verified, not written",
   },
   listSecretGroups: {
     number: "E8",
@@ -359,6 +368,7 @@ export const operations = {
     },
     reply: "one",
     retry: "repeat",
+    without: "nothing but the state folder keeps two writers apart",
   },
   putSecretGroup: {
     number: "E11",

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { FailureReason } from "../client/failure.ts";
 import { causeText } from "../client/reach.ts";
 import type { Refusal } from "../client/refusal.ts";
 import type { Sent, Writer } from "../client/writer.ts";
@@ -38,8 +39,8 @@ export type LeaseOptions = {
 export type Taken =
   | { readonly state: "held"; readonly lease: Lease }
   | { readonly state: "busy"; readonly message: string }
-  /** There are no leases here, or not for this caller: `why` is then said. */
-  | { readonly state: "none"; readonly why: string | null };
+  /** There are no leases here, or not for this caller. */
+  | { readonly state: "none"; readonly why: string };
 
 /** Asks once for a lease. */
 export async function takeLease(options: LeaseOptions): Promise<Taken> {
@@ -54,16 +55,18 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
     }
     case "refused":
       if (sent.status === 409) return { state: "busy", message: sent.message || `another holder has ${scope}` };
+      if (sent.reason === "route-missing") return { state: "none", why: "this control plane has no leases (E10)" };
       if (sent.status === 400) throw notGranted(options, sent);
-      return { state: "none", why: mayBeMissing(sent.status) ? null : sent.message || `answered ${sent.status}` };
-    case "ambiguous":
-      // Some servers answer anything to anything.
-      if (sent.reason === "protocol" || sent.reason === "redirect")
-        return { state: "none", why: causeText(sent.cause) };
-      throw notTaken(scope, sent.cause);
-    case "not-sent":
-      throw notTaken(scope, sent.cause);
+      if (!isFinal(sent)) throw notTaken(options, sent);
+      return { state: "none", why: sent.message || `answered ${sent.status}` };
+    default:
+      throw notTaken(options, sent);
   }
+}
+
+// What may be another answer the next time says nothing of leases: to go on without one could mean two writers.
+function isFinal({ status, reason }: { readonly status: number; readonly reason: FailureReason }): boolean {
+  return reason !== "route-unclear" && status !== 401 && status !== 429 && status < 500;
 }
 
 function numberIn({ fencingToken }: { readonly fencingToken?: unknown }): number | null {
@@ -80,8 +83,19 @@ function notGranted(options: LeaseOptions, { message, details }: Pick<Refusal, "
   return new HoldfastError("invalid", `the control plane refuses ${life}: ${message || "answered 400"}`, { hint });
 }
 
-function notTaken(scope: string, cause: unknown): HoldfastError {
-  return new HoldfastError("error", `the lease on ${scope} could not be taken: ${causeText(cause)}`, { cause });
+function notTaken({ scope }: LeaseOptions, sent: Exclude<Sent, { readonly state: "applied" }>): HoldfastError {
+  const isRefusal = sent.state === "refused";
+  const code = isRefusal && sent.reason === "unauthorized" ? "unauthorized" : "error";
+  const why = isRefusal ? `answered ${sent.status}${sent.message && `: ${sent.message}`}` : whyText(sent);
+  return new HoldfastError(code, `nothing was written: the lease on ${scope} could not be taken: ${why}`, {
+    hint: "look at what stands between here and the control plane, and run it again",
+    cause: isRefusal ? undefined : sent.cause,
+  });
+}
+
+function whyText(sent: Extract<Sent, { readonly state: "ambiguous" | "not-sent" }>): string {
+  const isTold = sent.state === "ambiguous" && sent.reason !== "connection-lost" && sent.cause instanceof Error;
+  return isTold ? sent.cause.message : causeText(sent.cause);
 }
 
 /**
@@ -219,11 +233,6 @@ function lost(scope: string) {
   const message = `nothing was sent: the lease on ${scope} was lost to another holder, or could not be renewed in time`;
   const refusal = { reason: "fenced", status: 412, code: "lease-lost", message, details: [] } as const;
   return { state: "refused", ...refusal, attempts: 0 } as const;
-}
-
-// 404 is a route that is not there: a scope exists as soon as somebody names it.
-function mayBeMissing(status: number): boolean {
-  return status === 404 || status === 405 || status === 501;
 }
 
 function slackOf({ requestTimeoutMs }: Pick<LeaseOptions, "requestTimeoutMs">): number {

@@ -1,6 +1,7 @@
 import type { Reader } from "../client/reader.ts";
+import type { RouteProbe } from "../client/route-probe.ts";
 import type { JsonObject } from "../contract/json.ts";
-import { isDocumented, operation } from "../contract/operations.ts";
+import type { OperationName } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Rehearsal } from "../core/decide.ts";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
@@ -9,6 +10,7 @@ import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore.ts"
 import type { Kind, LiveRow } from "../core/kind.ts";
 import { isSettled } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
+import { missingExtensions } from "../core/missing-extensions.ts";
 import { writes } from "../core/plan.ts";
 import { makePlan, type Placed, type PlanInput, type Planned } from "../core/planner.ts";
 import type { RecordedHead } from "../core/recorded.ts";
@@ -16,7 +18,7 @@ import { pacer } from "../source/pace.ts";
 import type { Remembrance } from "./accord.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ServerMemory } from "./memory.ts";
-import { type Asked, isLocal, type Observation, type Observing, observe } from "./observe.ts";
+import { type Asked, isLocal, type Observation, type Observing, observe, unreadableDiagnostic } from "./observe.ts";
 import { recollect } from "./recollection.ts";
 import { rehearsals as makeRehearse, type Rehearse, type Rehearsed } from "./rehearse.ts";
 import { remember } from "./remember.ts";
@@ -42,6 +44,7 @@ export type Looking = {
   /** Name of the server in reports. */
   readonly server: string;
   readonly reader: Reader;
+  readonly probeRoute: RouteProbe;
   readonly memory: ServerMemory;
   /** Makes durable what was learned of the server. */
   readonly remember: () => Promise<void>;
@@ -60,6 +63,9 @@ export type Looking = {
   readonly now: () => number;
   readonly signal: AbortSignal;
 };
+
+/** Takes note of what the dry runs left open. */
+type Preflight = Looking & { readonly unclear: Diagnostic[] };
 
 /** A plan, and the live it rests on. */
 export type Look = Planned & {
@@ -80,9 +86,12 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   const remembered = on.remembrance?.load() ?? null;
   const recollection = remembered && recollect(remembered, { ...on, manifests: desired.manifests });
   const observing: Observing = { ...on, rehearse, recollection };
-  const observation = await observe(askedOf(desired, placed, on), observing);
+  const asked = askedOf(desired, placed, on);
+  const observation = await observe(asked, observing);
   const recorded = await openWhereRead(observation, on);
   const rulesFor = await findRules(placed, observation, on);
+  const unclear: Diagnostic[] = [];
+  const missing = () => on.memory.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
   const input = (rehearsals: ReadonlyMap<Identity, Rehearsal>): PlanInput => ({
     ...on,
     ...desired,
@@ -94,14 +103,16 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
     base: desired.base,
     facts: on.memory,
     now: on.now(),
-    complete: observation.complete,
-    diagnostics: [...desired.diagnostics, ...observation.diagnostics],
+    complete: observation.complete && unclear.length === 0,
+    diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear, ...missingExtensions(missing())],
     withOrphans: desired.isWhole,
   });
   const first = makePlan(input(observation.rehearsals));
-  const asked = await preflight(first, placed, observation.rehearsals, rehearse, on);
-  const planned =
-    asked.size === 0 && !hasLearnt(first, on) ? first : makePlan(input(new Map([...observation.rehearsals, ...asked])));
+  const missingFirst = missing().length;
+  const rehearsed = await preflight(first, placed, observation.rehearsals, rehearse, { ...on, unclear });
+  // A probe may have shown that a write the plan counts on does not exist.
+  const isFinal = rehearsed.size + unclear.length === 0 && missing().length === missingFirst;
+  const planned = isFinal ? first : makePlan(input(new Map([...observation.rehearsals, ...rehearsed])));
   const looked = { ...planned, observation, desired, placed, recorded, rulesFor };
   await on.remember();
   if (remembered !== null && recollection !== null) {
@@ -122,6 +133,11 @@ async function findRules(placed: readonly Placed[], { live }: Observation, on: L
     if (turn !== undefined) await turn;
   }
   return rulesFor;
+}
+
+function operationsOf({ list, write }: Kind): readonly OperationName[] {
+  const writes = write.map(({ operation: name }) => name);
+  return list === undefined ? writes : [list.operation, ...writes];
 }
 
 // What need not be read again is decided already, whatever its receipt holds.
@@ -174,14 +190,15 @@ function othersOf(
 
 /**
  * Asks the server, by rehearsal, what it would make of manifests that seem to differ: its defaults and rewrites are no
- * differences. The first manifest of a kind whose write is an extension also shows whether the server has it.
+ * differences. The first manifest of a kind whose write is an extension also shows whether the server has it, or a probe of
+ * the route does, where there is no dry run.
  */
 async function preflight(
   { plan, decisions }: Planned,
   placed: readonly Placed[],
   known: ReadonlyMap<Identity, Rehearsal>,
   rehearse: Rehearse,
-  on: Looking,
+  on: Preflight,
 ): Promise<ReadonlyMap<Identity, Rehearsal>> {
   const asked = new Map<Identity, Rehearsal>();
   const creating = new Set(
@@ -196,11 +213,12 @@ async function preflight(
     const settles = action === "update" && !manifest.references.some(({ identity }) => creating.has(identity));
     const probes = writes({ action }) && isUncharted(kind, on.memory) && !probed.has(kind);
     if (probes) probed.add(kind);
-    return settles || probes ? [{ kind, manifest, settles }] : [];
+    return settles || probes ? [{ kind, manifest, settles, probes }] : [];
   });
   await Promise.all(
-    jobs.map(async ({ kind, manifest, settles }) => {
-      const rehearsed = await rehearseOrPass(rehearse, kind, manifest, on);
+    jobs.map(async ({ kind, manifest, settles, probes }) => {
+      if (probes) await orPass(probe(kind, on), on);
+      const rehearsed = await orPass(rehearse(kind, manifest, on), on);
       // A probe that is refused for what does not exist yet tells of the route alone.
       if (settles && rehearsed.state !== "impossible") asked.set(manifest.identity, rehearsed);
     }),
@@ -208,29 +226,27 @@ async function preflight(
   return asked;
 }
 
-// Without the server's word on its defaults the schema's stand; the plan itself does not hang on it.
-async function rehearseOrPass(
-  rehearse: Rehearse,
-  kind: Kind,
-  manifest: Manifest,
-  { signal }: Looking,
-): Promise<Rehearsed> {
-  return rehearse(kind, manifest, { signal }).catch((error: unknown) => {
-    if (isLocal(error)) return { state: "impossible" };
-    throw error;
+// A dry run tells of the route too, where there is one.
+async function probe({ write: [first] }: Kind, on: Preflight): Promise<Rehearsed> {
+  if (first !== undefined && first.rehearsal === undefined) await on.probeRoute(first.operation, on);
+  return { state: "impossible" };
+}
+
+// Without the server's word on its defaults the schema's stand; the plan itself does not hang on it. Whether there is a
+// way to write decides what is planned.
+async function orPass(asking: Promise<Rehearsed>, { unclear }: Preflight): Promise<Rehearsed> {
+  return asking.catch((error: unknown) => {
+    if (!isLocal(error)) throw error;
+    const isNew = !unclear.some(({ summary }) => summary.includes(error.message));
+    if (error.reason === "route-unclear" && isNew) {
+      unclear.push(unreadableDiagnostic(error.operation, error, "the plan is not complete: this may not be writable"));
+    }
+    return { state: "impossible" };
   });
 }
 
 function isUncharted({ write: [first] }: Kind, memory: ServerMemory): boolean {
-  if (first?.rehearsal === undefined || isDocumented(operation(first.operation))) return false;
-  return !memory.knows(first.operation);
-}
-
-// A probe may have shown that a write the plan counts on does not exist.
-function hasLearnt({ plan }: Planned, { kindOf, memory }: Looking): boolean {
-  return plan.steps.some(
-    (step) => writes(step) && kindOf(step.kind)?.write.every(({ operation: name }) => !memory.has(name)),
-  );
+  return first !== undefined && !memory.knows(first.operation);
 }
 
 /** What a drift report on a look rests on. */
@@ -247,7 +263,7 @@ export function driftInput(
     live: observation.live,
     recorded,
     rulesFor,
-    complete: observation.complete,
+    complete: plan.complete,
     diagnostics: plan.diagnostics,
     withOrphans: desired.isWhole,
     planned: { plan, decisions },

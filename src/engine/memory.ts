@@ -9,6 +9,7 @@ export type DryRunProof = "unproven" | "proven" | "ignored";
 
 /** What is remembered of a control plane between runs. */
 export type RememberedFacts = {
+  /** The extensions that have answered; that one is missing is found out anew by each run. */
   readonly routes: { readonly [operation: string]: "yes" | "no" };
   readonly dryRun: DryRunProof;
   /** Whether operation 5 registered a version here; null while nobody knows. */
@@ -34,9 +35,15 @@ type NumberedLease = { readonly scope: string; readonly number: number };
 /** A control plane of which nothing is known yet. */
 export const noFacts: RememberedFacts = { routes: {}, dryRun: "unproven", registers: null };
 
+/** A daemon asks again after this time for what was missing. */
+const MISSING_MS = 60 * 60 * 1000;
+
 /** What is known of a control plane in this run: the client teaches it routes, the engine the rest. */
 export class ServerMemory implements ServerFacts, CapabilityMemory {
-  readonly #routes: Map<string, "yes" | "no">;
+  readonly #proven: Set<string>;
+  /** When each missing route was found to be so. */
+  readonly #missing = new Map<OperationName, number>();
+  readonly #clock: () => number;
   readonly #isTold: boolean;
   dryRun: DryRunProof;
   /** Whether operation 5 was seen to register a version; null while nobody knows. */
@@ -53,9 +60,14 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
   /** What everything was that can be learned, when the ledger was last told. */
   #told: readonly unknown[];
 
-  /** `told`: the operator's word that operation 5 registers versions (`modelVersionWrite: post`). */
-  constructor(facts: RememberedFacts, { told = false } = {}) {
-    this.#routes = new Map(Object.entries(facts.routes));
+  /**
+   * `told`: the operator's word that operation 5 registers versions (`modelVersionWrite: post`); `clock`: milliseconds,
+   * only ever forward.
+   */
+  constructor(facts: RememberedFacts, { told = false, clock = () => performance.now() } = {}) {
+    const routes = Object.entries(facts.routes);
+    this.#proven = new Set(routes.flatMap(([name, support]) => (support === "yes" ? [name] : [])));
+    this.#clock = clock;
     this.#isTold = told;
     this.dryRun = facts.dryRun;
     this.seenRegistering = facts.registers;
@@ -63,7 +75,8 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
     this.honoursKeys = facts.honoursKeys ?? false;
     this.lease = facts.lease ?? null;
     this.subject = facts.subject ?? null;
-    this.#remembered = this.facts();
+    // What an earlier release learned to be missing is forgotten with the next news.
+    this.#remembered = { ...this.facts(), routes: facts.routes };
     this.#told = this.#state();
   }
 
@@ -74,21 +87,34 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
   }
 
   get(name: OperationName): "yes" | "no" | undefined {
-    return this.#routes.get(name);
+    if (!this.has(name)) return "no";
+    return this.#proven.has(name) ? "yes" : undefined;
   }
 
   set(name: OperationName, support: "yes" | "no"): void {
-    this.#routes.set(name, support);
     this.#routeNews += 1;
+    if (support === "yes") {
+      this.#missing.delete(name);
+      this.#proven.add(name);
+    } else {
+      this.#missing.set(name, this.#clock());
+      this.#proven.delete(name);
+    }
   }
 
   has(name: OperationName): boolean {
-    return this.#routes.get(name) !== "no";
+    const since = this.#missing.get(name);
+    return since === undefined || this.#clock() - since >= MISSING_MS;
   }
 
   /** Whether an answer has shown that the route is there, or missing. */
   knows(name: OperationName): boolean {
-    return isDocumented(operation(name)) || this.#routes.has(name);
+    return isDocumented(operation(name)) || this.get(name) !== undefined;
+  }
+
+  /** Those of these operations that are missing. */
+  missing(names: readonly OperationName[]): readonly OperationName[] {
+    return names.filter((name) => !this.has(name));
   }
 
   get registers(): boolean | null {
@@ -117,7 +143,7 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
   /** The facts to remember for the next run. */
   facts(): RememberedFacts {
     const { dryRun, seenRegistering: registers, honoursKeys, lease, subject } = this;
-    const routes = Object.fromEntries(this.#routes);
+    const routes = Object.fromEntries([...this.#proven].map((name) => [name, "yes"] as const));
     return { routes, dryRun, registers, released: [...this.released], honoursKeys, lease, subject };
   }
 }

@@ -105,7 +105,8 @@ async function byList(
     for (const identity of others) found.live.set(identity, liveOf(identity));
     return true;
   } catch (error) {
-    if (isRouteMissing(error)) return false;
+    // A documented list that seems to be missing is one that could not be read.
+    if (isRouteMissing(error) && !on.memory.has(list.operation)) return false;
     // A list whose rows lack what a row needs is no list to us, where there is another way.
     if (error instanceof TypeError && kind.single !== undefined) return false;
     unreadable(error, identities.declared.concat(others), found, list.operation);
@@ -217,13 +218,13 @@ function unreadable(error: unknown, identities: readonly Identity[], found: Find
   if (!isLocal(error) && !(error instanceof TypeError)) throw error;
   for (const identity of identities)
     found.live.set(identity, { state: "unknown", reason: "unreadable", detail: error.message });
-  found.diagnostics.push({
-    severity: "error",
-    code: "unreadable",
-    summary: `live could not be read (${what}): ${error.message}`,
-    detail: "the plan is not complete; nothing is decided about these resources",
-    file: null,
-    line: null,
-    column: null,
-  });
+  found.diagnostics.push(
+    unreadableDiagnostic(what, error, "the plan is not complete; nothing is decided about these resources"),
+  );
+}
+
+/** Says what of live could not be read, so that the pass is not complete. */
+export function unreadableDiagnostic(what: string, { message }: Error, detail: string): Diagnostic {
+  const summary = `live could not be read (${what}): ${message}`;
+  return { severity: "error", code: "unreadable", summary, detail, file: null, line: null, column: null };
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type ConnectOptions, connect } from "../client/connect.ts";
 import type { Reader } from "../client/reader.ts";
+import type { RouteProbe } from "../client/route-probe.ts";
 import type { Writer } from "../client/writer.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
@@ -19,6 +20,7 @@ export type Session = {
   readonly server: string;
   readonly reader: Reader;
   readonly writer: Writer;
+  readonly probeRoute: RouteProbe;
   readonly ledger: Ledger;
   readonly memory: ServerMemory;
   /** Makes durable what was learned of the server since; waits for nothing where that is nothing. */
@@ -69,6 +71,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       server: server.name,
       reader: connection.reader,
       writer: connection.writer,
+      probeRoute: connection.probeRoute,
       ledger,
       memory,
       remember,

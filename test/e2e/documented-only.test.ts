@@ -139,11 +139,12 @@ describe("model versions, where only operation 5 could write them", () => {
     const server = await documentedOnly({ ...foundations, "model.yaml": versions(1) });
     const source = await sourceOf({ ...foundations, "model.yaml": versions(1, 2) }, server);
     const before = server.effects();
+    const blocked = { "model-version/registry/ranker@2": "block: model-version-write" };
+    expect(await stepsOf(source)).toEqual(blocked);
     const ended = await source.run(["apply", "--yes"]);
     expect(ended.code).toBe(7);
     expect(ended.stdout).toContain("set modelVersionWrite: post when it registers versions");
-    // Only now is it known that there is no other way to write them.
-    expect(await stepsOf(source)).toEqual({ "model-version/registry/ranker@2": "block: model-version-write" });
+    expect(await stepsOf(source)).toEqual(blocked);
     expect(server.effects()).toEqual(before);
 
     const config = join(await temporaryFolder(), "operator.yaml");

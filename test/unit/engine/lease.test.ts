@@ -107,12 +107,34 @@ test("a server that answers anything to anything has no leases", async () => {
 
 test("where there are no leases, or none for this caller, it says so and stands in nobody's way", async () => {
   const documented = await opened({ documentedOnly: true });
-  expect(await takeLease(documented.asked())).toEqual({ state: "none", why: null });
+  expect(await takeLease(documented.asked())).toEqual({
+    state: "none",
+    why: "this control plane has no leases (E10)",
+  });
   const full = await opened();
   await addUser(full.plane, "dev@example.com");
   const dev = full.writerOf(new Secret("token-of-dev-at-example.com"));
   expect(await takeLease(full.asked({ writer: dev }))).toEqual({
     state: "none",
     why: "you may not write in this scope",
+  });
+});
+
+test.each([
+  ["a gateway's page for a missing route", 404, {}],
+  ["a gateway's page for a forbidden one", 403, {}],
+  ["a log-in page", 200, {}],
+  ["a redirect to a log-in page", 302, { location: "/login" }],
+  ["a token that is not taken just now", 401, {}],
+])("F73 %s is no word on leases: nothing is written without one", async (_, status, headers) => {
+  const { asked, writerOf } = await opened();
+  const page = "<html><body>gateway</body></html>";
+  const gateway = await serveAnswers((response) =>
+    response.writeHead(status, { "content-type": "text/html", ...headers }).end(page),
+  );
+  const taking = takeLease(asked({ writer: writerOf(new Secret("token"), gateway.url) }));
+  await expect(taking).rejects.toMatchObject({
+    code: status === 401 ? "unauthorized" : "error",
+    message: expect.stringMatching(/^nothing was written: the lease on main could not be taken: .*answered \d+/),
   });
 });

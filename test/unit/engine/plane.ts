@@ -133,7 +133,8 @@ export async function controlPlane() {
   }
 
   function write({ name, body }: Call): { readonly status: number; readonly body: unknown } {
-    const manifest = isObject(body.manifest) ? body.manifest : {};
+    const { manifest } = body;
+    if (!isObject(manifest)) return { status: 400, body: { statusCode: 400, message: "manifest is missing" } };
     const isReal = body.dryRun !== true || manners.ignoresDryRun;
     if (name === "putApp") return deploy(manifest, isReal);
     if (name === "postModelVersion") {

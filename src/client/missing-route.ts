@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { isObject, type Json, text } from "../contract/json.ts";
+import {
+  fillPath,
+  isDocumented,
+  type Operation,
+  type OperationName,
+  operation,
+  operations,
+} from "../contract/operations.ts";
+import type { RawReply } from "./answer.ts";
+import type { CallContent } from "./compose.ts";
+import { readPage } from "./envelope.ts";
+
+/** What one request of a check was answered; null when there was no whole answer. */
+export type Probed = { readonly reply: RawReply; readonly value: Json | undefined } | null;
+
+/** Sends one request, whatever its path, and never again. */
+export type Probe = (row: Operation, content: CallContent) => Promise<Probed>;
+
+const OWN_CODES: ReadonlySet<string | undefined> = new Set([
+  "route-not-found",
+  "method-not-allowed",
+  "not-implemented",
+]);
+
+/** Whether the control plane itself says that it lacks the route: an error in the documented form that names the route. */
+export function saysRouteIsMissing({ status, body }: RawReply, { method, path }: Operation): boolean {
+  const error = parsed(body);
+  if (!isObject(error) || (error.statusCode ?? status) !== status) return false;
+  if (OWN_CODES.has(text(error.code))) return true;
+  const message = text(error.message) ?? "";
+  const isNamed = [`Cannot ${method} `, `Route ${method}:`].some((words) => message.startsWith(words));
+  return error.statusCode === status && isNamed && message.includes(path.replace(/\/\{.*/, ""));
+}
+
+function parsed(body: string): Json | undefined {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a control plane lacks a route whose answer alone does not settle it. A gateway may have given that answer, so the
+ * route must give it again, and it must be the one that routes get which surely do not exist, while documented routes of
+ * the same family answer properly, before and after.
+ */
+export async function isRouteMissing(
+  name: OperationName,
+  { content, reply }: { readonly content: CallContent; readonly reply: RawReply },
+  probe: Probe,
+): Promise<boolean> {
+  const row = operation(name);
+  const seen: Seen = { path: fillPath(row.path, content.path ?? {}), reply };
+  if (!(await answersProperly(row, seen, probe))) return false;
+  if (!(await isAnsweredLikeAbsent(row, content, seen, probe))) return false;
+  return answersProperly(row, seen, probe);
+}
+
+type Seen = { readonly path: string; readonly reply: RawReply };
+
+/** What a write says that asks for its route alone: without a manifest it is refused by whoever serves it. */
+export const NO_MANIFEST: CallContent = { body: { dryRun: true } };
+
+/** Whether the control plane is reached: a documented list is read, and a documented write is told apart from the route. */
+async function answersProperly({ method, path }: Operation, seen: Seen, probe: Probe): Promise<boolean> {
+  const [list, put] = path.startsWith("/api/ml/")
+    ? (["listMlRepos", "putPromptVersion"] as const)
+    : (["listWorkspaces", "putTeam"] as const);
+  const page = await probe(operation(list), { query: { limit: 1 } });
+  if (page === null || page.reply.status !== 200 || readPage(list, page.value ?? null) === undefined) return false;
+  if (method === "GET") return true;
+  const refused = await probe(operation(put), NO_MANIFEST);
+  return (
+    refused !== null && isRefusal(refused.reply) && !isAlike(seen, { path: operation(put).path, reply: refused.reply })
+  );
+}
+
+function isRefusal({ status }: RawReply): boolean {
+  return status >= 400 && status < 500 && ![401, 404, 405, 408, 429].includes(status);
+}
+
+const ABSENT_ROUTES = 2;
+
+async function isAnsweredLikeAbsent(row: Operation, content: CallContent, seen: Seen, probe: Probe): Promise<boolean> {
+  const query = content.query === undefined ? {} : { query: content.query };
+  const isSameAt = async (path: string): Promise<boolean> => {
+    const answered = await probe({ ...row, path }, row.method === "GET" ? query : NO_MANIFEST);
+    return answered !== null && isAlike(seen, { path, reply: answered.reply });
+  };
+  if (!(await isSameAt(seen.path))) return false;
+  let alike = 0;
+  for (const path of absentPaths(row, seen)) {
+    if (await isSameAt(path)) alike += 1;
+    if (alike === ABSENT_ROUTES) return true;
+  }
+  return false;
+}
+
+// A 405 is said of paths that exist: it is compared with documented paths that do not take the method. Everything else
+// is compared with paths that nobody has.
+function absentPaths({ method, path }: Operation, { path: filled, reply }: Seen): readonly string[] {
+  const [, family = "", rest = ""] = /^(\/api\/\w+\/v1\/)[^/]+(.*)$/.exec(filled) ?? [];
+  if (reply.status !== 405) return [unusedName(), unusedName()].map((name) => family + name + rest);
+  const documented = Object.values<Operation>(operations).filter(isDocumented);
+  const takesIt = (other: string): boolean =>
+    documented.some((row) => row.path === other && (row.method === method || row.retry === "token"));
+  const others = new Set(documented.map((row) => row.path)).difference(new Set([path]));
+  return [...others].filter((other) => !takesIt(other)).map((other) => other.replace(/\{\w+\}/g, unusedName));
+}
+
+function unusedName(): string {
+  return `holdfast-${randomUUID()}`;
+}
+
+/** Whether two answers are the same but for the path that each repeats, and for what is new in every answer. */
+function isAlike(one: Seen, other: Seen): boolean {
+  const [a, b] = [one.reply, other.reply];
+  return a.status === b.status && a.type === b.type && withoutPath(one) === withoutPath(other);
+}
+
+function withoutPath({ path, reply: { body } }: Seen): string {
+  const forms = [path, decodeURIComponent(path)].flatMap((form) => [
+    form,
+    form.replaceAll("/", "\\/"),
+    form.replaceAll("/", "&#x2F;"),
+    encodeURIComponent(form),
+  ]);
+  const without = forms.reduce((text, form) => text.replaceAll(form, "{path}"), body);
+  // Times, and the ids of requests.
+  return without.replace(/\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b|\b[\da-f]{16,}\b|\d+/gi, "#");
+}

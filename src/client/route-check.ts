@@ -1,0 +1,58 @@
+import type { OperationName } from "../contract/operations.ts";
+import type { RawReply } from "./answer.ts";
+import type { Clock } from "./clock.ts";
+import { type CallContent, composeRequest } from "./compose.ts";
+import type { Credential } from "./credential.ts";
+import { decode, mediaType, REPLY_CAP } from "./decode.ts";
+import type { Dispatchers } from "./dispatcher.ts";
+import { exchange } from "./exchange.ts";
+import { isRouteMissing, type Probe } from "./missing-route.ts";
+
+/** Whether the server lacks the route of an operation that was answered so; at worst it is not known, and then it is not. */
+export type RouteCheck = (
+  name: OperationName,
+  answered: { readonly content: CallContent; readonly reply: RawReply },
+  stop: { readonly signal: AbortSignal },
+) => Promise<boolean>;
+
+/** What a check needs of the line. */
+type Checking = {
+  readonly origin: string;
+  readonly base: string;
+  readonly userAgent: string;
+  readonly requestTimeout: number;
+  readonly dispatchers: Dispatchers;
+  readonly credential: Credential;
+  readonly clock: Clock;
+};
+
+// Calls of one operation that are answered at about the same time share one check.
+const SHARED_MS = 5000;
+
+/** Makes checks over a line, each with requests that are sent once and never repeated. */
+export function createRouteCheck(line: Checking): RouteCheck {
+  const verdicts = new Map<OperationName, { readonly at: number; readonly isMissing: Promise<boolean> }>();
+  return (name, answered, { signal }) => {
+    const known = verdicts.get(name);
+    if (known !== undefined && line.clock.now() - known.at < SHARED_MS) return known.isMissing;
+    const isMissing = isRouteMissing(name, answered, probeOver(line, signal));
+    verdicts.set(name, { at: line.clock.now(), isMissing });
+    return isMissing;
+  };
+}
+
+function probeOver(
+  { dispatchers, credential, requestTimeout: timeout, ...line }: Checking,
+  signal: AbortSignal,
+): Probe {
+  return async (row, content) => {
+    const request = composeRequest(row, content, { ...line, token: credential.current() });
+    const outcome = await exchange(dispatchers.shared, request, { timeout, cap: REPLY_CAP, reset: false, signal });
+    if (outcome.state !== "answered") return null;
+    const { status, headers, body } = outcome;
+    const decoded = await decode(headers, body);
+    if (decoded.state === "oversize") return null;
+    const reply = { status, type: mediaType(headers["content-type"]), body: decoded.raw };
+    return { reply, value: decoded.state === "json" ? decoded.value : undefined };
+  };
+}
