@@ -38,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
   guardShrinking(session, recorded, prepared, flags);
-  const looking = lookingAt(session, recorded, prepared, { records: true, signal: terminal.stopping });
+  const looking = lookingAt(session, recorded, prepared, invocation, { records: true });
   const looked = await look(desired, looking);
   if (sealed !== null) mustBeCurrent(sealed, looked.plan);
   if (!(await isAgreed(looked, invocation, prepared))) {

@@ -19,7 +19,7 @@ export async function run(invocation: Invocation): Promise<number> {
   startLean();
   await using connected = await openConnection(invocation, prepared, { reading: true });
   const recorded = await connected.session.recorded();
-  const looking = lookingAt(connected.session, recorded, prepared, { records: false, signal: terminal.stopping });
+  const looking = lookingAt(connected.session, recorded, prepared, invocation, { records: false });
   const looked = await look(desiredOf(prepared), looking);
   const report = makeDrift(driftInput(looked, looking, { standsIn: recorded.size === 0 || flags.base !== undefined }));
   const { settings } = prepared;

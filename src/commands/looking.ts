@@ -8,6 +8,7 @@ import type { RecordedHead } from "../core/recorded.ts";
 import type { Desired, Look, Looking } from "../engine/look.ts";
 import type { Session } from "../engine/session.ts";
 import { kindOf } from "../kinds/index.ts";
+import type { Invocation } from "./command.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** The shape of a manifest type; generated from its schema. */
@@ -43,7 +44,8 @@ export function lookingAt(
   { server, reader, probeRoute, memory, remember, ledger, remembrance, sink }: Session,
   recorded: ReadonlyMap<Identity, RecordedHead>,
   { settings, now }: Prepared,
-  options: Pick<Looking, "records" | "signal">,
+  { flags, terminal }: Invocation,
+  { records }: Pick<Looking, "records">,
 ): Looking {
   return {
     server,
@@ -60,7 +62,9 @@ export function lookingAt(
     hasSink: sink !== null,
     concurrency: settings.concurrency,
     now,
-    ...options,
+    ...(flags.allowShrink ? {} : { liveLimits: settings.guards }),
+    records,
+    signal: terminal.stopping,
   };
 }
 

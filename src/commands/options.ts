@@ -69,7 +69,8 @@ const flags = {
   wait: () => new Option("--wait", "wait for rollouts, 10 minutes at most (the default)"),
   noWait: () => new Option("--no-wait", "do not wait for rollouts"),
   failFast: () => new Option("--fail-fast", "start nothing more after the first failure"),
-  allowShrink: () => new Option("--allow-shrink", "act although the source declares far less than before"),
+  allowShrink: () =>
+    new Option("--allow-shrink", "act although the source declares, or live shows, far less than before"),
   sink: () => new Option("--sink <sink>", "where one-time tokens go").choices(["file"]),
   leaseScope: () =>
     new Option(

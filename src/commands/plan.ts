@@ -28,7 +28,7 @@ export async function run(invocation: Invocation): Promise<number> {
   startLean();
   await using connected = await openConnection(invocation, prepared, { reading: true });
   const recorded = await connected.session.recorded();
-  const looking = lookingAt(connected.session, recorded, prepared, { records: false, signal: terminal.stopping });
+  const looking = lookingAt(connected.session, recorded, prepared, invocation, { records: false });
   const looked = await look(desiredOf(prepared), showsLive(flags) ? { ...looking, remembrance: null } : looking);
   if (out !== null) writePlan(looked.plan, out);
   await writeResult(terminal, show(looked, looking, prepared, invocation));

@@ -77,7 +77,7 @@ async function reconcile(
   connected: Connected,
   { told, hurry, lead, again }: Watching & { readonly hurry: AbortSignal },
 ): Promise<void> {
-  const { terminal, flags } = invocation;
+  const { flags } = invocation;
   const prepared = await prepare(invocation, { mayAsk: false });
   const writer = await lead.writer(prepared);
   // It may have stood by for long: everything may have changed.
@@ -89,10 +89,7 @@ async function reconcile(
   const recorded = await session.recorded();
   const desired = desiredOf(prepared);
   guardShrinking(session, recorded, prepared, flags);
-  const looked = await look(
-    desired,
-    lookingAt(session, recorded, prepared, { records: true, signal: terminal.stopping }),
-  );
+  const looked = await look(desired, lookingAt(session, recorded, prepared, invocation, { records: true }));
   const hasLease = lead.hasLease();
   told.warnings(hasLease ? [] : otherWriters(looked, session, prepared), prepared);
   const onProgress = (progress: Progress): void => {

@@ -1,15 +1,19 @@
-import type { Identity } from "./manifest.ts";
+import { isThere, type Live } from "./live.ts";
+import { type Identity, splitIdentity } from "./manifest.ts";
 
 /** From how many recorded resources on a shrunken source is refused. */
 const FROM = 10;
 /** The share of the recorded resources that a source must still declare. */
 const SHARE = 0.7;
 
+/** From how many resources on how large a share of them has to be there still. */
+export type ShrinkLimits = { readonly shrinkFrom?: number; readonly shrinkShare?: number };
+
 /** Why a source may not be acted on, or null: an emptied or suddenly smaller source is more often an accident. */
 export function shrinkGuard(
   recorded: Iterable<Identity>,
   declared: ReadonlySet<Identity>,
-  { shrinkFrom = FROM, shrinkShare = SHARE }: { readonly shrinkFrom?: number; readonly shrinkShare?: number } = {},
+  { shrinkFrom = FROM, shrinkShare = SHARE }: ShrinkLimits = {},
 ): string | null {
   const known = [...recorded];
   const kept = known.filter((identity) => declared.has(identity)).length;
@@ -18,4 +22,27 @@ export function shrinkGuard(
   }
   if (known.length < shrinkFrom || kept >= known.length * shrinkShare) return null;
   return `the source declares ${kept} of the ${known.length} resources that the ledger knows (at least ${Math.round(shrinkShare * 100)} % expected)`;
+}
+
+/**
+ * Why live may not be acted on, or null. A list is wrong for one kind as a rule, so each kind counts on its own too; what
+ * cannot be read counts neither way.
+ */
+export function liveGuard(
+  recorded: Iterable<Identity>,
+  live: ReadonlyMap<Identity, Live>,
+  { shrinkFrom = FROM, shrinkShare = SHARE }: ShrinkLimits = {},
+): string | null {
+  const readable = [...recorded].filter((identity) => {
+    const state = live.get(identity);
+    return isThere(state) || state?.state === "absent";
+  });
+  const kinds = Map.groupBy(readable, (identity) => splitIdentity(identity).kind);
+  for (const [what, known] of [["resources", readable] as const, ...kinds]) {
+    const found = known.filter((identity) => isThere(live.get(identity))).length;
+    if (known.length < shrinkFrom || found >= known.length * shrinkShare) continue;
+    const expected = `at least ${Math.round(shrinkShare * 100)} % expected`;
+    return `live shows ${found} of the ${known.length} ${what} that the ledger knows and that can be read (${expected})`;
+  }
+  return null;
 }

@@ -6,6 +6,8 @@ import type { Shape } from "../contract/shape.ts";
 import type { Rehearsal } from "../core/decide.ts";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import type { DriftInput } from "../core/drift.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { liveGuard, type ShrinkLimits } from "../core/guard.ts";
 import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import { isSettled } from "../core/live.ts";
@@ -59,6 +61,8 @@ export type Looking = {
   readonly shapeOf: (type: string) => Shape;
   readonly ignore: readonly IgnoreRule[];
   readonly hasSink: boolean;
+  /** How much of what is recorded may be gone from live at once; anything may where it is left out. */
+  readonly liveLimits?: ShrinkLimits;
   readonly concurrency: number;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -88,6 +92,7 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   const observing: Observing = { ...on, rehearse, recollection };
   const asked = askedOf(desired, placed, on);
   const observation = await observe(asked, observing);
+  guardLive(observation, desired, on);
   const recorded = await openWhereRead(observation, on);
   const rulesFor = await findRules(placed, observation, on);
   const unclear: Diagnostic[] = [];
@@ -135,6 +140,17 @@ async function findRules(placed: readonly Placed[], { live }: Observation, on: L
   return rulesFor;
 }
 
+// A control plane that shows little of what is recorded was emptied, restored, or is not the one that was meant.
+function guardLive({ live }: Observation, { declared }: Desired, { recorded, memory, liveLimits }: Looking): void {
+  if (liveLimits === undefined || !live.values().some(({ state }) => state === "absent")) return;
+  const counted = recorded.keys().filter((identity) => declared.has(identity) || !memory.released.has(identity));
+  const emptied = liveGuard(counted, live, liveLimits);
+  if (emptied === null) return;
+  throw new HoldfastError("refused", emptied, {
+    hint: "nothing is written until it is whole again; if it was emptied or restored on purpose, run with --allow-shrink",
+  });
+}
+
 function operationsOf({ list, write }: Kind): readonly OperationName[] {
   const writes = write.map(({ operation: name }) => name);
   return list === undefined ? writes : [list.operation, ...writes];
@@ -169,7 +185,8 @@ function askedOf(desired: Desired, placed: readonly Placed[], { kindOf, recorded
   for (const one of placed) groupOf(one.manifest.kind)?.declared.push(one);
   for (const identity of othersOf(desired, recorded)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
-  return [...asked].map(([kind, group]) => ({ kind, ...group, idOf }));
+  const isRecorded = (identity: Identity): boolean => recorded.has(identity);
+  return [...asked].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));
 }
 
 /** What is not declared here, but referred to or recorded. */

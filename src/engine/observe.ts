@@ -1,15 +1,14 @@
 import { ClientError } from "../client/failure.ts";
-import { type Imprint, KnownPage, type Recall } from "../client/recall.ts";
 import { isObject } from "../contract/json.ts";
-import type { GetOperation, ListOperation } from "../contract/operations.ts";
-import { operations } from "../contract/operations.ts";
 import type { Rehearsal } from "../core/decide.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { type Kind, type LiveRow, readRow, type SingleReading } from "../core/kind.ts";
+import type { Kind, LiveRow, SingleReading } from "../core/kind.ts";
 import { isThere, type Live } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../core/manifest.ts";
 import type { Placed } from "../core/planner.ts";
+import { confirmAbsent } from "./confirm-absent.ts";
 import type { ServerMemory } from "./memory.ts";
+import { readById } from "./read-by-id.ts";
 import type { Rehearse } from "./rehearse.ts";
 import { type Surveying, survey } from "./survey.ts";
 import { eachInTurn } from "./turns.ts";
@@ -20,6 +19,7 @@ export type Asked = {
   readonly declared: readonly Placed[];
   /** Only recorded, or referred to. */
   readonly others: readonly Identity[];
+  readonly isRecorded: (identity: Identity) => boolean;
   /** The id that the ledger remembers. */
   readonly idOf: (identity: Identity) => string | null;
 };
@@ -75,7 +75,7 @@ export async function observeOne(one: Wanted, on: Observing): Promise<Live> {
   const found: Findings = { live: new Map(), rehearsals: new Map(), rows: new Map(), diagnostics: [] };
   const { name } = splitVersion(splitIdentity(one.identity).key);
   const narrow = one.kind.list?.narrow?.(name) ?? {};
-  const asked = { kind: one.kind, declared: [], others: [one.identity] };
+  const asked = { kind: one.kind, declared: [], others: [one.identity], isRecorded: () => false, idOf: () => null };
   if (!(await byList(asked, on, found, narrow))) await oneByOne([one], on, found);
   return found.live.get(one.identity) ?? { state: "unknown", reason: "no-read" };
 }
@@ -89,20 +89,29 @@ function wantedOf({ kind, declared, others, idOf }: Asked): readonly Wanted[] {
 }
 
 async function byList(
-  asked: Omit<Asked, "idOf">,
+  asked: Asked,
   on: Observing,
   found: Findings,
   narrow: { readonly [name: string]: string } = {},
 ): Promise<boolean> {
-  const { kind, declared, others } = asked;
+  const { kind, declared, others, isRecorded, idOf } = asked;
   const { list } = kind;
   if (list === undefined || !on.memory.has(list.operation)) return false;
   const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
     const { rows, liveOf } = await survey({ kind, list, narrow }, identities, on);
     found.rows.set(kind.type, rows);
-    for (const identity of identities.declared) found.live.set(identity, liveOf(identity));
-    for (const identity of others) found.live.set(identity, liveOf(identity));
+    const lacking: Identity[] = [];
+    const see = (identity: Identity): void => {
+      const live = liveOf(identity);
+      found.live.set(identity, live);
+      if (live.state === "absent" && isRecorded(identity)) lacking.push(identity);
+    };
+    for (const identity of identities.declared) see(identity);
+    for (const identity of others) see(identity);
+    if (lacking.length === 0) return true;
+    const confirmed = await confirmAbsent({ kind, list, identities: lacking, idOf }, on);
+    for (const [identity, live] of confirmed) found.live.set(identity, live);
     return true;
   } catch (error) {
     // A documented list that seems to be missing is one that could not be read.
@@ -174,34 +183,6 @@ async function byRehearsal(
       return row === null || row === "known" ? { state: "absent" } : { state: "present", row: { ...row, id } };
     }
   }
-}
-
-/** Reads one resource; `known` where a list of one answers with these bytes. */
-async function readById(
-  reading: SingleReading,
-  id: string,
-  { reader, signal }: Observing,
-  known: Imprint | null,
-): Promise<LiveRow | "known" | null> {
-  try {
-    const { operation } = reading;
-    if (!isList(operation)) return readRow(reading, await reader.get(operation, { path: { id } }, { signal }));
-    // By the whole reply: nobody has to find out where in it the row begins.
-    const same = known === null ? null : new KnownPage({ imprint: known, size: 1, total: 1 }, () => []);
-    const recall: Recall = { row: () => null, page: (imprint) => (imprint === known ? same : null) };
-    const page = await reader.page(operation, { path: { id }, limit: 1 }, { signal, recall });
-    if (page instanceof KnownPage) return "known";
-    const [reply] = page.rows;
-    const row = reply === undefined ? null : readRow(reading, reply);
-    return row === null || !page.imprint ? row : { ...row, imprint: page.imprint };
-  } catch (error) {
-    if (error instanceof ClientError && error.reason === "not-found") return null;
-    throw error;
-  }
-}
-
-function isList(operation: GetOperation | ListOperation): operation is ListOperation {
-  return operations[operation].reply === "list";
 }
 
 function isRouteMissing(error: unknown): boolean {

@@ -44,7 +44,7 @@ export type FaultProxy<Behind extends { readonly url: string }> = {
   readonly server: Behind;
   readonly url: string;
   /** Every request so far, in the order of arrival. */
-  readonly asked: readonly Asked[];
+  readonly asked: Asked[];
   /**
    * Puts a fault in the way of an operation, or of requests whose `METHOD /path?query` matches. Of those that match, the
    * first `skip` pass and the next `times` meet it. Of several faults for one request, the newest is met.
@@ -152,6 +152,18 @@ export function htmlPage(status: number): Fault {
 
 /** A well-formed list of nothing. */
 export const emptyList: Fault = answer(200, { data: [], pagination: { total: 0, offset: 0, limit: 1000 } });
+
+/** Passes a list on without the rows that say this. */
+export function listWithout(words: string): Fault {
+  return async ({ reply, forward }) => {
+    const { status, body } = await forward();
+    const { data, pagination } = JSON.parse(body.toString());
+    const rows = data.filter((row: unknown) => !JSON.stringify(row).includes(words));
+    const total = pagination.total - (data.length - rows.length);
+    const text = JSON.stringify({ data: rows, pagination: { ...pagination, total } });
+    reply.writeHead(status, { "content-type": "application/json; charset=utf-8" }).end(text);
+  };
+}
 
 /** Asks the client to come back after so many seconds. */
 export function tooManyRequests(seconds: number): Fault {

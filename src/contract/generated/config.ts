@@ -48,7 +48,7 @@ external?: (string[] | null)
  */
 unknownFields?: (("refuse" | "warn") | null)
 /**
- * When a source is not acted on, because it has shrunk more than a person would do on purpose
+ * When a source or a control plane is not acted on, because it has shrunk more than a person would do on purpose
  */
 guards?: ({
 /**
@@ -56,7 +56,7 @@ guards?: ({
  */
 shrinkFrom?: (number | null)
 /**
- * Share of the recorded resources that the source must still declare
+ * Share of the recorded resources that the source must still declare, and live must still show
  */
 shrinkShare?: (number | null)
 } | null)

@@ -137,7 +137,14 @@ describe("observing", () => {
     const { reader } = dial(url, { memory });
     const rehearse = rehearsals({ reader, memory, remember, concurrency: 2, shapeOf });
     const declared = [{ manifest, wave: 0 }];
-    const whole: Asked = { kind: kind("service"), declared, others: [], idOf: () => null, ...asked };
+    const whole: Asked = {
+      kind: kind("service"),
+      declared,
+      others: [],
+      isRecorded: () => false,
+      idOf: () => null,
+      ...asked,
+    };
     return {
       seen,
       ...(await observe([whole], { reader, memory, recollection: null, rehearse, concurrency: 2, signal })),

@@ -6,6 +6,7 @@ import {
   emptyList,
   faultProxy,
   htmlPage,
+  listWithout,
   silence,
   tooManyRequests,
 } from "../../support/fault-proxy.ts";
@@ -63,6 +64,15 @@ test("the usual faults answer as gateways, rate limits and emptied databases do"
   proxy.inject("listTeams", htmlPage(404));
   expect((await fetch(proxy.url + teams)).headers.get("content-type")).toBe("text/html");
   expect(server.seen).toEqual([]);
+});
+
+test("rows are left out of a list as if they had been deleted", async () => {
+  const rows = [{ name: "ml" }, { name: "web" }];
+  const server = await serve((response) => json(response, { data: rows, pagination: { total: 2, offset: 0 } }));
+  const proxy = await faultProxy(server);
+  proxy.inject("listTeams", listWithout('"ml"'));
+  const reply = await fetch(proxy.url + teams);
+  expect(await reply.json()).toEqual({ data: [{ name: "web" }], pagination: { total: 1, offset: 0 } });
 });
 
 test("a connection is dropped before or after the request had its effect, or left without an answer", async () => {

@@ -1,0 +1,60 @@
+import type { Kind, ListReading } from "../core/kind.ts";
+import type { Live } from "../core/live.ts";
+import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
+import { readById } from "./read-by-id.ts";
+import { type Survey, type Surveying, survey } from "./survey.ts";
+import { eachInTurn } from "./turns.ts";
+
+/** Recorded resources that a list does not show. */
+export type Lacking = {
+  readonly kind: Kind;
+  readonly list: ListReading;
+  readonly identities: readonly Identity[];
+  /** The id that the ledger remembers. */
+  readonly idOf: (identity: Identity) => string | null;
+};
+
+/** So many are looked for by name, where the list can be narrowed; of more the whole list is read. */
+const FEW = 8;
+
+/**
+ * Looks once more for what a list lacks although it is recorded: in the list, and then by id where the kind can be read so.
+ * A list that was empty by mistake must not have everything made anew.
+ */
+export async function confirmAbsent(
+  lacking: Lacking,
+  on: Surveying & { readonly concurrency: number },
+): Promise<ReadonlyMap<Identity, Live>> {
+  const { kind, identities, idOf } = lacking;
+  const { single } = kind;
+  const live = new Map(await listAgain(lacking, { ...on, recollection: null }));
+  if (single === undefined) return live;
+  const absent = identities.filter((identity) => live.get(identity)?.state === "absent");
+  await eachInTurn(absent, on.concurrency, async (identity) => {
+    const id = idOf(identity);
+    const row = id === null ? null : await readById(single, id, on, null);
+    if (row !== null && row !== "known" && row.key === splitIdentity(identity).key)
+      live.set(identity, { state: "present", row });
+  });
+  return live;
+}
+
+async function listAgain(
+  { kind, list, identities }: Lacking,
+  on: Surveying,
+): Promise<readonly (readonly [Identity, Live])[]> {
+  const { narrow } = list;
+  const read = (others: readonly Identity[], query: { readonly [name: string]: string }): Promise<Survey> =>
+    survey({ kind, list, narrow: query }, { declared: [], others }, on);
+  if (narrow === undefined || identities.length > FEW) {
+    const { liveOf } = await read(identities, {});
+    return identities.map((identity) => [identity, liveOf(identity)]);
+  }
+  return Promise.all(
+    identities.map(async (identity) => {
+      const { name } = splitVersion(splitIdentity(identity).key);
+      const { liveOf } = await read([identity], narrow(name));
+      return [identity, liveOf(identity)] as const;
+    }),
+  );
+}
