@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { canonical, isObject, type Json } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { missingExtensions } from "../core/missing-extensions.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Plan, writes } from "../core/plan.ts";
 import type { Applied } from "../engine/apply.ts";
@@ -55,7 +57,8 @@ export async function run(invocation: Invocation): Promise<number> {
       return current;
     },
   });
-  await report(applied, plan, invocation, prepared);
+  const lacking = missingExtensions(session.memory.missing(["putLease"]));
+  await report(applied, [...saidBeside(plan.diagnostics), ...lacking], invocation, prepared);
   // What was done is told first; that the run was cut short then decides the exit code.
   terminal.stopping.throwIfAborted();
   return exitCodeOf(applied);
@@ -168,15 +171,14 @@ function bareChange(change: Json): Json {
 
 async function report(
   applied: Applied,
-  { diagnostics }: Plan,
+  diagnostics: readonly Diagnostic[],
   { terminal }: Invocation,
   prepared: Prepared,
 ): Promise<void> {
   const { settings } = prepared;
   terminal.stderr.write(tokensText(applied.tokens));
-  const said = saidBeside(diagnostics);
-  terminal.stderr.write(diagnosticsText(said, settings.diagnosticView));
-  const { tokens: _, ...contract } = { ...applied, diagnostics: said };
+  terminal.stderr.write(diagnosticsText(diagnostics, settings.diagnosticView));
+  const { tokens: _, ...contract } = { ...applied, diagnostics };
   const text = (): string => applyText(applied, settings.paint, placesIn(prepared));
   await writeResult(terminal, settings.output === "json" ? jsonText(contract) : text());
 }

@@ -2,8 +2,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Doubt } from "../client/call.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { LiveRow } from "../core/kind.ts";
+import type { Live } from "../core/live.ts";
 import { type Again, type Attempt, ended, readAgain, receiptOf, type WritingContext, type Written } from "./job.ts";
 import { judge } from "./judge.ts";
+import type { Intent } from "./ledger.ts";
 import { isMadeSince } from "./made-since.ts";
 import { findDouble, mayBeDoubled } from "./overlap.ts";
 import { askAgain, mayAskAgain } from "./send.ts";
@@ -46,7 +48,7 @@ export async function resolveDoubt(attempt: Attempt, doubt: InDoubt): Promise<Wr
   for (const isLast of [false, true]) {
     if (isLast) await rest(Math.max(0, intent.deadline - context.now()), context);
     if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
-    const live = await readAgain(job, context);
+    const live = await liveAfter(attempt, doubt);
     const verdict = judge(job.kind, job.shape, intent, live);
     switch (verdict.effect) {
       case "there":
@@ -59,10 +61,21 @@ export async function resolveDoubt(attempt: Attempt, doubt: InDoubt): Promise<Wr
         return unknown(attempt, `${doubt.reason}; a newer version is there, and it is not the one that was sent`);
       }
       case "not-there":
-        if (doubt.answered && intent.operation === "postModelVersion") return discarded(attempt);
+        if (mayBeDiscarded(intent, doubt)) return discarded(attempt);
     }
   }
   return { state: "again", otherwise, open: intent };
+}
+
+// That a version was discarded is remembered of the server: one list that came back empty does not show it.
+async function liveAfter({ job, intent, context }: Attempt, doubt: InDoubt): Promise<Live> {
+  const live = await readAgain(job, context);
+  if (!mayBeDiscarded(intent, doubt)) return live;
+  return judge(job.kind, job.shape, intent, live).effect === "not-there" ? readAgain(job, context) : live;
+}
+
+function mayBeDiscarded({ operation }: Intent, { answered }: InDoubt): boolean {
+  return answered && operation === "postModelVersion";
 }
 
 // Being asked to end cuts the rest short; whoever rested looks at the signal afterwards.

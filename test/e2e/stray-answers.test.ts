@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { answer, type Fault, faultProxy, htmlPage } from "../support/fault-proxy.ts";
+import { answer, emptyList, type Fault, faultProxy, htmlPage } from "../support/fault-proxy.ts";
 import { gateTo } from "../support/gate.ts";
-import { everyKind, type Files, foundations, service, team } from "../support/manifests.ts";
+import { everyKind, type Files, foundations, model, service, team } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
 import { driftOf, planOf, reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
@@ -185,6 +185,11 @@ describe("a control plane without extensions", () => {
     );
     // Nobody had to ask for routes that do not exist.
     expect(proxy.asked.filter(({ path }) => path.includes("holdfast-"))).toEqual([]);
+    await source.write("team.yaml", team("ml", "grace@example.com"));
+    const report = JSON.parse((await source.run(["apply", "--yes", "-o", "json"])).stdout);
+    const named = report.diagnostics.map(({ summary }: { summary: string }) => /E\d+/.exec(summary)?.[0]);
+    // The model version has been made by now, so nobody asked for E2.
+    expect(named).toEqual(["E1", "E3", "E4", "E5", "E6", "E7", "E10"]);
   });
 
   test.each([
@@ -216,6 +221,17 @@ describe("a control plane without extensions", () => {
     expect(stderr.match(/going on without a lease/g)).toHaveLength(1);
     expect(stderr.match(/does not have E6/g)).toHaveLength(1);
   });
+});
+
+test("F83 a registered model version is not said to be discarded because one list came back empty", async () => {
+  const { server, proxy, source } = await proxied(await documentedOnly(), everyKind);
+  const { hits } = proxy.inject(/^GET \/api\/ml\/v1\/model-versions\?.*name=ranker/, emptyList, { times: 1 });
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(hits()).toBe(1);
+  // The server is known to register now: a further version may be made.
+  await source.write("registry/model.yaml", model("ranker", "step: 2\n"));
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  expect(server.effects().filter(({ operation }) => operation === "5")).toHaveLength(2);
 });
 
 describe("a documented-only control plane behind a gateway that answers for it", () => {
