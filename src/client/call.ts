@@ -4,7 +4,7 @@ import type { Answer, Tried } from "./answer.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose.ts";
-import { startCourse } from "./course.ts";
+import { type Pause, startCourse } from "./course.ts";
 import type { Credential } from "./credential.ts";
 import { REPLY_CAP } from "./decode.ts";
 import type { Dispatchers } from "./dispatcher.ts";
@@ -17,6 +17,8 @@ import type { ClientLog, Reach } from "./reach.ts";
 import type { Recall } from "./recall.ts";
 import type { RouteCheck } from "./route-check.ts";
 import type { ServerClock } from "./server-clock.ts";
+import type { WaitNotice } from "./wait-notice.ts";
+import { askedToWait, reasonToWait, withAskedWait } from "./wait-text.ts";
 
 export type { Doubt } from "./answer.ts";
 
@@ -56,7 +58,12 @@ export type Line = {
   readonly serverClock: ServerClock;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Milliseconds that a server may ask to wait. */
+  readonly retryWait: number;
+  readonly waitNotice: () => WaitNotice;
   readonly log?: ClientLog;
+  /** Ends the waits that the server asked for. */
+  readonly stopping: AbortSignal;
   /** Ends every call. */
   readonly signal: AbortSignal;
 };
@@ -66,25 +73,33 @@ export function createCaller(line: Line): Caller {
   return async (name, content, given) => {
     const policy = { ...given, signal: either(given.signal, line.signal) };
     const course = startCourse(line, policy);
+    const notice = line.waitNotice();
     let doubt: Answer | null = null;
     let attempts = 0;
-    for (let pause: number | null = 0; ; ) {
-      if (!(await waited(line, pause, policy))) return { ...honest(name, stopped(policy), doubt), attempts };
-      attempts += 1;
-      const tried = await attempt(line, name, { content, policy });
-      if (tried.answer.state === "ambiguous") doubt = tried.answer;
-      pause = policy.signal.aborted ? null : course(tried, attempts);
-      if (pause === null) return { ...honest(name, tried.answer, doubt), attempts };
-      line.log?.debug({ operation: name, attempt: attempts, pause }, "trying again");
+    try {
+      for (let pause: Pause | null = NO_PAUSE; ; ) {
+        const held = await waited(line, pause, policy, notice);
+        if (held !== null) return { ...honest(name, held, doubt), attempts };
+        // What the server asked for is over; an outage may go on.
+        if (pause.isAsked) notice.waits(null);
+        attempts += 1;
+        const tried = await attempt(line, name, { content, policy });
+        if (tried.answer.state === "ambiguous") doubt = tried.answer;
+        pause = policy.signal.aborted ? null : course(tried, attempts);
+        if (pause === null) return { ...honest(name, tried.answer, doubt), attempts };
+        if (pause.milliseconds > 0)
+          notice.waits({ why: reasonToWait(line.origin, name, tried, pause), until: pause.until });
+        line.log?.debug({ operation: name, attempt: attempts, pause: pause.milliseconds }, "trying again");
+      }
+    } finally {
+      notice.ends();
     }
   };
 }
 
-const KEYS = "idempotency-key-accepted";
+const NO_PAUSE: Pause = { milliseconds: 0, until: 0, isAsked: true };
 
-function stopped({ signal }: CallPolicy): Answer {
-  return { state: "not-sent", reason: "aborted", cause: signal.reason };
-}
+const KEYS = "idempotency-key-accepted";
 
 function either(one: AbortSignal, other: AbortSignal): AbortSignal {
   return one === other ? one : AbortSignal.any([one, other]);
@@ -96,14 +111,33 @@ function honest(name: OperationName, answer: Answer, doubt: Answer | null): Answ
   return doubt === null || isRead || answer.state === "answered" ? answer : doubt;
 }
 
-async function waited({ clock, gate }: Line, pause: number, { signal }: CallPolicy): Promise<boolean> {
+/** Waits until the next try may be made; gives the answer of the call where none may. */
+async function waited(
+  line: Line,
+  { milliseconds, isAsked }: Pause,
+  { signal }: CallPolicy,
+  notice: WaitNotice,
+): Promise<Answer | null> {
+  const { clock, gate, retryWait, stopping } = line;
+  if (milliseconds === 0 && gate.closed() === null) return signal.aborted ? stopped(signal) : null;
+  // Who is asked to end does not sit out what a server asks for.
+  const asked = { signal: either(signal, stopping) };
   try {
-    if (pause > 0) await clock.wait(pause, { signal });
-    await gate.pass({ signal });
-    return !signal.aborted;
+    if (milliseconds > 0) await clock.wait(milliseconds, isAsked ? asked : { signal });
+    for (let closed = gate.closed(); closed !== null; closed = gate.closed()) {
+      const rest = closed.until - clock.now();
+      if (rest > retryWait) return { state: "refused", refusal: closed.refusal };
+      notice.waits({ why: askedToWait(line.origin, closed.refusal, rest), until: closed.until });
+      await clock.wait(Math.ceil(rest), asked);
+    }
+    return signal.aborted ? stopped(signal) : null;
   } catch {
-    return false;
+    return stopped(asked.signal);
   }
+}
+
+function stopped({ reason }: AbortSignal): Answer {
+  return { state: "not-sent", reason: "aborted", cause: reason };
 }
 
 type Asked = { readonly content: CallContent; readonly policy: CallPolicy };
@@ -124,14 +158,18 @@ async function attempt(line: Line, name: OperationName, { content, policy }: Ask
     line.reach.answered();
     line.serverClock.saw(outcome.headers);
   }
+  const date = line.clock.date();
   const heard = await judge(outcome, {
     name,
     token,
-    date: line.clock.date(),
+    date,
     ...(policy.onReply === undefined ? {} : { onReply: policy.onReply }),
     ...(policy.recall === undefined ? {} : { recall: policy.recall }),
   });
-  const tried = await settleRoute(line, name, { content, policy }, heard);
+  const isClaim = heard.answer.state === "refused" && heard.answer.refusal.reason === "route-missing";
+  const tried = isClaim
+    ? await settleRoute(line, name, { content, policy }, heard)
+    : withAskedWait(heard, { date, retryWait: line.retryWait });
   learn(line, name, { answer: tried.answer, renew: () => line.credential.renew(token) });
   const milliseconds = Math.round(line.clock.now() - started);
   line.log?.debug({ operation: name, state: tried.answer.state, milliseconds }, `${row.method} ${row.path}`);
@@ -142,7 +180,7 @@ async function attempt(line: Line, name: OperationName, { content, policy }: Ask
 async function settleRoute(line: Line, name: OperationName, asked: Asked, tried: Tried): Promise<Tried> {
   const { answer, reply } = tried;
   const { capabilities } = line;
-  if (answer.state !== "refused" || reply === undefined || answer.refusal.reason !== "route-missing") return tried;
+  if (answer.state !== "refused" || reply === undefined) return tried;
   const row = operation(name);
   if (isDocumented(row) || capabilities.has(name) === "no") return tried;
   const isToldPlainly = capabilities.has(name) === "unknown" && saysRouteIsMissing(reply, row);

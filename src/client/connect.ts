@@ -12,6 +12,7 @@ import { createReader, type Reader } from "./reader.ts";
 import { createRouteCheck } from "./route-check.ts";
 import { createRouteProbe, type RouteProbe } from "./route-probe.ts";
 import { createServerClock } from "./server-clock.ts";
+import { createWaitNotices } from "./wait-notice.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 /** How to talk to one control plane. */
@@ -30,6 +31,12 @@ export type ConnectOptions = {
   /** Where proxies are named: `process.env` as a rule. */
   readonly env: Environment;
   readonly userAgent: string;
+  /** Milliseconds that the server may ask to wait before a request is made again; 60,000 unless told otherwise. */
+  readonly retryWait?: number;
+  /** Told of each wait that takes longer than five seconds: for what, and until when. */
+  readonly onWait?: (text: string) => void;
+  /** Ends the waits that the server asked for. */
+  readonly stopping?: AbortSignal;
   /** Ends every call, whatever its own signal says. */
   readonly signal: AbortSignal;
   readonly log?: ClientLog;
@@ -52,6 +59,8 @@ export type Connection = {
   readonly serverTime: () => number | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
+
+const RETRY_WAIT = 60_000;
 
 /** Prepares a connection; nothing is sent before the first call. */
 export function connect(options: ConnectOptions): Connection {
@@ -77,6 +86,9 @@ export function connect(options: ConnectOptions): Connection {
     reach: createReach(clock, { ...options, server: address.origin }),
     serverClock,
     random,
+    retryWait: options.retryWait ?? RETRY_WAIT,
+    waitNotice: createWaitNotices(clock, options.onWait ?? (() => undefined)),
+    stopping: options.stopping ?? signal,
     signal,
     ...(options.log === undefined ? {} : { log: options.log }),
   });

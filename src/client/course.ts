@@ -5,15 +5,23 @@ import type { Gate } from "./gate.ts";
 import { isLasting, type Reach } from "./reach.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** Milliseconds to wait before the next try; null when this answer stands. */
-export type Course = (tried: Tried, attempts: number) => number | null;
+/** How long to wait before the next try, and until when tries are made at the latest. */
+export type Pause = {
+  readonly milliseconds: number;
+  readonly until: number;
+  /** Whether the server asked for it. */
+  readonly isAsked: boolean;
+};
+
+/** The wait before the next try; null when this answer stands. */
+export type Course = (tried: Tried, attempts: number) => Pause | null;
 
 const LONGEST_PAUSES = 15 * 60_000;
 const MALFORMED_TRIES = 3;
 
 /** Starts the course of one call: how often and how long it is worth repeating. */
 export function startCourse(
-  { clock, random, gate, reach }: Shared,
+  { clock, random, gate, reach, retryWait }: Shared,
   { repeats }: { readonly repeats: () => boolean },
 ): Course {
   const started = clock.now();
@@ -21,30 +29,40 @@ export function startCourse(
   let paused = 0;
   let faultsSince: number | null = null;
 
-  const until = (deadline: number, attempts: number) => {
-    const wait = backoff(attempts, random());
-    return clock.now() + wait > deadline ? null : wait;
+  const until = (deadline: number, attempts: number): Pause | null => {
+    const milliseconds = backoff(attempts, random());
+    return clock.now() + milliseconds > deadline ? null : { milliseconds, until: deadline, isAsked: false };
   };
   const afterFault = (attempts: number) => {
     faultsSince ??= clock.now();
     return until(reach.deadline(started, faultsSince), attempts);
   };
-  const afterRefusal = ({ status, code }: Refusal, asked: number | null, attempts: number) => {
+  const pauseFor = (milliseconds: number): Pause => ({
+    milliseconds,
+    until: clock.now() + milliseconds,
+    isAsked: true,
+  });
+  const afterRefusal = (refusal: Refusal, asked: number | null, attempts: number): Pause | null => {
+    const { status, code } = refusal;
     if (status === 401 && !renewed) {
       renewed = true;
-      return 0;
+      return pauseFor(0);
     }
     // The first request under the key is still being answered: soon its reply is there for this one too.
     const isUnderWay = status === 409 && code === "idempotency-key-in-flight";
     if (status !== 429 && status !== 503 && !isUnderWay) return null;
+    if (asked !== null && asked > retryWait) {
+      if (status === 429) gate.pause(asked, refusal);
+      return null;
+    }
     const wait = asked ?? (backoff(attempts, 1) + backoff(attempts, random())) / 2;
     // A server that says "at once" again and again must not be asked in a tight loop.
     paused += Math.max(wait, backoff(attempts, 1));
-    if (paused > LONGEST_PAUSES) return null;
+    if (paused > Math.max(LONGEST_PAUSES, retryWait)) return null;
     const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, random()));
     // 429 speaks for the whole server, 503 for what was asked.
-    if (status === 429) gate.pause(pause);
-    return pause;
+    if (status === 429) gate.pause(pause, refusal);
+    return pauseFor(pause);
   };
 
   return ({ answer, retryAfter }, attempts) => {
@@ -69,6 +87,8 @@ type Shared = {
   readonly random: () => number;
   readonly gate: Gate;
   readonly reach: Reach;
+  /** Milliseconds that a server may ask to wait. */
+  readonly retryWait: number;
 };
 
 // Repeating helps against what the network did, not against what the server says on purpose.

@@ -17,7 +17,7 @@ export type FailureReason =
   | "conflict"
   /** 412: a newer writer holds the lease. */
   | "fenced"
-  /** 429, and the pauses it asked for did not help. */
+  /** 429 or 503, and the pauses it asked for did not help, or were longer than anybody waits for. */
   | "throttled"
   /** Any other 4xx: the request is wrong in the server's eyes (422 with details). */
   | "refused"
@@ -72,7 +72,7 @@ const hints: { readonly [reason in FailureReason]?: string } = {
   forbidden: "give this token's account a role that allows it",
   "route-missing": "check that --server is the control plane's base address",
   "route-unclear": "look at what stands between here and the control plane, and run it again",
-  throttled: "lower --concurrency, or try again later",
+  throttled: "lower --concurrency, try again later, or wait for longer with --retry-wait",
   protocol: "check that --server is a control plane and that nothing in between answers for it",
   unreachable: "check --server, the network, HTTPS_PROXY / NO_PROXY and --ca-file",
   timeout: "raise --request-timeout, or look at the control plane's load",

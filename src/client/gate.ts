@@ -1,21 +1,31 @@
 import type { Clock } from "./clock.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** What a server asked for that wants no requests for a while. */
+export type Closed = {
+  /** When it may be asked again, on the clock that only goes forward. */
+  readonly until: number;
+  readonly refusal: Refusal;
+};
 
 /** Where every call to one server waits while that server asked for a pause. */
 export type Gate = {
-  readonly pause: (milliseconds: number) => void;
-  /** Resolves when nothing is paused any more. */
-  readonly pass: (options: { readonly signal: AbortSignal }) => Promise<void>;
+  readonly pause: (milliseconds: number, refusal: Refusal) => void;
+  /** What the server asked for; null while nothing is paused. */
+  readonly closed: () => Closed | null;
 };
+
+// Whatever a server asks for, it is asked again after this time.
+const LONGEST = 15 * 60_000;
 
 /** A gate on the given clock; a longer pause replaces a shorter one, never the other way round. */
 export function createGate(clock: Clock): Gate {
-  let closedUntil = 0;
+  let last: Closed | null = null;
   return {
-    pause: (milliseconds) => {
-      closedUntil = Math.max(closedUntil, clock.now() + milliseconds);
+    pause: (milliseconds, refusal) => {
+      const until = clock.now() + Math.min(milliseconds, LONGEST);
+      if (last === null || until > last.until) last = { until, refusal };
     },
-    pass: async ({ signal }) => {
-      while (clock.now() < closedUntil) await clock.wait(Math.ceil(closedUntil - clock.now()), { signal });
-    },
+    closed: () => (last !== null && clock.now() < last.until ? last : null),
   };
 }

@@ -98,6 +98,7 @@ function reasonOf(operation: Operation, status: number, told: Told): FailureReas
     case 412:
       return "fenced";
     case 429:
+    case 503:
       return "throttled";
     default:
       return "refused";

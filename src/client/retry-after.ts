@@ -1,12 +1,12 @@
 import { httpDate, single } from "./headers.ts";
 
-const LONGEST = 15 * 60_000;
 const SECONDS = /^\d{1,10}$/;
+
 type Header = string | readonly string[] | undefined;
 
 /**
- * Milliseconds that a reply asks to wait, between 0 and 15 minutes; null when it does not say so in a form that can
- * be trusted. A date counts from the reply's own `Date`, since the two clocks may differ by hours.
+ * Milliseconds that a reply asks to wait, however long that is; null when it does not say so in a form that can be
+ * trusted. A date counts from the reply's own `Date`, since the two clocks may differ by hours.
  */
 export function retryAfter(
   headers: { readonly [name: string]: Header },
@@ -14,11 +14,7 @@ export function retryAfter(
 ): number | null {
   const asked = single(headers["retry-after"]);
   if (asked === null) return null;
-  if (SECONDS.test(asked)) return clamp(Number(asked) * 1000);
+  if (SECONDS.test(asked)) return Number(asked) * 1000;
   const until = httpDate(asked);
-  return until === null ? null : clamp(until - (httpDate(single(headers.date)) ?? date));
-}
-
-function clamp(milliseconds: number): number {
-  return Math.min(LONGEST, Math.max(0, milliseconds));
+  return until === null ? null : Math.max(0, until - (httpDate(single(headers.date)) ?? date));
 }

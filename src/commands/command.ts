@@ -26,6 +26,7 @@ export type Flags = {
   readonly timeout?: number;
   readonly requestTimeout?: number;
   readonly connectTimeout?: number;
+  readonly retryWait?: number;
   readonly output?: "text" | "json";
   readonly show?: readonly ("unchanged" | "unmanaged" | "server")[];
   readonly base?: string;

@@ -8,7 +8,7 @@ import { tellForgotten } from "./forgotten.ts";
 import type { Prepared } from "./prepare.ts";
 import { attach, namedServer, noServer, type ServerChoice } from "./server-choice.ts";
 import { readStateKey } from "./state-key.ts";
-import { endAfter } from "./terminal.ts";
+import { endAfter, sayWait } from "./terminal.ts";
 
 /** A session, and what else ends with the command. */
 export type Connected = {
@@ -41,6 +41,9 @@ export async function openConnection(
     concurrency: settings.concurrency,
     requestTimeout: settings.requestTimeoutMs,
     connectTimeout: settings.connectTimeoutMs,
+    retryWait: settings.retryWaitMs,
+    onWait: (text) => sayWait(terminal, text),
+    stopping: terminal.stopping,
     ...(settings.caFile === null ? {} : { caFile: settings.caFile }),
     env: terminal.env,
     userAgent: "holdfast",

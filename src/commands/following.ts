@@ -6,6 +6,7 @@ import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
 import { shapeOf } from "./looking.ts";
 import type { Prepared } from "./prepare.ts";
+import { sayWait } from "./terminal.ts";
 
 /** How a command follows its plan, telling a person at a terminal how it goes. */
 export function followOptions(
@@ -33,7 +34,10 @@ export function followOptions(
     stopping: terminal.stopping,
     hurry,
     signal: terminal.signal,
-    onProgress: terminal.stderr.isTTY ? show : () => undefined,
+    onProgress: (progress) => {
+      if (progress.what === "waiting") sayWait(terminal, progress.text);
+      else if (terminal.stderr.isTTY) show(progress);
+    },
   };
 }
 

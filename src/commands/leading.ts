@@ -7,6 +7,7 @@ import type { Invocation } from "./command.ts";
 import type { Connected } from "./connection.ts";
 import { leaseScope } from "./lease-scope.ts";
 import type { Prepared } from "./prepare.ts";
+import { sayWait } from "./terminal.ts";
 
 /** The turn of a command that writes once. */
 export type Turn = AsyncDisposable & {
@@ -20,9 +21,10 @@ export type Turn = AsyncDisposable & {
 /** Waits for the right to write, as long as that may be free soon; else fails as locked. */
 export async function takeTurn(invocation: Invocation, connected: Connected, prepared: Prepared): Promise<Turn> {
   const { session } = connected;
-  const { stderr, stopping } = invocation.terminal;
+  const { terminal } = invocation;
+  const { stopping } = terminal;
   const options = await leaseOptions(invocation, connected, prepared);
-  const onWait = (message: string): void => void stderr.write(`waiting: ${printable(message)}\n`);
+  const onWait = (message: string): void => sayWait(terminal, message);
   const taken = await takeLeaseInTurn(options, { onWait, stopping });
   if (taken.state !== "held") {
     if (taken.state === "none") warn(invocation, connected, options, taken.why);

@@ -57,6 +57,8 @@ const flags = {
   timeout: () => new Option("--timeout <s>", "seconds for the whole command").argParser(seconds()),
   requestTimeout: () => new Option("--request-timeout <s>", "seconds for one request").argParser(seconds()),
   connectTimeout: () => new Option("--connect-timeout <s>", "seconds for the first contact").argParser(seconds()),
+  retryWait: () =>
+    new Option("--retry-wait <s>", "seconds that a control plane may ask to wait").argParser(seconds({ zero: true })),
   output: () =>
     new Option("-o, --output <format>", "how the result is written").choices(["text", "json"]).default("text"),
   show: () => new Option("--show <what...>", "show these too").choices(["unchanged", "unmanaged", "server"]),
@@ -140,6 +142,7 @@ export const serverFlags = [
   "concurrency",
   "requestTimeout",
   "connectTimeout",
+  "retryWait",
 ] as const satisfies readonly FlagName[];
 
 /** Gives a command its flags, after those that every command has. */

@@ -17,6 +17,8 @@ export type Settings = {
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
   readonly connectTimeoutMs: number;
+  /** How long a control plane may ask to wait. */
+  readonly retryWaitMs: number;
   readonly rolloutTimeoutMs: number;
   readonly wait: boolean;
   readonly state: string;
@@ -42,6 +44,7 @@ export function resolveSettings({ flags, terminal }: Invocation, config: Holdfas
     concurrency: flags.concurrency ?? config.concurrency ?? 16,
     requestTimeoutMs: milliseconds(flags.requestTimeout ?? config.requestTimeout) ?? 30_000,
     connectTimeoutMs: milliseconds(flags.connectTimeout) ?? 10_000,
+    retryWaitMs: milliseconds(flags.retryWait) ?? 60_000,
     rolloutTimeoutMs: ROLLOUT_TIMEOUT_MS,
     wait: flags.wait ?? true,
     state: stateFolder(flags, config, terminal, root),

@@ -7,6 +7,7 @@ import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
 import { namedServer } from "./server-choice.ts";
 import { look, type Sight } from "./sight.ts";
+import { sayWait } from "./terminal.ts";
 
 /** Reads the control plane that `--snapshot` names, by reads alone. */
 export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Sight> {
@@ -25,6 +26,7 @@ export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Sig
     ...(caFile === undefined ? {} : { caFile: resolve(terminal.cwd, caFile) }),
     env: terminal.env,
     userAgent: "holdfast",
+    onWait: (text) => sayWait(terminal, text),
     signal: terminal.stopping,
   });
   return await look(connection.reader, named, { signal: terminal.stopping });

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
 import { HoldfastError } from "../core/errors.ts";
+import { printable } from "../render/escape.ts";
 
 /** What a command sees of the process around it, passed as values so that nothing reaches for globals. */
 export type Terminal = {
@@ -34,6 +35,11 @@ export function endAfter(seconds: number | null | undefined, { stop }: Terminal)
     () => stop(new HoldfastError("timeout", `the time limit of ${seconds} s is over`)),
     seconds * 1000,
   ).unref();
+}
+
+/** Says in a line what is waited for. */
+export function sayWait({ stderr }: Terminal, text: string): void {
+  stderr.write(`waiting: ${printable(text)}\n`);
 }
 
 /** Asks a yes-or-no question on the terminal; anything but `y` or `yes` is no. */

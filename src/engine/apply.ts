@@ -7,12 +7,14 @@ import { keepIgnored } from "../core/keep-ignored.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
+import { moment } from "../core/moment.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Step, writes } from "../core/plan.ts";
 import type { Planned } from "../core/planner.ts";
 import { opened, type Recorded, type RecordedHead, saysExactly, saysTheSame } from "../core/recorded.ts";
 import { type ApplyReport, type Outcome, type RolloutResult, summariseOutcomes } from "../core/report.ts";
 import { StoreError, storeFault } from "../store/store-error.ts";
+import { announced } from "./announce.ts";
 import { type Ended, endedFrom, held, skipped, untouched } from "./ended.ts";
 import { ended, type Job, receiptOf, type WritingContext, type Written } from "./job.ts";
 import { carries } from "./judge.ts";
@@ -30,11 +32,13 @@ export type Progress =
   | { readonly what: "started"; readonly step: Step }
   | { readonly what: "finished"; readonly step: Step; readonly outcome: Outcome }
   | { readonly what: "rollout"; readonly step: Step; readonly status: string }
+  /** Nothing has happened for some seconds: what is waited for, and until when. */
+  | { readonly what: "waiting"; readonly text: string }
   /** Its rollout is not waited for, and ends on its own. */
   | { readonly what: "left"; readonly step: Step; readonly ending: Promise<RolloutResult> };
 
 /** What an apply works on. */
-export type Applying = Omit<WritingContext, "takeTurn" | "isStopped" | "onTrouble"> & {
+export type Applying = Omit<WritingContext, "takeTurn" | "isStopped" | "onTrouble" | "onWait"> & {
   readonly manifests: ReadonlyMap<Identity, Manifest>;
   readonly live: ReadonlyMap<Identity, Live>;
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
@@ -53,7 +57,7 @@ export type Applied = ApplyReport & {
 };
 
 /** An apply that runs, and may be stopped by what becomes of its steps. */
-type Running = Applying & WritingContext;
+type Running = Applying & WritingContext & { readonly rollouts: { open: number } };
 
 // While requests are in flight, as many steps again are journaled, or have their outcome made durable.
 const STEPS_PER_REQUEST = 2;
@@ -86,7 +90,11 @@ export async function apply({ plan, decisions }: Planned, applying: Applying): P
     isGood: ({ outcome: { result } }) => result === "created" || result === "updated" || result === "unchanged",
     isStopped: on.isStopped,
   });
-  const rolledOut = new Map((await Promise.all(followed)).map((one) => [one.outcome.identity, one]));
+  const until = on.now() + on.rolloutTimeoutMs;
+  const ends = await announced(Promise.all(followed), () => {
+    if (on.rollouts.open > 0) on.onWait(`${on.rollouts.open} rollout${on.rollouts.open === 1 ? "" : "s"}`, until);
+  });
+  const rolledOut = new Map(ends.map((one) => [one.outcome.identity, one]));
   const all = declared.map(
     (step) =>
       rolledOut.get(step.identity) ?? results.get(step.identity) ?? untouched(step, decisions.get(step.identity)),
@@ -107,10 +115,12 @@ function running(on: Applying): Running {
   return {
     ...on,
     takeTurn: turns(on.concurrency),
+    rollouts: { open: 0 },
     isStopped: () => stopped || on.stopping.aborted,
     onTrouble: (written) => {
       stopped ||= mustStop(written, on);
     },
+    onWait: (what, until) => on.onProgress({ what: "waiting", text: `${what}, until ${moment(until)} at the latest` }),
   };
 }
 
@@ -222,7 +232,11 @@ async function rolloutOf(step: Step, written: Written, on: Running): Promise<Rol
     if (on.stopping.aborted || error instanceof ClientError) return "progressing";
     throw error;
   });
-  if (await endsBefore(ending, on.hurry)) return ending;
+  on.rollouts.open += 1;
+  const isOver = await endsBefore(ending, on.hurry).finally(() => {
+    on.rollouts.open -= 1;
+  });
+  if (isOver) return ending;
   on.onProgress({ what: "left", step, ending });
   return "progressing";
 }

@@ -3,7 +3,8 @@ import type { Doubt } from "../client/call.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
-import { type Again, type Attempt, ended, readAgain, receiptOf, type WritingContext, type Written } from "./job.ts";
+import { announced } from "./announce.ts";
+import { type Again, type Attempt, ended, readAgain, receiptOf, type Written } from "./job.ts";
 import { judge } from "./judge.ts";
 import type { Intent } from "./ledger.ts";
 import { isMadeSince } from "./made-since.ts";
@@ -46,7 +47,7 @@ export async function resolveDoubt(attempt: Attempt, doubt: InDoubt): Promise<Wr
   const { job, intent, context } = attempt;
   const otherwise = unknown(attempt, `${doubt.reason}; whether the write took effect could not be found out`);
   for (const isLast of [false, true]) {
-    if (isLast) await rest(Math.max(0, intent.deadline - context.now()), context);
+    if (isLast) await rest(attempt, doubt);
     if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
     const live = await liveAfter(attempt, doubt);
     const verdict = judge(job.kind, job.shape, intent, live);
@@ -79,8 +80,11 @@ function mayBeDiscarded({ operation }: Intent, { answered }: InDoubt): boolean {
 }
 
 // Being asked to end cuts the rest short; whoever rested looks at the signal afterwards.
-async function rest(ms: number, { stopping }: WritingContext): Promise<void> {
-  await wait(ms, undefined, { signal: stopping }).catch((error: unknown) => {
+async function rest({ intent: { deadline, identity }, context }: Attempt, { reason }: InDoubt): Promise<void> {
+  const { stopping, now } = context;
+  const resting = wait(Math.max(0, deadline - now()), undefined, { signal: stopping });
+  const say = (): void => context.onWait(`the write of ${identity} may still arrive (${reason})`, deadline);
+  await announced(resting, say).catch((error: unknown) => {
     if (!stopping.aborted) throw error;
   });
 }

@@ -43,6 +43,8 @@ export type WritingContext = {
   readonly recovered: ReadonlyMap<Identity, readonly Recovered[]>;
   /** Told of an open intent whose request is sent again, in its place. */
   readonly onResumed: (intent: string) => void;
+  /** Told of a wait that takes long: what is waited for, and until when at the latest. */
+  readonly onWait: (what: string, until: number) => void;
   /** Reads live of the resource again. */
   readonly readBack: (job: Job) => Promise<Live>;
   readonly now: () => number;

@@ -5,7 +5,10 @@ import type { Shape } from "../contract/shape.ts";
 import type { Rehearsal } from "../core/decide.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
+import { moment } from "../core/moment.ts";
 import type { OutcomeError } from "../core/report.ts";
+import { announced } from "./announce.ts";
+import type { Progress } from "./apply.ts";
 import { judge, type Verdict } from "./judge.ts";
 import type { PendingIntent } from "./ledger.ts";
 import { type Clocks, isMadeSince } from "./made-since.ts";
@@ -23,6 +26,7 @@ export type Recovery = Sending &
     readonly kindOf: (type: string) => Kind | undefined;
     readonly shapeOf: (type: string) => Shape;
     readonly readLive: (intent: PendingIntent, kind: Kind) => Promise<Live>;
+    readonly onProgress: (progress: Progress) => void;
     /** What a dryRun of the write answers, where that is known to change nothing. */
     readonly rehearse: (intent: PendingIntent, kind: Kind) => Promise<Rehearsal | { readonly state: "impossible" }>;
   };
@@ -96,7 +100,10 @@ async function readBack(
   const first = await look();
   const rest = intent.deadline - on.now();
   if (first.verdict.effect === "there" || rest <= 0) return first;
-  await wait(rest, undefined, { signal: on.signal });
+  await announced(wait(rest, undefined, { signal: on.signal }), () => {
+    const until = `until ${moment(intent.deadline)} at the latest`;
+    on.onProgress({ what: "waiting", text: `an interrupted write of ${intent.identity} may still arrive, ${until}` });
+  });
   return look();
 }
 

@@ -9,6 +9,7 @@ import { equal } from "../core/normal.ts";
 import type { Reason } from "../core/plan.ts";
 import type { OutcomeError } from "../core/report.ts";
 import { chooseWriting } from "../core/server.ts";
+import { announced } from "./announce.ts";
 import { inDoubt, resolveDoubt, settle } from "./doubt.ts";
 import { type Again, type Attempt, ended, type Job, readAgain, type WritingContext, type Written } from "./job.ts";
 import { judge } from "./judge.ts";
@@ -233,7 +234,7 @@ async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>):
 }
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
-async function waitForRollout({ live }: Job, context: WritingContext): Promise<boolean> {
+async function waitForRollout({ live, manifest }: Job, context: WritingContext): Promise<boolean> {
   const { reader, rolloutTimeoutMs: timeoutMs, stopping, hurry } = context;
   const signal = AbortSignal.any([stopping, hurry]);
   const applicationId = live.state === "present" ? live.row.id : null;
@@ -243,7 +244,10 @@ async function waitForRollout({ live }: Job, context: WritingContext): Promise<b
     // It has ended since the refusal; were the conflict another one, the next tries would tell.
     if (!running?.id) return true;
     const rollout = { applicationId, deploymentId: running.id };
-    return (await followRollout(reader, rollout, { timeoutMs, signal })) !== "timeout";
+    const until = context.now() + timeoutMs;
+    const following = followRollout(reader, rollout, { timeoutMs, signal });
+    const say = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
+    return (await announced(following, say)) !== "timeout";
   } catch (error) {
     if (signal.aborted || error instanceof ClientError) return false;
     throw error;

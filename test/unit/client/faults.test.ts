@@ -402,7 +402,7 @@ test("an abort ends a read at once with its own reason, before, during and betwe
   const server = await serve(() => during.abort(reason));
   await expect(dial(server.url).reader.get("getCluster", where, during)).rejects.toBe(reason);
   const between = new AbortController();
-  const busy = await serve((response) => json(response, {}, { status: 429, headers: { "retry-after": "600" } }));
+  const busy = await serve((response) => json(response, {}, { status: 429, headers: { "retry-after": "50" } }));
   const waiting = dial(busy.url, {
     clock: {
       ...systemClock,

@@ -9,9 +9,10 @@ const at = (offset: number) => new Date(date + offset).toUTCString();
 test.each([
   ["2", 2_000],
   ["0", 0],
-  ["1000000000", 900_000],
+  ["3600", 3_600_000],
+  ["9999999999", 9_999_999_999_000],
   [" 3 ", 3_000],
-])("F8 digits are seconds, up to 15 minutes: %j", (header, expected) => {
+])("F8 digits are seconds, however many: %j", (header, expected) => {
   expect(retryAfter({ "retry-after": header }, { date })).toBe(expected);
 });
 
@@ -33,17 +34,17 @@ test("F9 a date counts from the reply's own date, however wrong the server's clo
   }
 });
 
-test("F9 a date without a reply's date counts from our clock, a past one is now, a distant one is 15 minutes", () => {
+test("F9 a date without a reply's date counts from our clock, a past one is now, a distant one is what it says", () => {
   expect(retryAfter({ "retry-after": at(7_000) }, { date })).toBe(7_000);
   expect(retryAfter({ "retry-after": at(-7_000), date: at(0) }, { date })).toBe(0);
-  expect(retryAfter({ "retry-after": at(86_400_000), date: at(0) }, { date })).toBe(900_000);
+  expect(retryAfter({ "retry-after": at(86_400_000), date: at(0) }, { date })).toBe(86_400_000);
 });
 
-test("no header whatever gives a wait outside 0 … 15 minutes", () => {
+test("no header whatever gives a wait that is no number, or below zero", () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (asked, replied) => {
       const wait = retryAfter({ "retry-after": asked, date: replied }, { date });
-      expect(wait === null || (wait >= 0 && wait <= 900_000)).toBe(true);
+      expect(wait === null || (Number.isSafeInteger(wait) && wait >= 0)).toBe(true);
     }),
   );
 });

@@ -1,0 +1,52 @@
+import { type OperationName, operation } from "../contract/operations.ts";
+import { moment } from "../core/moment.ts";
+import type { Tried } from "./answer.ts";
+import type { Pause } from "./course.ts";
+import { causeText } from "./reach.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** Why a call is made again only after a while, for people. */
+export function reasonToWait(
+  origin: string,
+  name: OperationName,
+  { answer }: Tried,
+  { milliseconds }: Pick<Pause, "milliseconds">,
+): string {
+  const { method, path } = operation(name);
+  switch (answer.state) {
+    case "not-sent":
+      return `${origin} cannot be reached (${causeText(answer.cause)}): trying`;
+    case "refused":
+      return askedToWait(origin, answer.refusal, milliseconds);
+    case "ambiguous": {
+      const fault = answer.status === null ? "does not answer" : `answers ${answer.status} to`;
+      return `${origin} ${fault} ${method} ${path}: trying`;
+    }
+    case "answered":
+      return `${origin} has answered`;
+  }
+}
+
+/** What a server asks for that wants no requests for a while, for people. */
+export function askedToWait(origin: string, { status, message }: Refusal, milliseconds: number): string {
+  const words = message === "" ? "" : `: ${message}`;
+  return `${origin} asks for a pause of ${seconds(milliseconds)} (${status}${words})`;
+}
+
+/** A refusal that says what the server asked for, where that is longer than anybody waits. */
+export function withAskedWait(
+  tried: Tried,
+  { date, retryWait }: { readonly date: number; readonly retryWait: number },
+): Tried {
+  const { answer, retryAfter } = tried;
+  if (answer.state !== "refused" || retryAfter === null || retryAfter <= retryWait) return tried;
+  if (answer.refusal.reason !== "throttled") return tried;
+  const end = moment(date + retryAfter);
+  const asked = `it asks to wait ${seconds(retryAfter)}, until ${end}, and --retry-wait is ${seconds(retryWait)}`;
+  const message = [answer.refusal.message, asked].filter((part) => part !== "").join("; ");
+  return { ...tried, answer: { state: "refused", refusal: { ...answer.refusal, message } } };
+}
+
+function seconds(milliseconds: number): string {
+  return `${Math.ceil(milliseconds / 100) / 10} s`;
+}
