@@ -185,6 +185,8 @@ async function settleRoute(line: Line, name: OperationName, asked: Asked, tried:
   if (isDocumented(row) || capabilities.has(name) === "no") return tried;
   const isToldPlainly = capabilities.has(name) === "unknown" && saysRouteIsMissing(reply, row);
   if (isToldPlainly || (await line.isMissing(name, { content: asked.content, reply }, asked.policy))) return tried;
+  const { signal } = asked.policy;
+  if (signal.aborted) return { answer: stopped(signal), retryAfter: null };
   const message = "whether the control plane said so, or something in between, is not clear";
   return { ...tried, answer: { state: "refused", refusal: { ...answer.refusal, reason: "route-unclear", message } } };
 }

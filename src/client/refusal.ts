@@ -31,7 +31,7 @@ export function readRefusal(
   const told = ownMessage(fields) ?? (isObject(body) ? "" : summary(raw));
   const faults = details(fields, show);
   return {
-    reason: reasonOf(operation, status, { code, told, structured: isObject(body) }),
+    reason: reasonOf(operation, status, { code, told, structured: isObject(body), isPage: isPage(raw) }),
     status,
     code: code === undefined ? null : show(code),
     message: told === "" ? show(listed(faults)) : show(told),
@@ -54,7 +54,11 @@ function listed(faults: readonly RefusalDetail[]): string {
 
 // A page of markup is of no use to anyone who reads one line.
 function summary(raw: string): string {
-  return /^\s*</.test(raw) ? "" : raw.trim();
+  return isPage(raw) ? "" : raw.trim();
+}
+
+function isPage(raw: string): boolean {
+  return /^\s*</.test(raw);
 }
 
 function details(fields: JsonObject, show: (value: string) => string): readonly RefusalDetail[] {
@@ -80,14 +84,21 @@ function locationPointer(location: Json | undefined): string {
     .join("");
 }
 
-type Told = { readonly code: string | undefined; readonly told: string; readonly structured: boolean };
+type Told = {
+  readonly code: string | undefined;
+  readonly told: string;
+  readonly structured: boolean;
+  /** Markup, as gateways answer with. */
+  readonly isPage: boolean;
+};
 
 function reasonOf(operation: Operation, status: number, told: Told): FailureReason {
   switch (status) {
     case 401:
       return "unauthorized";
     case 403:
-      return told.structured || isDocumented(operation) ? "forbidden" : "route-missing";
+      if (!told.structured && !isDocumented(operation)) return "route-missing";
+      return told.isPage ? "protocol" : "forbidden";
     case 404:
       return isRouteMissing(operation, told) ? "route-missing" : "not-found";
     case 405:

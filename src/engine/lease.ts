@@ -1,5 +1,4 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { FailureReason } from "../client/failure.ts";
 import { causeText } from "../client/reach.ts";
 import type { Refusal } from "../client/refusal.ts";
 import type { Sent, Writer } from "../client/writer.ts";
@@ -58,15 +57,16 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
       if (sent.reason === "route-missing") return { state: "none", why: "this control plane has no leases (E10)" };
       if (sent.status === 400) throw notGranted(options, sent);
       if (!isFinal(sent)) throw notTaken(options, sent);
-      return { state: "none", why: sent.message || `answered ${sent.status}` };
+      return { state: "none", why: sent.message };
     default:
       throw notTaken(options, sent);
   }
 }
 
-// What may be another answer the next time says nothing of leases: to go on without one could mean two writers.
-function isFinal({ status, reason }: { readonly status: number; readonly reason: FailureReason }): boolean {
-  return reason !== "route-unclear" && status !== 401 && status !== 429 && status < 500;
+// A page without a word, or what may be another answer the next time, says nothing of leases: to go on without one could
+// mean two writers.
+function isFinal({ status, reason, message }: Extract<Sent, { readonly state: "refused" }>): boolean {
+  return reason !== "route-unclear" && status !== 401 && status !== 429 && status < 500 && message !== "";
 }
 
 function numberIn({ fencingToken }: { readonly fencingToken?: unknown }): number | null {

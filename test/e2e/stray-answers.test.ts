@@ -236,18 +236,19 @@ test("F83 a registered model version is not said to be discarded because one lis
 
 describe("a documented-only control plane behind a gateway that answers for it", () => {
   test.each([
-    ["the list of workspaces", "listWorkspaces", "workspace/dev:web"],
-    ["dry runs of services", "putApp", "service/dev:web/api"],
-    ["the list of teams", "listTeams", "team/ml"],
-    ["the list of accounts", "listVirtualAccounts", "virtual-account/ci"],
-    ["clusters", "getCluster", "cluster/dev"],
+    ["the list of workspaces", 404, "listWorkspaces", "workspace/dev:web"],
+    ["dry runs of services", 404, "putApp", "service/dev:web/api"],
+    ["dry runs of services, forbidden by a page,", 403, "putApp", "service/dev:web/api"],
+    ["the list of teams", 404, "listTeams", "team/ml"],
+    ["the list of accounts", 404, "listVirtualAccounts", "virtual-account/ci"],
+    ["clusters", 404, "getCluster", "cluster/dev"],
   ] as const)(
     "F83 is planned incompletely where %s cannot be read, and nothing of it is ensured",
-    async (_, operation, identity) => {
+    async (_, status, operation, identity) => {
       const server = await documentedOnly();
       const { proxy, source } = await proxied(server, everyKind);
       expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
-      proxy.inject(operation, htmlPage(404));
+      proxy.inject(operation, htmlPage(status));
       const ended = await source.run(["plan", "-o", "json", "--state", "fresh"]);
       expect(ended.code).toBe(1);
       const { complete, steps } = planOf(ended);

@@ -56,6 +56,14 @@ test("S15 what is shown is short, has nothing invisible in it, and never the bea
   expect(excerpt("short")).toBe("short");
 });
 
+test("F83 a gateway's page that forbids is no word of the control plane on what this caller may", () => {
+  const page = "<html><body>Forbidden</body></html>";
+  expect(refusal("putApp", 403, undefined, page).reason).toBe("protocol");
+  expect(refusal("putApp", 403, undefined, "you may not").reason).toBe("forbidden");
+  expect(refusal("listTeams", 403, undefined, page).reason).toBe("route-missing");
+  expect(refusal("listTeams", 403, { message: "you may not" }).reason).toBe("forbidden");
+});
+
 test.each<[OperationName, number, Json | undefined, string]>([
   ["getCluster", 401, {}, "unauthorized"],
   ["getCluster", 403, {}, "forbidden"],

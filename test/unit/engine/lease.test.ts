@@ -123,6 +123,7 @@ test("where there are no leases, or none for this caller, it says so and stands 
 test.each([
   ["a gateway's page for a missing route", 404, {}],
   ["a gateway's page for a forbidden one", 403, {}],
+  ["a gateway's page for a bad request", 400, {}],
   ["a log-in page", 200, {}],
   ["a redirect to a log-in page", 302, { location: "/login" }],
   ["a token that is not taken just now", 401, {}],
