@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { canonical, isObject, type Json } from "../contract/json.ts";
-import type { Diagnostic } from "../core/diagnostic.ts";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
-import { missingExtensions } from "../core/missing-extensions.ts";
+import { notUsed } from "../core/not-used.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Plan, writes } from "../core/plan.ts";
 import type { Applied } from "../engine/apply.ts";
@@ -20,7 +19,7 @@ import { type Connected, openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
 import { takeTurn } from "./leading.ts";
 import { stayLean } from "./lean-heap.ts";
-import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt, otherWriters, saidBeside } from "./looking.ts";
+import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt, otherWriters, whatIsNotUsed } from "./looking.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { guardShrinking } from "./shrinking.ts";
 import { confirm, isInteractive, writeResult } from "./terminal.ts";
@@ -48,7 +47,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return 0;
   }
   stayLean();
-  const { applied, plan } = await carryOut(looked, invocation, prepared, connected, {
+  const { applied, current } = await carryOut(looked, invocation, prepared, connected, {
     options,
     lookAgain: async () => {
       const current = await look(desired, looking);
@@ -57,8 +56,8 @@ export async function run(invocation: Invocation): Promise<number> {
       return current;
     },
   });
-  const lacking = missingExtensions(session.memory.missing(["putLease"]));
-  await report(applied, [...saidBeside(plan.diagnostics), ...lacking], invocation, prepared);
+  const missing = [...current.notUsed, ...notUsed(session.memory.missing(["putLease"]))];
+  await report(applied, { ...current, notUsed: missing }, invocation, prepared);
   // What was done is told first; that the run was cut short then decides the exit code.
   terminal.stopping.throwIfAborted();
   return exitCodeOf(applied);
@@ -76,19 +75,19 @@ async function carryOut(
   prepared: Prepared,
   connected: Connected,
   { options, lookAgain }: Carrying,
-): Promise<{ readonly applied: Applied; readonly plan: Plan }> {
+): Promise<{ readonly applied: Applied; readonly current: Look }> {
   const { session } = connected;
   if (!looked.plan.steps.some(writes)) {
     // Whoever has written here before knows of leases.
     const hasLease = session.memory.get("putLease") === "yes";
     if (!hasLease) warnOfOthers(looked);
-    return { applied: await follow(looked, session, { ...options, hasLease }), plan: looked.plan };
+    return { applied: await follow(looked, session, { ...options, hasLease }), current: looked };
   }
   await using turn = await takeTurn(invocation, connected, prepared);
   const { writer, hasLease } = turn;
   const current = turn.mustLookAgain ? await lookAgain() : looked;
   if (!hasLease) warnOfOthers(current);
-  return { applied: await follow(current, { ...session, writer }, { ...options, hasLease }), plan: current.plan };
+  return { applied: await follow(current, { ...session, writer }, { ...options, hasLease }), current };
 
   function warnOfOthers(look: Look): void {
     const warnings = otherWriters(look, session, prepared);
@@ -171,15 +170,16 @@ function bareChange(change: Json): Json {
 
 async function report(
   applied: Applied,
-  diagnostics: readonly Diagnostic[],
+  { plan: { diagnostics }, notUsed: missing }: Pick<Look, "plan" | "notUsed">,
   { terminal }: Invocation,
   prepared: Prepared,
 ): Promise<void> {
   const { settings } = prepared;
   terminal.stderr.write(tokensText(applied.tokens));
-  terminal.stderr.write(diagnosticsText(diagnostics, settings.diagnosticView));
-  const { tokens: _, ...contract } = { ...applied, diagnostics };
-  const text = (): string => applyText(applied, settings.paint, placesIn(prepared));
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  terminal.stderr.write(diagnosticsText(errors, settings.diagnosticView));
+  const { tokens: _, ...contract } = { ...applied, ...whatIsNotUsed({ notUsed: missing }) };
+  const text = (): string => applyText(applied, settings.paint, placesIn(prepared), missing);
   await writeResult(terminal, settings.output === "json" ? jsonText(contract) : text());
 }
 

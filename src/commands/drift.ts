@@ -7,7 +7,7 @@ import { jsonText } from "../render/json.ts";
 import type { Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
 import { startLean } from "./lean-heap.ts";
-import { desiredOf, lookingAt, saidBeside } from "./looking.ts";
+import { desiredOf, lookingAt, whatIsNotUsed } from "./looking.ts";
 import { prepare, refuseInvalid } from "./prepare.ts";
 import { writeResult } from "./terminal.ts";
 
@@ -24,11 +24,18 @@ export async function run(invocation: Invocation): Promise<number> {
   const report = makeDrift(driftInput(looked, looking, { standsIn: recorded.size === 0 || flags.base !== undefined }));
   const { settings } = prepared;
   if (settings.output === "text") {
-    terminal.stderr.write(diagnosticsText(saidBeside(report.diagnostics), settings.diagnosticView));
+    terminal.stderr.write(
+      diagnosticsText(
+        report.diagnostics.filter(({ severity }) => severity === "error"),
+        settings.diagnosticView,
+      ),
+    );
   }
   await writeResult(
     terminal,
-    settings.output === "json" ? jsonText(report) : driftText(report, settings.paint, stand()),
+    settings.output === "json"
+      ? jsonText({ ...report, ...whatIsNotUsed(looked) })
+      : driftText(report, settings.paint, stand(), looked.notUsed),
   );
   if (!report.complete) return exitCodes.error;
   const { drifted, absent } = report.summary;

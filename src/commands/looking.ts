@@ -2,6 +2,7 @@ import { shapes } from "../contract/generated/shapes.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
+import type { NotUsed } from "../core/not-used.ts";
 import { otherWriterWarnings } from "../core/other-writer.ts";
 import type { Step } from "../core/plan.ts";
 import type { RecordedHead } from "../core/recorded.ts";
@@ -88,7 +89,7 @@ export function otherWriters(
   return otherWriterWarnings({ live: observation.live, recorded, subject, now: serverTime() ?? now() });
 }
 
-/** What is said beside a report: what could not be read, and what the control plane lacks. */
-export function saidBeside(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return diagnostics.filter(({ severity, code }) => severity === "error" || code === "extension-missing");
+/** What the control plane lacks, for a report in JSON; nothing where it lacks nothing. */
+export function whatIsNotUsed({ notUsed }: Pick<Look, "notUsed">): { readonly notUsed?: readonly NotUsed[] } {
+  return notUsed.length === 0 ? {} : { notUsed };
 }

@@ -13,7 +13,7 @@ import { contentTop } from "../source/root.ts";
 import type { Flags, Invocation } from "./command.ts";
 import { openConnection } from "./connection.ts";
 import { startLean } from "./lean-heap.ts";
-import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt, saidBeside } from "./looking.ts";
+import { desiredOf, detailIn, groupOf, ignoredIn, lookingAt, whatIsNotUsed } from "./looking.ts";
 import { outputFile } from "./output-file.ts";
 import { type Prepared, prepare, refuseInvalid } from "./prepare.ts";
 import { writeResult } from "./terminal.ts";
@@ -55,7 +55,7 @@ function writePlan(plan: Plan, path: string): void {
 
 function show(looked: Look, looking: Looking, { settings }: Prepared, { flags, terminal }: Invocation): string {
   const showing = new Set(flags.show);
-  const { observation, placed } = looked;
+  const { observation, placed, notUsed } = looked;
   const plan = showing.has("server")
     ? withServerSide(looked, { ...looking, desired: placed, live: observation.live })
     : looked.plan;
@@ -63,10 +63,16 @@ function show(looked: Look, looking: Looking, { settings }: Prepared, { flags, t
   const ignored = ignoredIn(looked);
   const strangers = showing.has("unmanaged") ? unmanaged(looked, looking) : null;
   if (settings.output === "json") {
-    return jsonText({ ...withoutKept(plan, showUnchanged), ...beside(ignored, strangers) });
+    return jsonText({ ...withoutKept(plan, showUnchanged), ...beside(ignored, strangers), ...whatIsNotUsed(looked) });
   }
-  terminal.stderr.write(diagnosticsText(saidBeside(plan.diagnostics), settings.diagnosticView));
-  const text = planText(plan, { paint: settings.paint, groupOf, detailOf: detailIn(looked), showUnchanged, ignored });
+  terminal.stderr.write(
+    diagnosticsText(
+      plan.diagnostics.filter(({ severity }) => severity === "error"),
+      settings.diagnosticView,
+    ),
+  );
+  const { paint } = settings;
+  const text = planText(plan, { paint, groupOf, detailOf: detailIn(looked), showUnchanged, ignored, notUsed });
   return strangers === null ? text : text + unmanagedText(strangers, settings.paint);
 }
 

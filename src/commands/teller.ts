@@ -6,13 +6,13 @@ import type { Look } from "../engine/look.ts";
 import { applyLine, outcomeText } from "../render/apply.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
+import { notUsedText } from "../render/not-used.ts";
 import type { Paint } from "../render/paint.ts";
 import { changeText } from "../render/plan.ts";
 import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
 import { failureOf } from "./failure.ts";
 import { placesIn } from "./following.ts";
-import { saidBeside } from "./looking.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** Says what changed from one pass to the next, and is silent while nothing does. */
@@ -30,7 +30,7 @@ export type Teller = {
 
 /** A teller on the streams of a terminal. */
 export function createTeller({ terminal }: Invocation): Teller {
-  const last = { diagnostics: "", warnings: "", beside: "", applied: "", failure: "" };
+  const last = { diagnostics: "", warnings: "", applied: "", failure: "", unread: "", notUsed: "" };
   const left = new Set<Promise<void>>();
   const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream): void => {
     if (text !== last[what]) stream.write(text);
@@ -41,11 +41,11 @@ export function createTeller({ terminal }: Invocation): Teller {
       once("diagnostics", diagnosticsText(diagnostics, settings.diagnosticView), terminal.stderr),
     warnings: (warnings, { settings }) =>
       once("warnings", diagnosticsText(warnings, settings.diagnosticView), terminal.stderr),
-    applied: (applied, { plan }, prepared) => {
+    applied: (applied, { plan, notUsed }, prepared) => {
       const { paint, diagnosticView } = prepared.settings;
-      const read = new Set(prepared.loaded.diagnostics);
-      const beside = saidBeside(plan.diagnostics).filter((diagnostic) => !read.has(diagnostic));
-      once("beside", diagnosticsText(beside, diagnosticView), terminal.stderr);
+      const unread = plan.diagnostics.filter(({ severity, code }) => severity === "error" && code === "unreadable");
+      once("unread", diagnosticsText(unread, diagnosticView), terminal.stderr);
+      once("notUsed", notUsedText(notUsed, paint).join(""), terminal.stderr);
       terminal.stderr.write(tokensText(applied.tokens));
       const lines = applied.outcomes
         .filter(({ result }) => result !== "unchanged")

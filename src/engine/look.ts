@@ -12,7 +12,7 @@ import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore.ts"
 import type { Kind, LiveRow } from "../core/kind.ts";
 import { isSettled } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
-import { missingExtensions } from "../core/missing-extensions.ts";
+import { type NotUsed, notUsed } from "../core/not-used.ts";
 import { writes } from "../core/plan.ts";
 import { makePlan, type Placed, type PlanInput, type Planned } from "../core/planner.ts";
 import type { RecordedHead } from "../core/recorded.ts";
@@ -81,6 +81,8 @@ export type Look = Planned & {
   readonly rulesFor: RuleFinder;
   /** Every receipt, opened where something was decided by it. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+  /** What the control plane lacks of what the kinds here could be read and written with. */
+  readonly notUsed: readonly NotUsed[];
 };
 
 /** Looks at live and plans: nothing here can change a control plane. */
@@ -109,7 +111,7 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
     facts: on.memory,
     now: on.now(),
     complete: observation.complete && unclear.length === 0,
-    diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear, ...missingExtensions(missing())],
+    diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
     withOrphans: desired.isWhole,
   });
   const first = makePlan(input(observation.rehearsals));
@@ -118,7 +120,7 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   // A probe may have shown that a write the plan counts on does not exist.
   const isFinal = rehearsed.size + unclear.length === 0 && missing().length === missingFirst;
   const planned = isFinal ? first : makePlan(input(new Map([...observation.rehearsals, ...rehearsed])));
-  const looked = { ...planned, observation, desired, placed, recorded, rulesFor };
+  const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
   await on.remember();
   if (remembered !== null && recollection !== null) {
     const next = remember(remembered, recollection, looked);

@@ -1,6 +1,8 @@
+import type { NotUsed } from "../core/not-used.ts";
 import type { ApplyReport, Outcome, Result } from "../core/report.ts";
 import { counted } from "./count.ts";
 import { printable } from "./escape.ts";
+import { notUsedText } from "./not-used.ts";
 import type { Paint, Style } from "./paint.ts";
 
 const styles: { readonly [result in Result]: Style } = {
@@ -50,7 +52,12 @@ export function applyLine({ summary }: Pick<ApplyReport, "summary">): string {
 }
 
 /** An apply's report for people: every outcome but the unchanged ones, between two summaries; one line when all is well. */
-export function applyText(report: ApplyReport, paint: Paint, placeOf: PlaceOf): string {
+export function applyText(
+  report: ApplyReport,
+  paint: Paint,
+  placeOf: PlaceOf,
+  notUsed: readonly NotUsed[] = [],
+): string {
   const line = applyLine(report);
   const shown = report.outcomes.filter(({ result }) => result !== "unchanged");
   if (shown.length === 0) return `${line}\n`;
@@ -59,6 +66,7 @@ export function applyText(report: ApplyReport, paint: Paint, placeOf: PlaceOf): 
     "",
     ...shown.map((outcome) => `  ${outcomeText(outcome, paint, placeOf)}`),
     "",
+    ...notUsedText(notUsed, paint),
     paint("bold", line),
     "",
   ].join("\n");

@@ -1,6 +1,8 @@
+import type { NotUsed } from "../core/not-used.ts";
 import type { DriftEntry, DriftReport } from "../core/report.ts";
 import { counted } from "./count.ts";
 import { printable } from "./escape.ts";
+import { notUsedText } from "./not-used.ts";
 import type { Paint, Style } from "./paint.ts";
 import { showValue } from "./value.ts";
 
@@ -27,7 +29,12 @@ function driftLine({ summary, complete }: Pick<DriftReport, "summary" | "complet
 }
 
 /** A drift report for people: recorded → live for each field that moved. */
-export function driftText(report: DriftReport, paint: Paint, stand: string | null): string {
+export function driftText(
+  report: DriftReport,
+  paint: Paint,
+  stand: string | null,
+  notUsed: readonly NotUsed[] = [],
+): string {
   const line = driftLine(report);
   const shown = report.drift.filter(({ state }) => state !== "unknown");
   const note = stand === null ? [] : [paint("dim", printable(stand))];
@@ -38,6 +45,7 @@ export function driftText(report: DriftReport, paint: Paint, stand: string | nul
     "",
     ...shown.map((entry) => entryText(entry, paint)),
     "",
+    ...notUsedText(notUsed, paint),
     paint("bold", line),
     "",
   ].join("\n");

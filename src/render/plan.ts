@@ -1,7 +1,9 @@
 import { compareText } from "../core/diagnostic.ts";
+import type { NotUsed } from "../core/not-used.ts";
 import { type Change, glyphs, type Plan, type PlanSummary, reasonText, type Step } from "../core/plan.ts";
 import { counted } from "./count.ts";
 import { printable } from "./escape.ts";
+import { notUsedText } from "./not-used.ts";
 import { actionStyles, type Paint } from "./paint.ts";
 import { showValue } from "./value.ts";
 
@@ -15,6 +17,8 @@ export type PlanView = {
   readonly ignored: number;
   /** What stands behind a step's reason: the reference in the way, or what the control plane said. */
   readonly detailOf: (step: Step) => string | null;
+  /** The extensions that the control plane lacks. */
+  readonly notUsed?: readonly NotUsed[];
 };
 
 /** A plan for people: summary first and last, grouped, in dependency order; one line when nothing changes. */
@@ -29,6 +33,7 @@ export function planText(plan: Plan, view: PlanView): string {
     `${view.paint("bold", summary)}\n`,
     ...blocks,
     ...orphanText(orphans, view),
+    ...notUsedText(view.notUsed ?? [], view.paint),
     `${view.paint("bold", summary)}\n`,
   ].join("\n");
 }

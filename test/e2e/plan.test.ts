@@ -35,6 +35,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
       "steps",
       "diagnostics",
       "checksum",
+      ...(isFull ? [] : ["notUsed"]),
     ]);
     expect(plan).toMatchObject({ format_version: "1.0", revision: null, server: server.url, complete: true });
     expect(plan.diagnostics).toEqual([]);

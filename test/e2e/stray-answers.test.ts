@@ -164,32 +164,39 @@ const inOwnWords =
 describe("a control plane without extensions", () => {
   const missing = ["E1", "E2", "E3", "E4", "E5", "E6", "E7"];
 
+  const extensionsIn = (notUsed: readonly { readonly extension: string }[]) =>
+    notUsed.map(({ extension }) => extension);
+
   test("F73 is known at once by its own words, and the report names what is not there and what that costs", async () => {
     const { proxy, source } = await proxied(await documentedOnly());
     await source.write("platform/second.yaml", "type: workspace\nname: second\ncluster_fqn: dev\n");
     await source.write("platform/other.yaml", "type: ml-repo\nname: other\n");
-    const { diagnostics, complete } = planOf(await source.run(["plan", "-o", "json"]));
+    const { complete, notUsed } = JSON.parse((await source.run(["plan", "-o", "json"])).stdout);
     expect(complete).toBe(true);
-    const notes = diagnostics.filter(({ code }) => code === "extension-missing");
-    expect(notes.map(({ summary }) => /E\d+/.exec(summary)?.[0])).toEqual(missing);
-    expect(notes.find(({ summary }) => summary.includes("E6"))).toMatchObject({
-      severity: "warning",
-      summary: "this control plane does not have E6 (GET /api/svc/v1/teams)",
-      detail: "live of teams is unknown, and the ledger stands in for it",
+    expect(extensionsIn(notUsed)).toEqual(missing);
+    expect(notUsed).toContainEqual({
+      extension: "E6",
+      operation: "GET /api/svc/v1/teams",
+      cost: "live of teams is unknown, and the ledger stands in for it",
     });
+    const section =
+      "Not used: extensions that this control plane does not have\n  E1 PUT /api/svc/v1/workspaces: workspaces are verified, not written\n";
+    expect((await source.run(["plan"])).stdout).toContain(section);
     const ended = await source.run(["apply", "--yes"]);
-    expect(ended.stderr).toContain("this control plane does not have E6 (GET /api/svc/v1/teams) [extension-missing]");
-    expect(ended.stderr.match(/going on without a lease/g)).toHaveLength(1);
+    expect(ended.stdout).toContain(section);
+    expect(ended.stdout).toContain(
+      "  E10 PUT /api/svc/v1/leases/{scope}: nothing but the state folder keeps two writers apart\n",
+    );
     expect(ended.stderr).toContain(
       "warning: going on without a lease on holdfast: this control plane has no leases (E10)\n  → nothing but the state folder keeps two writers apart\n",
     );
+    expect(ended.stderr.match(/going on without a lease/g)).toHaveLength(1);
     // Nobody had to ask for routes that do not exist.
     expect(proxy.asked.filter(({ path }) => path.includes("holdfast-"))).toEqual([]);
     await source.write("team.yaml", team("ml", "grace@example.com"));
     const report = JSON.parse((await source.run(["apply", "--yes", "-o", "json"])).stdout);
-    const named = report.diagnostics.map(({ summary }: { summary: string }) => /E\d+/.exec(summary)?.[0]);
     // The model version has been made by now, so nobody asked for E2.
-    expect(named).toEqual(["E1", "E3", "E4", "E5", "E6", "E7", "E10"]);
+    expect(extensionsIn(report.notUsed)).toEqual(["E1", "E3", "E4", "E5", "E6", "E7", "E10"]);
   });
 
   test.each([
@@ -205,9 +212,11 @@ describe("a control plane without extensions", () => {
     const before = server.effects();
     expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0, stdout: "Applied: 8 unchanged\n" });
     expect(server.effects()).toEqual(before);
-    const { complete, diagnostics } = planOf(await source.run(["plan", "-o", "json"]));
-    expect(complete).toBe(true);
-    expect(diagnostics.map(({ code }) => code)).toEqual(Array(4).fill("extension-missing"));
+    const { complete, diagnostics, notUsed } = JSON.parse((await source.run(["plan", "-o", "json"])).stdout);
+    expect([complete, diagnostics]).toEqual([true, []]);
+    expect(extensionsIn(notUsed)).toEqual(["E3", "E4", "E5", "E6"]);
+    const drift = JSON.parse((await source.run(["drift", "-o", "json"])).stdout);
+    expect(drift.notUsed).toEqual(notUsed);
   });
 
   test("F73 tells a daemon once that there are no leases", async () => {
@@ -219,7 +228,7 @@ describe("a control plane without extensions", () => {
     watch.kill("SIGTERM");
     const { stderr } = await watch.ended;
     expect(stderr.match(/going on without a lease/g)).toHaveLength(1);
-    expect(stderr.match(/does not have E6/g)).toHaveLength(1);
+    expect(stderr.match(/^ {2}E6 GET/gm)).toHaveLength(1);
   });
 });
 
