@@ -6,7 +6,7 @@ import type { Kind, LiveRow, SingleReading } from "../core/kind.ts";
 import { isThere, type Live } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../core/manifest.ts";
 import type { Placed } from "../core/planner.ts";
-import { confirmAbsent } from "./confirm-absent.ts";
+import { confirmAbsent, type Lacking } from "./confirm-absent.ts";
 import type { ServerMemory } from "./memory.ts";
 import { readById } from "./read-by-id.ts";
 import type { Rehearse } from "./rehearse.ts";
@@ -109,9 +109,7 @@ async function byList(
     };
     for (const identity of identities.declared) see(identity);
     for (const identity of others) see(identity);
-    if (lacking.length === 0) return true;
-    const confirmed = await confirmAbsent({ kind, list, identities: lacking, idOf }, on);
-    for (const [identity, live] of confirmed) found.live.set(identity, live);
+    if (lacking.length > 0) await lookAgain({ kind, list, identities: lacking, idOf }, on, found);
     return true;
   } catch (error) {
     // A documented list that seems to be missing is one that could not be read.
@@ -120,6 +118,14 @@ async function byList(
     if (error instanceof TypeError && kind.single !== undefined) return false;
     unreadable(error, identities.declared.concat(others), found, list.operation);
     return true;
+  }
+}
+
+async function lookAgain(lacking: Lacking, on: Observing, found: Findings): Promise<void> {
+  try {
+    for (const [identity, live] of await confirmAbsent(lacking, on)) found.live.set(identity, live);
+  } catch (error) {
+    unreadable(error, lacking.identities, found, lacking.list.operation);
   }
 }
 
