@@ -8,7 +8,6 @@ import type { Live } from "../core/live.ts";
 import { moment } from "../core/moment.ts";
 import type { OutcomeError } from "../core/report.ts";
 import { announced } from "./announce.ts";
-import type { Progress } from "./apply.ts";
 import { judge, type Verdict } from "./judge.ts";
 import type { PendingIntent } from "./ledger.ts";
 import { type Clocks, isMadeSince } from "./made-since.ts";
@@ -26,7 +25,8 @@ export type Recovery = Sending &
     readonly kindOf: (type: string) => Kind | undefined;
     readonly shapeOf: (type: string) => Shape;
     readonly readLive: (intent: PendingIntent, kind: Kind) => Promise<Live>;
-    readonly onProgress: (progress: Progress) => void;
+    /** Told of a wait that takes long. */
+    readonly onProgress: (progress: { readonly what: "waiting"; readonly text: string }) => void;
     /** What a dryRun of the write answers, where that is known to change nothing. */
     readonly rehearse: (intent: PendingIntent, kind: Kind) => Promise<Rehearsal | { readonly state: "impossible" }>;
   };
