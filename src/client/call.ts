@@ -1,4 +1,5 @@
 import type { Buffer } from "node:buffer";
+import { REPLY_CAP } from "../contract/limits.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { Answer, Tried } from "./answer.ts";
 import type { Capabilities } from "./capabilities.ts";
@@ -6,7 +7,6 @@ import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose.ts";
 import { type Pause, startCourse } from "./course.ts";
 import type { Credential } from "./credential.ts";
-import { REPLY_CAP } from "./decode.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { isEnvelope } from "./envelope.ts";
 import { exchange } from "./exchange.ts";

@@ -3,14 +3,12 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { giveBack } from "../contract/bytes.ts";
 import type { Json } from "../contract/json.ts";
+import { REPLY_CAP } from "../contract/limits.ts";
 import { isTooDeep } from "./depth.ts";
 import type { Headers } from "./exchange.ts";
 import type { Recall } from "./recall.ts";
 import { sift } from "./sift.ts";
 import { passedBy } from "./sweep.ts";
-
-/** No reply may be larger, as it came or unpacked. */
-export const REPLY_CAP = 8 * 1024 * 1024;
 
 /** A body made readable, or what is wrong with it. */
 export type Decoded =

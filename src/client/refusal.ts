@@ -108,6 +108,9 @@ function reasonOf(operation: Operation, status: number, told: Told): FailureReas
       return "conflict";
     case 412:
       return "fenced";
+    case 413:
+      // A read has no body that could be too large: its reply would be.
+      return operation.method === "GET" ? "oversize" : "refused";
     case 429:
     case 503:
       return "throttled";

@@ -1,7 +1,7 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { unprocessable } from "../http/refusal.ts";
-import { validateApplication } from "../schema/validate.ts";
+import { checkApplication } from "../schema/validate.ts";
 import type { Context } from "./context.ts";
 import { refuseFaults, wellFormed } from "./well-formed.ts";
 
@@ -16,7 +16,7 @@ export function wellFormedApplication(context: Pick<Context, "unknownFields">, m
     const message = "this type is not an application; it has an operation of its own";
     throw unprocessable([{ pointer: "/type", message, code: "type" }]);
   }
-  refuseFaults(validateApplication(manifest, { unknownFields: context.unknownFields === "allow" ? "warn" : "refuse" }));
+  refuseFaults(checkApplication(manifest, { unknownFields: context.unknownFields === "allow" ? "warn" : "refuse" }));
   return manifest;
 }
 

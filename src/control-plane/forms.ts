@@ -3,7 +3,7 @@ import type { Member, Operation, Parameter } from "../contract/operations.ts";
 import { escapePointer } from "../contract/reference.ts";
 import type { ErrorDetail } from "../contract/resources.ts";
 import type { QueryText } from "../http/query-text.ts";
-import { badRequest } from "../http/refusal.ts";
+import { badRequest, malformed } from "../http/refusal.ts";
 import type { Page } from "./call.ts";
 
 const LARGEST_PAGE = 1000;
@@ -30,8 +30,7 @@ export function readBody(forms: Operation["body"], body: unknown): JsonObject {
     ...Object.keys(body).flatMap((name) => (known.has(name) ? [] : [unknownMember(name)])),
     ...known.entries().flatMap(([name, member]) => memberFault(name, member, body)),
   ];
-  const [first] = faults;
-  if (first !== undefined) throw badRequest(`${first.pointer}: ${first.message}`, faults);
+  if (faults.length > 0) throw malformed(faults);
   return body;
 }
 

@@ -1,10 +1,9 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { ErrorDetail } from "../contract/resources.ts";
 import { Secret } from "../contract/secret.ts";
-import { badRequest, unprocessable } from "../http/refusal.ts";
+import { malformed, unprocessable } from "../http/refusal.ts";
 
 const GROUP = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
-const MOST_FAULTS = 100;
 // As in the schemas of what has collaborators.
 const MOST_COLLABORATORS = 1000;
 const SUBJECT = /^(?:user:[^\s@:]{1,64}@[^\s@:]{1,190}|(?:team|virtualaccount):[A-Za-z0-9][A-Za-z0-9_.-]{0,63})$/;
@@ -17,7 +16,7 @@ export type NewSecret = { readonly key: string; readonly value: Secret };
 export function readSecrets(name: string, items: readonly Json[]): readonly NewSecret[] {
   const secrets = items.map(readSecret);
   const faults = [...groupFaults(name), ...secretFaults(secrets)];
-  if (faults.length > 0) throw unprocessable(faults.slice(0, MOST_FAULTS));
+  if (faults.length > 0) throw unprocessable(faults);
   return secrets;
 }
 
@@ -49,7 +48,7 @@ export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" 
     ...collaboratorFaults(collaborators ?? []),
     ...(unknownFields === "allow" ? [] : unknownMembers(manifest)),
   ];
-  if (faults.length > 0) throw unprocessable(faults.slice(0, MOST_FAULTS));
+  if (faults.length > 0) throw unprocessable(faults);
   return {
     name: String(name),
     integrationId: typeof integrationId === "string" ? integrationId : null,
@@ -68,8 +67,7 @@ export function readSecretPath(path: string): { readonly group: string; readonly
 function readSecret(item: Json, at: number): NewSecret {
   const secret = manifestSecret(item);
   if (secret !== null) return secret;
-  const wrong = wrongSecret(`/secrets/${at}`);
-  throw badRequest(`${wrong.pointer}: ${wrong.message}`, [wrong]);
+  throw malformed([wrongSecret(`/secrets/${at}`)]);
 }
 
 function manifestSecret(item: Json): NewSecret | null {

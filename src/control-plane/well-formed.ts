@@ -4,7 +4,7 @@ import type { ErrorDetail } from "../contract/resources.ts";
 import { fillDefaults } from "../contract/shape.ts";
 import { unprocessable } from "../http/refusal.ts";
 import type { Fault } from "../schema/fault.ts";
-import { validateManifest } from "../schema/validate.ts";
+import { checkManifest, type Validation } from "../schema/validate.ts";
 import type { Context } from "./context.ts";
 
 /** The manifest with its schema's defaults, once its form is found right; else it is refused with every fault. */
@@ -15,8 +15,7 @@ export function wellFormed(
 ): JsonObject {
   const { type } = manifest;
   if (typeof type !== "string" || !types.includes(type)) throw unprocessable([wrongType(types)]);
-  const faults = validateManifest(type, manifest, { unknownFields: unknownFields === "allow" ? "warn" : "refuse" });
-  refuseFaults(faults);
+  refuseFaults(checkManifest(type, manifest, { unknownFields: unknownFields === "allow" ? "warn" : "refuse" }));
   return withDefaults(type, manifest);
 }
 
@@ -28,9 +27,9 @@ function withDefaults(type: string, manifest: JsonObject): JsonObject {
 }
 
 /** Refuses (422) when there is a fault worse than a warning. */
-export function refuseFaults(faults: readonly Fault[]): void {
+export function refuseFaults({ faults, omitted }: Validation): void {
   const details = errorsOf(faults);
-  if (details.length > 0) throw unprocessable(details);
+  if (details.length > 0) throw unprocessable(details, omitted);
 }
 
 /** The faults that are errors, as a reply lists them. */

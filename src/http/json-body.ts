@@ -5,14 +5,17 @@ import { badRequest } from "./refusal.ts";
 
 // Deeper values could exhaust the stack of whatever walks them.
 const DEEPEST = 64;
+// More than any manifest may hold. Keys and values cost many times their bytes once they are parsed.
+const MOST_VALUES = 50_000;
 
-/** Reads a JSON body; refuses what is no UTF-8, no JSON, too deep, names `__proto__`, or has a key twice. */
+/** Reads a JSON body; refuses what is no UTF-8, no JSON, too deep or wide, names `__proto__`, or has a key twice. */
 export function parseJsonBody(bytes: Buffer): Json {
   if (bytes.length === 0) throw badRequest("the body is empty, JSON is expected");
   if (!isUtf8(bytes)) throw badRequest("the body is not UTF-8 text");
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
-  const { depth, pairs } = outline(text);
+  const { depth, pairs, values } = outline(text, MOST_VALUES);
   if (depth > DEEPEST) throw badRequest(`the body is nested more than ${DEEPEST} levels deep`);
+  if (values > MOST_VALUES) throw badRequest(`the body has more than ${MOST_VALUES.toLocaleString("en")} values`);
   const value = parse(text);
   // Of two equal keys the parser keeps the last, and others the first: whoever looked before us may have seen another.
   if (countKeys(value) !== pairs) throw badRequest("an object has the same key twice");

@@ -1,15 +1,26 @@
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** How deep the brackets of a JSON text nest, and how many `key: value` it writes; the text need not be valid. */
-export function outline(text: string): { readonly depth: number; readonly pairs: number } {
-  let [depth, deepest, pairs] = [0, 0, 0];
-  for (let at = 0; at < text.length; at += 1) {
+/** What a JSON text looks like before it is parsed. */
+type Outline = {
+  /** How deep its brackets nest. */
+  readonly depth: number;
+  /** How many `key: value` it writes. */
+  readonly pairs: number;
+  /** No fewer than the values inside it, nested ones included; the rest of the text is not looked at once there are too many. */
+  readonly values: number;
+};
+
+/** Outlines a JSON text, which need not be valid, as far as `mostValues` reach. */
+export function outline(text: string, mostValues = Number.POSITIVE_INFINITY): Outline {
+  let [depth, deepest, pairs, values] = [0, 0, 0, 0];
+  for (let at = 0; at < text.length && values <= mostValues; at += 1) {
     switch (text.charCodeAt(at)) {
       case QUOTE:
         at = endOfString(text, at);
@@ -17,8 +28,12 @@ export function outline(text: string): { readonly depth: number; readonly pairs:
       case COLON:
         pairs += 1;
         break;
+      case COMMA:
+        values += 1;
+        break;
       case OPEN_LIST:
       case OPEN_OBJECT:
+        values += 1;
         depth += 1;
         if (depth > deepest) deepest = depth;
         break;
@@ -28,7 +43,7 @@ export function outline(text: string): { readonly depth: number; readonly pairs:
         break;
     }
   }
-  return { depth: deepest, pairs };
+  return { depth: deepest, pairs, values };
 }
 
 function endOfString(text: string, start: number): number {

@@ -1,4 +1,8 @@
+import { MOST_DETAILS } from "../contract/limits.ts";
 import type { ErrorBody, ErrorDetail } from "../contract/resources.ts";
+
+// A caller chooses the names that pointers and messages repeat.
+const LONGEST_TEXT = 1000;
 
 /** A request that is answered with an error: its status, what is wrong, and where. */
 export class Refusal extends Error {
@@ -17,7 +21,7 @@ export class Refusal extends Error {
       headers = {},
       cause,
     }: {
-      readonly details?: readonly ErrorDetail[];
+      readonly details?: Iterable<ErrorDetail>;
       readonly headers?: { readonly [name: string]: string };
       readonly cause?: unknown;
     } = {},
@@ -25,7 +29,7 @@ export class Refusal extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.status = status;
     this.code = code;
-    this.details = details;
+    this.details = listDetails(details).listed;
     this.headers = headers;
   }
 }
@@ -36,8 +40,13 @@ export function errorBody({ status, code, message, details }: Refusal): ErrorBod
 }
 
 /** 400: the request's own shape is wrong. */
-export function badRequest(message: string, details: readonly ErrorDetail[] = []): Refusal {
-  return new Refusal(400, "bad-request", message, { details });
+export function badRequest(message: string): Refusal {
+  return new Refusal(400, "bad-request", message);
+}
+
+/** 400: the request's own shape is wrong in all of these places. */
+export function malformed(details: Iterable<ErrorDetail>): Refusal {
+  return detailed(400, "bad-request", listDetails(details));
 }
 
 /** 404: the thing is absent, or not visible to the caller; both read the same. */
@@ -55,10 +64,31 @@ export function conflict(code: string, message: string): Refusal {
   return new Refusal(409, code, message);
 }
 
-/** 422: the manifest is refused, for all of these faults. */
-export function unprocessable(details: readonly ErrorDetail[]): Refusal {
-  const [first] = details;
-  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : "";
+/** 422: the manifest is refused, for all of these faults and `beyond` others. */
+export function unprocessable(details: Iterable<ErrorDetail>, beyond = 0): Refusal {
+  const { listed, total } = listDetails(details);
+  return detailed(422, "unprocessable", { listed, total: total + beyond });
+}
+
+type Listed = { readonly listed: readonly ErrorDetail[]; readonly total: number };
+
+function detailed(status: number, code: string, { listed, total }: Listed): Refusal {
+  const [first] = listed;
+  const more = total > 1 ? ` (and ${total - 1} more)` : "";
   const where = first?.pointer ? `${first.pointer}: ` : "";
-  return new Refusal(422, "unprocessable", `${where}${first?.message ?? "refused"}${more}`, { details });
+  return new Refusal(status, code, `${cut(where + (first?.message ?? "refused"))}${more}`, { details: listed });
+}
+
+function listDetails(details: Iterable<ErrorDetail>): Listed {
+  const listed: ErrorDetail[] = [];
+  let total = 0;
+  for (const { pointer, message, code } of details) {
+    total += 1;
+    if (total <= MOST_DETAILS) listed.push({ pointer: cut(pointer), message: cut(message), code });
+  }
+  return { listed, total };
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 }

@@ -9,6 +9,7 @@ import {
   fastify,
   LogController,
 } from "fastify";
+import { BODY_CAP } from "../contract/limits.ts";
 import { logReplies } from "./access-log.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
 import { addHealth } from "./health.ts";
@@ -18,7 +19,6 @@ import { parseQueryText } from "./query-text.ts";
 import { errorBody, Refusal } from "./refusal.ts";
 import { refusalOf } from "./refusal-of.ts";
 
-const MIB = 1024 * 1024;
 const CLOSING_MS = 10_000;
 
 /** How long a client may take, in milliseconds. */
@@ -85,7 +85,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   return app;
 }
 
-function createApp({ bodyLimit = 8 * MIB, patience = {}, tls }: HttpOptions, log: FastifyBaseLogger): FastifyInstance {
+function createApp({ bodyLimit = BODY_CAP, patience = {}, tls }: HttpOptions, log: FastifyBaseLogger): FastifyInstance {
   const { headers = 10_000, request = 30_000, silence = 120_000, idle = 65_000 } = patience;
   const http = {
     maxHeaderSize: 16_384,

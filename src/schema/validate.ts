@@ -2,21 +2,29 @@ import { isObject, type Json } from "../contract/json.ts";
 import { tooLarge } from "./bound.ts";
 import { impossibleDate } from "./date.ts";
 import { error, FAULT_LIMIT, type Fault } from "./fault.ts";
-import { validators } from "./generated/validators.js";
+import { type RawFault, validators } from "./generated/validators.js";
 import { schemaFor } from "./known.ts";
-import { type UnknownFields, worded } from "./wording.ts";
+import { placeOf, type UnknownFields, worded } from "./wording.ts";
 
 /** Choices of a validation. */
 export type ValidateOptions = { readonly unknownFields?: UnknownFields };
 
+/** What is wrong with a value: at most 100 faults, errors first, and the number of errors that are left out. */
+export type Validation = { readonly faults: readonly Fault[]; readonly omitted: number };
+
 /** Everything that is wrong with the form of a manifest of the given type; at most 100 faults, errors first. */
 export function validateManifest(type: string, value: unknown, options: ValidateOptions = {}): readonly Fault[] {
-  return type === "config" ? [noSchema()] : validate(type, value, options);
+  return checkManifest(type, value, options).faults;
+}
+
+/** The same, with the number of errors beyond the hundred. */
+export function checkManifest(type: string, value: unknown, options: ValidateOptions = {}): Validation {
+  return type === "config" ? noSchema() : validate(type, value, options);
 }
 
 /** Everything that is wrong with the form of a configuration file. */
 export function validateConfig(value: unknown): readonly Fault[] {
-  const faults = validate("config", value, {});
+  const { faults } = validate("config", value, {});
   return faults.length > 0 ? faults : datesOfRules(value);
 }
 
@@ -24,38 +32,47 @@ export function validateConfig(value: unknown): readonly Fault[] {
  * Everything that is wrong with an application of another type than `service`: its name, type and workspace, and the
  * fields that it shares with services; the rest is free.
  */
-export function validateApplication(value: unknown, options: ValidateOptions = {}): readonly Fault[] {
+export function checkApplication(value: unknown, options: ValidateOptions = {}): Validation {
   if (!isObject(value)) return validate("service", value, options);
   const named = typeof value.type === "string" && value.type !== "" ? { type: "service" } : {};
   const image = value.image ?? { type: "image", image_uri: "-" };
-  return validate("service", { ...value, ...named, image }, options).filter(
-    ({ code, pointer }) => code !== "unknown-field" || pointer.lastIndexOf("/") > 0,
-  );
+  return validate("service", { ...value, ...named, image }, options, isOfNoFreeField);
 }
 
-function validate(name: string, value: unknown, { unknownFields = "refuse" }: ValidateOptions): readonly Fault[] {
+function isOfNoFreeField({ keyword, instancePath }: RawFault): boolean {
+  return keyword !== "additionalProperties" || instancePath !== "";
+}
+
+function validate(
+  name: string,
+  value: unknown,
+  { unknownFields = "refuse" }: ValidateOptions,
+  counts: (raw: RawFault) => boolean = () => true,
+): Validation {
   const validator = Object.hasOwn(validators, name) ? validators[name] : undefined;
   const schema = schemaFor(name);
-  if (validator === undefined || schema === undefined) return [noSchema()];
+  if (validator === undefined || schema === undefined) return noSchema();
   const bound = tooLarge(value);
-  if (bound !== null) return [error("", "too-large", `${bound}; split it`)];
-  if (validator(value)) return [];
+  if (bound !== null) return { faults: [error("", "too-large", `${bound}; split it`)], omitted: 0 };
+  if (validator(value)) return { faults: [], omitted: 0 };
+  const raws = (validator.errors ?? []).filter(counts);
+  const places = { error: new Set<string>(), warning: new Set<string>() };
   const faults = new Map<string, Fault>();
-  let errors = 0;
-  for (const raw of validator.errors ?? []) {
-    // What comes after so many errors would be cut off again.
-    if (errors > FAULT_LIMIT || faults.size > 3 * FAULT_LIMIT) break;
-    const fault = worded(schema, value, raw, unknownFields);
-    if (fault === null) continue;
-    const place = `${fault.severity}${fault.pointer}`;
-    const known = faults.get(place);
+  for (const raw of raws) {
+    const place = placeOf(raw, unknownFields);
+    if (place === null) continue;
+    const { pointer, severity } = place;
+    const key = severity + pointer;
+    // What is beyond is counted, and not put into words.
+    if (places[severity].add(pointer).size > FAULT_LIMIT && !faults.has(key)) continue;
+    const fault = worded(schema, value, raw, place);
     // Of several faults at one place the form says most: a text that is too long seldom has the right form.
-    if (known === undefined || fault.code === "invalid-form") faults.set(place, fault);
-    if (known === undefined && fault.severity === "error") errors++;
+    if (!faults.has(key) || fault.code === "invalid-form") faults.set(key, fault);
   }
-  return [...faults.values()]
-    .toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"))
-    .slice(0, FAULT_LIMIT);
+  const listed = [...faults.values()].toSorted(
+    (a, b) => Number(b.severity === "error") - Number(a.severity === "error"),
+  );
+  return { faults: listed.slice(0, FAULT_LIMIT), omitted: Math.max(0, places.error.size - FAULT_LIMIT) };
 }
 
 function datesOfRules(value: unknown): readonly Fault[] {
@@ -65,6 +82,6 @@ function datesOfRules(value: unknown): readonly Fault[] {
   );
 }
 
-function noSchema(): Fault {
-  return error("/type", "unknown-type", "no schema is known for this type");
+function noSchema(): Validation {
+  return { faults: [error("/type", "unknown-type", "no schema is known for this type")], omitted: 0 };
 }

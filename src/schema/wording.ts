@@ -10,20 +10,42 @@ import { type SchemaNode, typesOf } from "./node.ts";
 /** What to do with fields that no schema knows. */
 export type UnknownFields = "refuse" | "warn";
 
-/** One fault of the compiled validator in words for people, or null when another fault says it better. */
-export function worded(schema: SchemaNode, value: unknown, raw: RawFault, unknownFields: UnknownFields): Fault | null {
+/** Where a fault is, and how bad it is. */
+export type Place = Pick<Fault, "pointer" | "severity">;
+
+/** The place of a fault of the compiled validator; null when another fault says it better. */
+export function placeOf(raw: RawFault, unknownFields: UnknownFields): Place | null {
   const { instancePath: pointer, keyword, params } = raw;
   // The branch of a union that failed has faults of its own; so has a field whose name is refused.
   if (keyword === "if" || raw.propertyName !== undefined) return null;
-  const field = fieldAt(schema, value, pointerTokens(pointer));
   const below = (name: unknown) => `${pointer}/${escapePointer(String(name))}`;
   switch (keyword) {
     case "required":
-      return missing(below(params.missingProperty), schema, value);
+      return { pointer: below(params.missingProperty), severity: "error" };
     case "additionalProperties":
-      return unknown(below(params.additionalProperty), String(params.additionalProperty), schema, field, unknownFields);
+      return {
+        pointer: below(params.additionalProperty),
+        severity: unknownFields === "warn" ? "warning" : "error",
+      };
     case "propertyNames":
-      return error(below(params.propertyName), "invalid-form", "this name is empty or too long");
+      return { pointer: below(params.propertyName), severity: "error" };
+    default:
+      return { pointer, severity: keyword === "x-known" ? "warning" : "error" };
+  }
+}
+
+/** One fault of the compiled validator in words for people. */
+export function worded(schema: SchemaNode, value: unknown, raw: RawFault, place: Place): Fault {
+  const { instancePath, keyword, params } = raw;
+  const { pointer } = place;
+  const field = fieldAt(schema, value, pointerTokens(instancePath));
+  switch (keyword) {
+    case "required":
+      return missing(pointer, schema, value);
+    case "additionalProperties":
+      return unknown(place, String(params.additionalProperty), schema, field);
+    case "propertyNames":
+      return error(pointer, "invalid-form", "this name is empty or too long");
     case "type":
       return error(pointer, "wrong-type", `${named(pointer)} ${wrongType(field)}`);
     case "x-known":
@@ -65,18 +87,12 @@ function exampleOf(pointer: string, node: SchemaNode | undefined): string | unde
     : undefined;
 }
 
-function unknown(
-  pointer: string,
-  name: string,
-  schema: SchemaNode,
-  { names }: Field,
-  unknownFields: UnknownFields,
-): Fault {
+function unknown({ pointer, severity }: Place, name: string, schema: SchemaNode, { names }: Field): Fault {
   const near = nearest(name, names);
   const hint = near === undefined ? elsewhere(name, schema) : `; did you mean \`${near}\`?`;
   const message = `unknown field \`${shown(name)}\`${hint}`;
   const help = hint === "" ? `The fields here are ${listed(names)}.` : undefined;
-  return unknownFields === "warn"
+  return severity === "warning"
     ? warning(pointer, "unknown-field", message, help)
     : error(pointer, "unknown-field", message, help);
 }

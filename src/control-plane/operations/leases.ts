@@ -1,5 +1,5 @@
 import type { Transaction } from "kysely";
-import { badRequest, conflict, forbidden } from "../../http/refusal.ts";
+import { badRequest, conflict, forbidden, malformed } from "../../http/refusal.ts";
 import { may } from "../access.ts";
 import type { Body, Call, Handler } from "../call.ts";
 import type { Context } from "../context.ts";
@@ -114,5 +114,5 @@ function checkForm(
 }
 
 function badMember(pointer: string, message: string): Error {
-  return badRequest(`${pointer}: ${message}`, [{ pointer, message, code: "form" }]);
+  return malformed([{ pointer, message, code: "form" }]);
 }

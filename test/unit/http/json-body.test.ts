@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseJsonBody } from "../../../src/http/json-body.ts";
 import { outline } from "../../../src/http/json-outline.ts";
+import { computed } from "../../support/processor.ts";
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
 
@@ -38,9 +39,9 @@ test("the message quotes nothing of the body", () => {
 });
 
 test("brackets and colons inside of strings are none", () => {
-  expect(outline('["[[[[", "\\"[[[:"]')).toEqual({ depth: 1, pairs: 0 });
-  expect(outline('[["a"], {"a:\\\\": ":{"}]')).toEqual({ depth: 2, pairs: 1 });
-  expect(outline('["never closed [[')).toEqual({ depth: 1, pairs: 0 });
+  expect(outline('["[[[[", "\\"[[[:"]')).toMatchObject({ depth: 1, pairs: 0 });
+  expect(outline('[["a"], {"a:\\\\": ":{"}]')).toMatchObject({ depth: 2, pairs: 1 });
+  expect(outline('["never closed [[')).toMatchObject({ depth: 1, pairs: 0 });
 });
 
 test("whatever JSON writes is read again as it was", () => {
@@ -51,4 +52,29 @@ test("whatever JSON writes is read again as it was", () => {
       expect(parse(text)).toEqual(JSON.parse(text));
     }),
   );
+});
+
+test("S46 a body of 800,000 members costs little more than its bytes, and is not parsed", () => {
+  const members = Array.from({ length: 800_000 }, (_, n) => `"${n.toString(36)}":1`);
+  const bytes = Buffer.from(`{${members}}`);
+  const long = Buffer.from(`{"a":"${"x".repeat(bytes.length)}"}`);
+  const cost = (work: () => unknown) => {
+    const [started, before] = [computed(), process.memoryUsage().heapUsed];
+    work();
+    return { ms: computed() - started, heap: process.memoryUsage().heapUsed - before };
+  };
+  const refuse = () => expect(() => parseJsonBody(bytes)).toThrow("more than 50,000 values");
+  refuse();
+  parseJsonBody(long);
+  const [wide, plain, parsed] = [cost(refuse), cost(() => parseJsonBody(long)), cost(() => JSON.parse(String(bytes)))];
+  expect(wide.ms).toBeLessThan(plain.ms + 50);
+  expect(wide.ms).toBeLessThan(parsed.ms / 4);
+  expect(wide.heap).toBeLessThan(2 * bytes.length);
+});
+
+test("S46 as many values as any manifest may hold are read", () => {
+  const items = Array.from({ length: 49_990 }, () => "1");
+  expect(parse(`{"a":[${items}]}`)).toEqual({ a: items.map(Number) });
+  expect(() => parse(`{"a":[${[...items, ...items]}]}`)).toThrow("more than 50,000 values");
+  expect(() => parse(`[${Array.from({ length: 50_001 }, () => "[]")}]`)).toThrow("more than 50,000 values");
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
 import { documentTypes } from "../../../src/schema/known.ts";
-import { validateApplication, validateManifest } from "../../../src/schema/validate.ts";
+import { checkApplication, validateManifest } from "../../../src/schema/validate.ts";
 import { least, manifest } from "./valid.ts";
 
 const faults = (type: string, fields: JsonObject) =>
@@ -343,13 +343,18 @@ describe("free fields", () => {
 describe("an application of another type", () => {
   it("is checked for its name, type and workspace, and for what it shares with services", () => {
     const job = { type: "job", name: "train", workspace_fqn: "prod-eu:ranking", trigger: { type: "manual" } };
-    expect(validateApplication(job)).toEqual([]);
-    expect(validateApplication({ ...job, image: null })).toEqual([]);
-    const found = validateApplication({ type: "job", name: "a b", ports: [{ port: 0, zap: 1 }], env: { A: null } });
+    expect(checkApplication(job).faults).toEqual([]);
+    expect(checkApplication({ ...job, image: null }).faults).toEqual([]);
+    const { faults: found } = checkApplication({
+      type: "job",
+      name: "a b",
+      ports: [{ port: 0, zap: 1 }],
+      env: { A: null },
+    });
     expect(found.map(({ pointer }) => pointer).toSorted()).toEqual(
       ["/env/A", "/name", "/ports/0/port", "/ports/0/zap", "/workspace_fqn"].toSorted(),
     );
-    expect(validateApplication({ ...job, type: 5 })).toMatchObject([{ pointer: "/type" }]);
-    expect(validateApplication([])).toHaveLength(1);
+    expect(checkApplication({ ...job, type: 5 }).faults).toMatchObject([{ pointer: "/type" }]);
+    expect(checkApplication([]).faults).toHaveLength(1);
   });
 });
