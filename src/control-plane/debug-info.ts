@@ -1,9 +1,12 @@
+import type { Json, JsonObject } from "../contract/json.ts";
 import type { DebugInfo, DeploymentStatus } from "../contract/resources.ts";
 import { failedStatuses } from "../contract/rollout.ts";
 import type { Deployed } from "./data/applications.ts";
 import type { KeptApplication } from "./data/tables.ts";
 
 const KEPT_INFOS = 20;
+// An application has as many of them in every reply: what is longer than this is read in the deployment's manifest.
+const LONGEST_IMAGE = 4096;
 
 /** Whether a status says that something went wrong; being cancelled was somebody's wish. */
 export function isFailure({ status }: Pick<DeploymentStatus, "status">): boolean {
@@ -23,10 +26,14 @@ export function debugInfoOf(
     id: newId(),
     applicationId,
     application: { id: applicationId, fqn, name, type, workspaceFqn, activeVersion },
-    debugInfo: { deploymentId, version, status, message, statuses, image: manifest.image ?? null },
+    debugInfo: { deploymentId, version, status, message, statuses, image: shortImage(manifest) },
     createdAt,
     updatedAt: createdAt,
   };
+}
+
+function shortImage({ image = null }: JsonObject): Json {
+  return JSON.stringify(image).length > LONGEST_IMAGE ? null : image;
 }
 
 /** The newest first, and no more than anybody reads. */

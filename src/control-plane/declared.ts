@@ -13,6 +13,7 @@ import { authoriseGrants, type Grant } from "./data/grants.ts";
 import type { Tables } from "./data/tables.ts";
 import { type JsonText, toText } from "./json-text.ts";
 import type { Principal } from "./principal.ts";
+import { storable } from "./reply-size.ts";
 import { wellFormed } from "./well-formed.ts";
 
 /** What a resource is made from when a manifest is written. */
@@ -86,13 +87,14 @@ export async function putDeclared<Resource extends { readonly id: string | null;
   const manifest = wellFormed(context, kind.types, body.manifest);
   if (body.dryRun === true) {
     const { action, resource } = await decide(kind, principal, manifest, context, context.store.read);
-    return { data: action === "create" ? toText({ ...resource, id: null }) : toText(resource) };
+    const text = action === "create" ? toText({ ...resource, id: null }) : toText(resource);
+    return { data: action === "keep" ? text : storable(text) };
   }
   return context.store.write(async (transaction) => {
     const decision = await decide(kind, principal, manifest, context, transaction);
     const text = toText(decision.resource);
     if (decision.action === "keep") return { data: text };
-    await kind.save(transaction, decision.resource, text, decision.existing);
+    await kind.save(transaction, decision.resource, storable(text), decision.existing);
     await recordEffect(transaction, context, {
       principal,
       operation: kind.operation,

@@ -79,6 +79,7 @@ async function replay(
   const refusal = await rehearsed(transaction, write, within);
   if (refusal !== null && takesBack(refusal, status)) throw refusal;
   if (kept.digest !== slot.digest) throw reused();
+  if (text === null) throw notKept(status);
   return { status, pieces: [text], isReplay: true };
 }
 
@@ -154,6 +155,11 @@ const REUSED = "idempotency-key-reused";
 
 function reused(): Refusal {
   return new Refusal(422, REUSED, "this Idempotency-Key was used for another body");
+}
+
+function notKept(status: number): Refusal {
+  const message = `this was answered ${status}, and the reply was too large to be kept: read what the write made`;
+  return new Refusal(409, "reply-not-kept", message);
 }
 
 function turn(inFlight: Set<string>, { keyHash, principal, request }: Slot): Disposable {

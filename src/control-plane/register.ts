@@ -18,6 +18,7 @@ import { type JsonText, toText } from "./json-text.ts";
 import { nameOf, requiredText } from "./name.ts";
 import type { Principal } from "./principal.ts";
 import { type RegistryPlace, type RegistryType, registryTypes, versionFqn, versionIdentity } from "./registry.ts";
+import { storable } from "./reply-size.ts";
 import { decideVersion, type KeptVersion } from "./versions.ts";
 import { errorsOf, wellFormed } from "./well-formed.ts";
 
@@ -56,7 +57,7 @@ export async function register<Resource extends ModelVersion | PromptVersion>(
     const { resource, version, isEffect } = await carryOut(write);
     const effect = { principal, operation, resource: versionIdentity(place, version) };
     if (isEffect) await recordEffect(transaction, context, effect);
-    return toText(resource);
+    return storable(toText(resource));
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Json } from "../contract/json.ts";
+import { REPLY_CAP } from "../contract/limits.ts";
 import { type OperationName, operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { QueryText } from "../http/query-text.ts";
@@ -7,6 +8,7 @@ import type { Context } from "./context.ts";
 import { readBody, readPage, readQuery } from "./forms.ts";
 import type { JsonText } from "./json-text.ts";
 import type { Principal } from "./principal.ts";
+import { answerable, refuseLargePage, sizeOf } from "./reply-size.ts";
 
 /** A request as it arrived, its caller known. */
 export type Request = {
@@ -54,8 +56,8 @@ type List = { readonly rows: readonly string[]; readonly total: number };
 function envelope<Name extends OperationName>(given: Answer<Name>, page: Page): readonly string[] {
   const answer: One | List | JsonText<unknown> | undefined = given;
   if (answer === undefined) return ["{}"];
-  if (typeof answer === "string") return [answer];
-  if ("data" in answer) return [`{"data":${answer.data}${besideText(answer.beside)}}`];
+  if (typeof answer === "string") return [answerable(answer)];
+  if ("data" in answer) return [answerable(`{"data":${answer.data}${besideText(answer.beside)}}`)];
   const pagination = JSON.stringify({ total: answer.total, offset: page.offset, limit: page.limit });
   return piecesOf(answer.rows, `],"pagination":${pagination}}`);
 }
@@ -64,6 +66,8 @@ function envelope<Name extends OperationName>(given: Answer<Name>, page: Page): 
 const PIECE = 65_536;
 
 function piecesOf(rows: readonly string[], tail: string): readonly string[] {
+  // A character has one to three bytes: what is short enough need not be measured.
+  if (rows.reduce((length, row) => length + row.length, 0) * 3 > REPLY_CAP) refuseLargePage(rows.values().map(sizeOf));
   const pieces: string[] = [];
   let piece = ['{"data":['];
   let size = 0;

@@ -7,9 +7,12 @@ import { deriveKey, type SealKey } from "../../seal/key.ts";
 import { open, seal, sealedVersion } from "../../seal/seal.ts";
 import { prepared } from "../../store/prepared.ts";
 import type { Context } from "../context.ts";
+import { isLarger } from "../reply-size.ts";
 import type { Tables } from "./tables.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
+// Every write with a key leaves one for a day.
+const LARGEST_KEPT = 256 * 1024;
 
 /** The place of one reply: the same key of another caller, or to another path, has nothing to do with it. */
 export type Slot = {
@@ -22,8 +25,8 @@ export type Slot = {
   readonly digest: string;
 };
 
-/** A reply as it was first given. */
-export type KeptReply = { readonly status: number; readonly text: string; readonly digest: string };
+/** A reply as it was first given; without its text where that was too large to be kept. */
+export type KeptReply = { readonly status: number; readonly text: string | null; readonly digest: string };
 
 /** The slot of a request under a client's key. */
 export function slotOf(key: Secret, principal: string, request: string, body: Json): Slot {
@@ -70,16 +73,16 @@ const keep = prepared(
       ),
 );
 
-/** Keeps a reply in a slot for a day, in the place of one whose day is over. */
+/** Keeps a reply in a slot for a day, in the place of one whose day is over; of one that is too large, that there was one. */
 export async function keepReply(
   transaction: Transaction<Tables>,
   slot: Slot,
-  { status, text }: Pick<KeptReply, "status" | "text">,
+  { status, text }: { readonly status: number; readonly text: string },
   { keys, now }: Pick<Context, "keys" | "now">,
 ): Promise<void> {
   const { keyHash: key_hash, principal, request, digest } = slot;
   // The digest is inside: beside it, a body with a short secret in it could be guessed.
-  const content = JSON.stringify({ status, digest, text });
+  const content = JSON.stringify({ status, digest, text: isLarger(text, LARGEST_KEPT) ? null : text });
   const sealed = seal(replyKey(keys().newest, slot), content, associated(slot)).toString("base64");
   const at = now();
   await keep(transaction, { key_hash, principal, request, sealed, kept_until: at + KEPT_MS, now: at });
@@ -98,7 +101,7 @@ function openReply(slot: Slot, sealed: Buffer, keys: readonly SealKey[]): KeptRe
   const content: unknown = JSON.parse(open(key, sealed, associated(slot)).toString("utf8"));
   if (isObject(content)) {
     const { status, text, digest } = content;
-    if (typeof status === "number" && typeof text === "string" && typeof digest === "string")
+    if (typeof status === "number" && (typeof text === "string" || text === null) && typeof digest === "string")
       return { status, text, digest };
   }
   throw new TypeError("what was kept is not a reply");

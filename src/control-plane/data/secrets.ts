@@ -5,8 +5,10 @@ import type { Secret } from "../../contract/secret.ts";
 import { type Context, timestamp } from "../context.ts";
 import { fromText, type JsonText, toText, withMember } from "../json-text.ts";
 import { type Principal, tenant } from "../principal.ts";
+import { refuseLargeSecret } from "../reply-size.ts";
 import { readSecretPath } from "../secret-form.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "./grants.ts";
+import { sizeOfText } from "./page.ts";
 import { openValue, sealValue } from "./sealed-value.ts";
 import { countActiveUses } from "./secret-uses.ts";
 import type { KeptSecret, KeptSecretGroup, Tables } from "./tables.ts";
@@ -90,10 +92,20 @@ export async function putValue(
     .onConflict((conflict) => conflict.column("id").doUpdateSet({ json: toText(secret) }))
     .execute();
   const sealed = sealValue(context.keys(), { secretId: secret.id, version: version.version }, value);
+  refuseLargeSecret(sealed.length + (existing === null ? 0 : await sealedSize(transaction, secret.id)));
   await transaction
     .insertInto("secret_versions")
     .values({ id: version.id, secret_id: secret.id, version: version.version, sealed, created_at: now })
     .execute();
+}
+
+async function sealedSize(transaction: Transaction<Tables>, secretId: string): Promise<number> {
+  const { size } = await transaction
+    .selectFrom("secret_versions")
+    .select(({ fn }) => fn.sum<number | null>(sizeOfText("sealed")).as("size"))
+    .where("secret_id", "=", secretId)
+    .executeTakeFirstOrThrow();
+  return Number(size ?? 0);
 }
 
 /** Whether a value is the newest that its key has. */
@@ -200,6 +212,27 @@ export async function groupTexts(
     const answered = own.map((secret) => ({ ...secret, activeDeploymentsCount: uses.get(secret.fqn) ?? 0 }));
     return withMember(text, "associatedSecrets", toText(answered));
   });
+}
+
+// How many deployments use a secret is told with it.
+const USES_BYTES = 40;
+
+/** About how many bytes each of these groups has as it is answered, told without reading its secrets. */
+export async function groupSizes(
+  database: Kysely<Tables>,
+  groups: readonly JsonText<KeptSecretGroup>[],
+): Promise<readonly number[]> {
+  if (groups.length === 0) return [];
+  const ids = groups.map((text) => fromText(text).id);
+  const rows = await database
+    .selectFrom("secrets")
+    .select(["group_id", ({ fn }) => fn.sum<number>(sizeOfText("json")).as("size")])
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("group_id", "in", ids)
+    .groupBy("group_id")
+    .execute();
+  const sizes = new Map(rows.map(({ group_id, size, count }) => [group_id, Number(size) + Number(count) * USES_BYTES]));
+  return groups.map((text, at) => text.length + (sizes.get(ids[at] ?? "") ?? 0));
 }
 
 /** The fqn of the secret of that id, by which manifests name it; null when it is absent. */

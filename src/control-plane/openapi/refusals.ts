@@ -21,7 +21,12 @@ const all: readonly Refusing[] = [
     name: "StaleFencingToken",
     description: "The fencing token is stale, or was never issued for its scope",
   },
-  { status: 413, name: "BodyTooLarge", description: "The body is larger than 8 MiB" },
+  {
+    status: 413,
+    name: "TooLarge",
+    description:
+      "The body is larger than 8 MiB, or the reply would be: of a page the message names a `limit` that fits, and a write has had no effect",
+  },
   { status: 415, name: "NotJson", description: "The body is not `application/json`" },
   {
     status: 422,
@@ -58,7 +63,11 @@ const examples: { readonly [status: number]: Omit<ErrorBody, "statusCode"> } = {
   404: { message: "the cluster was not found", code: "not-found" },
   409: { message: "a deployment is in progress", code: "deployment-in-progress" },
   412: { message: "a newer lease was issued for this: the fencing token is stale", code: "stale-fencing-token" },
-  413: { message: "the body is larger than 8 MiB", code: "body-too-large" },
+  413: {
+    message: "the page is larger than 8 MiB: ask with limit=120",
+    code: "reply-too-large",
+    details: [{ pointer: "/limit", message: "must be at most 120 at this offset", code: "reply-too-large" }],
+  },
   415: { message: "the body must be application/json", code: "not-json" },
   422: {
     message: "/name: is required",
@@ -104,7 +113,6 @@ function isMet(status: number, { number, path, body, retry }: Operation): boolea
     case 422:
     case 504:
       return isWrite;
-    case 413:
     case 415:
       return body !== undefined;
     case 424:

@@ -9,7 +9,7 @@ import { type Context, timestamp } from "../context.ts";
 import { findApplicationText, saveApplication, saveDeployment } from "../data/applications.ts";
 import { recordEffect } from "../data/audit.ts";
 import type { Trigger } from "../data/job-runs.ts";
-import { newestFirst, page, totalOf } from "../data/page.ts";
+import { newestFirst, page, textRows, totalOf } from "../data/page.ts";
 import { recordSecretUses } from "../data/secret-uses.ts";
 import type { KeptApplication, Tables } from "../data/tables.ts";
 import {
@@ -27,6 +27,7 @@ import { applicationText, deploymentText } from "../deployment-text.ts";
 import { type JsonText, toText } from "../json-text.ts";
 import { nameOf, requiredText } from "../name.ts";
 import type { Principal } from "../principal.ts";
+import { sizeOf, storable } from "../reply-size.ts";
 import { rolloutOf } from "../rollout/advance.ts";
 import { settleTrigger, triggerOnceDeployed } from "../runs/trigger.ts";
 import { type Served, serve } from "../serve.ts";
@@ -36,7 +37,8 @@ const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
   const manifest = wellFormedApplication(context, await completeManifest(read, principal, body));
   if (body.dryRun === true) {
     const { workspace, found } = await findPlace(read, principal, manifest, body);
-    return { data: rehearsal(plan(principal, manifest, { workspace, found }, context), found?.application ?? null) };
+    const planned = plan(principal, manifest, { workspace, found }, context);
+    return { data: storable(rehearsal(planned, found?.application ?? null)) };
   }
   return context.store.write(async (transaction) => {
     const place = await findPlace(transaction, principal, manifest, body);
@@ -45,7 +47,7 @@ const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
       throw conflict("deployment-in-progress", `the deployment ${underWay.fqn} is still in progress`);
     }
     const trigger = body.triggerOnDeploy === true ? principal : null;
-    const data = await deploy(transaction, { principal, manifest, place, trigger }, context);
+    const data = storable(await deploy(transaction, { principal, manifest, place, trigger }, context));
     const resource = `${requiredText(manifest, "type")}/${place.workspace.fqn}/${nameOf(manifest)}`;
     await recordEffect(transaction, context, { principal, operation: "putApp", resource });
     return { data };
@@ -63,7 +65,7 @@ const listDeployments: Handler<"listDeployments"> = async (call, { store }) => {
   if (version !== undefined)
     rows = rows.where("version", "=", /^[1-9][0-9]{0,14}$/.test(version) ? Number(version) : -1);
   if (deploymentId !== undefined) rows = rows.where("id", "=", deploymentId);
-  const listed = await page(rows.select("json"), call.page);
+  const listed = await page(rows.select("json"), call.page, sizeOf(application.text));
   return { ...listed, rows: listed.rows.map((row) => deploymentText(row, application.text)) };
 };
 
@@ -84,13 +86,15 @@ const listApps: Handler<"listApps"> = async ({ principal, query, page: wanted },
   if (query.applicationType !== undefined) rows = rows.where("type", "=", query.applicationType);
   // The page comes first: only its applications are worth looking for their deployments.
   const listed = newestFirst(rows.select(["id", "created_at", "json", "last_deployment_id"]), "", wanted);
-  const found = await store.read
-    .selectFrom(listed.as("a"))
-    .innerJoin("deployments as d", "d.id", "a.last_deployment_id")
-    .select(["a.json as application", "d.json as deployment"])
-    .orderBy("a.created_at", "desc")
-    .orderBy("a.id", "desc")
-    .execute();
+  const found = await textRows(
+    store.read
+      .selectFrom(listed.as("a"))
+      .innerJoin("deployments as d", "d.id", "a.last_deployment_id")
+      .select(["a.json as application", "d.json as deployment"])
+      .orderBy("a.created_at", "desc")
+      .orderBy("a.id", "desc"),
+    { application: "a.json", deployment: "d.json" },
+  );
   return {
     total: await totalOf(rows, wanted, found.length),
     rows: found.map(({ application, deployment }) => applicationText(application, deployment)),

@@ -5,11 +5,12 @@ import { isTenantAdmin } from "../access.ts";
 import type { Handler } from "../call.ts";
 import { recordEffect } from "../data/audit.ts";
 import { danglingReferences, newReferences } from "../data/dangling.ts";
-import { page, pageOfRows } from "../data/page.ts";
+import { newestFirst, page, textRows, totalOf } from "../data/page.ts";
 import {
   addGroup,
   builtinStore,
   findGroup,
+  groupSizes,
   groupTexts,
   hasCollaborators,
   isCurrent,
@@ -21,6 +22,7 @@ import {
 import type { KeptSecretGroup, Tables } from "../data/tables.ts";
 import { deploymentText } from "../deployment-text.ts";
 import { type JsonText, toText } from "../json-text.ts";
+import { refuseLargePage, storable } from "../reply-size.ts";
 import { readGroupManifest, readSecrets } from "../secret-form.ts";
 import { type Served, serve } from "../serve.ts";
 
@@ -35,7 +37,7 @@ const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body
     for (const secret of secrets) await putValue(transaction, principal, { group, ...secret }, context);
     const effect = { principal, operation: "createSecretGroup", resource: `secret-group/${name}` } as const;
     await recordEffect(transaction, context, effect);
-    return { data: await groupText(transaction, group) };
+    return { data: storable(await groupText(transaction, group)) };
   });
 };
 
@@ -59,7 +61,7 @@ const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, co
     const kept = isChanged && existing !== null ? await touchGroup(transaction, group, collaborators, context) : group;
     const effect = { principal, operation: "putSecretGroup", resource: `secret-group/${name}` } as const;
     if (isChanged) await recordEffect(transaction, context, effect);
-    return { data: await groupText(transaction, kept) };
+    return { data: storable(await groupText(transaction, kept)) };
   });
 };
 
@@ -80,6 +82,7 @@ const listSecretGroups: Handler<"listSecretGroups"> = async ({ principal, query,
   let rows = store.read.selectFrom("secret_groups");
   if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
   const listed = await page(rows.select("json"), wanted);
+  refuseLargePage(await groupSizes(store.read, listed.rows));
   return { ...listed, rows: await groupTexts(store.read, listed.rows) };
 };
 
@@ -92,10 +95,10 @@ const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { s
     .innerJoin("deployments as d", "d.id", "u.deployment_id")
     .select(["a.json as application", "d.json as deployment"])
     .where("u.secret_fqn", "=", fqn);
-  const listed = await pageOfRows(rows, "d.", call.page);
+  const found = await textRows(newestFirst(rows, "d.", call.page), { application: "a.json", deployment: "d.json" });
   return {
-    total: listed.total,
-    rows: listed.rows.map(({ deployment, application }) => deploymentText(deployment, application)),
+    total: await totalOf(rows, call.page, found.length),
+    rows: found.map(({ deployment, application }) => deploymentText(deployment, application)),
   };
 };
 

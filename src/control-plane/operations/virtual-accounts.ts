@@ -19,7 +19,7 @@ import type { Handler } from "../call.ts";
 import type { Context } from "../context.ts";
 import { recordEffect } from "../data/audit.ts";
 import { permissionGrants } from "../data/grants.ts";
-import { pageOfRows } from "../data/page.ts";
+import { newestFirst, textRows, totalOf } from "../data/page.ts";
 import { builtinStore, isFreeFor, putToken } from "../data/secrets.ts";
 import type { KeptAccount, Tables } from "../data/tables.ts";
 import { findAccount, saveAccount } from "../data/virtual-accounts.ts";
@@ -28,6 +28,7 @@ import { isExpired } from "../expiry.ts";
 import { type JsonText, toText, withMember } from "../json-text.ts";
 import { nameOf } from "../name.ts";
 import type { Principal } from "../principal.ts";
+import { storable } from "../reply-size.ts";
 import { type Served, serve } from "../serve.ts";
 import { errorsOf, wellFormed } from "../well-formed.ts";
 
@@ -49,7 +50,7 @@ const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body
   if (body.dryRun === true) {
     const { action, resource } = await decideAccount(context.store.read, principal, manifest, context);
     const rehearsed = action === "create" ? { ...resource, id: null } : resource;
-    return { data: answer(rehearsed, context) };
+    return { data: storable(answer(rehearsed, context)) };
   }
   return context.store.write(async (transaction) => {
     const decision = await decideAccount(transaction, principal, manifest, context);
@@ -58,7 +59,7 @@ const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body
     await saveAccount(transaction, account);
     const resource = `virtual-account/${account.name}`;
     await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
-    const data = answer(account, context);
+    const data = storable(answer(account, context));
     return token === null ? { data } : { data, beside: { token } };
   });
 };
@@ -69,8 +70,12 @@ const listVirtualAccounts: Handler<"listVirtualAccounts"> = async ({ principal, 
     const { subjectType, subjectSlug } = principal.subject;
     rows = rows.where("name", "=", subjectType === accountSubjectType ? subjectSlug : "");
   }
-  const listed = await pageOfRows(rows.select(["json", "expires_on"]), "", page);
-  return { ...listed, rows: listed.rows.map(({ json, expires_on }) => withExpiry(json, expires_on, context)) };
+  const query = newestFirst(rows.select(["json", "expires_on"]), "", page);
+  const found = await textRows(query, { json: "json" }, { others: ["expires_on"] });
+  return {
+    total: await totalOf(rows, page, found.length),
+    rows: found.map(({ json, expires_on }) => withExpiry(json, expires_on, context)),
+  };
 };
 
 /** The operations on virtual accounts: 18 and E5. */
