@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Secret } from "../contract/secret.ts";
+import { createByteBudget } from "../http/byte-budget.ts";
 import { createRateLimit } from "../http/rate-limit.ts";
 import { createHttpServer, listen } from "../http/server.ts";
 import { readTls, renewTls, type TlsFiles } from "../http/tls.ts";
@@ -63,6 +64,8 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   return { url, adminToken, close, [Symbol.asyncDispose]: close };
 }
 
+const MIB = 1024 * 1024;
+
 function lockFolder(folder: string): AsyncDisposable {
   const lock = holdExclusiveLock(join(folder, "lock.db"));
   if (lock === null) throw new StoreError("locked", `${folder} is in use by another control plane`);
@@ -104,6 +107,8 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
     authenticators,
     served,
     documentedOnly,
+    bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
+    replies: createByteBudget(options.replyBytes ?? 128 * MIB),
     rateLimit: rateLimit === 0 ? null : createRateLimit(rateLimit, () => performance.now()),
   });
   addReference(app, { documentedOnly, unknownFields: context.unknownFields });

@@ -45,6 +45,10 @@ export type ControlPlaneOptions = {
   readonly rateLimit?: number;
   /** The longest time that a lease may be taken for. @default 900 */
   readonly maxLeaseSeconds?: number;
+  /** Bytes that the bodies of all requests under way may have together. @default 64 MiB */
+  readonly bodyBytes?: number;
+  /** Bytes that large replies may have together which clients have not taken yet. @default 128 MiB */
+  readonly replyBytes?: number;
   /** How long it goes on answering when asked to close, so that others notice that it is not ready. @default 0 */
   readonly drainSeconds?: number;
   /** Whose tokens (`virtualaccount:ci`, `user:admin`) are void from now on. */

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { isObject, type Json } from "../contract/json.ts";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../contract/operations.ts";
 import { nameCaller } from "../http/access-log.ts";
+import { type ByteBudget, releaseAfter, type Share } from "../http/byte-budget.ts";
+import { type HeldBody, holdBody } from "../http/held-body.ts";
 import { inPieces } from "../http/in-pieces.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
 import { badRequest, Refusal } from "../http/refusal.ts";
@@ -16,6 +18,9 @@ import type { Principal } from "./principal.ts";
 import type { Request, Served } from "./serve.ts";
 import { readWriteHeaders } from "./write-headers.ts";
 
+// Smaller replies than that go out at once.
+const LARGE = 65_536;
+
 /** What the routes are made of. */
 export type Routing = {
   readonly context: Context;
@@ -23,6 +28,10 @@ export type Routing = {
   readonly served: readonly Served[];
   /** Whether the extensions stay away. */
   readonly documentedOnly: boolean;
+  /** Bounds the bodies of all requests under way. */
+  readonly bodies: ByteBudget;
+  /** Bounds the large replies that clients have not taken yet. */
+  readonly replies: ByteBudget;
   /** Refuses a caller, or the address of a stranger, that asks too often; null where everyone may ask as often as they like. */
   readonly rateLimit: RateLimit | null;
 };
@@ -35,8 +44,7 @@ export function addOperations(app: FastifyInstance, routing: Routing): void {
   const callerOf = async (request: IncomingMessage) => callers(presented(request));
   const answer = createAnswer(routing.context);
   const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
-  const { rateLimit } = routing;
-  for (const name of offered) addOperation(app, name, handlers.get(name), { callerOf, answer, rateLimit });
+  for (const name of offered) addOperation(app, name, handlers.get(name), { ...routing, callerOf, answer });
   const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
   for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
 }
@@ -49,7 +57,7 @@ export function operationNames(): readonly OperationName[] {
 /** Answers a request of a known caller. */
 type AnswerRequest = (served: Served, request: Request, headers: IncomingHttpHeaders) => Promise<Reply>;
 
-type Answering = Pick<Routing, "rateLimit"> & {
+type Answering = Pick<Routing, "rateLimit" | "bodies" | "replies"> & {
   readonly callerOf: (request: IncomingMessage) => Promise<Principal>;
   readonly answer: AnswerRequest;
 };
@@ -58,10 +66,10 @@ function addOperation(
   app: FastifyInstance,
   name: OperationName,
   served: Served | undefined,
-  { callerOf, answer, rateLimit }: Answering,
+  { callerOf, answer, rateLimit, bodies, replies }: Answering,
 ): void {
   const { method, path, number } = operation(name);
-  const callers = new WeakMap<FastifyRequest, Principal>();
+  const begun = new WeakMap<FastifyRequest, { readonly principal: Principal; readonly held: HeldBody }>();
   const limit = (caller: string) => {
     const wait = rateLimit?.(caller) ?? 0;
     if (wait > 0) throw tooMany(wait);
@@ -81,32 +89,44 @@ function addOperation(
     config: { operation: name },
     // Before the body is read: strangers are not listened to.
     onRequest: async (request, reply) => {
+      const held = holdBody(request, reply, bodies);
       const principal = await known(request);
-      callers.set(request, principal);
+      held.belongsTo(principal.name);
+      begun.set(request, { principal, held });
       nameCaller(request, principal.name);
       limit(principal.name);
       if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
     },
     handler: async (request, reply) => {
-      const principal = callers.get(request);
-      if (served === undefined || principal === undefined) throw notImplemented(number);
-      const query = queryText(request);
-      // The one reader of bodies gives JSON.
-      const body = request.body as Json | undefined;
-      const asked = { principal, path: pathValues(request), query, body };
-      const { status, pieces, isReplay } = await answer(served, asked, request.headers);
-      if (isReplay) reply.header("idempotency-replayed", "true");
-      reply.code(status).type("application/json; charset=utf-8");
-      if (pieces.length === 1) return reply.send(pieces[0]);
-      // As bytes they lie beside the heap: texts that wait for a slow client would grow old in it.
-      const chunks = pieces.map((piece) => Buffer.from(piece));
-      reply.header(
-        "content-length",
-        chunks.reduce((length, { byteLength }) => length + byteLength, 0),
-      );
-      return reply.send(inPieces(chunks));
+      const caller = begun.get(request);
+      if (served === undefined || caller === undefined) throw notImplemented(number);
+      const { principal, held } = caller;
+      return held.during(async () => {
+        const query = queryText(request);
+        // The one reader of bodies gives JSON.
+        const body = request.body as Json | undefined;
+        const asked = { principal, path: pathValues(request), query, body };
+        const { status, pieces, isReplay } = await answer(served, asked, request.headers);
+        if (isReplay) reply.header("idempotency-replayed", "true");
+        reply.code(status).type("application/json; charset=utf-8");
+        // What a write answers is about as large as its body, which counts until the reply has gone.
+        if (isWrite(name) || !isLarge(pieces)) return reply.send(pieces.join(""));
+        return sendInPieces(reply, pieces, (bytes) => replies(principal.name, bytes));
+      });
     },
   });
+}
+
+function isLarge([first = "", ...more]: readonly string[]): boolean {
+  return more.length > 0 || first.length > LARGE;
+}
+
+function sendInPieces(reply: FastifyReply, pieces: readonly string[], hold: (bytes: number) => Share): FastifyReply {
+  // As bytes they lie beside the heap: texts that wait for a slow client would grow old in it.
+  const chunks = pieces.map((piece) => Buffer.from(piece));
+  const size = chunks.reduce((length, { byteLength }) => length + byteLength, 0);
+  releaseAfter(reply, hold(size));
+  return reply.header("content-length", size).send(inPieces(chunks));
 }
 
 function createAnswer(context: Context): AnswerRequest {

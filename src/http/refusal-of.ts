@@ -8,14 +8,19 @@ export function refusalOf(error: unknown): Refusal {
 
 const messages: { readonly [status: number]: readonly [code: string, message: string] } = {
   408: ["request-timeout", "the request took too long to arrive"],
-  413: ["body-too-large", "the body is larger than 8 MiB"],
   414: ["path-too-long", "the path is too long"],
   415: ["not-json", "the body must be application/json"],
 };
 
+/** 413: the body is larger than any body may be. */
+export function tooLarge(): Refusal {
+  return new Refusal(413, "body-too-large", "the body is larger than 8 MiB");
+}
+
 // Errors of fastify carry their status; those below 500 are the request's fault.
 function frameworkRefusal(error: unknown): Refusal | null {
   if (!(error instanceof Error && "statusCode" in error && typeof error.statusCode === "number")) return null;
+  if (error.statusCode === 413) return tooLarge();
   if (error.statusCode < 400 || error.statusCode >= 500) return null;
   const [code, message] = messages[error.statusCode] ?? ["bad-request", "the request is not well formed"];
   return new Refusal(error.statusCode, code, message);

@@ -12,12 +12,13 @@ import {
 import { BODY_CAP } from "../contract/limits.ts";
 import { logReplies } from "./access-log.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
+import { bodyBytes } from "./byte-budget.ts";
 import { addHealth } from "./health.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { addMetrics } from "./metrics.ts";
 import { parseQueryText } from "./query-text.ts";
-import { errorBody, Refusal } from "./refusal.ts";
-import { refusalOf } from "./refusal-of.ts";
+import { badRequest, errorBody, Refusal } from "./refusal.ts";
+import { refusalOf, tooLarge } from "./refusal-of.ts";
 
 const CLOSING_MS = 10_000;
 
@@ -62,10 +63,10 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   const app = createApp(options, log);
   addMetrics(app, operations);
   logReplies(app, log);
-  acceptJsonOnly(app);
+  acceptJsonOnly(app, options.bodyLimit ?? BODY_CAP);
   app.setErrorHandler((error, request, reply) => refuse(explain(error) ?? refusalOf(error), error, request, reply));
   app.setNotFoundHandler((request, reply) => {
-    const refusal = new Refusal(404, "route-not-found", "there is no such route");
+    const refusal = noRoute();
     return refuse(refusal, refusal, request, reply);
   });
   let isClosing = false;
@@ -136,16 +137,24 @@ export function queryText(request: FastifyRequest): ReturnType<typeof parseQuery
   return parseQueryText(at === -1 ? "" : url.slice(at + 1));
 }
 
-function acceptJsonOnly(app: FastifyInstance): void {
+function acceptJsonOnly(app: FastifyInstance, bodyLimit: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
     parseJsonBody(body),
   );
-  app.addHook("onRequest", ({ raw: { method, headers } }, _, done) => {
-    const isRead = method === "GET" || method === "HEAD";
-    const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
-    done(isRead && hasBody ? new Refusal(400, "bad-request", "a GET request has no body") : undefined);
+  app.addHook("onRequest", ({ raw: { method, headers }, is404 }, _, done) => {
+    const length = bodyBytes(headers, bodyLimit);
+    if (length === 0) return done();
+    // Refused here, a body is neither kept nor parsed, and what is still sent of it is passed over: where the parser
+    // refuses it, the connection is reset, and the client may never see why.
+    if (is404) return done(noRoute());
+    if (method === "GET" || method === "HEAD") return done(badRequest("a GET request has no body"));
+    done(length > bodyLimit ? tooLarge() : undefined);
   });
+}
+
+function noRoute(): Refusal {
+  return new Refusal(404, "route-not-found", "there is no such route");
 }
 
 // Closing waits for requests under way, but not for a client that never ends its own.

@@ -1,0 +1,35 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { BODY_CAP } from "../contract/limits.ts";
+import { type ByteBudget, bodyBytes, releaseAfter } from "./byte-budget.ts";
+
+/** The body of a request, counted from its headers on until nobody holds it any more. */
+export type HeldBody = {
+  /** Says who sends it. */
+  readonly belongsTo: (owner: string) => void;
+  /** Works on it: it counts until the work is over and the reply has gone, whatever becomes of the client. */
+  readonly during: <Result>(work: () => Promise<Result>) => Promise<Result>;
+};
+
+const none: HeldBody = { belongsTo: () => {}, during: (work) => work() };
+
+/** Counts the body of a request before it is read: until it is known who sends it, for the address that it comes from. */
+export function holdBody(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget): HeldBody {
+  const length = bodyBytes(request.raw.headers, BODY_CAP);
+  if (length === 0) return none;
+  const share = budget(`address ${request.ip}`, length);
+  let isWorkedOn = false;
+  reply.raw.once("close", () => {
+    if (!isWorkedOn) share.release();
+  });
+  return {
+    belongsTo: share.moveTo,
+    during: async (work) => {
+      isWorkedOn = true;
+      try {
+        return await work();
+      } finally {
+        releaseAfter(reply, share);
+      }
+    },
+  };
+}
