@@ -5,13 +5,15 @@ export type QueryText = ReadonlyMap<string, readonly string[]>;
 
 /** Reads a query; refuses broken percent-encoding and NUL, which lenient readers would let through. */
 export function parseQueryText(text: string): QueryText {
-  const values = new Map<string, readonly string[]>();
+  const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {
     if (pair === "") continue;
     const at = pair.indexOf("=");
     const name = decode(at === -1 ? pair : pair.slice(0, at));
     const value = at === -1 ? "" : decode(pair.slice(at + 1));
-    values.set(name, [...(values.get(name) ?? []), value]);
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
   }
   return values;
 }
