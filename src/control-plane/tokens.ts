@@ -44,6 +44,11 @@ export async function signToken(
   return new Secret(token);
 }
 
+// Whoever calls chooses what stands there, and the types of a JWT library only say what should.
+function isKid(kid: unknown): kid is string {
+  return typeof kid === "string" && /^[\w-]{43}$/.test(kid);
+}
+
 /** Finds the key of a `kid`; null when it is none of ours. */
 export type FindKey = (kid: string) => Promise<SigningKey | null>;
 
@@ -58,16 +63,16 @@ export async function verifiedToken(
       issuer: ISSUER,
       requiredClaims: ["jti", "sub"],
     });
-    const [jwtId, kid] = [payload.jti, protectedHeader.kid];
-    return jwtId === undefined || kid === undefined ? null : { jwtId, kid };
+    const [jwtId, kid]: readonly unknown[] = [payload.jti, protectedHeader.kid];
+    return typeof jwtId === "string" && isKid(kid) ? { jwtId, kid } : null;
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }
 }
 
-async function publicKeyOf(find: FindKey, kid: string | undefined): Promise<KeyObject> {
-  const key = kid === undefined ? null : await find(kid);
+async function publicKeyOf(find: FindKey, kid: unknown): Promise<KeyObject> {
+  const key = isKid(kid) ? await find(kid) : null;
   if (key === null) throw new errors.JWKSNoMatchingKey();
   return key.publicKey;
 }

@@ -1,4 +1,5 @@
-import { decodeJwt, decodeProtectedHeader, UnsecuredJWT } from "jose";
+import fc from "fast-check";
+import { CompactSign, decodeJwt, decodeProtectedHeader, UnsecuredJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../../src/contract/secret.ts";
 import {
@@ -8,6 +9,7 @@ import {
   signToken,
   verifiedToken,
 } from "../../../src/control-plane/tokens.ts";
+import { payloads } from "../../support/arbitrary-token.ts";
 
 const among =
   (...keys: readonly SigningKey[]) =>
@@ -44,5 +46,30 @@ describe("a virtual account's token", () => {
     const bad = [forged.open(), altered, unsigned, "", "a.b.c", "not a token", `${token}x`];
     for (const text of bad) expect(await verifiedToken(keys, new Secret(text))).toBeNull();
     expect(await verifiedToken(among(), new Secret(token))).toBeNull();
+  });
+
+  test("S49 is refused, and nothing is thrown, whatever its own key has signed", async () => {
+    const { key } = await createSigningKey();
+    const signed = async (payload: unknown) => {
+      const bytes = Buffer.from(JSON.stringify(payload) ?? "");
+      return new Secret(
+        await new CompactSign(bytes).setProtectedHeader({ alg: "EdDSA", kid: key.kid }).sign(key.privateKey),
+      );
+    };
+    await fc.assert(
+      fc.asyncProperty(payloads, async (payload) => {
+        const verified = await verifiedToken(among(key), await signed(payload));
+        expect(verified === null || typeof verified.jwtId === "string").toBe(true);
+      }),
+    );
+  });
+
+  test("S49 asks for no key whose name is of another form", async () => {
+    const find = () => Promise.reject(new TypeError("it was asked for"));
+    const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    for (const kid of [7, null, true, [], {}, "", "a\0b", "\ud800", "x".repeat(5000), "__proto__", undefined]) {
+      const token = `${part({ alg: "EdDSA", kid })}.${part({ iss: "holdfast", sub: "a", jti: "b" })}.AAAA`;
+      expect([kid, await verifiedToken(find, new Secret(token))]).toEqual([kid, null]);
+    }
   });
 });
