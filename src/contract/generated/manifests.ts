@@ -1190,6 +1190,14 @@ type: "sso-team"
  */
 name: string
 /**
+ * E-mails of those who may change the team; order carries no meaning
+ */
+managers?: (string[] | null)
+/**
+ * E-mails of members that are known besides those of single sign-on; order carries no meaning
+ */
+members?: (string[] | null)
+/**
  * Single sign-on connection that the group comes from
  */
 sso_name?: (string | null)
@@ -1197,7 +1205,7 @@ sso_name?: (string | null)
  * Group of the identity provider whose members are the team's
  */
 group_name?: (string | null)
-[k: string]: Json | "sso-team" | string | null | undefined
+[k: string]: Json | "sso-team" | string | string[] | null | undefined
 })
 
 /** A team of people that roles are given to; its members are listed here, or come from single sign-on. */
