@@ -1,5 +1,9 @@
-import { type Logger, pino } from "pino";
+import { type Logger, pino, stdSerializers } from "pino";
 import { formatLine } from "./line.ts";
+import { visibleJson } from "./visible.ts";
+
+// What is longer is cut: some of it comes from whoever calls.
+const LONGEST_VALUE = 4000;
 
 /** Where the program says what it does; values of type Secret print as `[secret]`, bodies are never given to it. */
 export type Log = Logger;
@@ -28,8 +32,20 @@ export function createLog({
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: { level: (label) => ({ level: label }), log: bounded },
+      serializers: {
+        err: (error: unknown) => (error instanceof Error ? bounded({ ...stdSerializers.err(error) }) : error),
+      },
     },
-    format === "json" ? stream : { write: (text: string) => stream.write(formatLine(text)) },
+    { write: (text: string) => stream.write(visibleJson(format === "json" ? text : formatLine(text))) },
   );
+}
+
+function bounded(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, cut(value)]));
+}
+
+function cut(value: unknown): unknown {
+  if (typeof value !== "string" || value.length <= LONGEST_VALUE) return value;
+  return `${value.slice(0, LONGEST_VALUE)}… (${value.length} characters)`;
 }

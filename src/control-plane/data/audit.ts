@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import { type OperationName, operation } from "../../contract/operations.ts";
+import { visibleText } from "../../log/visible.ts";
 import { prepared } from "../../store/prepared.ts";
 import type { Context } from "../context.ts";
 import type { Principal } from "../principal.ts";
@@ -33,10 +34,18 @@ export async function recordEffect(
   await insert(transaction, {
     id: newId(),
     at: new Date(now()).toISOString(),
-    principal: principal.name,
+    // Both are checked where they come in: here nothing can pass that was forgotten there.
+    principal: oneLine(principal.name),
     operation: operation(name).number,
-    resource,
+    resource: oneLine(resource),
     key_hash: marks?.keyHash ?? null,
     fencing_number: marks?.fencingNumber ?? null,
   });
+}
+
+// More than any name of ours has, with its kind and the place that it is in.
+const LONGEST = 1024;
+
+function oneLine(text: string): string {
+  return visibleText(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 }

@@ -36,3 +36,18 @@ test("S15: people get a line that no value can forge", () => {
 test("what is below the level is not said", () => {
   expect(logged("json", (log) => log.debug("quiet"))).toBe("");
 });
+
+test("S51 nothing in a line steers a terminal, forges another line or is very long, in both formats", () => {
+  const hostile = "a\nERROR forged\r\u001b[2J\u009b2J\u0085\u2028\u202e\u200b\u{e0001}";
+  const say = (log: ReturnType<typeof createLog>) =>
+    log.error({ name: hostile, long: "x".repeat(100_000), err: new Error(hostile + "y".repeat(100_000)) }, hostile);
+  for (const format of ["json", "pretty"] as const) {
+    const text = logged(format, say);
+    expect(text).toMatch(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+\n$/u);
+    expect(text.length).toBeLessThan(20_000);
+  }
+  const { name, msg, err, long } = JSON.parse(logged("json", say));
+  expect({ name, msg }).toEqual({ name: hostile, msg: hostile });
+  expect(err.message).toMatch(/^a\nERROR forged.*… \(\d+ characters\)$/su);
+  expect(long).toMatch(/^x{4000}… \(100000 characters\)$/);
+});
