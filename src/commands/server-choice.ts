@@ -4,6 +4,7 @@ import { Secret } from "../contract/secret.ts";
 import { announcedEndpoint } from "../control-plane/endpoint.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { readOwnFile } from "../files/read.ts";
+import { isSentInClear } from "../http/loopback.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A control plane to talk to, and where its token is read from. */
@@ -30,7 +31,11 @@ export function embeddedFolder(state: string): string {
 }
 
 /** A server that the user named by its address. */
-export function namedServer(server: string, wish: ServerWish, { env, cwd }: Terminal): ServerChoice {
+export function namedServer(server: string, wish: ServerWish, { env, cwd, stderr }: Terminal): ServerChoice {
+  if (isSentInClear(server)) {
+    // Nothing else of the address: what stands before its host may be a password.
+    stderr.write(`warning: tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines\n`);
+  }
   return { name: server.replace(/\/+$/, ""), url: server, token: () => readToken(wish, env, cwd) };
 }
 

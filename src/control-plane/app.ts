@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Secret } from "../contract/secret.ts";
 import { createByteBudget } from "../http/byte-budget.ts";
+import { isLoopback } from "../http/loopback.ts";
 import { createRateLimit } from "../http/rate-limit.ts";
 import { createHttpServer, listen } from "../http/server.ts";
 import { readTls, renewTls, type TlsFiles } from "../http/tls.ts";
@@ -111,6 +112,9 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
     replies: createByteBudget(options.replyBytes ?? 128 * MIB),
     rateLimit: rateLimit === 0 ? null : createRateLimit(rateLimit, () => performance.now()),
   });
+  if (tls === undefined && !isLoopback(host)) {
+    log.warn({ host }, "tokens travel in clear: give a certificate, or have something in front speak TLS");
+  }
   addReference(app, { documentedOnly, unknownFields: context.unknownFields });
   return listen(app, host, port);
 }
