@@ -83,9 +83,9 @@ function readFailure(
   return final({ state: "ambiguous", doubt: status < 400 ? "redirect" : "server-error", status, cause });
 }
 
-// 503 with Retry-After, and 501, say that nothing was done; 408 and every other 5xx say nothing.
+// 501, and 503 and 507 with Retry-After, say that nothing was done; 408 and every other 5xx say nothing.
 function isRefusal(status: number, pause: number | null): boolean {
-  if (status >= 500) return status === 501 || (status === 503 && pause !== null);
+  if (status >= 500) return status === 501 || ((status === 503 || status === 507) && pause !== null);
   return status >= 400 && status !== 408;
 }
 

@@ -12,6 +12,7 @@ const hints: { readonly [fault in StoreFault]?: string } = {
   unreachable: "see that it runs and takes connections from here; --database says where it is",
   denied: "correct the user or the password in --database, or what the user may do",
   absent: "see that --data or --database names the right one; createdb makes a database",
+  full: "make room on the disk of the data, or raise its quota, and start again; nothing was lost",
   "newer-schema": "run the release that made it, or a newer one; nothing was changed",
   "older-schema": "use the release that serves it, or start the newer one with serve first",
   empty: "start it with serve first",

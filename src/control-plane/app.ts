@@ -9,7 +9,7 @@ import { createHttpServer, listen } from "../http/server.ts";
 import { readTls, renewTls, type TlsFiles } from "../http/tls.ts";
 import { makeFolder } from "../store/folder.ts";
 import { holdExclusiveLock } from "../store/lock.ts";
-import { StoreError } from "../store/store-error.ts";
+import { StoreError, type StoreFault, storeFault } from "../store/store-error.ts";
 import { establishAdmin } from "./admin-token.ts";
 import type { Context } from "./context.ts";
 import { announceEndpoint } from "./endpoint.ts";
@@ -23,7 +23,7 @@ import { addOperations, operationNames } from "./routes.ts";
 import { seed } from "./seed/seed.ts";
 import type { Snapshot } from "./snapshot/seen.ts";
 import { copySnapshot } from "./snapshot/snapshot.ts";
-import { storageRefusal } from "./storage-refusal.ts";
+import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageRefusal } from "./storage-refusal.ts";
 
 export type { ControlPlaneOptions } from "./options.ts";
 
@@ -89,7 +89,7 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
   const draining = new AbortController();
   const app = createHttpServer({
     log,
-    ready: () => isReady(context),
+    unready: () => unready(context),
     explain: storageRefusal,
     operations: operationNames(),
     draining: draining.signal,
@@ -132,6 +132,9 @@ function followCertificate(server: Server, files: TlsFiles, options: ControlPlan
 // Whoever asks does not wait for longer.
 const READY_MS = 2000;
 
-async function isReady({ store }: Context): Promise<boolean> {
-  return Promise.race([store.isWritable(), pause(READY_MS, false, { ref: false })]);
+async function unready({ store }: Context): Promise<string | null> {
+  const slow = pause(READY_MS, "unreachable", { ref: false }) satisfies Promise<StoreFault>;
+  const fault = await Promise.race([store.unwritable(), slow]).catch((error: unknown) => storeFault(error) ?? "failed");
+  if (fault === null) return null;
+  return fault === "full" ? STORAGE_FULL : STORAGE_UNAVAILABLE;
 }

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from "kysely";
 import { fillPath, operation } from "../contract/operations.ts";
 import { errorBody, Refusal } from "../http/refusal.ts";
+import { rollBackTo } from "../store/savepoint.ts";
 import type { Context } from "./context.ts";
 import { fenceFault } from "./data/fences.ts";
 import { findReply, keepReply, type Slot, slotOf } from "./data/kept-replies.ts";
@@ -117,6 +118,7 @@ async function rehearsed(
   within: Context,
 ): Promise<Refusal | null> {
   await sql`SAVEPOINT rehearsal`.execute(transaction);
+  let failure: unknown;
   try {
     await served.answer(request, {
       ...within,
@@ -134,9 +136,10 @@ async function rehearsed(
   } catch (error) {
     if (error instanceof Refusal) return error;
     if (error instanceof Rehearsed) return null;
+    failure = error;
     throw error;
   } finally {
-    await sql`ROLLBACK TO SAVEPOINT rehearsal`.execute(transaction);
+    await rollBackTo(transaction, "rehearsal", failure);
     await sql`RELEASE SAVEPOINT rehearsal`.execute(transaction);
   }
 }

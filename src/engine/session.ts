@@ -62,7 +62,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       if (learned === null) return;
       await ledger.rememberFacts(learned).catch((error: unknown) => {
         // It is learned again: no reason to fail for it.
-        if (storeFault(error) !== "inaccessible") throw error;
+        const fault = storeFault(error);
+        if (fault !== "inaccessible" && fault !== "full") throw error;
         onForgotten("what was learned of the control plane", unusableAt(state.folder, error));
       });
     };

@@ -4,7 +4,7 @@ import { OTHER, operationOf } from "./route-name.ts";
 
 // Labels are from closed sets: nothing that a client says can make another series.
 const classes = ["2xx", "3xx", "4xx", "5xx"];
-const refusals = [400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 424, 429, 500, 501, 503];
+const refusals = [400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 424, 429, 500, 501, 503, 504, 507];
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** What was counted of one operation: numbers of ours, put into the registry when somebody asks for it. */

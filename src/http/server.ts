@@ -37,8 +37,8 @@ export type Patience = {
 /** What a server is made from. */
 export type HttpOptions = {
   readonly log: FastifyBaseLogger;
-  /** Whether requests can be served now; asked by `/readyz`. */
-  readonly ready: () => Promise<boolean>;
+  /** Why requests cannot be served now, in one word for anybody; null when they can. Asked by `/readyz`. */
+  readonly unready: () => Promise<string | null>;
   /** The refusal that answers an error of another room; null when it is none of its business. */
   readonly explain: (error: unknown) => Refusal | null;
   /** @default 8 MiB */
@@ -59,7 +59,7 @@ export type HttpOptions = {
  * ids, one line of log for each reply, and one form of error.
  */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
-  const { log, ready, explain, operations = [], draining, ending } = options;
+  const { log, unready, explain, operations = [], draining, ending } = options;
   const app = createApp(options, log);
   addMetrics(app, operations);
   logReplies(app, log);
@@ -81,7 +81,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     if (isEnding()) reply.header("connection", "close");
     done();
   });
-  addHealth(app, async () => !isEnding() && (await ready()));
+  addHealth(app, async () => (isEnding() ? "ending" : unready()));
   endWithin(app, CLOSING_MS, ending);
   return app;
 }

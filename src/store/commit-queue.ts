@@ -1,11 +1,15 @@
 import { type Kysely, sql, type Transaction } from "kysely";
+import { rollBackTo } from "./savepoint.ts";
+import { storeFault } from "./store-error.ts";
 
 // More would keep reads waiting for too long, since SQLite runs on the caller's thread.
 const LARGEST_BATCH = 128;
 
+type Failed = { readonly error: unknown };
+
 type Waiting<Tables> = {
-  /** Runs the change; false when it threw, and its traces must go. */
-  readonly run: (transaction: Transaction<Tables>) => Promise<boolean>;
+  /** Runs the change, and answers what it threw: its traces must go then. */
+  readonly run: (transaction: Transaction<Tables>) => Promise<Failed | null>;
   /** Tells the caller, once the commit is durable. */
   readonly committed: () => void;
   /** Tells the caller that the commit failed. */
@@ -20,6 +24,7 @@ export class CommitQueue<Tables> {
   #draining: Promise<void> | null = null;
   #closed = false;
   #commits = 0;
+  #isFull = false;
 
   /** `check` throws where nothing may be written. */
   constructor(database: Kysely<Tables>, check: () => void) {
@@ -36,10 +41,10 @@ export class CommitQueue<Tables> {
       try {
         const result = await change(transaction);
         committed = () => resolve(result);
-        return true;
+        return null;
       } catch (error) {
         reject(error);
-        return false;
+        return { error };
       }
     };
     this.#waiting.push({ run, committed: () => committed(), lost: reject });
@@ -50,6 +55,11 @@ export class CommitQueue<Tables> {
   /** How many commits were tried, counted before any caller hears of its own. */
   get commits(): number {
     return this.#commits;
+  }
+
+  /** Whether the last commit found no room. */
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** Refuses further changes and waits for those under way. */
@@ -64,8 +74,9 @@ export class CommitQueue<Tables> {
       await new Promise((resolve) => setImmediate(resolve));
       await commit(this.#database, this.#waiting.splice(0, LARGEST_BATCH), {
         check: this.#check,
-        ended: () => {
+        ended: (failed) => {
           this.#commits += 1;
+          this.#isFull = failed !== null && storeFault(failed.error) === "full";
         },
       });
     }
@@ -77,7 +88,7 @@ export class CommitQueue<Tables> {
 async function commit<Tables>(
   database: Kysely<Tables>,
   batch: readonly Waiting<Tables>[],
-  { check, ended }: { readonly check: () => void; readonly ended: () => void },
+  { check, ended }: { readonly check: () => void; readonly ended: (failed: Failed | null) => void },
 ): Promise<void> {
   try {
     check();
@@ -85,16 +96,17 @@ async function commit<Tables>(
       for (const waiting of batch) await runApart(transaction, waiting);
     });
   } catch (error) {
-    ended();
+    ended({ error });
     for (const { lost } of batch) lost(error);
     return;
   }
-  ended();
+  ended(null);
   for (const { committed } of batch) committed();
 }
 
 async function runApart<Tables>(transaction: Transaction<Tables>, { run }: Waiting<Tables>): Promise<void> {
   await sql`SAVEPOINT change`.execute(transaction);
-  if (!(await run(transaction))) await sql`ROLLBACK TO change`.execute(transaction);
+  const failed = await run(transaction);
+  if (failed !== null) await rollBackTo(transaction, "change", failed.error);
   await sql`RELEASE change`.execute(transaction);
 }

@@ -5,6 +5,7 @@ import { UnsafePathError } from "../files/unsafe-path.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { connect } from "./connect.ts";
 import { type Migrations, requireSchema, type SchemaCare } from "./migrate.ts";
+import { hasRoom } from "./room.ts";
 import { queries } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 import { StoreError, type StoreFault, storeFault, whyUnusable } from "./store-error.ts";
@@ -69,13 +70,27 @@ async function open<Tables>(
     time: async () => Date.now(),
     commits: () => changes.commits,
     isShared: false,
-    isWritable: async () => {
+    unwritable: async () => {
       await sql`SELECT count(*) FROM sqlite_schema`.execute(read);
-      return isInPlace();
+      if (!isInPlace()) return "inaccessible";
+      if (!(await hasRoom(path))) return "full";
+      return changes.isFull ? tryWriting(changes) : null;
     },
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+// Nobody uses this number; setting it to what it is writes a page all the same.
+const writePage = sql.raw("PRAGMA user_version = 0");
+
+async function tryWriting<Tables>(changes: CommitQueue<Tables>): Promise<StoreFault | null> {
+  try {
+    await changes.add((transaction) => writePage.execute(transaction));
+    return null;
+  } catch (error) {
+    return storeFault(error) ?? "failed";
+  }
 }
 
 // Whoever removes the file, or puts another one in its place, does not stop SQLite from writing to the one that is gone.
@@ -104,7 +119,7 @@ export function explained(path: string, error: unknown): Error {
 }
 
 function reasonOf(code: StoreFault, error: unknown): string {
-  if (code === "inaccessible") return whyUnusable(error);
+  if (code === "inaccessible" || code === "full") return whyUnusable(error);
   if (error instanceof StoreError && code === "no-backup") return error.message;
   return reasons[code] ?? "it could not be opened";
 }

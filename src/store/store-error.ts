@@ -14,8 +14,10 @@ export type StoreFault =
   | "empty"
   /** No copy of an older database could be kept, and without one it is not upgraded. */
   | "no-backup"
-  /** The file or its folder cannot be read or written, or the disk is full. */
+  /** The file or its folder cannot be read or written. */
   | "inaccessible"
+  /** There is no room for more: the disk is full, or a quota or a limit is reached. */
+  | "full"
   /** The database server does not answer, or is too busy. */
   | "unreachable"
   /** The database server refuses the user, its password, or what it asks for. */
@@ -44,6 +46,9 @@ export class StoreError extends Error {
   }
 }
 
+const IOERR_WRITE = 778;
+const IOERR_SHMSIZE = 4874;
+
 // Primary result codes, https://sqlite.org/rescode.html
 const faults: ReadonlyMap<number, StoreFault> = new Map([
   [3, "inaccessible"],
@@ -52,18 +57,27 @@ const faults: ReadonlyMap<number, StoreFault> = new Map([
   [8, "inaccessible"],
   [10, "inaccessible"],
   [11, "corrupt"],
-  [13, "inaccessible"],
+  [13, "full"],
   [14, "inaccessible"],
   [15, "locked"],
   [26, "corrupt"],
 ]);
 
+// Extended result codes. A quota, and a limit on the size of files, fail a write without saying that they do.
+const extendedFaults: ReadonlyMap<number, StoreFault> = new Map([
+  [IOERR_WRITE, "full"],
+  [IOERR_SHMSIZE, "full"],
+]);
+
+const fullErrors: readonly unknown[] = ["ENOSPC", "EDQUOT", "EFBIG"];
+
 /** The storage fault behind an error of SQLite or the file system; null when it is of another kind (a broken constraint, say). */
 export function storeFault(error: unknown): StoreFault | null {
   if (error instanceof StoreError) return error.code;
-  if (error instanceof Error && "syscall" in error) return "inaccessible";
+  if (error instanceof Error && "syscall" in error)
+    return "code" in error && fullErrors.includes(error.code) ? "full" : "inaccessible";
   const code = resultCode(error);
-  return code === null ? null : (faults.get(primary(code)) ?? null);
+  return code === null ? null : (extendedFaults.get(code) ?? faults.get(primary(code)) ?? null);
 }
 
 // By the error of the file system, or SQLite's result code: an extended one, else the primary one.
@@ -79,8 +93,9 @@ const causes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [10, "reading or writing failed"],
   [13, "no space is left on the disk"],
   [14, "it cannot be opened"],
-  // SQLITE_IOERR_SHMSIZE: the index of the log could not grow.
-  [4874, "no space is left on the disk"],
+  [IOERR_WRITE, "nothing more can be written: the disk, a quota or a limit is used up"],
+  // The index of the log could not grow.
+  [IOERR_SHMSIZE, "no space is left on the disk"],
 ]);
 
 /** Why something on the disk cannot be used, in a few words. */

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
+import type { StoreFault } from "./store-error.ts";
 
 /**
  * A database of ours. Many callers write at once; their changes may share one commit, and each caller goes on only
@@ -19,8 +20,11 @@ export type Store<Tables> = AsyncDisposable & {
   commits(): number;
   /** Whether other processes may write it, whose commits are not counted here. */
   readonly isShared: boolean;
-  /** Whether it can be written now, as far as that shows without writing; rejects when it cannot even be asked. */
-  isWritable(): Promise<boolean>;
+  /**
+   * Why it cannot be written now, null when it can; rejects when it cannot even be asked. Once a write has found no room,
+   * this tries one, so that it shows when there is room again.
+   */
+  unwritable(): Promise<StoreFault | null>;
   /** Waits for the writes under way and lets go of the database. */
   close(): Promise<void>;
 };

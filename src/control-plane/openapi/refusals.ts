@@ -37,6 +37,7 @@ const all: readonly Refusing[] = [
   { status: 429, name: "TooManyRequests", description: "Too many requests of this caller", retry: true },
   { status: 503, name: "Unavailable", description: "The server cannot answer at the moment", retry: true },
   { status: 504, name: "OutcomeUnknown", description: "The database does not tell whether this was done: look first" },
+  { status: 507, name: "StorageFull", description: "The disk has no room: nothing was changed", retry: true },
 ];
 
 /** The header that names a request. */
@@ -77,6 +78,10 @@ const examples: { readonly [status: number]: Omit<ErrorBody, "statusCode"> } = {
   424: { message: "the secret store could not keep the token", code: "secret-store-failed" },
   429: { message: "too many requests", code: "too-many-requests" },
   503: { message: "the storage cannot be used at the moment", code: "storage-unavailable" },
+  507: {
+    message: "there is no room left on the disk of the server, and nothing was changed",
+    code: "storage-full",
+  },
   504: { message: "whether this was done is not known: look before you ask again", code: "outcome-unknown" },
 };
 
@@ -113,6 +118,8 @@ function isMet(status: number, { number, path, body, retry }: Operation): boolea
     case 422:
     case 504:
       return isWrite;
+    case 507:
+      return isWrite || number === "S1";
     case 415:
       return body !== undefined;
     case 424:

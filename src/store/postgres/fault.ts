@@ -12,7 +12,7 @@ const faults: ReadonlyMap<string, StoreFault> = new Map([
   ["25P03", "unreachable"],
   ["25006", "inaccessible"],
   ["42501", "denied"],
-  ["53100", "inaccessible"],
+  ["53100", "full"],
   ["58", "inaccessible"],
   ["XX001", "corrupt"],
   ["XX002", "corrupt"],

@@ -48,7 +48,7 @@ export async function openPostgresStore<Tables>(
     time: clockTime,
     commits: () => writer.commits,
     isShared: true,
-    isWritable: () => isWritable(read),
+    unwritable: () => unwritable(read, writer),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -72,11 +72,19 @@ function whyText(error: unknown): string {
 }
 
 // A standby, or a server whose disk is full, may be set to be read only.
-async function isWritable<Tables>(database: Kysely<Tables>): Promise<boolean> {
+async function unwritable<Tables>(database: Kysely<Tables>, writer: Writer<Tables>): Promise<StoreFault | null> {
   const { rows } = await sql<{
     readonly readOnly: string;
   }>`SELECT current_setting('transaction_read_only') AS "readOnly"`.execute(database);
-  return rows[0]?.readOnly === "off";
+  if (rows[0]?.readOnly !== "off") return "inaccessible";
+  if (!writer.isFull) return null;
+  try {
+    // Every commit leaves its mark, so that this one writes too.
+    await writer.write(async () => {});
+    return null;
+  } catch (error) {
+    return storeFault(error) ?? "failed";
+  }
 }
 
 async function prepare(address: Secret, migrations: Migrations, schema: SchemaCare): Promise<void> {
@@ -122,6 +130,7 @@ const reasons: { readonly [fault in StoreFault]?: string } = {
   empty: "it has no schema yet",
   "older-server": "PostgreSQL 13 is the oldest that will do",
   inaccessible: "it cannot be written",
+  full: "there is no room left on its disk",
   unreachable: "it cannot be reached",
   denied: "it refuses this user or password",
   absent: "there is no such database",

@@ -32,6 +32,7 @@ export class Writer<Tables> {
   readonly #turns = new Turns();
   #closed = false;
   #commits = 0;
+  #isFull = false;
 
   constructor(database: Kysely<Tables>, { deadline = 20_000, away = 5000 }: Partial<WriterPatience> = {}) {
     this.#database = database;
@@ -41,6 +42,11 @@ export class Writer<Tables> {
   /** How many transactions may have been committed from here. */
   get commits(): number {
     return this.#commits;
+  }
+
+  /** Whether the last write found no room. */
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** Resolves when the change is durable; rejects when it threw or could not be committed. */
@@ -91,7 +97,9 @@ export class Writer<Tables> {
         .execute(async (transaction) => {
           result = { value: await change(transaction) };
         });
+      this.#isFull = false;
     } catch (error) {
+      this.#isFull = storeFault(error) === "full";
       if (!(error instanceof CommitInDoubt)) throw error;
       await this.#settle(error);
     } finally {

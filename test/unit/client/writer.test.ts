@@ -88,6 +88,16 @@ test.each(writes)("F8 %s (%s) that is told to wait was not applied, and is sent 
   }
 });
 
+test.each(writes)(
+  "F82 %s (%s) that finds no room on the server's disk had no effect, and is not sent again",
+  async (name) => {
+    const body = { message: "there is no room", code: "storage-full" };
+    const server = await serve((response) => json(response, body, { status: 507, headers: { "retry-after": "10" } }));
+    const sent = await dial(server.url).writer.send(name, contentOf(name), calm);
+    expect(sent).toMatchObject({ state: "refused", status: 507, code: "storage-full", attempts: 1 });
+  },
+);
+
 test("F1 a write that reaches nobody is not sent, and says so", async () => {
   const gone = await serve(() => {});
   await gone.stop();

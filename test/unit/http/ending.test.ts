@@ -15,7 +15,7 @@ import { type Certificate, createAuthority } from "../client/certificate.ts";
 function create(options: Partial<HttpOptions> = {}) {
   const app = createHttpServer({
     log: createLog({ level: "silent" }),
-    ready: async () => true,
+    unready: async () => null,
     explain: () => null,
     ...options,
   });

@@ -173,7 +173,7 @@ describe("a store whose commits are made apart", () => {
     const { answered, faults } = JSON.parse(stdout);
     expect(answered.length).toBeGreaterThan(0);
     expect(answered.length).toBeLessThan(40);
-    expect(faults).toEqual(["inaccessible"]);
+    expect(faults).toEqual(["full"]);
     const again = await opened(path);
     expect(await idsIn(again)).toEqual(answered);
     await again.write([adding(again)(100)]);

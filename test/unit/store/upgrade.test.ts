@@ -69,7 +69,7 @@ describe.each(databases)("$name", ({ name, migrations, early }) => {
     for (const pages of someBetween(pagesOf(path), pagesOf(upgraded))) {
       using _limit = withoutRoomBeyond(pages);
       await expect(open(path)).rejects.toMatchObject({
-        code: "inaccessible",
+        code: "full",
         message: `${path}: no space is left on the disk`,
       });
       expect(contentOf(path)).toEqual(before);
