@@ -153,3 +153,14 @@ test("they take a right to see the cluster", async () => {
   expect(absent.status).toBe(404);
   expect((await stranger.get(ADDONS)).body).toEqual(absent.body);
 });
+
+test("S46 among many applications the one of the addon's name is found, and one that is too large installs nothing", async () => {
+  const { admin } = await planted();
+  const filler = { filler: "x".repeat(1_100_000) };
+  await install(admin, older?.version, { values: filler });
+  expect((await addonOf(admin)).installed).toBe(false);
+  for (let nth = 0; nth < 60; nth += 1) await install(admin, older?.version, { name: `copy-${nth}` });
+  expect(await addonOf(admin)).toMatchObject({ installed: true, appName: "copy-0" });
+  await install(admin);
+  expect(await addonOf(admin)).toMatchObject({ installed: true, appName: "keda" });
+});

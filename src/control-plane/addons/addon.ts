@@ -2,21 +2,18 @@ import type { Addon, HelmManifest, Recommendation } from "../../contract/resourc
 import { rolloutState } from "../../contract/rollout.ts";
 import type { KeptApplication, KeptDeployment } from "../data/tables.ts";
 import type { AddonEntry } from "./catalogue.ts";
-import { installs, proposed, readHelm } from "./helm.ts";
+import { proposed, readHelm } from "./helm.ts";
 import { upgradesOf } from "./upgrade.ts";
 
 /** An application of type `helm`, with its newest deployment. */
 export type HelmApplication = { readonly application: KeptApplication; readonly deployment: KeptDeployment };
 
+/** The same, its manifest read. */
+export type Installing = HelmApplication & { readonly helm: HelmManifest };
+
 /** An addon as it stands on a cluster: what is declared of it, and what is known of the application that installs it. */
-export function addonOn(
-  clusterType: string,
-  entry: AddonEntry,
-  applications: readonly (HelmApplication & { readonly helm: HelmManifest })[],
-): Addon {
+export function addonOn(clusterType: string, entry: AddonEntry, found: Installing | null): Addon {
   const { name, description, repoUrl, chart, unsupportedClusterTypes, knownCRDs, labels, releases } = entry;
-  const installing = applications.filter(({ helm }) => installs(helm, entry));
-  const found = installing.find(({ helm }) => helm.name === entry.appName) ?? installing[0] ?? null;
   const isSupported = !unsupportedClusterTypes.includes(clusterType);
   return {
     name,
@@ -34,7 +31,7 @@ export function addonOn(
 }
 
 /** Reads the manifests of applications, so that each is read once for all addons. */
-export function withHelm(application: HelmApplication): HelmApplication & { readonly helm: HelmManifest } {
+export function withHelm(application: HelmApplication): Installing {
   return { ...application, helm: readHelm(application.deployment.manifest) };
 }
 
@@ -67,7 +64,7 @@ function absent(entry: AddonEntry, version: string): Standing {
   };
 }
 
-function installed({ application, deployment, helm }: HelmApplication & { readonly helm: HelmManifest }): Standing {
+function installed({ application, deployment, helm }: Installing): Standing {
   const { id, name, workspaceId, workspaceFqn, recommendations } = application;
   return {
     appName: name,

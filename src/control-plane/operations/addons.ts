@@ -2,10 +2,12 @@ import type { Kysely } from "kysely";
 import { text } from "../../contract/json.ts";
 import { notFound } from "../../http/refusal.ts";
 import { may } from "../access.ts";
-import { addonOn, withHelm } from "../addons/addon.ts";
-import { catalogue } from "../addons/catalogue.ts";
+import { addonOn, type Installing, withHelm } from "../addons/addon.ts";
+import { type AddonEntry, catalogue } from "../addons/catalogue.ts";
+import { installs } from "../addons/helm.ts";
 import type { Handler } from "../call.ts";
 import { findCluster } from "../data/clusters.ts";
+import { sizeOfText } from "../data/page.ts";
 import type { Tables } from "../data/tables.ts";
 import { fromText, toText } from "../json-text.ts";
 import { type Served, serve } from "../serve.ts";
@@ -13,11 +15,11 @@ import { type Served, serve } from "../serve.ts";
 const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page }, { store }) => {
   const cluster = may(principal, "read", { type: "cluster", fqn: id }) ? await findCluster(store.read, id) : null;
   if (cluster === null) throw notFound("the cluster");
-  const applications = (await helmApplications(store.read, id)).map(withHelm);
   const clusterType = text(cluster.manifest.cluster_type) ?? "";
   const wanted = catalogue.slice(page.offset, page.offset + page.limit);
+  const installing = await findInstalling(store.read, id, wanted);
   return {
-    rows: wanted.map((entry) => toText(addonOn(clusterType, entry, applications))),
+    rows: wanted.map((entry) => toText(addonOn(clusterType, entry, installing.get(entry) ?? null))),
     total: catalogue.length,
   };
 };
@@ -25,7 +27,33 @@ const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page
 /** Operation 11: the addons that a cluster has, and those that it could have, by name. */
 export const addons: readonly Served[] = [serve("listAddons", listAddons)];
 
-async function helmApplications(database: Kysely<Tables>, clusterId: string) {
+// Whoever may deploy decides how many applications there are, and how large: few are held at once, and none larger than
+// a release that Helm itself would keep.
+const AT_ONCE = 50;
+const LARGEST = 1024 * 1024;
+
+/** The application that installs each addon: the first one under the addon's name, else the first one. */
+async function findInstalling(
+  database: Kysely<Tables>,
+  clusterId: string,
+  entries: readonly AddonEntry[],
+): Promise<ReadonlyMap<AddonEntry, Installing>> {
+  const found = new Map<AddonEntry, Installing>();
+  for (let offset = 0; ; offset += AT_ONCE) {
+    const applications = await helmApplications(database, clusterId, offset);
+    for (const application of applications.map(withHelm)) {
+      for (const entry of entries) if (isBetter(application, entry, found.get(entry))) found.set(entry, application);
+    }
+    if (applications.length < AT_ONCE) return found;
+  }
+}
+
+function isBetter({ helm }: Installing, entry: AddonEntry, known: Installing | undefined): boolean {
+  if (!installs(helm, entry)) return false;
+  return known === undefined || (helm.name === entry.appName && known.helm.name !== entry.appName);
+}
+
+async function helmApplications(database: Kysely<Tables>, clusterId: string, offset: number) {
   const rows = await database
     .selectFrom("applications as a")
     .innerJoin("workspaces as w", "w.id", "a.workspace_id")
@@ -33,8 +61,11 @@ async function helmApplications(database: Kysely<Tables>, clusterId: string) {
     .select(["a.json as application", "d.json as deployment"])
     .where("a.type", "=", "helm")
     .where("w.cluster_id", "=", clusterId)
+    .where(sizeOfText("d.json"), "<=", LARGEST)
     .orderBy("a.created_at")
     .orderBy("a.id")
+    .limit(AT_ONCE)
+    .offset(offset)
     .execute();
   return rows.map(({ application, deployment }) => ({
     application: fromText(application),
