@@ -69,7 +69,8 @@ function addOperation(
   { callerOf, answer, rateLimit, bodies, replies }: Answering,
 ): void {
   const { method, path, number } = operation(name);
-  const begun = new WeakMap<FastifyRequest, { readonly principal: Principal; readonly held: HeldBody }>();
+  const callers = new WeakMap<FastifyRequest, Principal>();
+  const bodiesHeld = new WeakMap<FastifyRequest, HeldBody>();
   const limit = (caller: string) => {
     const wait = rateLimit?.(caller) ?? 0;
     if (wait > 0) throw tooMany(wait);
@@ -90,31 +91,34 @@ function addOperation(
     // Before the body is read: strangers are not listened to.
     onRequest: async (request, reply) => {
       const held = holdBody(request, reply, bodies);
+      if (held !== null) bodiesHeld.set(request, held);
       const principal = await known(request);
-      held.belongsTo(principal.name);
-      begun.set(request, { principal, held });
+      held?.belongsTo(principal.name);
+      callers.set(request, principal);
       nameCaller(request, principal.name);
       limit(principal.name);
       if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
     },
-    handler: async (request, reply) => {
-      const caller = begun.get(request);
-      if (served === undefined || caller === undefined) throw notImplemented(number);
-      const { principal, held } = caller;
-      return held.during(async () => {
-        const query = queryText(request);
-        // The one reader of bodies gives JSON.
-        const body = request.body as Json | undefined;
-        const asked = { principal, path: pathValues(request), query, body };
-        const { status, pieces, isReplay } = await answer(served, asked, request.headers);
-        if (isReplay) reply.header("idempotency-replayed", "true");
-        reply.code(status).type("application/json; charset=utf-8");
-        // What a write answers is about as large as its body, which counts until the reply has gone.
-        if (isWrite(name) || !isLarge(pieces)) return reply.send(pieces.join(""));
-        return sendInPieces(reply, pieces, (bytes) => replies(principal.name, bytes));
-      });
+    handler: (request, reply) => {
+      const held = bodiesHeld.get(request);
+      return held === undefined ? respond(request, reply) : held.during(() => respond(request, reply));
     },
   });
+
+  async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const principal = callers.get(request);
+    if (served === undefined || principal === undefined) throw notImplemented(number);
+    const query = queryText(request);
+    // The one reader of bodies gives JSON.
+    const body = request.body as Json | undefined;
+    const asked = { principal, path: pathValues(request), query, body };
+    const { status, pieces, isReplay } = await answer(served, asked, request.headers);
+    if (isReplay) reply.header("idempotency-replayed", "true");
+    reply.code(status).type("application/json; charset=utf-8");
+    // What a write answers is about as large as its body, which counts until the reply has gone.
+    if (isWrite(name) || !isLarge(pieces)) return reply.send(pieces.join(""));
+    return sendInPieces(reply, pieces, (bytes) => replies(principal.name, bytes));
+  }
 }
 
 function isLarge([first = "", ...more]: readonly string[]): boolean {

@@ -10,12 +10,13 @@ export type HeldBody = {
   readonly during: <Result>(work: () => Promise<Result>) => Promise<Result>;
 };
 
-const none: HeldBody = { belongsTo: () => {}, during: (work) => work() };
-
-/** Counts the body of a request before it is read: until it is known who sends it, for the address that it comes from. */
-export function holdBody(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget): HeldBody {
+/**
+ * Counts the body of a request before it is read: until it is known who sends it, for the address that it comes from.
+ * Null where there is none.
+ */
+export function holdBody(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget): HeldBody | null {
   const length = bodyBytes(request.raw.headers, BODY_CAP);
-  if (length === 0) return none;
+  if (length === 0) return null;
   const share = budget(`address ${request.ip}`, length);
   let isWorkedOn = false;
   reply.raw.once("close", () => {

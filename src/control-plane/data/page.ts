@@ -38,8 +38,7 @@ export async function textRows<Database, Table extends keyof Database & string, 
     .select(others.map((name) => sql.ref(name).as(name)))
     .$castTo<Row>()
     .execute();
-  const isWhole = (row: RowOf<unknown>) => columns.every(([name]) => row[name] !== null);
-  if (small.every(isWhole)) return small;
+  if (columns.every(([name]) => small.every((row: RowOf<unknown>) => row[name] !== null))) return small;
   const size = sql.join<number>(
     columns.map(([, column]) => sizeOfText(column)),
     sql` + `,
