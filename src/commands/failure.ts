@@ -16,6 +16,7 @@ export function failureOf(error: unknown): HoldfastError | null {
 }
 
 const hints: { readonly [fault in StoreFault]?: string } = {
+  full: "make room there, and run it again; nothing was lost",
   inaccessible: "make room there, or make it writable, and run it again",
   "older-schema": "make room there, or make it writable, so that it can be upgraded, and run it again",
   "newer-schema": "run the release that made it, or a newer one; nothing was changed",
