@@ -6,17 +6,9 @@ const cases = [
   ...numbered("B", 1, 31),
   ...numbered("S", 4, 6),
   ...numbered("S", 10, 15),
-  // A hostile checkout.
-  ...numbered("S", 41, 44),
-  // The state folder, and files that are written.
-  ...numbered("S", 40, 40),
-  ...numbered("S", 45, 45),
-  ...numbered("F", 72, 72),
-  ...numbered("F", 82, 82),
-  // Writing and recovery.
-  ...numbered("F", 75, 78),
-  ...numbered("F", 80, 80),
-  ...numbered("F", 83, 84),
+  // Hostile checkouts and callers.
+  ...numbered("S", 40, 51),
+  ...numbered("F", 72, 84),
 ];
 
 function numbered(letter: string, first: number, last: number): readonly string[] {
