@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Secret } from "../src/contract/secret.ts";
-import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/control-plane/app.ts";
-import { tokenHash } from "../src/control-plane/auth.ts";
 import { createLog } from "../src/log/log.ts";
+import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/server/app.ts";
+import { tokenHash } from "../src/server/auth.ts";
 import { databaseOf, statement } from "./support/databases.ts";
 
 /** A reply as a test looks at it. */

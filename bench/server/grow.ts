@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { createIds } from "../../src/control-plane/identity.ts";
+import { createIds } from "../../src/server/identity.ts";
 
 /** How much there is of everything. */
 export type Amount = { readonly workspaces: number; readonly applications: number; readonly deployments: number };

@@ -1,12 +1,12 @@
-import { createControlPlane } from "../control-plane/app.ts";
-import { OptionsError } from "../control-plane/options-error.ts";
-import { SeedError } from "../control-plane/seed/documents.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { TlsError } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
 import { printable } from "../render/escape.ts";
 import { SealKeyError } from "../seal/key.ts";
+import { createControlPlane } from "../server/app.ts";
+import { OptionsError } from "../server/options-error.ts";
+import { SeedError } from "../server/seed/documents.ts";
 import { StoreError } from "../store/store-error.ts";
 import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
 import { serverKeyOptions } from "./server-key.ts";

@@ -1,9 +1,9 @@
 import { Secret } from "../contract/secret.ts";
-import { revokeBeside } from "../control-plane/beside.ts";
-import { OptionsError } from "../control-plane/options-error.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { SealKeyError } from "../seal/key.ts";
+import { revokeBeside } from "../server/beside.ts";
+import { OptionsError } from "../server/options-error.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { Invocation } from "./command.ts";
 import { dataFolder } from "./data-folder.ts";

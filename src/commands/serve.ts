@@ -1,8 +1,8 @@
 import { url as debuggerUrl } from "node:inspector";
 import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
-import { type ControlPlaneOptions, createControlPlane } from "../control-plane/app.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { type ControlPlaneOptions, createControlPlane } from "../server/app.ts";
 import type { Invocation } from "./command.ts";
 import { dataFolder } from "./data-folder.ts";
 import { startFailure } from "./embedded.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
-import { announcedEndpoint } from "../control-plane/endpoint.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { readOwnFile } from "../files/read.ts";
 import { isSentInClear } from "../http/loopback.ts";
+import { announcedEndpoint } from "../server/endpoint.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A control plane to talk to, and where its token is read from. */

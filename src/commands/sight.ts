@@ -2,7 +2,7 @@ import { ClientError, type FailureReason } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import { isObject, type JsonObject, text } from "../contract/json.ts";
 import { type ListOperation, operation } from "../contract/operations.ts";
-import type { SeenApplication, Snapshot } from "../control-plane/snapshot/seen.ts";
+import type { SeenApplication, Snapshot } from "../server/snapshot/seen.ts";
 
 const IN_FLIGHT = 16;
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { connect } from "../client/connect.ts";
 import type { JsonObject } from "../contract/json.ts";
-import { readDocuments, SeedError } from "../control-plane/seed/documents.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
+import { readDocuments, SeedError } from "../server/seed/documents.ts";
 import type { Invocation } from "./command.ts";
 import { namedServer } from "./server-choice.ts";
 import { look, type Sight } from "./sight.ts";

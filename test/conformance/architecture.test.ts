@@ -23,8 +23,8 @@ const borders: { readonly [room: string]: readonly string[] } = {
   source: outer,
   render: outer,
   engine: [...outer, "client", "source", "render"],
-  "control-plane": plumbing,
-  commands: [...outer, "client", "source", "render", "engine", "control-plane"],
+  server: plumbing,
+  commands: [...outer, "client", "source", "render", "engine", "server"],
   cli: [...outer, "commands", "render"],
 };
 
@@ -89,9 +89,9 @@ describe("the house", () => {
     ["src/contract/probe.ts", "../core/plan.ts"],
     ["src/kinds/probe.ts", "../client/connect.ts"],
     ["src/client/probe.ts", "../engine/apply.ts"],
-    ["src/engine/probe.ts", "../control-plane/app.ts"],
+    ["src/engine/probe.ts", "../server/app.ts"],
     ["src/engine/probe.ts", "../commands/apply.ts"],
-    ["src/control-plane/probe.ts", "../core/plan.ts"],
+    ["src/server/probe.ts", "../core/plan.ts"],
   ])("has a linter that refuses %s to import %s", (file, target) => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-borders-"));
     const config = JSON.parse(readFileSync("biome.json", "utf8"));

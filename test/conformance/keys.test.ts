@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { decodeProtectedHeader } from "jose";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
-import { revokeBeside } from "../../src/control-plane/beside.ts";
-import { createSigningKey, signToken } from "../../src/control-plane/tokens.ts";
 import { createLog } from "../../src/log/log.ts";
 import { keyFrom } from "../../src/seal/key.ts";
 import { seal } from "../../src/seal/seal.ts";
+import { revokeBeside } from "../../src/server/beside.ts";
+import { createSigningKey, signToken } from "../../src/server/tokens.ts";
 import { type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { databaseOf, statement } from "../support/databases.ts";
 

@@ -1,6 +1,6 @@
 import { OpenAPIClientAxios } from "openapi-client-axios";
 import { expect, test } from "vitest";
-import { resources } from "../../src/control-plane/openapi/resources.ts";
+import { resources } from "../../src/server/openapi/resources.ts";
 import { caller, startControlPlane } from "../control-plane.ts";
 import { createReplyCheck, documentOf, routesOf } from "../support/openapi.ts";
 

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { resources } from "../../src/control-plane/openapi/resources.ts";
+import { resources } from "../../src/server/openapi/resources.ts";
 import { type Caller, startControlPlane } from "../control-plane.ts";
 import { requestsOf, type WireRequest } from "../support/arbitrary-request.ts";
 import { createReplyCheck, documentOf, routesOf } from "../support/openapi.ts";

@@ -1,4 +1,4 @@
-import { interfaceResources } from "../unit/control-plane/interface-resources.ts";
+import { interfaceResources } from "../unit/server/interface-resources.ts";
 
 /** The fields of a reply with their forms; `[]` stands for an item of a list. */
 export type ReplyFields = { readonly [path: string]: string };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { announcedEndpoint, announceEndpoint } from "../../../src/control-plane/endpoint.ts";
+import { announcedEndpoint, announceEndpoint } from "../../../src/server/endpoint.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 const url = "http://127.0.0.1:7071";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { endOfDay, endOfGrace, isExpired, nextScheduledRotation } from "../../../src/control-plane/expiry.ts";
+import { endOfDay, endOfGrace, isExpired, nextScheduledRotation } from "../../../src/server/expiry.ts";
 
 const at = (text: string): number => Date.parse(text);
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readBody, readPage, readQuery } from "../../../src/control-plane/forms.ts";
 import { parseQueryText } from "../../../src/http/query-text.ts";
+import { readBody, readPage, readQuery } from "../../../src/server/forms.ts";
 
 const refused = expect.objectContaining({ status: 400 });
 

@@ -2,13 +2,7 @@ import fc from "fast-check";
 import { CompactSign, decodeJwt, decodeProtectedHeader, UnsecuredJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../../src/contract/secret.ts";
-import {
-  createSigningKey,
-  type SigningKey,
-  signingKey,
-  signToken,
-  verifiedToken,
-} from "../../../src/control-plane/tokens.ts";
+import { createSigningKey, type SigningKey, signingKey, signToken, verifiedToken } from "../../../src/server/tokens.ts";
 import { payloads } from "../../support/arbitrary-token.ts";
 
 const among =

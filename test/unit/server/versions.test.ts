@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decideVersion, type KeptVersion } from "../../../src/control-plane/versions.ts";
+import { decideVersion, type KeptVersion } from "../../../src/server/versions.ts";
 
 const kept = (version: number, content: string, manifest = content): KeptVersion => ({ version, content, manifest });
 const three = kept(3, "c", "c described");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { alertsAfter, summaryOf } from "../../../src/control-plane/alerts.ts";
-import { isApplied, potentialProblems, proposals } from "../../../src/control-plane/findings.ts";
+import { alertsAfter, summaryOf } from "../../../src/server/alerts.ts";
+import { isApplied, potentialProblems, proposals } from "../../../src/server/findings.ts";
 
 const probe = { config: { type: "http", path: "/", port: 80 } };
 const sound = { type: "service", replicas: 2, resources: {}, liveness_probe: probe, readiness_probe: probe };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { openApiDocument } from "../../../src/control-plane/openapi/document.ts";
-import type { OpenApiDocument } from "../../../src/control-plane/openapi/openapi.ts";
-import { referencePage } from "../../../src/control-plane/reference/page.ts";
-import { stylesheet } from "../../../src/control-plane/reference/stylesheet.ts";
+import { openApiDocument } from "../../../src/server/openapi/document.ts";
+import type { OpenApiDocument } from "../../../src/server/openapi/openapi.ts";
+import { referencePage } from "../../../src/server/reference/page.ts";
+import { stylesheet } from "../../../src/server/reference/stylesheet.ts";
 import { routesOf } from "../../support/openapi.ts";
 
 const document = openApiDocument({ documentedOnly: false, unknownFields: "refuse" });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Wheel } from "../../../src/control-plane/rollout/wheel.ts";
+import { Wheel } from "../../../src/server/rollout/wheel.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { createPresenting } from "../../../src/control-plane/presented.ts";
+import { createPresenting } from "../../../src/server/presented.ts";
 
 const bearerToken = (rawHeaders: string[]) => createPresenting()({ rawHeaders, socket: new Socket() }).token;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createIds } from "../../../src/control-plane/identity.ts";
+import { createIds } from "../../../src/server/identity.ts";
 
 test("ids grow, within a millisecond and when the clock goes back", () => {
   const times = [5000, 5000, 5000, 4000, 4000, 6000, 5999];
