@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import { openSession, type Session } from "../engine/session.ts";
-import { openState, type State } from "../engine/state.ts";
 import { printable } from "../render/escape.ts";
+import { openState, type State } from "../state/sqlite/open.ts";
 import { buildOf } from "./build.ts";
 import type { Invocation } from "./command.ts";
 import { tellForgotten } from "./forgotten.ts";

@@ -1,14 +1,15 @@
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { requireStateFolder } from "../engine/state-folder.ts";
 import { checkoutTop } from "../source/repository.ts";
+import { isTrackedFolder } from "../source/tracked.ts";
+import { requireStateFolder } from "../state/state-folder.ts";
 import type { Invocation } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The data folder of the control plane that is served, or worked on beside it; refuses one that is not ours. */
 export async function dataFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
   const { cwd, stopping: signal } = terminal;
-  const place = { content: checkoutAt(terminal), signal };
+  const place = { content: checkoutAt(terminal), isTracked: isTrackedFolder, signal };
   if (flags.data !== undefined) return requireStateFolder(resolve(cwd, flags.data), place);
   return join(await requireStateFolder(resolve(cwd, flags.state ?? ".holdfast"), place), "control-plane");
 }

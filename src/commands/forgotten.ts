@@ -1,5 +1,5 @@
-import type { OnForgotten } from "../engine/state.ts";
 import { printable } from "../render/escape.ts";
+import type { OnForgotten } from "../state/sqlite/open.ts";
 import type { Terminal } from "./terminal.ts";
 
 const told = new WeakMap<Terminal, Set<string>>();

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Writer } from "../client/writer.ts";
-import { holderOf } from "../engine/holder.ts";
 import { type Lease, type LeaseOptions, standByMs, takeLease, takeLeaseInTurn } from "../engine/lease.ts";
 import { printable } from "../render/escape.ts";
+import { holderOf } from "../state/sqlite/holder.ts";
 import type { Invocation } from "./command.ts";
 import type { Connected } from "./connection.ts";
 import { leaseScope } from "./lease-scope.ts";

@@ -6,7 +6,6 @@ import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { isEverything, isUnder, type Selection, select, unmatched } from "../core/select.ts";
-import { requireStateFolder } from "../engine/state-folder.ts";
 import { kindOf } from "../kinds/index.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import type { SealKey } from "../seal/key.ts";
@@ -21,6 +20,8 @@ import type { SourceMemory } from "../source/memory.ts";
 import { noSource } from "../source/remembered.ts";
 import type { Revision } from "../source/revision.ts";
 import { CONFIG_NAME, contentTop, findRoot } from "../source/root.ts";
+import { isTrackedFolder } from "../source/tracked.ts";
+import { requireStateFolder } from "../state/state-folder.ts";
 import type { Invocation } from "./command.ts";
 import { honouredKeys } from "./operator-keys.ts";
 import { resolveSettings, type Settings } from "./settings.ts";
@@ -66,7 +67,8 @@ export async function prepare(
   const operator = await honouredKeys(config, { root, mayAsk }, terminal);
   const told = resolveSettings(invocation, { ...config.repository, ...operator }, root);
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
-  const settings = { ...told, state: await requireStateFolder(told.state, { content: contentTop(root), signal }) };
+  const statePlace = { content: contentTop(root), isTracked: isTrackedFolder, signal };
+  const settings = { ...told, state: await requireStateFolder(told.state, statePlace) };
   const place = { ...at, ...(config.repository.paths ? { paths: config.repository.paths } : {}) };
   const readBase = (ref: string): Promise<Revision> => readRef({ ...place, ref }, { signal });
   const remembering = { root, state: settings.state, rules: config.repository };

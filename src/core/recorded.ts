@@ -16,8 +16,8 @@ export type RecordedHead = {
   readonly at: number;
   /** What tells this receipt from every other, by its sealed inside. */
   readonly mark?: string;
-  /** By what its sealed inside is recognised without opening it; absent where nobody told. */
-  readonly tally?: string;
+  /** The digest of its sealed content, by which it is recognised without opening it; absent where none is known. */
+  readonly digest?: string;
 };
 
 /** What we last wrote of a resource, and what the control plane answered: the receipt that tells drift from change. */

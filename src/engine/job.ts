@@ -11,7 +11,7 @@ import type { Reason } from "../core/plan.ts";
 import type { Recorded } from "../core/recorded.ts";
 import type { OutcomeError } from "../core/report.ts";
 import { scrub } from "../core/scrub.ts";
-import type { Intent, Ledger } from "./ledger.ts";
+import type { Intent, Ledger } from "../state/ledger.ts";
 import type { ServerMemory } from "./memory.ts";
 import { receiptFrom } from "./receipt.ts";
 import type { Recovered } from "./recover.ts";

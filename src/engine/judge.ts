@@ -6,7 +6,7 @@ import { differences } from "../core/diff.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import { equal } from "../core/normal.ts";
-import type { Intent } from "./ledger.ts";
+import type { Intent } from "../state/ledger.ts";
 
 /** What live says of a write whose outcome is not known. */
 export type Verdict =

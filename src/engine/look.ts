@@ -17,8 +17,8 @@ import { writes } from "../core/plan.ts";
 import { makePlan, type Placed, type PlanInput, type Planned } from "../core/planner.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import { pacer } from "../source/pace.ts";
+import type { Ledger } from "../state/ledger.ts";
 import type { Remembrance } from "./accord.ts";
-import type { Ledger } from "./ledger.ts";
 import type { ServerMemory } from "./memory.ts";
 import { type Asked, isLocal, type Observation, type Observing, observe, unreadableDiagnostic } from "./observe.ts";
 import { recollect } from "./recollection.ts";
@@ -50,7 +50,7 @@ export type Looking = {
   readonly memory: ServerMemory;
   /** Makes durable what was learned of the server. */
   readonly remember: () => Promise<void>;
-  readonly ledger: Pick<Ledger, "recorded" | "tally">;
+  readonly ledger: Pick<Ledger, "recorded" | "digest">;
   /** The outside of every receipt. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   /** Keeps for the next look what need not be read again; null where everything has to be. */

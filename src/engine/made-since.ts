@@ -1,5 +1,5 @@
 import type { LiveRow } from "../core/kind.ts";
-import type { Intent } from "./ledger.ts";
+import type { Intent } from "../state/ledger.ts";
 
 /** The two clocks, in epoch milliseconds: ours, and the control plane's, which may not be known. */
 export type Clocks = { readonly now: () => number; readonly serverTime: () => number | null };

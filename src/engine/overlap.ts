@@ -1,9 +1,9 @@
 import type { LiveRow } from "../core/kind.ts";
 import { OTHER_WRITER, tellDouble } from "../core/other-writer.ts";
 import type { OutcomeError } from "../core/report.ts";
+import type { Intent } from "../state/ledger.ts";
 import type { Attempt, Job, WritingContext } from "./job.ts";
 import { carries } from "./judge.ts";
-import type { Intent } from "./ledger.ts";
 import { versionsSince } from "./versions-since.ts";
 
 /** The newest version before a write; null where nobody knows. */

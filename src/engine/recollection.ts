@@ -6,9 +6,9 @@ import { isSurelySame } from "../core/decide.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
+import type { Ledger } from "../state/ledger.ts";
+import { contentText } from "../state/receipt-digest.ts";
 import type { Accord, ListFacts, Remembered } from "./accord.ts";
-import type { Ledger } from "./ledger.ts";
-import { insideText } from "./tally.ts";
 
 /** What a run recalls of earlier ones while it reads live, and what it sees on the way. */
 export type Recollection = {
@@ -39,7 +39,7 @@ export type Standing = {
   /** Whether what is in accord must be recorded too. */
   readonly records: boolean;
   readonly shapeOf: (type: string) => Shape;
-  readonly ledger: Pick<Ledger, "tally">;
+  readonly ledger: Pick<Ledger, "digest">;
 };
 
 /** Recalls what is remembered, as far as manifests and receipts are what they were. */
@@ -152,9 +152,9 @@ function isInAccord(
   { shapeOf, ledger }: Standing,
 ): boolean {
   if (receipt === undefined) return isSurelySame(kind, shapeOf(kind.type), value, live);
-  const { mark, tally } = receipt;
+  const { mark, digest } = receipt;
   return (
-    mark !== undefined && tally !== undefined && tally === ledger.tally(insideText({ written: value, echo: live }))
+    mark !== undefined && digest !== undefined && digest === ledger.digest(contentText({ written: value, echo: live }))
   );
 }
 

@@ -7,8 +7,9 @@ import type { Rehearsal } from "../core/decide.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type Kind, readRow, type Writing } from "../core/kind.ts";
 import type { Manifest } from "../core/manifest.ts";
+import type { DryRunProof } from "../state/server-facts.ts";
 import { carries } from "./judge.ts";
-import type { DryRunProof, ServerMemory } from "./memory.ts";
+import type { ServerMemory } from "./memory.ts";
 
 /** A rehearsal with the reply itself, from which ids are read. */
 export type Rehearsed =

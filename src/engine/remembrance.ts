@@ -1,9 +1,9 @@
 import { keepSealed, readSealed } from "../seal/file.ts";
 import type { SealKey } from "../seal/key.ts";
+import type { OnForgotten } from "../state/sqlite/open.ts";
 import { unusableAt } from "../store/store-error.ts";
 import type { Remembrance } from "./accord.ts";
 import { NOTHING, readRemembered, writeRemembered } from "./kept.ts";
-import type { OnForgotten } from "./state.ts";
 
 /** Whose memory it is. */
 export type RememberedFor = {

@@ -2,7 +2,7 @@ import type { Sent, Writer } from "../client/writer.ts";
 import { operations } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Kind } from "../core/kind.ts";
-import type { Intent, Ledger } from "./ledger.ts";
+import type { Intent, Ledger } from "../state/ledger.ts";
 import type { ServerMemory } from "./memory.ts";
 import { tokenIn } from "./token.ts";
 

@@ -5,14 +5,14 @@ import type { RouteProbe } from "../client/route-probe.ts";
 import type { Writer } from "../client/writer.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
+import type { Ledger } from "../state/ledger.ts";
+import type { OnForgotten, State } from "../state/sqlite/open.ts";
+import { openStateLedger } from "../state/sqlite/open-ledger.ts";
 import { storeFault, unusableAt } from "../store/store-error.ts";
 import type { Remembrance } from "./accord.ts";
-import type { Ledger } from "./ledger.ts";
 import { ServerMemory } from "./memory.ts";
-import { openStateLedger } from "./open-ledger.ts";
 import { remembranceIn } from "./remembrance.ts";
 import { fileSink, type Sink } from "./sink.ts";
-import type { OnForgotten, State } from "./state.ts";
 
 /** A connection to one server, with what is remembered of it. */
 export type Session = {

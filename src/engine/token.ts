@@ -4,7 +4,7 @@ import { Secret } from "../contract/secret.ts";
 import { type Kind, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { OutcomeError } from "../core/report.ts";
-import type { Intent } from "./ledger.ts";
+import type { Intent } from "../state/ledger.ts";
 
 /** The one-time token in a reply that was put away; null where there is none, or the reply tells of another resource. */
 export function tokenIn(reply: Uint8Array, manifest: JsonObject): Secret | null {

@@ -4,8 +4,8 @@ import type { GetOperation, ListOperation } from "../contract/operations.ts";
 import { operations } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import { type Kind, type LiveRow, readRow } from "../core/kind.ts";
+import type { Intent } from "../state/ledger.ts";
 import { carries } from "./judge.ts";
-import type { Intent } from "./ledger.ts";
 
 /** A resource, and the version that newer ones are asked for of. */
 type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };

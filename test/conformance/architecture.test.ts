@@ -21,10 +21,11 @@ const borders: { readonly [room: string]: readonly string[] } = {
   kinds: ["contract", "core"],
   client: outer,
   source: outer,
+  state: outer,
   render: outer,
-  engine: [...outer, "client", "source", "render"],
+  engine: [...outer, "client", "source", "state", "render"],
   server: plumbing,
-  commands: [...outer, "client", "source", "render", "engine", "server"],
+  commands: [...outer, "client", "source", "state", "render", "engine", "server"],
   cli: [...outer, "commands", "render"],
 };
 
@@ -89,6 +90,8 @@ describe("the house", () => {
     ["src/contract/probe.ts", "../core/plan.ts"],
     ["src/kinds/probe.ts", "../client/connect.ts"],
     ["src/client/probe.ts", "../engine/apply.ts"],
+    ["src/state/probe.ts", "../source/folder.ts"],
+    ["src/core/probe.ts", "../state/ledger.ts"],
     ["src/engine/probe.ts", "../server/app.ts"],
     ["src/engine/probe.ts", "../commands/apply.ts"],
     ["src/server/probe.ts", "../core/plan.ts"],

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { noFacts, ServerMemory } from "../../../src/engine/memory.ts";
+import { ServerMemory } from "../../../src/engine/memory.ts";
+import { noFacts } from "../../../src/state/server-facts.ts";
 
 const MINUTE = 60_000;
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
-import type { PendingIntent } from "../../../src/engine/ledger.ts";
+import type { PendingIntent } from "../../../src/state/ledger.ts";
 import { eventually } from "../../support/eventually.ts";
 import { longestHold } from "../../support/hold.ts";
 import { declare, prompt, service } from "../core/given.ts";

@@ -9,8 +9,8 @@ import type { Progress } from "../../../src/engine/apply.ts";
 import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
 import { type Looking, look } from "../../../src/engine/look.ts";
 import { openSession } from "../../../src/engine/session.ts";
-import { openState } from "../../../src/engine/state.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
+import { openState } from "../../../src/state/sqlite/open.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 /** Every extension: what a documented-only control plane lacks. */

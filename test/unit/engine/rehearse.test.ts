@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
-import { type DryRunProof, noFacts, ServerMemory } from "../../../src/engine/memory.ts";
+import { ServerMemory } from "../../../src/engine/memory.ts";
 import { type Asked, observe } from "../../../src/engine/observe.ts";
 import { rehearsals } from "../../../src/engine/rehearse.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
+import { type DryRunProof, noFacts } from "../../../src/state/server-facts.ts";
 import { calm, dial, json, page, type Seen, serve } from "../client/server.ts";
 import { declare, service, shapeOf } from "../core/given.ts";
 

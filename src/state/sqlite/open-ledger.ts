@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { hasOwnDatabase } from "../files/database-files.ts";
-import { tryWriting } from "../files/write.ts";
-import { isUnwritable, StoreError, unusableAt } from "../store/store-error.ts";
-import { emptyLedger } from "./empty-ledger.ts";
-import type { Ledger } from "./ledger.ts";
-import { openLedger } from "./ledger-store.ts";
-import type { OnForgotten, State } from "./state.ts";
+import { hasOwnDatabase } from "../../files/database-files.ts";
+import { tryWriting } from "../../files/write.ts";
+import { isUnwritable, StoreError, unusableAt } from "../../store/store-error.ts";
+import { emptyLedger } from "../empty-ledger.ts";
+import type { Ledger } from "../ledger.ts";
+import { openLedger } from "./ledger.ts";
+import type { OnForgotten, State } from "./open.ts";
 
 /** Whose ledger, and what it is opened for. */
 export type LedgerUse = {

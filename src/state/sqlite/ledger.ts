@@ -1,20 +1,20 @@
 import { type Insertable, type Kysely, sql } from "kysely";
-import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { type OperationName, operations, type WriteOperation } from "../contract/operations.ts";
-import { HoldfastError } from "../core/errors.ts";
-import type { Identity } from "../core/manifest.ts";
-import type { Recorded, RecordedHead } from "../core/recorded.ts";
-import type { SealKey } from "../seal/key.ts";
-import { open, seal, sealedVersion } from "../seal/seal.ts";
-import { openStoreApart, type StoreApart } from "../store/apart.ts";
-import type { Migrations } from "../store/migrate.ts";
-import type { OpenOptions } from "../store/open.ts";
-import { openStoreReadOnly } from "../store/read-only.ts";
-import { rowsOf } from "../store/sqlite.ts";
-import { type Statement, statement } from "../store/statement.ts";
-import type { Intent, Ledger, PendingIntent } from "./ledger.ts";
-import { noFacts, type RememberedFacts } from "./memory.ts";
-import { insideText, type Tally, tallyWith } from "./tally.ts";
+import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { type OperationName, operations, type WriteOperation } from "../../contract/operations.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import type { Identity } from "../../core/manifest.ts";
+import type { Recorded, RecordedHead } from "../../core/recorded.ts";
+import type { SealKey } from "../../seal/key.ts";
+import { open, seal, sealedVersion } from "../../seal/seal.ts";
+import { openStoreApart, type StoreApart } from "../../store/apart.ts";
+import type { Migrations } from "../../store/migrate.ts";
+import type { OpenOptions } from "../../store/open.ts";
+import { openStoreReadOnly } from "../../store/read-only.ts";
+import { rowsOf } from "../../store/sqlite.ts";
+import { type Statement, statement } from "../../store/statement.ts";
+import type { Intent, Ledger, PendingIntent } from "../ledger.ts";
+import { contentText, type ReceiptDigest, receiptDigest } from "../receipt-digest.ts";
+import { noFacts, type RememberedFacts } from "../server-facts.ts";
 
 type Tables = {
   server: { server: string; facts: string };
@@ -29,7 +29,7 @@ type Tables = {
     sealed: Uint8Array;
     /** What tells this receipt from every other: the beginning of what is sealed, with its nonce, as hex. */
     mark: string;
-    /** By what its inside is recognised without opening it; null in a ledger of an earlier release. */
+    /** The digest of its content; null in a ledger of an earlier release. */
     tally: string | null;
   };
   intent: {
@@ -65,7 +65,7 @@ type Head = readonly [
   version: number | null,
   at: number,
   mark: string,
-  tally: string | null,
+  digest: string | null,
 ];
 
 /** The steps of the ledger's schema. */
@@ -146,17 +146,17 @@ export const migrations: Migrations = {
   },
 };
 
-type Place = { readonly server: string; readonly key: SealKey; readonly tally: Tally };
+type Place = { readonly server: string; readonly key: SealKey; readonly digest: ReceiptDigest };
 
 /** Whose ledger is opened, and how. */
-export type LedgerOptions = Omit<Place, "tally"> & Pick<OpenOptions, "notify"> & { readonly isReadOnly?: boolean };
+export type LedgerOptions = Omit<Place, "digest"> & Pick<OpenOptions, "notify"> & { readonly isReadOnly?: boolean };
 
 /** Opens the ledger of one server in a SQLite file; as it is, where it is only read. */
 export async function openLedger(
   path: string,
   { server, key, isReadOnly = false, ...options }: LedgerOptions,
 ): Promise<Ledger> {
-  const place: Place = { server, key, tally: tallyWith(key) };
+  const place: Place = { server, key, digest: receiptDigest(key) };
   const store = isReadOnly
     ? await openStoreReadOnly<Tables>(path, migrations)
     : await openStoreApart<Tables>(path, migrations, options);
@@ -168,7 +168,7 @@ export async function openLedger(
   const receiptPut = (receipt: Recorded): Statement => put.receipt(receiptRow(place, receipt));
   return {
     heads: () => everyHead(store, server),
-    tally: place.tally,
+    digest: place.digest,
     recorded: async (identities) => {
       const wanted = identities ?? (await everyHead(store, server)).keys();
       return receiptsOf(store, place, wanted);
@@ -254,12 +254,12 @@ async function everyHead({ read }: StoreApart<Tables>, server: string): Promise<
   const query = read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").compile();
   const heads = new Map<Identity, RecordedHead>();
   const kinds = new Map<string, string>();
-  for (const [identity, type, id, version, at, mark, tally] of rowsOf<Head>(read.getExecutor(), query)) {
+  for (const [identity, type, id, version, at, mark, digest] of rowsOf<Head>(read.getExecutor(), query)) {
     // The same few texts, each once.
     const kind = kinds.get(type) ?? type;
     kinds.set(type, kind);
     const head = { identity, kind, id, version, at, mark };
-    heads.set(identity, tally === null ? head : { identity, kind, id, version, at, mark, tally });
+    heads.set(identity, digest === null ? head : { identity, kind, id, version, at, mark, digest });
   }
   return heads;
 }
@@ -295,13 +295,13 @@ async function mustBeOurs({ read }: StoreApart<Tables>, key: SealKey): Promise<v
   });
 }
 
-function receiptRow({ server, key, tally }: Place, receipt: Recorded): Insertable<Tables["receipt"]> {
+function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<Tables["receipt"]> {
   const { identity, kind, id, version, at, echo } = receipt;
-  const inside = insideText(receipt);
-  const sealed = seal(key, inside, `receipt ${server} ${identity}`);
+  const content = contentText(receipt);
+  const sealed = seal(key, content, `receipt ${server} ${identity}`);
   const mark = sealed.toString("hex", 0, MARK_BYTES);
-  const told = echo === null ? null : tally(inside);
-  return { server, identity, kind, external_id: id, version, at, sealed, mark, tally: told };
+  const tally = echo === null ? null : digest(content);
+  return { server, identity, kind, external_id: id, version, at, sealed, mark, tally };
 }
 
 function recordedFrom(key: SealKey, row: Tables["receipt"]): Recorded {

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastError } from "../core/errors.ts";
-import { UnsafePathError } from "../files/unsafe-path.ts";
-import { createFile, tryWriting } from "../files/write.ts";
-import { freshKey, keyFrom, loadKey, readKeys, type SealKey } from "../seal/key.ts";
-import { makeFolder } from "../store/folder.ts";
-import { holdExclusiveLock } from "../store/lock.ts";
-import { isUnwritable, unusableAt, whyUnusable } from "../store/store-error.ts";
+import { HoldfastError } from "../../core/errors.ts";
+import { UnsafePathError } from "../../files/unsafe-path.ts";
+import { createFile, tryWriting } from "../../files/write.ts";
+import { freshKey, keyFrom, loadKey, readKeys, type SealKey } from "../../seal/key.ts";
+import { makeFolder } from "../../store/folder.ts";
+import { holdExclusiveLock } from "../../store/lock.ts";
+import { isUnwritable, unusableAt, whyUnusable } from "../../store/store-error.ts";
 
 /** Told what a run cannot remember for the next one, and why: the path and the cause. */
 export type OnForgotten = (what: string, why: string) => void;

@@ -1,14 +1,14 @@
 import type { SealKey } from "../seal/key.ts";
 import type { Ledger } from "./ledger.ts";
-import { noFacts } from "./memory.ts";
-import { tallyWith } from "./tally.ts";
+import { receiptDigest } from "./receipt-digest.ts";
+import { noFacts } from "./server-facts.ts";
 
 /** The ledger of a run that only reads, where none can be kept: it knows nothing, and takes nothing. */
 export function emptyLedger(key: SealKey): Ledger {
   const refused = () => Promise.reject(new TypeError("a run without a ledger cannot write"));
   return {
     heads: async () => new Map(),
-    tally: tallyWith(key),
+    digest: receiptDigest(key),
     recorded: async () => new Map(),
     record: refused,
     forget: refused,

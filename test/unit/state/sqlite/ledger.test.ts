@@ -1,14 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Recorded } from "../../../src/core/recorded.ts";
-import type { Intent, Ledger } from "../../../src/engine/ledger.ts";
-import { migrations, openLedger } from "../../../src/engine/ledger-store.ts";
-import { type Inside, insideText } from "../../../src/engine/tally.ts";
-import { keyFrom } from "../../../src/seal/key.ts";
-import { imagesDuring } from "../../support/database-images.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../support/schemas.ts";
+import type { Recorded } from "../../../../src/core/recorded.ts";
+import { keyFrom } from "../../../../src/seal/key.ts";
+import type { Intent, Ledger } from "../../../../src/state/ledger.ts";
+import { contentText, type ReceiptContent } from "../../../../src/state/receipt-digest.ts";
+import { migrations, openLedger } from "../../../../src/state/sqlite/ledger.ts";
+import { imagesDuring } from "../../../support/database-images.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../../support/schemas.ts";
 
 const key = keyFrom("11".repeat(32));
 const CANARY = "CANARY-3f9c1d";
@@ -61,17 +61,17 @@ describe("the ledger", () => {
   test("tells what a receipt says without opening it, to who knows both sides and has the key", async () => {
     const { path, open } = await place();
     const { identity, written, echo } = receipt();
-    const tallied = async (ledger: Ledger) => (await ledger.heads()).get(identity)?.tally;
+    const digestOf = async (ledger: Ledger) => (await ledger.heads()).get(identity)?.digest;
     await using ledger = await open();
     await ledger.record([receipt(), { ...receipt("web"), echo: null }]);
-    const tally = (inside: Inside) => ledger.tally(insideText(inside));
-    expect(await tallied(ledger)).toBe(tally({ written, echo }));
-    expect(await tallied(ledger)).not.toBe(tally({ written: { ...written, name: "other" }, echo }));
-    expect(await tallied(ledger)).not.toBe(tally({ written, echo: { ...echo, replicas: 2 } }));
-    expect((await ledger.heads()).get("service/c1:ws1/web")).not.toHaveProperty("tally");
+    const digest = (content: ReceiptContent) => ledger.digest(contentText(content));
+    expect(await digestOf(ledger)).toBe(digest({ written, echo }));
+    expect(await digestOf(ledger)).not.toBe(digest({ written: { ...written, name: "other" }, echo }));
+    expect(await digestOf(ledger)).not.toBe(digest({ written, echo: { ...echo, replicas: 2 } }));
+    expect((await ledger.heads()).get("service/c1:ws1/web")).not.toHaveProperty("digest");
     await using others = await openLedger(`${path}-2`, { server: "http://server", key: keyFrom("22".repeat(32)) });
     await others.record([receipt()]);
-    expect(await tallied(others)).not.toBe(await tallied(ledger));
+    expect(await digestOf(others)).not.toBe(await digestOf(ledger));
   });
 
   test("F77 remembers at which paths nothing is recorded, and which an intent leaves alone", async () => {

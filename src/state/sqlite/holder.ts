@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { readOwnFile } from "../files/read.ts";
-import { createFile } from "../files/write.ts";
-import type { State } from "./state.ts";
+import { readOwnFile } from "../../files/read.ts";
+import { createFile } from "../../files/write.ts";
+import type { State } from "./open.ts";
 
 // It holds eight characters.
 const MOST_BYTES = 1024;

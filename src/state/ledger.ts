@@ -2,8 +2,8 @@ import type { JsonObject } from "../contract/json.ts";
 import type { WriteOperation } from "../contract/operations.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Recorded, RecordedHead } from "../core/recorded.ts";
-import type { LearnedFacts, RememberedFacts } from "./memory.ts";
-import type { Tally } from "./tally.ts";
+import type { ReceiptDigest } from "./receipt-digest.ts";
+import type { LearnedFacts, RememberedFacts } from "./server-facts.ts";
 
 /** A write that is about to be sent, or whose outcome is not known yet. */
 export type Intent = {
@@ -40,8 +40,8 @@ export type PendingIntent = Intent & {
 export type Ledger = {
   /** The outside of every receipt: opening them all is more work than most runs need. */
   readonly heads: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
-  /** Tells what the tally of a receipt would be. */
-  readonly tally: Tally;
+  /** Answers the digest that a receipt with this content would have. */
+  readonly digest: ReceiptDigest;
   /** The receipts of these resources, opened; all of them without. */
   readonly recorded: (identities?: Iterable<Identity>) => Promise<ReadonlyMap<Identity, Recorded>>;
   /** Remembers receipts, durably. */

@@ -1,0 +1,32 @@
+import type { Identity } from "../core/manifest.ts";
+
+/** Whether a dryRun of this server was shown to change nothing (`design.md` promise 1). */
+export type DryRunProof = "unproven" | "proven" | "ignored";
+
+/** What is remembered of a control plane between runs. */
+export type RememberedFacts = {
+  /** The extensions that have answered; that one is missing is found out anew by each run. */
+  readonly routes: { readonly [operation: string]: "yes" | "no" };
+  readonly dryRun: DryRunProof;
+  /** Whether operation 5 registered a version here; null while nobody knows. */
+  readonly registers: boolean | null;
+  /** Orphans that the operator let go of with `--allow-shrink`: they no longer count as missing. */
+  readonly released?: readonly Identity[];
+  /** Whether a write with an Idempotency-Key is made once here. */
+  readonly honoursKeys?: boolean;
+  /** The id of the subject that the control plane takes us for. */
+  readonly subject?: string | null;
+  /** The last lease that a run of ours had here. */
+  readonly lease?: NumberedLease | null;
+};
+
+/** What was learned, to be merged into what is remembered: a null forgets. */
+export type LearnedFacts = {
+  readonly [name in keyof Omit<RememberedFacts, "routes">]?: RememberedFacts[name] | null;
+} & { readonly routes?: { readonly [operation: string]: "yes" | "no" | null } };
+
+/** A lease by what tells whether others had it in between. */
+export type NumberedLease = { readonly scope: string; readonly number: number };
+
+/** A control plane of which nothing is known yet. */
+export const noFacts: RememberedFacts = { routes: {}, dryRun: "unproven", registers: null };
