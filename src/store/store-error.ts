@@ -93,7 +93,7 @@ const causes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [10, "reading or writing failed"],
   [13, "no space is left on the disk"],
   [14, "it cannot be opened"],
-  [IOERR_WRITE, "nothing more can be written: the disk, a quota or a limit is used up"],
+  [IOERR_WRITE, "no space is left on the disk, or a quota or limit is used up"],
   // The index of the log could not grow.
   [IOERR_SHMSIZE, "no space is left on the disk"],
 ]);

@@ -47,11 +47,13 @@ function valueFor(column: string, type: string): number | string {
   return column === "json" ? "{}" : column;
 }
 
-/** Copies the rows of a database into the tables and columns of an older one. */
+/** Copies the rows of a database into the tables and columns of an older one, whose tables it may have lost since. */
 export function copyRows(from: string, to: string): void {
   using connection = new DatabaseSync(to);
   connection.prepare("ATTACH ? AS newer").run(from);
+  const isKept = connection.prepare("SELECT 1 FROM newer.sqlite_schema WHERE type = 'table' AND name = ?");
   for (const table of tablesOf(connection)) {
+    if (isKept.get(table) === undefined) continue;
     const columns = connection.prepare("SELECT name FROM pragma_table_info(?)").all(table);
     const names = columns.map(({ name }) => `"${name}"`).join();
     connection.exec(`INSERT INTO main."${table}" (${names}) SELECT ${names} FROM newer."${table}"`);
