@@ -27,8 +27,8 @@ await build({
   // Threads stand beside the chunks that start them, under the names that they have among the sources.
   entryPoints: {
     holdfast: "src/cli.ts",
-    worker: "src/source/parse/worker.ts",
-    thread: "src/source/thread.ts",
+    worker: "src/yaml/worker.ts",
+    thread: "src/manifests/thread.ts",
     committer: "src/store/committer.ts",
   },
   outdir,

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { HoldfastConfig } from "../contract/generated/config.ts";
+import { type SourceMemory, sourceMemory } from "../manifests/memory.ts";
 import type { SealKey } from "../seal/key.ts";
 import { defaultLimits } from "../source/limits.ts";
-import { type SourceMemory, sourceMemory } from "../source/memory.ts";
 import { existingKey } from "../state/sqlite/open.ts";
 import { unusableAt } from "../store/store-error.ts";
 import { buildOf } from "./build.ts";

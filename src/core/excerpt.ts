@@ -1,4 +1,5 @@
-import { isCredential, isSecretKey, MASK, redact } from "./sensitive.ts";
+import { isCredential, MASK } from "../model/credential.ts";
+import { isSecretKey, redact } from "./sensitive.ts";
 
 /** A line of a source file as a report may show it, and where the caret goes (from 1). */
 export type Excerpt = { readonly line: string; readonly column: number };

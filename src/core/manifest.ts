@@ -1,7 +1,5 @@
 import type { JsonObject } from "../contract/json.ts";
-
-/** A place in a source file, both numbers from 1. */
-export type Position = { readonly line: number; readonly column: number };
+import type { Position } from "../model/position.ts";
 
 /** `kind/` and the fqn-like key of a resource, such as `service/c1:ws1/api`. */
 export type Identity = string;

@@ -1,7 +1,7 @@
 import jsonPatch from "fast-json-patch";
 import { isObject, type Json } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { MASK } from "./sensitive.ts";
+import { MASK } from "../model/credential.ts";
 import { veil } from "./veil.ts";
 
 // Separates a mask from the value it hides while two masked documents are compared; never leaves this file.

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { MASK } from "./sensitive.ts";
+import { MASK } from "../model/credential.ts";
 import { veil } from "./veil.ts";
 
 // Shorter ones stand in half the words of any sentence, and hide nothing.

@@ -1,8 +1,9 @@
 import type { Json } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
+import { MASK } from "../model/credential.ts";
 import { compareText } from "./diagnostic.ts";
 import { children } from "./normal.ts";
-import { isSensitiveField, MASK, redact } from "./sensitive.ts";
+import { isSensitiveField, redact } from "./sensitive.ts";
 
 /** A manifest, its keys in order, with every value that could be a secret replaced, by the mask or by what `mask` makes of it. */
 export function veil(

@@ -1,5 +1,5 @@
 import type { Json } from "../contract/json.ts";
-import { MASK } from "../core/sensitive.ts";
+import { MASK } from "../model/credential.ts";
 import { printable } from "./escape.ts";
 
 const LONGEST = 120;

@@ -4,6 +4,7 @@ import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isBelow } from "./clean.ts";
 import { digestOf } from "./content.ts";
+import { fileDiagnostic } from "./file-diagnostic.ts";
 import { startsOf } from "./folder.ts";
 import { listTree, noRepository, readBlobHead, readBlobs, resolveCommit, type TreeEntry } from "./git.ts";
 import {
@@ -21,7 +22,7 @@ import type { Limits } from "./limits.ts";
 import { HEAD_BYTES } from "./open.ts";
 import { pacer } from "./pace.ts";
 import { prefixIn, type Repository } from "./repository.ts";
-import { fileDiagnostic, type Revision, type SourceFile } from "./revision.ts";
+import type { Revision, SourceFile } from "./revision.ts";
 
 /** Which commit is read, and what of it. */
 export type CommitOptions = {

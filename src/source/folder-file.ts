@@ -1,8 +1,8 @@
 import { HoldfastError } from "../core/errors.ts";
 import { digestOf } from "./content.ts";
 import { blobId, type Head } from "./git.ts";
+import type { FileState } from "./known-files.ts";
 import { openFile } from "./open.ts";
-import type { Outside } from "./remembered.ts";
 import type { SourceFile } from "./revision.ts";
 import type { Stamp } from "./stamp.ts";
 
@@ -18,7 +18,7 @@ export type FolderPlace = {
 };
 
 /** What was found out of a file by looking at it, or is remembered of it. */
-export type Found = Omit<Outside, "digest"> & Pick<SourceFile, "digest">;
+export type Found = Omit<FileState, "digest"> & Pick<SourceFile, "digest">;
 
 /**
  * A file of a folder. Its bytes are given out once, so that nobody holds them for longer than needed; after that they are

@@ -4,6 +4,7 @@ import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isCommit } from "./clean.ts";
 import { digestOf } from "./content.ts";
+import { fileDiagnostic } from "./file-diagnostic.ts";
 import { FolderFile, type FolderPlace } from "./folder-file.ts";
 import { headOf } from "./git.ts";
 import {
@@ -16,13 +17,13 @@ import {
   type Scope,
   scopeOf,
 } from "./ignore.ts";
+import type { FileState, KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
 import { lookAt, openFile, type Room } from "./open.ts";
 import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
-import type { Outside, RememberedSource } from "./remembered.ts";
 import type { Repository } from "./repository.ts";
-import { fileDiagnostic, type Revision } from "./revision.ts";
+import type { Revision } from "./revision.ts";
 import { slabs } from "./slabs.ts";
 import { isUntouched, stampOf } from "./stamp.ts";
 
@@ -38,7 +39,7 @@ export type FolderOptions = {
   /** The repository that the root lies in. */
   readonly repository: Repository | null;
   /** What an earlier run knew of it: what was not touched since is not read. */
-  readonly remembered?: RememberedSource;
+  readonly remembered?: KnownFiles;
 };
 
 /** Reads a folder as it is now. */
@@ -290,7 +291,7 @@ function readOne(reading: Reading, path: string): FolderFile | null {
   }
 }
 
-function untouched(reading: Reading, path: string): Outside | null {
+function untouched(reading: Reading, path: string): FileState | null {
   const { remembered } = reading;
   const known = remembered?.files.get(path);
   if (remembered === undefined || known === undefined) return null;

@@ -32,14 +32,3 @@ export type Revision = {
   /** What could not be read, or was passed over though it looks like a manifest file. */
   readonly diagnostics: readonly Diagnostic[];
 };
-
-/** A diagnostic about a file as a whole. */
-export function fileDiagnostic(
-  severity: Diagnostic["severity"],
-  code: string,
-  file: string,
-  summary: string,
-  detail: string | null = null,
-): Diagnostic {
-  return { severity, code, summary, detail, file, line: null, column: null };
-}

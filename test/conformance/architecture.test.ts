@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, normalize, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
-const plumbing = ["contract", "schema", "files", "store", "seal", "http", "log"];
+const plumbing = ["contract", "schema", "model", "files", "store", "seal", "http", "log"];
 const pure = ["contract", "core", "kinds"];
 const outer = [...plumbing, ...pure];
 
@@ -12,20 +12,23 @@ const outer = [...plumbing, ...pure];
 const borders: { readonly [room: string]: readonly string[] } = {
   contract: [],
   schema: ["contract"],
+  model: ["contract"],
   files: ["contract"],
   store: ["contract", "files"],
   seal: ["contract", "files"],
   http: ["contract"],
   log: ["contract"],
-  core: ["contract"],
-  kinds: ["contract", "core"],
+  core: ["contract", "model"],
+  kinds: ["contract", "model", "core"],
   client: outer,
-  source: outer,
+  yaml: ["contract", "model"],
+  source: [...outer, "yaml"],
+  manifests: [...outer, "yaml", "source"],
   state: outer,
   render: outer,
-  engine: [...outer, "client", "source", "state", "render"],
-  server: plumbing,
-  commands: [...outer, "client", "source", "state", "render", "engine", "server"],
+  engine: [...outer, "client", "yaml", "source", "manifests", "state", "render"],
+  server: [...plumbing, "yaml"],
+  commands: [...outer, "client", "yaml", "source", "manifests", "state", "render", "engine", "server"],
   cli: [...outer, "commands", "render"],
 };
 
@@ -76,7 +79,7 @@ describe("the house", () => {
   });
 
   it("keeps clock, chance and the outside world out of what decides", () => {
-    const deciding = files.filter((file) => ["core", "kinds", "contract"].includes(roomOf(file)));
+    const deciding = files.filter((file) => ["contract", "model", "core", "kinds"].includes(roomOf(file)));
     const reaching = deciding.filter((file) =>
       /Date\.now|new Date\(\)|Math\.random|process\.|node:(?:fs|net|http|child_process)/.test(
         readFileSync(join("src", file), "utf8"),
@@ -92,6 +95,11 @@ describe("the house", () => {
     ["src/client/probe.ts", "../engine/apply.ts"],
     ["src/state/probe.ts", "../source/folder.ts"],
     ["src/core/probe.ts", "../state/ledger.ts"],
+    ["src/model/probe.ts", "../core/plan.ts"],
+    ["src/yaml/probe.ts", "../source/open.ts"],
+    ["src/yaml/probe.ts", "../core/diagnostic.ts"],
+    ["src/source/probe.ts", "../manifests/load.ts"],
+    ["src/manifests/probe.ts", "../engine/apply.ts"],
     ["src/engine/probe.ts", "../server/app.ts"],
     ["src/engine/probe.ts", "../commands/apply.ts"],
     ["src/server/probe.ts", "../core/plan.ts"],

@@ -6,7 +6,7 @@ import type { Shape } from "../../../src/contract/shape.ts";
 import { differences } from "../../../src/core/diff.ts";
 import { equal, normalise } from "../../../src/core/normal.ts";
 import { patchBetween } from "../../../src/core/patch.ts";
-import { MASK } from "../../../src/core/sensitive.ts";
+import { MASK } from "../../../src/model/credential.ts";
 import { against, present, prompt, service, shapeOf } from "./given.ts";
 
 const serviceShape = shapeOf("service");

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { differences } from "../../../src/core/diff.ts";
 import { scrub } from "../../../src/core/scrub.ts";
-import { isCredential, isSecretKey, isSecretReference, MASK, redact } from "../../../src/core/sensitive.ts";
+import { isSecretKey, isSecretReference, redact } from "../../../src/core/sensitive.ts";
+import { isCredential, MASK } from "../../../src/model/credential.ts";
 import { service, shapeOf } from "./given.ts";
 
 describe("names", () => {

@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
+import { type Loaded, type LoadRules, load } from "../../../src/manifests/load.ts";
 import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
-import { type Loaded, type LoadRules, load } from "../../../src/source/load.ts";
 import type { Revision } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 

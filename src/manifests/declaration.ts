@@ -1,0 +1,83 @@
+import type { Json, JsonObject } from "../contract/json.ts";
+import type { Kind } from "../core/kind.ts";
+import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
+import { namingFields } from "../model/naming-fields.ts";
+import { schemaFor } from "../schema/known.ts";
+import type { SourceFile } from "../source/revision.ts";
+import type { Locate } from "../yaml/locate.ts";
+import type { Meaning } from "./meaning.ts";
+
+/** A document that declares a resource of ours, sound or not. */
+export type Declaration = Named & {
+  readonly kind: Kind;
+  readonly type: string;
+  readonly value: JsonObject;
+  /** What it refers to; nothing where it is not sound. */
+  readonly references: readonly Reference[];
+  readonly file: SourceFile;
+  /** Its place among the documents of the file. */
+  readonly index: number;
+  readonly line: number;
+  readonly locate: Locate;
+  /** Lets go of the value, which is then read again for whoever asks; absent where it has to be held. */
+  readonly forget?: () => void;
+  /** Whether it passed everything that can be told from it alone. */
+  readonly isSound: boolean;
+  /** By what it is known to mean something sound; null where that is not known yet. */
+  readonly meaning: Meaning | null;
+};
+
+/** What a declaration is called; null when its manifest does not even tell that. */
+export type Named = {
+  readonly identity: Identity | null;
+  /** The part of the identity after the kind, without a version. */
+  readonly key: string | null;
+};
+
+const NAMELESS: Named = { identity: null, key: null };
+
+/** The name of a manifest of a kind; a manifest that lacks a field which its key is made of has none. */
+export function nameOf(kind: Kind, type: string, value: JsonObject): Named {
+  if (!keyFields(type).every((field) => isFilled(value[field]))) return NAMELESS;
+  const key = kind.key(value);
+  const { version } = value;
+  const suffix = kind.versions !== undefined && Number.isInteger(version) ? `@${version}` : "";
+  return { key, identity: `${kind.type}/${key}${suffix}` };
+}
+
+/** The part of an identity after its kind, without the version that its manifest names. */
+export function keyIn(kind: Kind, identity: Identity): string {
+  const key = identity.slice(kind.type.length + 1);
+  return kind.versions === undefined ? key : splitVersion(key).name;
+}
+
+const known = new Map<string, readonly string[]>();
+
+function keyFields(type: string): readonly string[] {
+  const before = known.get(type);
+  if (before !== undefined) return before;
+  const required = schemaFor(type)?.required ?? [];
+  const fields = namingFields.filter((field) => field === "name" || (field !== "type" && required.includes(field)));
+  known.set(type, fields);
+  return fields;
+}
+
+const isFilled = (value: Json | undefined) => typeof value === "string" && value !== "";
+
+// Every part takes characters that the next one does not, so that no line takes longer than it is long.
+const FIELD = new RegExp(
+  `^([ \\t]*)["']?(${namingFields.join("|")})["']?[ \\t]*:[ \\t]*["']?([\\w.:@/-]{1,256})["']?(?:[ \\t]*,)?[ \\t]*(?:#.*)?\\r?$`,
+  "gm",
+);
+
+/** The fields that would name a manifest, as far as a text that cannot be parsed still shows them. */
+export function salvage(text: string): JsonObject {
+  const found = Array.from(text.matchAll(FIELD), ([, { length = 0 } = "", key = "", value = ""]) => ({
+    length,
+    key,
+    value,
+  }));
+  // In JSON the fields of the whole are indented too, and less than those of its parts.
+  const outermost = /^\s*\{/.test(text) ? Math.min(...found.map(({ length }) => length)) : 0;
+  return Object.fromEntries(found.flatMap(({ length, key, value }) => (length === outermost ? [[key, value]] : [])));
+}

@@ -1,0 +1,284 @@
+import { isObject } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { globMatches } from "../core/glob.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Position } from "../model/position.ts";
+import { fileDiagnostic, inFile, type Saying } from "../source/file-diagnostic.ts";
+import type { Limits } from "../source/limits.ts";
+import type { SourceFile } from "../source/revision.ts";
+import { formatOf, type ParsedDocument, type ParsedFile, type Reading } from "../yaml/document.ts";
+import { quoted } from "../yaml/fault.ts";
+import { lineFinder } from "../yaml/line-finder.ts";
+import { type Locate, locator } from "../yaml/locate.ts";
+import { readHere } from "../yaml/read.ts";
+import { glimpse } from "../yaml/text.ts";
+import type { AsideReader } from "../yaml/worker-reader.ts";
+import { type Declaration, nameOf, salvage } from "./declaration.ts";
+import { claim, claimsType, type Detected, detect, isPlanText } from "./detect.ts";
+import type { Findings } from "./diagnostic-list.ts";
+import { examine } from "./examine.ts";
+import { Origin, Outlined } from "./lazy-manifest.ts";
+import { meaningAlone } from "./meaning.ts";
+import { isReadable } from "./reparse.ts";
+
+/** What one file contributes. */
+export type FileContent = {
+  readonly declarations: readonly Declaration[];
+  readonly unmanaged: number;
+  /** Whether it can be read again quickly, and so need not be kept. */
+  readonly isReadable: boolean;
+};
+
+/** The rules that files are read by. */
+export type DeclareRules = {
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly limits: Limits;
+  readonly unknownFields: "refuse" | "warn";
+  /** Globs over paths that may hold values in a known credential format. */
+  readonly allowLiteralSecrets: readonly string[];
+  /** Tells past dates. */
+  readonly now: Date;
+};
+
+/** What reading any file needs. */
+export type DeclareOptions = DeclareRules & {
+  /** Reads what is not read at once. */
+  readonly aside: AsideReader;
+  /** Gives others their turn between documents. */
+  readonly pause: () => Promise<void> | undefined;
+};
+
+/** Who hears what is wrong. */
+type Hearing = Pick<Findings, "add">;
+
+/**
+ * Reads the declarations of one file, reporting what is wrong in it: at once where it can be read here, so that nothing of
+ * its text outlives it, and later where it is read aside.
+ */
+export function declare(file: SourceFile, options: DeclareOptions, found: Hearing): FileContent | Promise<FileContent> {
+  if (file.size > options.limits.fileBytes) {
+    const glimpsed = glimpse(file.bytes());
+    if (!isPlanText(glimpsed)) found.add(tooLarge(file, glimpsed, options.limits));
+    return { declarations: [], unmanaged: 1, isReadable: false };
+  }
+  const bytes = file.bytes();
+  return declareHere(file, bytes, options, found) ?? declareAside({ file, bytes, options, found });
+}
+
+/** Reads the declarations of one file where that is quick and certain; null where it has to be read aside. */
+export function declareHere(
+  file: SourceFile,
+  bytes: Uint8Array,
+  options: DeclareRules,
+  found: Hearing,
+): FileContent | null {
+  const parsed = readHere(bytes, readingOf(file, options));
+  if (parsed === null) return null;
+  const reader = readerOf({ file, bytes, options, found }, parsed);
+  for (const [index, document] of parsed.documents.entries()) reader.read(document, index);
+  return reader.content();
+}
+
+function readingOf({ path }: SourceFile, { limits }: DeclareRules): Reading {
+  return { format: formatOf(path) ?? "yaml", limits, worthy: claim };
+}
+
+type Given<Options> = {
+  readonly file: SourceFile;
+  readonly bytes: Uint8Array;
+  readonly options: Options;
+  readonly found: Hearing;
+};
+
+async function declareAside(given: Given<DeclareOptions>): Promise<FileContent> {
+  const { file, bytes, options } = given;
+  const parsed = await options.aside.read(bytes, readingOf(file, options));
+  const reader = readerOf(given, parsed);
+  for (const [index, document] of parsed.documents.entries()) {
+    reader.read(document, index);
+    const turn = options.pause();
+    if (turn !== undefined) await turn;
+  }
+  const content = reader.content();
+  // A file that was too much for the thread this time may not be the next.
+  return parsed.faults.length === 0 ? content : { ...content, isReadable: false };
+}
+
+type FileReader = {
+  readonly read: (document: ParsedDocument, index: number) => void;
+  readonly content: () => FileContent;
+};
+
+function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
+  const { text, faults, documents } = parsed;
+  const isReadAgain = isReadable(file, documents);
+  const origin = isReadAgain ? new Origin(file, options.limits) : null;
+  let isAllowed: boolean | null = null;
+  const allowsSecrets = (): boolean => {
+    isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatches(glob, file.path));
+    return isAllowed;
+  };
+  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], origin, allowsSecrets };
+  const declarations: Declaration[] = [];
+  return {
+    read: (document, index) => {
+      const declaration = readDocument(reader, document, index);
+      if (declaration !== null) declarations.push(declaration);
+    },
+    content: () => {
+      if (faults.length > 0) return unread(file, bytes, parsed, found);
+      if (documents.length === 0) {
+        found.add(fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing"));
+      }
+      for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
+      const unmanaged = documents.length - declarations.length;
+      return { declarations, unmanaged, isReadable: isReadAgain };
+    },
+  };
+}
+
+type Foreign = Saying & { readonly position: Position };
+
+type Reader = {
+  readonly file: SourceFile;
+  readonly options: DeclareRules;
+  readonly found: Hearing;
+  readonly positionAt: (offset: number) => Position;
+  /** What is not ours in the file. */
+  readonly foreign: Foreign[];
+  /** Null where it cannot be read again quickly. */
+  readonly origin: Origin | null;
+  /** Whether the file may hold values in a known credential format; asked of the globs once. */
+  readonly allowsSecrets: () => boolean;
+};
+
+const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
+
+function tooLarge(file: SourceFile, glimpsed: string, { fileBytes }: Limits): Diagnostic {
+  const isOurs = claimsType(glimpsed);
+  const summary = `larger than ${fileBytes} bytes, and not read`;
+  return fileDiagnostic(
+    isOurs ? "error" : "warning",
+    "too-large",
+    file.display,
+    summary,
+    isOurs ? "Split the file." : PASSED_OVER,
+  );
+}
+
+// A file that is no text at all, or has a fault as a whole.
+function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFile, found: Hearing): FileContent {
+  const isOurs = claimsType(text === "" ? glimpse(bytes) : text);
+  const positionAt = lineFinder(text);
+  for (const fault of faults) {
+    found.add(inFile(file.display, isOurs ? fault : mild(fault), text === "" ? null : positionAt(fault.offset)));
+  }
+  return { declarations: [], unmanaged: 1, isReadable: isReadable(file, []) };
+}
+
+function mild({ code, summary }: Saying): Saying {
+  return { severity: "warning", code, summary, detail: PASSED_OVER };
+}
+
+function readDocument(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
+  if (document.value === null && document.faults.length > 0) return readBroken(reader, document, index);
+  const detected = detect(document.value);
+  switch (detected.is) {
+    case "foreign":
+      return passOver(reader, document, { severity: "warning", ...detected }, positionOf(reader, document, detected));
+    case "report":
+      return null;
+    case "faulty":
+      return refuse(reader, document, detected);
+    case "manifest": {
+      const kind = reader.options.kindOf(detected.type);
+      if (kind !== undefined && isObject(document.value)) {
+        return readManifest(reader, document, { kind, type: detected.type, value: document.value, index });
+      }
+      const summary = `the type ${quoted(detected.type)} is not managed`;
+      return passOver(reader, document, { severity: "warning", code: "unknown-type", summary, detail: null });
+    }
+  }
+}
+
+function passOver(
+  { foreign, positionAt }: Reader,
+  { offset }: ParsedDocument,
+  said: Saying,
+  position: Position = positionAt(offset),
+): null {
+  foreign.push({ ...said, position });
+  return null;
+}
+
+// Where a type is misspelt its place is worth finding; most of what is not ours is meant to be something else.
+function positionOf(
+  { positionAt }: Reader,
+  document: ParsedDocument,
+  { code, detail }: Pick<Saying, "code" | "detail">,
+): Position {
+  const isSlip = code === "unknown-type" && detail !== null;
+  return isSlip ? locator(document, positionAt)("/type") : positionAt(document.offset);
+}
+
+function refuse(
+  { file, found, positionAt }: Reader,
+  document: ParsedDocument,
+  detected: Detected & { is: "faulty" },
+): null {
+  const { key, summary, detail } = detected;
+  const position = key === "" ? positionAt(document.offset) : locator(document, positionAt)(`/${key}`, "key");
+  found.add(inFile(file.display, { severity: "error", code: "no-type", summary, detail }, position));
+  return null;
+}
+
+// Ten documents of one kind in a file need one warning.
+function foreignDiagnostics({ file, foreign }: Reader): readonly Diagnostic[] {
+  if (foreign.length === 0) return [];
+  return [...Map.groupBy(foreign, ({ summary }) => summary).values()].flatMap((alike) => {
+    const [first] = alike;
+    if (first === undefined) return [];
+    const summary = alike.length === 1 ? first.summary : `${first.summary} (${alike.length} documents)`;
+    return [inFile(file.display, { ...first, summary }, first.position)];
+  });
+}
+
+// What a broken document would have been called, so that what refers to it is blocked and not called undeclared.
+function readBroken(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
+  const { file, found, positionAt, options } = reader;
+  const [first] = document.faults;
+  if (!claimsType(document.chunk.text)) return first ? passOver(reader, document, mild(first)) : null;
+  for (const fault of document.faults) found.add(inFile(file.display, fault, positionAt(fault.offset)));
+  const value = salvage(document.chunk.text);
+  const type = typeof value.type === "string" ? value.type : "";
+  const kind = options.kindOf(type);
+  if (kind === undefined) return null;
+  const locate: Locate = () => positionAt(document.offset);
+  const { line } = locate("");
+  const broken = { isSound: false, references: [], meaning: null };
+  return { kind, type, ...nameOf(kind, type, value), value, file, index, line, locate, ...broken };
+}
+
+function readManifest(
+  reader: Reader,
+  document: ParsedDocument,
+  { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "value" | "index">,
+): Declaration {
+  const { file, found, positionAt, options, origin } = reader;
+  const locate = locator(document, positionAt);
+  const { unknownFields } = options;
+  const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
+  const faults = examine(document, type, value, { locate, positionAt }, { unknownFields, allowsSecrets });
+  for (const { position, ...said } of faults) found.add(inFile(file.display, said, position));
+  const isSound = faults.every(({ severity }) => severity === "warning");
+  const { line } = positionAt(document.offset);
+  const { identity, key } = nameOf(kind, type, value);
+  const references = isSound ? kind.references(value) : [];
+  const meaning = isSound ? meaningAlone(type, value, options.now) : null;
+  // The text of every file, or where each of its fields stands, would be most of what a run holds.
+  if (isSound && identity !== null && origin !== null) {
+    return new Outlined({ type, identity, line, index, references, meaning }, kind, origin, value);
+  }
+  const again = origin === null ? locator(document, positionAt) : origin.again.locate(index, line);
+  return { kind, type, identity, key, value, references, file, index, line, locate: again, isSound, meaning };
+}

@@ -1,0 +1,94 @@
+import { isObject, type Json } from "../contract/json.ts";
+import { documentTypes, schemaFor } from "../schema/known.ts";
+import { nearest } from "../schema/nearest.ts";
+import { quoted } from "../yaml/fault.ts";
+
+/** What a document is to us: a manifest of one of our types, somebody else's, or a manifest that does not say so. */
+export type Detected =
+  | { readonly is: "manifest"; readonly type: string }
+  | {
+      readonly is: "foreign";
+      readonly code: "not-a-manifest" | "unknown-type" | "empty";
+      readonly summary: string;
+      readonly detail: string | null;
+    }
+  /** What a command of ours wrote: a plan that was kept, say. */
+  | { readonly is: "report" }
+  | { readonly is: "faulty"; readonly key: string; readonly summary: string; readonly detail: string };
+
+const UNTYPED =
+  "Passed over. What is not ours can be listed in .holdfastignore; " +
+  `the \`type\` of a manifest is one of ${documentTypes.toSorted().join(", ")}.`;
+
+/** Tells what a document is by its `type`, and by what it looks like where that is missing. */
+export function detect(value: Json): Detected {
+  if (value === null) return foreign("empty", "an empty document");
+  if (Array.isArray(value)) return foreign("not-a-manifest", "no manifest: a list, not a mapping", listHint(value));
+  if (!isObject(value)) return foreign("not-a-manifest", "no manifest: a single value, not a mapping");
+  if (typeof value.type === "string") return typed(value.type);
+  if (value.format_version === "1.0" && isObject(value.summary)) return { is: "report" };
+  return nearMiss(value) ?? untyped(value);
+}
+
+/**
+ * Whether a text that cannot be read names a type of ours: only then do its faults count, since most of what a
+ * repository holds is not ours (templates, lock files, workflows).
+ */
+export function claimsType(text: string): boolean {
+  return claim.test(text);
+}
+
+/** Whether a text begins as what `plan` writes, whatever the manifests that it shows. */
+export function isPlanText(text: string): boolean {
+  return /^\{\s{1,8}"format_version": "1\.0",\s{1,8}"revision":/.test(text);
+}
+
+/** What a text that names a type of ours matches. */
+export const claim: RegExp = new RegExp(
+  `(?:^|[\\s,{"'-])type["']?[ \\t]*:[ \\t]*["']?(?:${documentTypes.join("|")})(?![\\w-])`,
+);
+
+function foreign(
+  code: "not-a-manifest" | "unknown-type" | "empty",
+  summary: string,
+  detail: string | null = null,
+): Detected {
+  return { is: "foreign", code, summary, detail };
+}
+
+function listHint(items: readonly Json[]): string | null {
+  const isOurs = items.some(
+    (item) => isObject(item) && typeof item.type === "string" && documentTypes.includes(item.type),
+  );
+  return isOurs ? "Its items look like manifests: write each as a document of its own, after a line of `---`." : null;
+}
+
+function typed(type: string): Detected {
+  if (documentTypes.includes(type)) return { is: "manifest", type };
+  const near = nearest(type, documentTypes);
+  const named = /^[\w./-]{1,64}$/.test(type) ? `the type ${quoted(type)}` : "this type";
+  const detail = near === undefined ? null : `Did you mean \`${near}\`?`;
+  return foreign("unknown-type", `${named} is not managed`, detail);
+}
+
+// `types: ./index.d.ts` is no slip; `tpye: service` is one. What the value says tells them apart.
+function nearMiss(value: { readonly [key: string]: Json }): Detected | null {
+  for (const [key, field] of Object.entries(value)) {
+    const words = Array.isArray(field) ? field : [field];
+    const names = words.filter((word) => typeof word === "string").map((word) => nearest(word, documentTypes));
+    const type = names.find((name) => name !== undefined);
+    if (type === undefined || nearest(key, ["type"]) === undefined) continue;
+    const summary = key === "type" ? "`type` is not a text" : `no \`type\`, but ${quoted(key)}`;
+    return { is: "faulty", key, summary, detail: `Write \`type: ${type}\`.` };
+  }
+  return null;
+}
+
+function untyped(value: { readonly [key: string]: Json }): Detected {
+  const type = documentTypes.find((each) => {
+    const required = (schemaFor(each)?.required ?? []).filter((key) => key !== "type");
+    return required.length > 1 && required.every((key) => Object.hasOwn(value, key));
+  });
+  if (type === undefined) return foreign("not-a-manifest", "no manifest: it has no `type`", UNTYPED);
+  return { is: "faulty", key: "", summary: "no `type`", detail: `It looks like a ${type}: add \`type: ${type}\`.` };
+}

@@ -1,0 +1,47 @@
+import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
+import type { Identity } from "../core/manifest.ts";
+
+/** How many diagnostics of each severity are kept; far more than anybody reads, few enough to hold. */
+const MOST = 10_000;
+
+/** Collects what there is to say, in bounded memory. */
+export type Findings = {
+  readonly add: (diagnostic: Diagnostic) => void;
+  /** In file order, with a last word on what was not kept. */
+  readonly all: () => readonly Diagnostic[];
+};
+
+/** Takes a declared identity out, saying why unless that has been said. */
+export type Refuse = (identity: Identity, diagnostic: Diagnostic | null) => void;
+
+/** A new, empty collection. */
+export function findings(): Findings {
+  const kept: { readonly [severity in Diagnostic["severity"]]: Diagnostic[] } = { error: [], warning: [] };
+  const dropped = { error: 0, warning: 0 };
+  return {
+    add(diagnostic) {
+      const list = kept[diagnostic.severity];
+      if (list.length < MOST) list.push(diagnostic);
+      else dropped[diagnostic.severity]++;
+    },
+    all() {
+      const more = (["error", "warning"] as const).flatMap((severity) =>
+        dropped[severity] === 0 ? [] : [rest(severity, dropped[severity])],
+      );
+      return [...sortDiagnostics([...kept.error, ...kept.warning]), ...more];
+    },
+  };
+}
+
+function rest(severity: Diagnostic["severity"], count: number): Diagnostic {
+  const summary = `${count} more ${severity}s, not listed`;
+  return {
+    severity,
+    code: "more",
+    summary,
+    detail: "Mend the first ones and look again.",
+    file: null,
+    line: null,
+    column: null,
+  };
+}

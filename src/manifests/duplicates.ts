@@ -1,0 +1,75 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { Identity } from "../core/manifest.ts";
+import { quoted } from "../yaml/fault.ts";
+import type { Declaration } from "./declaration.ts";
+import type { Refuse } from "./diagnostic-list.ts";
+
+/** Refuses what is declared more than once, and names declared both with and without a version number. */
+export function refuseTwins(
+  declarations: readonly Declaration[],
+  declared: ReadonlySet<Identity>,
+  refuse: Refuse,
+): void {
+  const named = declarations.reduce((count, { identity }) => (identity === null ? count : count + 1), 0);
+  // As many identities as names: mostly nothing is there twice, and need not be grouped.
+  const groups = named === declared.size ? [] : grouped(declarations, ({ identity }) => identity);
+  for (const [identity, twins] of groups) {
+    if (twins.length > 1) refuseAll(twins, refuse, (others) => twinFault(identity, others));
+  }
+  const versioned = declarations.filter(({ kind }) => kind.versions !== undefined);
+  for (const [name, versions] of grouped(versioned, ({ kind, key }) => (key === null ? null : `${kind.type}/${key}`))) {
+    const bare = versions.filter(({ identity }) => identity === name);
+    if (bare.length === 0 || bare.length === versions.length) continue;
+    refuseAll(versions, refuse, (others) => mixedFault(name, others));
+  }
+}
+
+type Wording = Pick<Diagnostic, "code" | "summary" | "detail">;
+
+function twinFault(identity: Identity, others: string): Wording {
+  return {
+    code: "duplicate-identity",
+    summary: `${quoted(identity)} is declared more than once`,
+    detail: `Also in ${others}. None of them is taken: keep one.`,
+  };
+}
+
+function mixedFault(name: string, others: string): Wording {
+  return {
+    code: "mixed-versions",
+    summary: `${quoted(name)} is declared both with and without a version number`,
+    detail: `Also in ${others}. Number all of its versions, or keep one manifest without a number.`,
+  };
+}
+
+const SHOWN = 3;
+
+function refuseAll(twins: readonly Declaration[], refuse: Refuse, wording: (others: string) => Wording): void {
+  for (const twin of twins) {
+    const { identity, file, line } = twin;
+    const others = twins
+      .filter((other) => other.file !== file || other.line !== line)
+      .map((other) => `${other.file.display}:${other.line}`);
+    const named =
+      others.length > SHOWN
+        ? `${others.slice(0, SHOWN).join(", ")} and ${others.length - SHOWN} more`
+        : others.join(", ");
+    if (identity !== null)
+      refuse(identity, { severity: "error", ...wording(named), file: file.display, ...twin.locate("/name") });
+  }
+}
+
+function grouped(
+  declarations: readonly Declaration[],
+  of: (declaration: Declaration) => string | null,
+): ReadonlyMap<string, readonly Declaration[]> {
+  const groups = new Map<string, Declaration[]>();
+  for (const declaration of declarations) {
+    const name = of(declaration);
+    if (name === null) continue;
+    const group = groups.get(name);
+    if (group) group.push(declaration);
+    else groups.set(name, [declaration]);
+  }
+  return groups;
+}

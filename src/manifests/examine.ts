@@ -1,0 +1,90 @@
+import { shapes } from "../contract/generated/shapes.ts";
+import type { JsonObject } from "../contract/json.ts";
+import type { Position } from "../model/position.ts";
+import { validateManifest } from "../schema/validate.ts";
+import { aboutOf, type Saying, worded } from "../source/file-diagnostic.ts";
+import type { ParsedDocument } from "../yaml/document.ts";
+import { type Fault, quoted } from "../yaml/fault.ts";
+import type { Locate } from "../yaml/locate.ts";
+import { literalSecrets } from "./literal-secrets.ts";
+
+/** Something wrong with a manifest, and where. */
+export type Placed = Saying & { readonly position: Position };
+
+type PositionAt = (offset: number) => Position;
+
+/** Choices of an examination. */
+export type ExamineOptions = {
+  readonly unknownFields: "refuse" | "warn";
+  /** Whether the file may hold values in a known credential format. */
+  readonly allowsSecrets: boolean;
+};
+
+// Faults after which the value is not what was meant, so that checking it would only mislead.
+const MISLEADING = new Set([
+  "merge-key",
+  "key",
+  "unknown-anchor",
+  "recursive-alias",
+  "too-many-nodes",
+  "too-many-keys",
+  "too-deep",
+  "too-large",
+]);
+
+/** Everything that is wrong with one manifest by itself. */
+export function examine(
+  document: ParsedDocument,
+  type: string,
+  value: JsonObject,
+  at: { readonly locate: Locate; readonly positionAt: PositionAt },
+  options: ExamineOptions,
+): readonly Placed[] {
+  const form = document.faults.map((fault) => formFault(fault, at.positionAt));
+  const isMisleading = form.some(({ code }) => MISLEADING.has(code));
+  const faults = isMisleading ? [] : validateManifest(type, value, { unknownFields: options.unknownFields });
+  const schema = faults.map((fault) => ({ ...worded(fault), position: at.locate(fault.pointer, aboutOf(fault)) }));
+  const secrets = secretFaults(type, value, document.hasCredentials && !options.allowsSecrets);
+  // The value that a fault of form left behind has been complained of already.
+  const replaced = form.filter(({ severity }) => severity === "error");
+  const fresh = schema.filter(({ position }) => !replaced.some((each) => isSame(each, position)));
+  return [...form, ...fresh, ...secrets.map(({ pointer, ...said }) => ({ ...said, position: at.locate(pointer) }))];
+}
+
+function formFault({ severity, code, summary, detail, offset, other }: Fault, positionAt: PositionAt): Placed {
+  const before = other === undefined ? "" : `The other one is in line ${positionAt(other).line}. `;
+  const told = detail === null && before === "" ? null : `${before}${detail ?? ""}`.trimEnd();
+  return { severity, code, summary, detail: told, position: positionAt(offset) };
+}
+
+function isSame({ position }: Placed, { line, column }: Position): boolean {
+  return position.line === line && position.column === column;
+}
+
+type AtPointer = Saying & { readonly pointer: string };
+
+function secretFaults(type: string, value: JsonObject, wantsCredentials: boolean): readonly AtPointer[] {
+  const shape = shapes[type];
+  if (shape === undefined) return [];
+  return literalSecrets(shape, value, wantsCredentials).map(({ pointer, is }) =>
+    is === "credential" ? credentialFault(pointer) : literalFault(pointer),
+  );
+}
+
+const REFER = "Refer to a secret instead: secret://tenant:group:key.";
+
+function credentialFault(pointer: string): AtPointer {
+  const detail = `Whoever can read the repository has it: revoke it. ${REFER} If it is none, list the file under \`allowLiteralSecrets\`.`;
+  return {
+    pointer,
+    severity: "error",
+    code: "literal-credential",
+    summary: "a credential written out (not shown)",
+    detail,
+  };
+}
+
+function literalFault(pointer: string): AtPointer {
+  const summary = `${quoted(pointer.slice(pointer.lastIndexOf("/") + 1))} looks like a secret written out`;
+  return { pointer, severity: "warning", code: "literal-secret", summary, detail: REFER };
+}

@@ -1,0 +1,229 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { type Graph, resolveGraph } from "../core/graph.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import type { Limits } from "../source/limits.ts";
+import { pacer } from "../source/pace.ts";
+import type { Revision, SourceFile } from "../source/revision.ts";
+import { formatOf } from "../yaml/document.ts";
+import { AsideReader } from "../yaml/worker-reader.ts";
+import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
+import { findings, type Refuse } from "./diagnostic-list.ts";
+import { refuseTwins } from "./duplicates.ts";
+import { checkMeanings } from "./meaning.ts";
+import { recall } from "./recall.ts";
+import { resolveReferences } from "./references.ts";
+import { type ReadFile, remember } from "./remember.ts";
+import { noSource, type RememberedContent, type RememberedFile, type RememberedSource } from "./remembered.ts";
+import { shareReading, threadsFor } from "./threads.ts";
+import { soundManifest } from "./valid-manifest.ts";
+
+/** The part of the configuration that decides what manifests are accepted. */
+export type LoadRules = {
+  readonly unknownFields?: "refuse" | "warn";
+  /** Globs over identities that live elsewhere. */
+  readonly external?: readonly string[];
+  /** Globs over paths that may hold values in a known credential format. */
+  readonly allowLiteralSecrets?: readonly string[];
+};
+
+/** Choices of a load. */
+export type LoadOptions = {
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly rules: LoadRules;
+  readonly limits: Limits;
+  /** Tells past dates. */
+  readonly now: Date;
+  /** What an earlier run knew of the files, read by the same rules: the same content is not read again. */
+  readonly remembered?: RememberedSource;
+  /** Other threads to read with; as many as pay unless told otherwise. */
+  readonly threads?: number;
+};
+
+/** What a revision declares. */
+export type Loaded = {
+  /** Every sound manifest, each after everything it refers to. */
+  readonly manifests: readonly Manifest[];
+  /** Depth of each sound manifest in the reference graph, from 0. */
+  readonly waves: ReadonlyMap<Identity, number>;
+  /** Every identity that is declared, refused ones included. */
+  readonly declared: ReadonlySet<Identity>;
+  /** Declared identities whose manifests are refused, so that what depends on them is blocked. */
+  readonly invalid: ReadonlySet<Identity>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Files that were read. */
+  readonly files: number;
+  /** Documents that declare a resource of ours, sound or not. */
+  readonly documents: number;
+  /** Documents and files that are not ours. */
+  readonly unmanaged: number;
+  /** Tells what to remember of the files for the next run; null where nothing is new. */
+  readonly toRemember: () => RememberedSource | null;
+};
+
+/** Turns a revision into resolved manifests, with every fault of the whole at once. */
+export async function load(
+  revision: Revision,
+  options: LoadOptions,
+  { signal }: { signal: AbortSignal },
+): Promise<Loaded> {
+  signal.throwIfAborted();
+  const found = findings();
+  for (const diagnostic of revision.diagnostics) found.add(diagnostic);
+  const { unknownFields = "refuse", external = [], allowLiteralSecrets = [] } = options.rules;
+  const pause = pacer(signal);
+  const files = await readAll(revision, { ...options, unknownFields, allowLiteralSecrets, pause });
+  // In the order of the files, whoever read them and when: what is kept of very many is the same each time.
+  for (const { said } of files) for (const diagnostic of said) found.add(diagnostic);
+  const declarations = files.flatMap(({ content }) => content.declarations);
+  const unmanaged = files.reduce((sum, { content }) => sum + content.unmanaged, 0);
+  const invalid = new Set(
+    declarations.flatMap(({ identity, isSound }) => (isSound || identity === null ? [] : [identity])),
+  );
+  const declared = new Set(declarations.flatMap(({ identity }) => identity ?? []));
+  const refuse: Refuse = (identity, diagnostic) => {
+    invalid.add(identity);
+    if (diagnostic !== null) found.add(diagnostic);
+  };
+  refuseTwins(declarations, declared, refuse);
+  const sound = declarations.flatMap((declaration) => soundManifest(declaration, { declared, invalid }) ?? []);
+  await pause();
+  await resolveReferences(sound, { declared, external, refuse, pause });
+  const graph = resolveGraph(sound);
+  refuseCycles(graph, sound, refuse);
+  await pause();
+  const meanings = checkMeanings(sound, { now: options.now, add: found.add, refuse });
+  await pause();
+  return {
+    ...ordered(sound, invalid, graph),
+    declared,
+    invalid,
+    diagnostics: found.all(),
+    files: revision.files.length,
+    documents: declarations.length,
+    unmanaged,
+    toRemember: () => remember(revision.at, files, meanings, options.remembered ?? noSource),
+  };
+}
+
+type Reading = Omit<DeclareOptions, "aside"> & Pick<LoadOptions, "remembered" | "threads">;
+
+// What was read before is recalled; the rest is read here and by other threads, and what is read aside waited for.
+async function readAll({ files }: Revision, reading: Reading): Promise<readonly ReadFile[]> {
+  const { allowLiteralSecrets, limits, unknownFields, now, pause } = reading;
+  await using aside = new AsideReader();
+  const read = new Map<SourceFile, ReadFile>();
+  const waited: Promise<unknown>[] = [];
+  const readHere = (file: SourceFile): void => {
+    const one = readOne(file, { ...reading, aside });
+    if (!(one instanceof Promise)) {
+      read.set(file, one);
+      return;
+    }
+    const late = one.then((known) => read.set(file, known));
+    // Should the loop end early, nobody asks for this one any more.
+    late.catch(() => undefined);
+    waited.push(late);
+  };
+  const takeOver = (file: SourceFile, recalled: Recalled, values?: readonly string[]): void => {
+    const { content } = recalled;
+    const said = content.said.map(({ severity, code, summary, detail, line, column }): Diagnostic => {
+      // In the order of every other diagnostic: the same report is the same, byte for byte.
+      return { severity, code, summary, detail, file: file.display, line, column };
+    });
+    read.set(file, { file, content: recall(file, content, reading, values), said, recalled: recalled.from });
+  };
+  const knownContent = contentFinder(reading.remembered ?? noSource, allowLiteralSecrets);
+  const fresh: SourceFile[] = [];
+  for (const file of files) {
+    const known = knownContent(file);
+    if (known === null) fresh.push(file);
+    else takeOver(file, known);
+    const turn = pause();
+    if (turn !== undefined) await turn;
+  }
+  await using shared = shareReading(fresh, reading.threads ?? threadsFor(fresh.length), {
+    rules: { limits, unknownFields, allowLiteralSecrets, now },
+    onRead: (file, lent) =>
+      lent === null ? readHere(file) : takeOver(file, { content: lent.content, from: lent }, lent.values),
+  });
+  for (let file = shared.next(); file !== undefined; file = shared.next()) {
+    readHere(file);
+    const turn = pause();
+    if (turn !== undefined) await turn;
+  }
+  await shared.rest();
+  // Without waiting here the threads would end before they have answered.
+  await Promise.all(waited);
+  return files.flatMap((file) => read.get(file) ?? []);
+}
+
+type Recalled = { readonly content: RememberedContent; readonly from: NonNullable<ReadFile["recalled"]> };
+
+// What the same content said before, wherever it lay: unless the place decides what it may hold.
+function contentFinder(
+  { files }: RememberedSource,
+  allowLiteralSecrets: readonly string[],
+): (file: SourceFile) => Recalled | null {
+  let elsewhere: ReadonlyMap<string, RememberedFile> | null = null;
+  const index = () =>
+    new Map(
+      Array.from(files, ([path, file]): [string, RememberedFile] => [`${formatOf(path)} ${file.outside.digest}`, file]),
+    );
+  return ({ path, digest }) => {
+    const known = files.get(path);
+    if (known?.outside.digest === digest) return recalledFrom(known);
+    if (digest === null || files.size === 0 || allowLiteralSecrets.length > 0) return null;
+    elsewhere ??= index();
+    return recalledFrom(elsewhere.get(`${formatOf(path)} ${digest}`));
+  };
+}
+
+function recalledFrom(from: RememberedFile | undefined): Recalled | null {
+  const content = from?.content ?? null;
+  return from === undefined || content === null ? null : { content, from };
+}
+
+function readOne(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {
+  const said: Diagnostic[] = [];
+  const content = declare(file, options, { add: (diagnostic) => said.push(diagnostic) });
+  const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, recalled: null });
+  return content instanceof Promise ? content.then(read) : read(content);
+}
+
+function refuseCycles(graph: Graph, sound: readonly Manifest[], refuse: Refuse): void {
+  if (graph.cycles.length === 0) return;
+  const byIdentity = new Map(sound.map((manifest) => [manifest.identity, manifest]));
+  for (const cycle of graph.cycles) {
+    const [first = "", second] = cycle;
+    const manifest = byIdentity.get(first);
+    const pointer = manifest?.references.find(({ identity }) => identity === second)?.pointer ?? "";
+    const position = manifest?.locate(pointer) ?? null;
+    refuse(first, {
+      severity: "error",
+      code: "cycle",
+      summary: `a cycle of references: ${shorten(cycle).join(" → ")}`,
+      detail: "Neither can be made first. A grant written on both sides is one: keep one side.",
+      file: manifest?.file ?? null,
+      line: position?.line ?? null,
+      column: position?.column ?? null,
+    });
+  }
+  for (const identity of graph.cyclic) refuse(identity, null);
+}
+
+function shorten(cycle: readonly string[]): readonly string[] {
+  return cycle.length <= 10 ? cycle : [...cycle.slice(0, 5), `… ${cycle.length - 9} more …`, ...cycle.slice(-4)];
+}
+
+function ordered(
+  sound: readonly Manifest[],
+  invalid: ReadonlySet<Identity>,
+  graph: Graph,
+): Pick<Loaded, "manifests" | "waves"> {
+  const accepted = new Map(
+    sound.filter(({ identity }) => !invalid.has(identity)).map((manifest) => [manifest.identity, manifest]),
+  );
+  const { order, waves } = accepted.size === sound.length ? graph : resolveGraph([...accepted.values()]);
+  return { manifests: order.flatMap((identity) => accepted.get(identity) ?? []), waves };
+}

@@ -1,0 +1,130 @@
+import { type JsonObject, text } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import { checkMeaning } from "../schema/meaning.ts";
+import { inFile, worded } from "../source/file-diagnostic.ts";
+import type { Refuse } from "./diagnostic-list.ts";
+
+/** What the sound meaning of a manifest was told by, besides itself. */
+export type Meaning = {
+  /** Digest of the cluster's manifest, empty for no cluster; null where it does not matter. */
+  readonly cluster: string | null;
+  /** `yyyy-mm-dd`; null where the day does not matter. */
+  readonly day: string | null;
+};
+
+/** What checking meanings needs, and whom it tells. */
+export type Checking = {
+  readonly now: Date;
+  readonly add: (diagnostic: Diagnostic) => void;
+  readonly refuse: Refuse;
+};
+
+/**
+ * Checks what no schema can say of each manifest, knowing the cluster that it ends up in; those that are known to be
+ * sound, by the same cluster and day, are not looked at. Gives what the others were told by; null where they are faulty.
+ */
+export function checkMeanings(manifests: readonly Meant[], checking: Checking): ReadonlyMap<Identity, Meaning | null> {
+  const clusterOf = clusterFinder(manifests);
+  const checked = new Map<Identity, Meaning | null>();
+  const day = dayOf(checking.now);
+  for (const manifest of manifests) {
+    const cluster = () => clusterOf(manifest);
+    const { identity, meaning } = manifest;
+    if (meaning !== null && holds(meaning, cluster, day)) continue;
+    const told = check(manifest, cluster, checking, day);
+    if (told !== null || meaning !== null) checked.set(identity, told);
+  }
+  return checked;
+}
+
+/** A manifest, and by what an earlier look told that it means something sound. */
+type Meant = Manifest & { readonly meaning: Meaning | null };
+
+type Finding = () => Manifest | undefined;
+
+function holds(known: Meaning, cluster: Finding, day: string): boolean {
+  return (known.cluster === null || known.cluster === digestOf(cluster())) && (known.day === null || known.day === day);
+}
+
+// Undefined where the cluster's manifest has no digest: then nothing is known by it.
+function digestOf(cluster: Manifest | undefined): string | undefined {
+  return cluster === undefined ? "" : cluster.digest;
+}
+
+function check(manifest: Manifest, cluster: Finding, { now, add, refuse }: Checking, day: string): Meaning | null {
+  const type = text(manifest.value.type) ?? manifest.kind;
+  const { faults, asked } = ask(type, manifest.value, { now, cluster: () => cluster()?.value });
+  for (const fault of faults) {
+    const diagnostic = inFile(manifest.file, worded(fault), manifest.locate(fault.pointer));
+    if (fault.severity === "error") refuse(manifest.identity, diagnostic);
+    else add(diagnostic);
+  }
+  const known = asked.cluster ? digestOf(cluster()) : null;
+  return faults.length > 0 || known === undefined ? null : { cluster: known, day: asked.now ? day : null };
+}
+
+/** What tells that a manifest means something sound, whatever its cluster is; null where that matters, or it does not. */
+export function meaningAlone(type: string, value: JsonObject, now: Date): Meaning | null {
+  const { faults, asked } = ask(type, value, { now, cluster: null });
+  return asked.cluster || faults.length > 0 ? null : { cluster: null, day: asked.now ? dayOf(now) : null };
+}
+
+/** What rules may look at; no cluster where none is known yet. */
+type Around = { readonly now: Date; readonly cluster: (() => JsonObject | undefined) | null };
+
+// What the rules look at is noted as they look: nobody has to say it twice.
+function ask(type: string, value: JsonObject, { now, cluster }: Around) {
+  const asked = { cluster: false, now: false };
+  const context = {
+    get now() {
+      asked.now = true;
+      return now;
+    },
+    get cluster() {
+      asked.cluster = true;
+      return cluster?.();
+    },
+  };
+  // Without the cluster that a rule has asked for, nothing is told in the end.
+  const faults = checkMeaning(type, value, context, () => cluster === null && asked.cluster);
+  return { faults, asked };
+}
+
+function dayOf(now: Date): string {
+  return now.toISOString().slice(0, 10);
+}
+
+// A service names its workspace and the workspace its cluster: the first reference that leads to a cluster counts.
+function clusterFinder(manifests: readonly Manifest[]): (manifest: Manifest) => Manifest | undefined {
+  let index: ReadonlyMap<Identity, Manifest> | null = null;
+  const named = (identity: Identity): Manifest | undefined => {
+    index ??= new Map(manifests.map((manifest) => [manifest.identity, manifest]));
+    return index.get(identity);
+  };
+  const known = new Map<Identity, Manifest | undefined>();
+  const find = (manifest: Manifest): Manifest | undefined => {
+    if (manifest.kind === "cluster") return manifest;
+    if (known.has(manifest.identity)) return known.get(manifest.identity);
+    // Set beforehand, so that a cycle ends here.
+    known.set(manifest.identity, undefined);
+    const cluster = first(manifest.references, ({ identity, pointer }) => {
+      const target = PLACES.has(pointer) ? named(identity) : undefined;
+      return target === undefined ? undefined : find(target);
+    });
+    known.set(manifest.identity, cluster);
+    return cluster;
+  };
+  return find;
+}
+
+// The fields that say where a resource lives; grants say who may use it.
+const PLACES = new Set(["/workspace_fqn", "/cluster_fqn"]);
+
+function first<Item, Found>(items: readonly Item[], of: (item: Item) => Found | undefined): Found | undefined {
+  for (const item of items) {
+    const found = of(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,72 @@
+import { globMatches } from "../core/glob.ts";
+import { type Identity, type Manifest, type Reference, splitIdentity } from "../core/manifest.ts";
+import { nearest } from "../schema/nearest.ts";
+import { quoted } from "../yaml/fault.ts";
+import type { Refuse } from "./diagnostic-list.ts";
+
+/** What references are resolved against. */
+export type ReferenceContext = {
+  /** Every identity that the source declares, refused ones included. */
+  readonly declared: ReadonlySet<Identity>;
+  /** Globs over identities that live elsewhere. */
+  readonly external: readonly string[];
+  readonly refuse: Refuse;
+  /** Gives the event loop its turn where it is due. */
+  readonly pause: () => Promise<void> | undefined;
+};
+
+/** How many undeclared references get a suggestion: finding one means looking at every name. */
+const SUGGESTED = 100;
+
+/** Refuses manifests that refer to something the source should declare and does not. */
+export async function resolveReferences(
+  manifests: readonly Manifest[],
+  { declared, external, refuse, pause }: ReferenceContext,
+): Promise<void> {
+  let keysOf: ReadonlyMap<string, readonly string[]> | null = null;
+  const elsewhere = new Map<Identity, boolean>();
+  let suggested = 0;
+  const isElsewhere = (identity: Identity) => {
+    const known = elsewhere.get(identity) ?? external.some((glob) => globMatches(glob, identity));
+    elsewhere.set(identity, known);
+    return known;
+  };
+  for (const manifest of manifests) {
+    for (const reference of manifest.references) {
+      const turn = pause();
+      if (turn !== undefined) await turn;
+      if (declared.has(reference.identity) || isElsewhere(reference.identity)) continue;
+      keysOf ??= keysByKind(declared);
+      const { kind, key } = splitIdentity(reference.identity);
+      const keys = keysOf.get(kind);
+      if (keys === undefined) continue;
+      const near = suggested++ < SUGGESTED ? nearest(key, keys) : undefined;
+      refuse(manifest.identity, undeclared(manifest, reference, near));
+    }
+  }
+}
+
+function undeclared(manifest: Manifest, { identity, pointer }: Reference, near: string | undefined) {
+  const { kind, key } = splitIdentity(identity);
+  const remedy = `declare it here, or list ${quoted(identity)} under \`external\` in holdfast.yaml.`;
+  const guess = near === undefined ? null : `Did you mean ${quoted(near)}?`;
+  return {
+    severity: "error",
+    code: "undeclared-reference",
+    summary: `the ${kind} ${quoted(key)} is not declared here`,
+    detail: guess === null ? remedy.replace(/^d/, "D") : `${guess} Else ${remedy}`,
+    file: manifest.file,
+    ...manifest.locate(pointer),
+  } as const;
+}
+
+function keysByKind(declared: ReadonlySet<Identity>): ReadonlyMap<string, readonly string[]> {
+  const keys = new Map<string, string[]>();
+  for (const identity of declared) {
+    const { kind, key } = splitIdentity(identity);
+    const known = keys.get(kind);
+    if (known) known.push(key);
+    else keys.set(kind, [key]);
+  }
+  return keys;
+}

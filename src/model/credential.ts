@@ -1,0 +1,36 @@
+/** What outputs show in place of a value that could be a secret. */
+export const MASK = "(sensitive)";
+
+const CREDENTIAL_VALUES = [
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /\bA[KS]IA[0-9A-Z]{16}\b/,
+  // Telling enough to be known in the midst of other letters too.
+  /gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22}/,
+  /\bglpat-[A-Za-z0-9_-]{20,}/,
+  /\bxox[abprs]-[A-Za-z0-9-]{10,}/,
+  /\bAIza[A-Za-z0-9_-]{35}\b/,
+  /\bsk-[A-Za-z0-9_-]{20,}/,
+  /\bsk_live_[A-Za-z0-9]{20,}/,
+  /\bhf_[A-Za-z0-9]{30,}\b/,
+  /\bnpm_[A-Za-z0-9]{36}\b/,
+  /\bpypi-[A-Za-z0-9_-]{50,}/,
+  /\bAGE-SECRET-KEY-1[0-9A-Z]{50,}/,
+  // Looked at from its first dot: from the start, a long text of beginnings alone would cost its length squared.
+  /(?<=\beyJ[A-Za-z0-9_-]{8,})\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/,
+] as const;
+
+/** No known credential is shorter than this. */
+export const SHORTEST_CREDENTIAL = 15;
+
+// One pass for all of them: every text of every manifest is looked at.
+const CREDENTIAL = new RegExp(CREDENTIAL_VALUES.map(({ source }) => source).join("|"));
+
+/** Whether a text is in a known credential format: private keys, cloud keys, forge tokens, JWTs. */
+export function isCredential(value: string): boolean {
+  return CREDENTIAL.test(value);
+}
+
+/** A sentence without the credentials that it quotes. */
+export function withoutCredentials(said: string): string {
+  return isCredential(said) ? said.replaceAll(new RegExp(CREDENTIAL, "g"), MASK) : said;
+}

@@ -1,0 +1,96 @@
+import type { Json, JsonObject } from "../../contract/json.ts";
+
+/**
+ * The keys of a mapping in their order, as a path from none to all of them. Manifests are much alike: what key followed
+ * last time is a good guess at what follows now, and that all of them differ is seen once.
+ */
+export type Shape = {
+  /** The last of the keys. */
+  readonly key: string;
+  readonly before: Shape | null;
+  readonly size: number;
+  /** What followed last, where its key needs no quotes. */
+  guess: Shape | null;
+  /** The first key of the last mapping under this key, where it needs no quotes. */
+  inside: Shape | null;
+  /** Everything that followed, by key. */
+  next: Map<string, Shape> | null;
+  /** All of its keys, once an object has shown that they differ. */
+  keys: readonly string[] | null;
+  /** What further objects are copies of, where they are wide. */
+  mould: JsonObject | null;
+};
+
+/** Shapes that are remembered at a time; then all are forgotten, since what comes next may well be other ones. */
+const MOST_SHAPES = 8192;
+
+/** Mappings of more keys are none that people write by hand. */
+const MOST_KEYS = 256;
+
+/** An object of more fields becomes a dictionary when they are set one by one, and takes four times the room. */
+const WIDE = 12;
+
+let remembered = 0;
+
+/** A mapping before its first key. */
+export const noKeys: Shape = after(null, "");
+
+function after(before: Shape | null, key: string): Shape {
+  const size = before === null ? 0 : before.size + 1;
+  return { key, before, size, guess: null, inside: null, next: null, keys: null, mould: null };
+}
+
+/** The shape with one more key; null where that is one too many. */
+export function withKey(shape: Shape, key: string): Shape | null {
+  const known = shape.next?.get(key);
+  if (known !== undefined) return known;
+  if (shape.size >= MOST_KEYS) return null;
+  if (remembered === MOST_SHAPES) forget();
+  return remember(shape, after(shape, key));
+}
+
+function remember(shape: Shape, next: Shape): Shape {
+  remembered++;
+  shape.next ??= new Map();
+  shape.next.set(next.key, next);
+  return next;
+}
+
+// What a document still uses goes with it.
+function forget(): void {
+  remembered = 0;
+  noKeys.inside = null;
+  noKeys.next = null;
+}
+
+/** An object of a shape, with the values from the given place on; null where a key is there twice. */
+export function objectOf(shape: Shape, values: readonly Json[], from: number): JsonObject | null {
+  const { keys } = shape;
+  if (keys === null) return firstOf(shape, values, from);
+  if (shape.size > WIDE) shape.mould ??= mouldOf(keys);
+  const fields: Record<string, Json> = shape.mould === null ? {} : { ...shape.mould };
+  for (let nth = 0; nth < keys.length; nth++) fields[keys[nth] ?? ""] = values[from + nth] ?? null;
+  return fields;
+}
+
+function firstOf(shape: Shape, values: readonly Json[], from: number): JsonObject | null {
+  const keys = keysOf(shape);
+  const fields: Record<string, Json> = {};
+  for (const [nth, key] of keys.entries()) {
+    if (Object.hasOwn(fields, key)) return null;
+    fields[key] = values[from + nth] ?? null;
+  }
+  shape.keys = keys;
+  return fields;
+}
+
+function keysOf(shape: Shape): readonly string[] {
+  const keys: string[] = [];
+  for (let each: Shape | null = shape; each !== null && each.size > 0; each = each.before) keys.push(each.key);
+  return keys.reverse();
+}
+
+// What JSON.parse makes is no dictionary, and no copy of it is one.
+function mouldOf(keys: readonly string[]): JsonObject {
+  return JSON.parse(`{${keys.map((key) => `${JSON.stringify(key)}:null`).join()}}`) as JsonObject;
+}

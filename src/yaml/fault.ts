@@ -1,0 +1,39 @@
+import { isCredential, MASK } from "../model/credential.ts";
+
+/** Something wrong in a text, at an offset into it (UTF-16 code units from 0). */
+export type Fault = {
+  readonly severity: "error" | "warning";
+  readonly code: string;
+  /** One line, never with a value of the text and never a parser's own words. */
+  readonly summary: string;
+  readonly detail: string | null;
+  readonly offset: number;
+  /** Offset of what it is at odds with, where that stands elsewhere. */
+  readonly other?: number;
+};
+
+/** An error at an offset. */
+export function fault(offset: number, code: string, summary: string, detail: string | null = null): Fault {
+  return { severity: "error", code, summary, detail, offset };
+}
+
+/** A warning at an offset. */
+export function caution(offset: number, code: string, summary: string, detail: string | null = null): Fault {
+  return { severity: "warning", code, summary, detail, offset };
+}
+
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
+const LONGEST = 80;
+
+/** A name as messages show it: in back quotes, shortened, with everything invisible escaped; a credential not at all. */
+export function quoted(name: string): string {
+  if (isCredential(name)) return MASK;
+  const short = name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name;
+  return `\`${short.replace(UNPRINTABLE, escaped).replaceAll("`", "\\u0060")}\``;
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
+}

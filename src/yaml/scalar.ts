@@ -1,0 +1,47 @@
+import type { Json } from "../contract/json.ts";
+
+/** A plain scalar as YAML 1.2 core reads it, or why its reading would surprise. */
+export type Scalar =
+  | { readonly is: "value"; readonly value: Json }
+  | { readonly is: "octal-looking" | "unsafe-integer" | "not-finite" };
+
+const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
+const RADIX = /^0(?:o[0-7]+|x[0-9a-fA-F]+)$/;
+const OCTAL = /^[-+]?0\d/;
+const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
+
+const WORDS: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ["", null],
+  ["~", null],
+  ["null", null],
+  ["Null", null],
+  ["NULL", null],
+  ["true", true],
+  ["True", true],
+  ["TRUE", true],
+  ["false", false],
+  ["False", false],
+  ["FALSE", false],
+]);
+
+/** Resolves an unquoted scalar: `no`, `on` and dates are strings, and numbers that would lose something are told apart. */
+export function resolvePlain(text: string): Scalar {
+  const word = text.length <= 5 ? WORDS.get(text) : undefined;
+  if (word !== undefined) return { is: "value", value: word };
+  const first = text.charCodeAt(0);
+  const isNumeric = (first >= 48 && first <= 57) || first === 43 || first === 45 || first === 46;
+  return isNumeric ? resolveNumeric(text) : { is: "value", value: text };
+}
+
+function resolveNumeric(text: string): Scalar {
+  if (RADIX.test(text)) return safe(Number(text));
+  if (NUMBER.test(text)) return OCTAL.test(text) ? { is: "octal-looking" } : safe(Number(text));
+  return NOT_FINITE.test(text) ? { is: "not-finite" } : { is: "value", value: text };
+}
+
+function safe(number: number): Scalar {
+  if (!Number.isFinite(number)) return { is: "not-finite" };
+  if (Number.isInteger(number) && !Number.isSafeInteger(number)) return { is: "unsafe-integer" };
+  // A minus zero would come back from the control plane as 0.
+  return { is: "value", value: number === 0 ? 0 : number };
+}

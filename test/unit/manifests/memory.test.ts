@@ -1,0 +1,374 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Diagnostic } from "../../../src/core/diagnostic.ts";
+import type { Manifest } from "../../../src/core/manifest.ts";
+import { kindOf } from "../../../src/kinds/index.ts";
+import { declare } from "../../../src/manifests/declare.ts";
+import { type Loaded, type LoadRules, load } from "../../../src/manifests/load.ts";
+import { sourceMemory } from "../../../src/manifests/memory.ts";
+import { contentOf } from "../../../src/manifests/remember.ts";
+import { noSource, type RememberedSource } from "../../../src/manifests/remembered.ts";
+import { keyFrom } from "../../../src/seal/key.ts";
+import { digestOf } from "../../../src/source/content.ts";
+import { findRepository } from "../../../src/source/find-repository.ts";
+import { readFolder } from "../../../src/source/folder.ts";
+import { defaultLimits } from "../../../src/source/limits.ts";
+import { lookAt } from "../../../src/source/open.ts";
+import type { Revision, SourceFile } from "../../../src/source/revision.ts";
+import { AsideReader, type Cost } from "../../../src/yaml/worker-reader.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { commitAll } from "../../support/git.ts";
+import { type Files, folderOf, signal, write } from "../source/source.ts";
+
+const service = (name: string, more = "") =>
+  `type: service\nname: ${name}\nworkspace_fqn: prod:ws-1\nimage: {type: image, image_uri: "registry/${name}:1"}\n${more}`;
+const files: Files = {
+  "cluster.yaml": "type: cluster\nname: prod\ncluster_type: generic\nbase_domains: ['*.x.io']\n",
+  "workspace.yaml": "type: workspace\nname: ws-1\ncluster_fqn: prod\n",
+  "other.yaml": "type: workspace\nname: ws-2\ncluster_fqn: prod\n",
+  "api.yaml": service("api", "ports: [{port: 80, expose: true, host: api.x.io}]\n"),
+  "two.yaml": `${service("web")}---\n${service("job", "env: {TOKEN: abc}\n")}`,
+  "team.json": '{"type": "team", "name": "people", "members": ["a@x.io"]}',
+  "foreign.yaml": "kind: Deployment\n",
+};
+
+/** What reading a folder gives, with or without what an earlier reading knew. */
+async function reading(
+  root: string,
+  remembered: RememberedSource = noSource,
+  rules: LoadRules = {},
+  day = "2026-11-21",
+) {
+  const repository = await findRepository(root, { signal });
+  const revision = await readFolder({ root, cwd: root, repository, limits: defaultLimits, remembered }, { signal });
+  const options = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`), remembered };
+  return { revision, loaded: await load(revision, options, { signal }) };
+}
+
+/** As if some time had passed since the files were written: until then none is trusted. */
+function later(remembered: RememberedSource | null): RememberedSource {
+  if (remembered === null) throw new TypeError("nothing new was remembered");
+  return { ...remembered, at: Date.now() + 60_000 };
+}
+
+/** Waits until the file system's own clock has moved on, so that a change is no part of the moment before. */
+function tick(root: string): void {
+  const probe = join(root, ".probe");
+  const now = () => {
+    writeFileSync(probe, "");
+    return statSync(probe).ctimeMs;
+  };
+  const before = now();
+  while (now() <= before);
+  rmSync(probe);
+}
+
+/** All that a manifest tells. */
+const told = (manifest: Manifest) => {
+  const { kind, identity, digest, value, file, line, references } = manifest;
+  return { kind, identity, digest, value, file, line, references, at: manifest.locate("/name") };
+};
+const outline = ({ manifests, waves, declared, invalid, toRemember: _, ...rest }: Loaded) => ({
+  ...rest,
+  manifests: manifests.map(told),
+  waves: [...waves],
+  declared: [...declared].toSorted(),
+  invalid: [...invalid].toSorted(),
+});
+const written = ({ at, files: all }: RememberedSource) => ({
+  at,
+  files: Array.from(all, ([path, { outside, content }]) => {
+    const { stamp, digest, blob } = outside;
+    return { path, stamp, digest, blob, content };
+  }),
+});
+const reread = ({ files: all }: Revision, before: RememberedSource) =>
+  all.filter(({ path, digest }) => before.files.get(path)?.outside.digest !== digest).map(({ path }) => path);
+
+describe("a source read again", () => {
+  test("is what it was, without reading what was not touched", async () => {
+    const root = await folderOf(files);
+    const first = await reading(root);
+    const remembered = later(first.loaded.toRemember());
+    const second = await reading(root, remembered);
+    expect(second.loaded.toRemember()).toBeNull();
+    expect(outline(second.loaded)).toEqual(outline(first.loaded));
+    // Whoever looks at a manifest reads its file; nobody has until then.
+    const { loaded } = await reading(root, remembered);
+    rmSync(join(root, "api.yaml"));
+    const api = loaded.manifests.find(({ identity }) => identity === "service/prod:ws-1/api");
+    expect(api?.references).toHaveLength(1);
+    expect(() => api?.value).toThrow(/changed while it was being read/);
+  });
+
+  test("is trusted only where nobody touched it just before", async () => {
+    const root = await folderOf(files);
+    const { loaded } = await reading(root);
+    const fresh = loaded.toRemember() ?? noSource;
+    const again = await reading(root, fresh);
+    // The content is the same, so nothing is parsed; but it was looked at.
+    expect(again.loaded.toRemember()?.at).toBeGreaterThanOrEqual(fresh.at);
+  });
+
+  test("tells a changed byte, though size and times are as they were", async () => {
+    const root = await folderOf(files);
+    const remembered = later((await reading(root)).loaded.toRemember());
+    for (const path of Object.keys(files)) {
+      tick(root);
+      const file = join(root, path);
+      const { atime, mtime } = lstatSync(file);
+      const before = readFileSync(file, "utf8");
+      const changed = before.replace(/(?<=name"?: "?|kind: )\w/, (letter) => (letter === "z" ? "y" : "z"));
+      expect(changed).not.toBe(before);
+      writeFileSync(file, changed);
+      utimesSync(file, atime, mtime);
+      expect(lstatSync(file)).toMatchObject({ size: Buffer.byteLength(before), mtime });
+      const warm = await reading(root, remembered);
+      expect(reread(warm.revision, remembered)).toEqual([path]);
+      expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
+      writeFileSync(file, before);
+    }
+  });
+
+  test("tells a file that took another's place, with its size and time", async () => {
+    const root = await folderOf({
+      "a.yaml": "type: team\nname: abc\nmembers: [a@x.io]\n",
+      ".b": "type: team\nname: xyz\nmembers: [a@x.io]\n",
+    });
+    utimesSync(join(root, ".b"), lstatSync(join(root, "a.yaml")).atime, lstatSync(join(root, "a.yaml")).mtime);
+    const remembered = later((await reading(root)).loaded.toRemember());
+    renameSync(join(root, ".b"), join(root, "a.yaml"));
+    const { loaded } = await reading(root, remembered);
+    expect(loaded.manifests.map(({ identity }) => identity)).toEqual(["team/xyz"]);
+  });
+
+  test("knows the same content by another name, without reading it twice", async () => {
+    const root = await folderOf(files);
+    const remembered = later((await reading(root)).loaded.toRemember());
+    renameSync(join(root, "api.yaml"), join(root, "renamed.yaml"));
+    renameSync(join(root, "team.json"), join(root, "team.yaml"));
+    const warm = await reading(root, remembered);
+    const names = ["renamed.yaml", "team.yaml"];
+    const contents = names.map((name) => warm.loaded.toRemember()?.files.get(name)?.content);
+    // JSON is YAML too, but is read by other rules.
+    expect(contents.map((one) => [...remembered.files].some(([, { content }]) => content === one))).toEqual([
+      true,
+      false,
+    ]);
+    expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
+  });
+
+  test("checks what depends on other files each time", async () => {
+    const root = await folderOf(files);
+    const remembered = later((await reading(root)).loaded.toRemember());
+    const codes = async (changes: Files, day?: string) => {
+      tick(root);
+      write(root, changes);
+      const { loaded } = await reading(root, remembered, {}, day);
+      const cold = await reading(root, noSource, {}, day);
+      expect(outline(loaded)).toEqual(outline(cold.loaded));
+      write(root, files);
+      return loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
+    };
+    expect(await codes({ "workspace.yaml": "" })).toEqual(expect.arrayContaining(["undeclared-reference"]));
+    expect(await codes({ "cluster.yaml": `${files["cluster.yaml"]}`.replace("x.io", "y.io") })).toEqual([
+      "inconsistent",
+    ]);
+    expect(
+      await codes({
+        "cluster.yaml": `${files["cluster.yaml"]}collaborators: [{subject: "team:people", role_id: r}]\n`,
+      }),
+    ).toEqual([]);
+    write(root, { "twin.yaml": service("api") });
+    expect(await codes({})).toEqual(["duplicate-identity", "duplicate-identity"]);
+  });
+
+  test("is told by the day where a date counts", async () => {
+    const account =
+      "type: virtual-account\nname: robot\npermissions: [{resource_fqn: t, resource_type: tenant, role_id: tenant-member}]\nexpiration_date: 2026-12-01\n";
+    const root = await folderOf({ "a.yaml": account });
+    const first = await reading(root);
+    const remembered = later(first.loaded.toRemember());
+    expect((await reading(root, remembered)).loaded.toRemember()).toBeNull();
+    const codes = async (day: string) =>
+      (await reading(root, remembered, {}, day)).loaded.diagnostics.map(({ code }) => code);
+    expect(await codes("2026-11-30")).not.toContain("past-date");
+    expect(await codes("2026-12-02")).toContain("past-date");
+  });
+
+  test("knows its commit without reading the files", async () => {
+    const root = await folderOf(files);
+    const commit = await commitAll(root, "Begin");
+    const first = await reading(root);
+    const remembered = later(first.loaded.toRemember());
+    const second = await reading(root, remembered);
+    expect([first.revision.commit, second.revision.commit]).toEqual([commit, commit]);
+    tick(root);
+    write(root, { "team.json": `${files["team.json"]}\n` });
+    expect((await reading(root, remembered)).revision.commit).toBeNull();
+  });
+
+  test.skipIf(process.getuid?.() === 0)("may have folders by then that nobody may enter", async () => {
+    const root = await folderOf({ ...files, "shut/team.yaml": "type: team\nname: t\nmembers: []\n" });
+    await commitAll(root, "Begin");
+    const remembered = later((await reading(root)).loaded.toRemember());
+    for (const mode of [0o444, 0]) {
+      chmodSync(join(root, "shut"), mode);
+      const [warm, cold] = [await reading(root, remembered), await reading(root)];
+      chmodSync(join(root, "shut"), 0o755);
+      expect(outline(warm.loaded)).toEqual(outline(cold.loaded));
+      expect(warm.loaded.diagnostics.map(({ code }) => code)).toContain("unreadable");
+      expect([warm.revision.commit, cold.revision.commit]).toEqual([null, null]);
+    }
+  });
+
+  test("knows nothing of what cannot be looked at", async () => {
+    expect(lookAt(join(await folderOf(files), "long".repeat(100)))).toBeUndefined();
+  });
+
+  test("is not refused for ever what was too much for once", async () => {
+    const { files: found } = await readFolder(
+      {
+        root: await folderOf({ "a.yaml": "type: team\nname: &name t\nmembers: [a@x.io]\n" }),
+        cwd: "/",
+        repository: null,
+        limits: defaultLimits,
+      },
+      { signal },
+    );
+    const remembered = async (most?: Cost) => {
+      await using aside = new AsideReader(most);
+      const said: Diagnostic[] = [];
+      const rules = { kindOf, limits: defaultLimits, unknownFields: "refuse", allowLiteralSecrets: [] } as const;
+      const on = { ...rules, now: new Date(), aside, pause: () => undefined };
+      const [file] = found;
+      if (file === undefined) throw new TypeError("no file");
+      return { content: contentOf({ content: await declare(file, on, { add: (one) => said.push(one) }), said }), said };
+    };
+    const refused = await remembered({ milliseconds: 0, mebibytes: 64 });
+    expect(refused.said.map(({ code }) => code)).toEqual(["too-slow"]);
+    expect(refused.content).toBeNull();
+    expect((await remembered()).content?.declarations).toHaveLength(1);
+  });
+
+  test("keeps the same of more faults than can be kept", async () => {
+    const fileOf = (path: string, text: string): SourceFile => {
+      const bytes = Buffer.from(text);
+      const stamp = { size: bytes.length, modified: 0, changed: 0, inode: 0 };
+      return {
+        path,
+        display: path,
+        bytes: () => bytes,
+        size: bytes.length,
+        digest: digestOf(bytes),
+        stamp,
+        blob: null,
+      };
+    };
+    const others = Array.from({ length: 10_000 }, (_, nth) => fileOf(`b${10_000 + nth}.yaml`, "x: 1\n"));
+    const loaded = (text: string, remembered: RememberedSource) => {
+      const sources = [fileOf("a.yaml", text), ...others];
+      const revision: Revision = { commit: null, at: Date.now(), root: "/", files: sources, diagnostics: [] };
+      return load(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), remembered }, { signal });
+    };
+    const remembered = (await loaded("x: 1\n", noSource)).toRemember();
+    const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", noSource)];
+    expect(cold.diagnostics[0]?.file).toBe("a.yaml");
+    expect(warm.diagnostics).toEqual(cold.diagnostics);
+  });
+
+  test("whatever is edited in between, is what it would be without remembering", async () => {
+    const paths = ["cluster.yaml", "workspace.yaml", "api.yaml", "two.yaml", "team.json", "new.yaml"];
+    const texts = [
+      ...Object.values(files),
+      service("other"),
+      "a: [",
+      "type: service\nname: 1\n",
+      "x: 1\n---\n",
+    ] as string[];
+    const edit = fc.oneof(
+      fc.record({
+        what: fc.constant("write" as const),
+        path: fc.constantFrom(...paths),
+        text: fc.constantFrom(...texts),
+      }),
+      fc.record({ what: fc.constant("remove" as const), path: fc.constantFrom(...paths), text: fc.constant("") }),
+      fc.record({
+        what: fc.constant("swap" as const),
+        path: fc.constantFrom(...paths),
+        text: fc.constantFrom(...paths),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 6 }), async (edits) => {
+        const root = join(await temporaryFolder(), "source");
+        mkdirSync(root);
+        write(root, files);
+        let remembered = later((await reading(root)).loaded.toRemember());
+        for (const { what, path, text } of edits) {
+          tick(root);
+          if (what === "write") write(root, { [path]: text });
+          if (what === "remove") rmSync(join(root, path), { force: true });
+          if (what === "swap" && lstatSync(join(root, text), { throwIfNoEntry: false })) {
+            renameSync(join(root, text), join(root, path));
+          }
+          const warm = await reading(root, remembered);
+          expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
+          if (warm.loaded.toRemember() !== null) remembered = later(warm.loaded.toRemember());
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe("the memory of a source", () => {
+  const key = keyFrom("a".repeat(64));
+
+  test("gives back what was saved, to the same build, rules, source and key alone", async () => {
+    const folder = await temporaryFolder();
+    const root = await folderOf(files);
+    const remembered = (await reading(root)).loaded.toRemember() ?? noSource;
+    const by = { build: "1", rules: { unknownFields: "refuse" } };
+    sourceMemory(folder, root, key, by).save(remembered);
+    expect(written(sourceMemory(folder, root, key, by).load())).toEqual(written(remembered));
+    const others = [
+      sourceMemory(folder, root, key, { ...by, build: "2" }),
+      sourceMemory(folder, root, key, { ...by, rules: { unknownFields: "warn" } }),
+      sourceMemory(folder, `${root}2`, key, by),
+      sourceMemory(folder, root, keyFrom("b".repeat(64)), by),
+    ];
+    for (const other of others) expect(other.load()).toEqual(noSource);
+  });
+
+  test("is nothing where a byte of it was changed, and is readable by its owner alone", async () => {
+    const folder = await temporaryFolder();
+    const root = await folderOf(files);
+    const memory = sourceMemory(folder, root, key, { build: "1", rules: {} });
+    memory.save((await reading(root)).loaded.toRemember() ?? noSource);
+    const [name = ""] = readdirSync(folder);
+    const file = join(folder, name);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const kept = readFileSync(file);
+    expect(kept.includes("service")).toBe(false);
+    for (const at of [0, 3, 17, 30, kept.length >> 1, kept.length - 1]) {
+      writeFileSync(file, kept.with(at, (kept[at] ?? 0) ^ 1));
+      expect(memory.load()).toEqual(noSource);
+    }
+    rmSync(file);
+    expect(memory.load()).toEqual(noSource);
+  });
+});

@@ -1,0 +1,140 @@
+import { globSync, readFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import fc from "fast-check";
+import { dump } from "js-yaml";
+import { describe, expect, test } from "vitest";
+import { corpus as corpusOf } from "../../../bench/corpus/corpus.ts";
+import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
+import { build } from "../../../src/yaml/build.ts";
+import { parseExact } from "../../../src/yaml/exact.ts";
+import { readPlain } from "../../../src/yaml/fast/read.ts";
+import { looksOf } from "../../../src/yaml/invisible.ts";
+import { parseFast } from "../../../src/yaml/js-yaml.ts";
+import { splitDocuments } from "../../../src/yaml/split.ts";
+import type { Parsed } from "../../../src/yaml/stream.ts";
+import { decode } from "../../../src/yaml/text.ts";
+import { everyText, nearPlain } from "./near-plain.ts";
+import { corpus, during, isLong, seed, texts, timeout } from "./texts.ts";
+
+const tight: Limits = { ...defaultLimits, depth: 2, keys: 3, nodes: 8 };
+
+/** What a document is to one of the parsers, as the plain reader would say it. */
+function told(parsed: Parsed | null, limits: Limits) {
+  if (parsed === null || "faults" in parsed || parsed.stream === null) return parsed;
+  const { value, ...rest } = build(parsed.stream, limits, { looksOdd: true, room: { left: limits.fileBytes } });
+  return { ...rest, json: JSON.stringify(value) };
+}
+
+function expectAgreement(text: string, limits: Limits): void {
+  const decoded = decode(Buffer.from(text));
+  if ("fault" in decoded || !looksOf(decoded.text, decoded.isSimple).isPlain || /^%/m.test(decoded.text)) return;
+  for (const chunk of splitDocuments(decoded.text)) {
+    const read = readPlain(chunk, decoded.isSimple ? Buffer.from(decoded.text) : null, limits);
+    if (read === null) continue;
+    const { value, ...rest } = read;
+    const plain = { ...rest, faults: [], json: JSON.stringify(value) };
+    expect(told(parseFast(chunk.text, limits.depth), limits)).toEqual(plain);
+    expect(told(parseExact(chunk.text), limits)).toEqual(plain);
+  }
+}
+
+describe(`the plain reader (SEED=${seed})`, () => {
+  test("reads the corpus as both parsers do", () => {
+    for (const text of corpus) expectAgreement(text, defaultLimits);
+  });
+
+  test.each([
+    ["", defaultLimits],
+    [" and keeps the limits", tight],
+  ])("reads whatever it answers for as both parsers do%s", { timeout }, (_, limits) => {
+    fc.assert(
+      fc.property(fc.oneof({ arbitrary: nearPlain, weight: 4 }, texts), (text) => expectAgreement(text, limits)),
+      during(limits === tight ? 0.5 : 1.5),
+    );
+  });
+
+  test("reads whatever a few characters make of a value as both parsers do", { timeout }, () => {
+    for (const text of everyText(isLong ? 3 : 2)) expectAgreement(text, defaultLimits);
+  });
+
+  test("answers for every example and the whole corpus of the bench", () => {
+    const examples = globSync("examples/**/*.yaml").map((file) => readFileSync(file, "utf8"));
+    for (const text of [...examples, ...corpusOf(200).map((manifest) => dump(manifest, { lineWidth: 120 }))]) {
+      for (const chunk of splitDocuments(text)) expect(readPlain(chunk, null, defaultLimits)).not.toBeNull();
+    }
+  });
+
+  test.each([
+    ["a: 1\n", { a: 1 }],
+    ["--- # c\n\na: 0.5\nb:\nc: 'it''s' # c\n", { a: 0.5, b: null, c: "it's" }],
+    ['a:\n- b: {c: [1, x y]}\n  d: ~\n- - e\nf: "\\t"\n', { a: [{ b: { c: [1, "x y"] }, d: null }, ["e"]], f: "\t" }],
+    ["a: |\n  b\n   c\n\nd: >-\n  e\n  f\n\n  g\n", { a: "b\n c\n", d: "e f\ng" }],
+  ])("reads %j", (text, expected) => {
+    expect(readPlain({ text, offset: 0, isExplicit: false }, Buffer.from(text), defaultLimits)?.value).toEqual(
+      expected,
+    );
+  });
+
+  test.each([
+    ...["", "# c\n", "a\n", "- a\n", " a: 1\n", "a: b: c\n", "a: b\n c\n", "a:\n  b\n", "a: 1\na: 2\n", "{a: 1}\n"],
+    ...[
+      "... a: b\n",
+      "a: &b c\n",
+      "a: *b\n",
+      "a: !b c\n",
+      "<<: a\n",
+      "1: a\n",
+      "~: a\n",
+      "__proto__: a\n",
+      "? a\n",
+      "a: |2\n   b\n",
+    ],
+    ...[
+      "a: 017\n",
+      "a: 1e999\n",
+      "a: 9007199254740993\n",
+      "a: [b,\n c]\n",
+      "a: 'b\n c'\n",
+      'a: "\\u0041"\n',
+      "a: |\n  b",
+    ],
+  ])("leaves %j to others", (text) => {
+    expect(readPlain({ text, offset: 0, isExplicit: false }, Buffer.from(text), defaultLimits)).toBeNull();
+  });
+
+  test("makes ordinary objects with their keys in order, and none that another document has too", () => {
+    const names = ["toString", "constructor", "toJSON", "k10", "k2", "1a", ...[..."qwertyuiop"]];
+    const text = `a:\n- {${names.map((name) => `${name}: []`).join(", ")}}\n`;
+    const [first, second] = [items(text), items(text)];
+    expect(Object.keys(Object(first[0]))).toEqual(names);
+    expect(Object.getPrototypeOf(first[0])).toBe(Object.prototype);
+    Object.assign(Object(first[0]), { toJSON: 1, more: 2 });
+    expect(second).toEqual([Object.fromEntries(names.map((name) => [name, []]))]);
+  });
+
+  test("reads as before once there were more kinds of objects than it remembers", () => {
+    const numbers = Array.from({ length: 10_000 }, (_, nth) => nth);
+    const text = `a:\n${numbers.map((nth) => `- same: {x: 1}\n  key${nth}: 2\n`).join("")}`;
+    expect(items(text)).toEqual(numbers.map((nth) => ({ same: { x: 1 }, [`key${nth}`]: 2 })));
+  });
+
+  test("keeps no text of which it has read a key", () => {
+    const before = heap();
+    for (let nth = 0; nth < 64; nth++) items(`a_key_of_its_own_${nth}: 1\n1: leave it\n# ${"-".repeat(2 ** 20)}\n`);
+    expect(heap() - before).toBeLessThan(16 * 2 ** 20);
+  });
+});
+
+/** The items of the list that a document with one field has; none where it is left to others. */
+function items(text: string): readonly unknown[] {
+  const limits = { ...defaultLimits, nodes: 100_000 };
+  const read = readPlain({ text, offset: 0, isExplicit: false }, Buffer.from(text), limits);
+  return Object.values(Object(read?.value ?? {})).flat();
+}
+
+function heap(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc()");
+  return process.memoryUsage().heapUsed;
+}

@@ -1,0 +1,89 @@
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
+import type { ParsedFile, Reading } from "../../../src/yaml/document.ts";
+import { AsideReader, type Cost } from "../../../src/yaml/worker-reader.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { startNode } from "../../support/process.ts";
+
+const reading: Reading = { format: "yaml", limits: defaultLimits, worthy: null };
+const sound = "type: team\nname: t\nmembers: [a@example.com]\n";
+
+/** Texts that only the exact parser can be asked about, and which keep it busy for seconds. */
+const busy = `a: &x [${"b, ".repeat(60_000)}b]\n`;
+
+const read = (reader: AsideReader, text: string, how: Reading = reading) => reader.read(Buffer.from(text), how);
+const faultsOf = ({ faults }: ParsedFile) =>
+  faults.map(({ code, summary, detail }) => `${code}: ${summary}. ${detail}`);
+
+describe("a file that costs too much is refused, and the next one is read", () => {
+  const refusals: readonly (readonly [string, Cost, string])[] = [
+    [
+      "B15: time",
+      { milliseconds: 30, mebibytes: 64 },
+      "too-slow: takes too long to be read. Split the file, or write it more simply.",
+    ],
+    [
+      "B20: memory",
+      { milliseconds: 60_000, mebibytes: 24 },
+      "too-much-memory: needs too much memory to be read. Split the file, or write it more simply.",
+    ],
+  ];
+
+  test.each(refusals)("%s", async (_, most, said) => {
+    await using aside = new AsideReader(most);
+    const files = await Promise.all([read(aside, busy), read(aside, sound)]);
+    expect(files.map(faultsOf)).toEqual([[said], []]);
+    expect(files.map(({ documents }) => documents.map(({ value }) => value))).toEqual([
+      [],
+      [{ type: "team", name: "t", members: ["a@example.com"] }],
+    ]);
+  });
+
+  test("B30: a parser that fails in a way of its own", async () => {
+    await using aside = new AsideReader();
+    // What no caller gives: the parser runs into it as it would into a fault of its own.
+    const limits: Limits = JSON.parse("null");
+    const files = await Promise.all([read(aside, sound, { ...reading, limits }), read(aside, sound)]);
+    expect(files.map(faultsOf)).toEqual([
+      [
+        "unreadable: could not be read: the parser itself failed. " +
+          "Please report it. Until then: Split the file, or write it more simply.",
+      ],
+      [],
+    ]);
+    expect(files[1]?.documents).toHaveLength(1);
+  });
+});
+
+describe("a reader that is done with", () => {
+  test("ends its thread, and gives no answer any more", async () => {
+    const aside = new AsideReader();
+    const reads = [read(aside, busy), read(aside, sound)];
+    const ended = Promise.allSettled(reads);
+    await aside[Symbol.asyncDispose]();
+    expect((await ended).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await expect(read(aside, sound)).rejects.toThrow("aborted");
+  });
+
+  test("keeps no process alive, nor does one that only waits for the next file", async () => {
+    const cwd = await temporaryFolder();
+    const script = (last: string) => `
+      import { AsideReader } from ${JSON.stringify(resolve("src/yaml/worker-reader.ts"))};
+      const aside = new AsideReader();
+      const file = await aside.read(Buffer.from("a: &x 1"), ${JSON.stringify(reading)});
+      console.log(JSON.stringify(file.documents[0].value));
+      ${last}`;
+    for (const last of ["await aside[Symbol.asyncDispose]();", ""]) {
+      const child = startNode(["--input-type=module", "--eval", script(last)], { cwd });
+      expect(await child.ended).toEqual({ code: 0, signal: null, stdout: '{"a":1}\n', stderr: "" });
+    }
+  });
+});
+
+test("a text that has its turn after many others is read all the same", async () => {
+  await using aside = new AsideReader({ milliseconds: 500, mebibytes: 64 });
+  const texts = Array.from({ length: 20 }, (_, n) => `a: &x ${n}\n`);
+  const files = await Promise.all(texts.map((text) => read(aside, text)));
+  expect(files.map(({ documents }) => documents[0]?.value)).toEqual(texts.map((_, n) => ({ a: n })));
+});
