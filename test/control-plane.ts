@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { Secret } from "../src/contract/secret.ts";
 import { createLog } from "../src/log/log.ts";
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/server/app.ts";
-import { tokenHash } from "../src/server/auth.ts";
+import { tokenHash } from "../src/server/auth/authenticate.ts";
 import { databaseOf, statement } from "./support/databases.ts";
 
 /** A reply as a test looks at it. */

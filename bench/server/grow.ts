@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { createIds } from "../../src/server/identity.ts";
+import { createIds } from "../../src/server/database/ids.ts";
 
 /** How much there is of everything. */
 export type Amount = { readonly workspaces: number; readonly applications: number; readonly deployments: number };

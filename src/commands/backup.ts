@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
-import { backUp } from "../server/beside.ts";
+import { backUp } from "../server/offline-admin.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { Invocation } from "./command.ts";
 import { checkoutAt, dataFolder } from "./data-folder.ts";

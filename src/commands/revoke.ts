@@ -2,7 +2,7 @@ import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { SealKeyError } from "../seal/key.ts";
-import { revokeBeside } from "../server/beside.ts";
+import { revokeBeside } from "../server/offline-admin.ts";
 import { OptionsError } from "../server/options-error.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { Invocation } from "./command.ts";

@@ -10,20 +10,20 @@ import { readTls, renewTls, type TlsFiles } from "../http/tls.ts";
 import { makeFolder } from "../store/folder.ts";
 import { holdExclusiveLock } from "../store/lock.ts";
 import { StoreError, type StoreFault, storeFault } from "../store/store-error.ts";
-import { establishAdmin } from "./admin-token.ts";
+import { establishAdmin } from "./auth/admin-token.ts";
+import { revokeTokens } from "./auth/revoke.ts";
 import type { Context } from "./context.ts";
 import { announceEndpoint } from "./endpoint.ts";
+import { addOperations, operationNames } from "./http/routes.ts";
+import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageRefusal } from "./http/storage-refusal.ts";
 import { openContext } from "./open-context.ts";
-import { authenticators, served } from "./operations/index.ts";
 import type { ControlPlaneOptions } from "./options.ts";
+import { Wheel } from "./recurring-task.ts";
 import { addReference } from "./reference/routes.ts";
-import { revokeTokens } from "./revoke.ts";
-import { Wheel } from "./rollout/wheel.ts";
-import { addOperations, operationNames } from "./routes.ts";
+import { authenticators, served } from "./resources/index.ts";
 import { seed } from "./seed/seed.ts";
 import type { Snapshot } from "./snapshot/seen.ts";
 import { copySnapshot } from "./snapshot/snapshot.ts";
-import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageRefusal } from "./storage-refusal.ts";
 
 export type { ControlPlaneOptions } from "./options.ts";
 

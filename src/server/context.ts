@@ -1,12 +1,12 @@
 import type { Log } from "../log/log.ts";
 import type { KeyRing } from "../seal/key.ts";
 import type { Store } from "../store/store.ts";
-import type { ArtifactRoot } from "./artifact-root.ts";
-import type { Tables } from "./data/tables.ts";
-import type { RolloutDriver } from "./rollout/driver.ts";
-import type { RunDriver } from "./runs/driver.ts";
-import type { SigningKeys } from "./signing-keys.ts";
-import type { TokenUses } from "./token-uses.ts";
+import type { SigningKeys } from "./auth/signing-keys.ts";
+import type { Tables } from "./database/tables.ts";
+import type { RunDriver } from "./resources/job-run/driver.ts";
+import type { TokenUses } from "./resources/personal-access-token/token-uses.ts";
+import type { ArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
+import type { RolloutDriver } from "./rollouts/driver.ts";
 
 /** All that an operation may reach besides its call. */
 export type Context = {

@@ -5,18 +5,18 @@ import { requireOwnFolder } from "../files/own-folder.ts";
 import type { SchemaCare } from "../store/migrate.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
-import { openArtifactRoot } from "./artifact-root.ts";
+import { openSigningKeys } from "./auth/signing-keys.ts";
+import { turnWheels } from "./background-jobs.ts";
 import type { Context } from "./context.ts";
-import { migrations } from "./data/migrations.ts";
-import type { Tables } from "./data/tables.ts";
-import { createIds } from "./identity.ts";
+import { createIds } from "./database/ids.ts";
+import { migrations } from "./database/migrations.ts";
+import type { Tables } from "./database/tables.ts";
 import type { ControlPlaneOptions } from "./options.ts";
-import { createEmbeddedDriver } from "./rollout/embedded.ts";
-import { createEmbeddedRuns } from "./runs/embedded.ts";
-import { type KeySource, openServerKeys, type ServerKeys } from "./server-keys.ts";
-import { openSigningKeys } from "./signing-keys.ts";
-import { createTokenUses } from "./token-uses.ts";
-import { turnWheels } from "./wheels.ts";
+import { createEmbeddedRuns } from "./resources/job-run/embedded.ts";
+import { createTokenUses } from "./resources/personal-access-token/token-uses.ts";
+import { openArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
+import { createEmbeddedDriver } from "./rollouts/embedded.ts";
+import { type KeySource, openServerKeys, type ServerKeys } from "./secrets/server-keys.ts";
 
 /** The file of a data folder that holds the data, unless PostgreSQL does. */
 export const DATA_FILE = "control-plane.db";

@@ -1,8 +1,8 @@
 import type { Secret } from "../contract/secret.ts";
 import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
-import type { RolloutDriver } from "./rollout/driver.ts";
-import type { RunDriver } from "./runs/driver.ts";
+import type { RunDriver } from "./resources/job-run/driver.ts";
+import type { RolloutDriver } from "./rollouts/driver.ts";
 import type { Snapshot } from "./snapshot/seen.ts";
 
 /** What a control plane is started with. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { catalogue } from "../../src/server/addons/catalogue.ts";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollout/embedded.ts";
+import { catalogue } from "../../src/server/resources/addon/catalogue.ts";
+import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
 import { addUser, type Caller, startControlPlane } from "../control-plane.ts";
 import { cluster, plantWorkspace } from "./platform.ts";
 

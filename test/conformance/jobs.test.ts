@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollout/embedded.ts";
-import { createEmbeddedRuns, type RunFailure } from "../../src/server/runs/embedded.ts";
+import { createEmbeddedRuns, type RunFailure } from "../../src/server/resources/job-run/embedded.ts";
+import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
 import { addUser, type Caller, effects, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
 

@@ -7,8 +7,8 @@ import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
 import { keyFrom } from "../../src/seal/key.ts";
 import { seal } from "../../src/seal/seal.ts";
-import { revokeBeside } from "../../src/server/beside.ts";
-import { createSigningKey, signToken } from "../../src/server/tokens.ts";
+import { createSigningKey, signToken } from "../../src/server/auth/jwt.ts";
+import { revokeBeside } from "../../src/server/offline-admin.ts";
 import { type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { databaseOf, statement } from "../support/databases.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollout/embedded.ts";
+import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
 import { type Caller, effects, startControlPlane } from "../control-plane.ts";
 import { cluster, plantWorkspace, service, workspace } from "./platform.ts";
 

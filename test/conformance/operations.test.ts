@@ -9,7 +9,7 @@ import {
   operation,
   operations,
 } from "../../src/contract/operations.ts";
-import { served } from "../../src/server/operations/index.ts";
+import { served } from "../../src/server/resources/index.ts";
 import { type Caller, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service } from "./platform.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import { Secret } from "../../src/contract/secret.ts";
-import { catalogue } from "../../src/server/addons/catalogue.ts";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollout/embedded.ts";
-import { createEmbeddedRuns, type RunFailure } from "../../src/server/runs/embedded.ts";
+import { catalogue } from "../../src/server/resources/addon/catalogue.ts";
+import { createEmbeddedRuns, type RunFailure } from "../../src/server/resources/job-run/embedded.ts";
+import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
 import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
 import { alwaysNull, type ReplyFields, replyFields } from "./reply-fields.ts";

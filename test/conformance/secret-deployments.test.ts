@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollout/embedded.ts";
+import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
 import { addUser, type Caller, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service } from "./platform.ts";
 

@@ -3,7 +3,7 @@ import { connect } from "../../src/client/connect.ts";
 import { look } from "../../src/commands/sight.ts";
 import type { JsonObject } from "../../src/contract/json.ts";
 import { Secret } from "../../src/contract/secret.ts";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollout/embedded.ts";
+import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
 import { addUser, type Caller, caller, effects, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
 

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { cp, mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { migrations as controlPlane } from "../../src/server/data/migrations.ts";
+import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
 import { migrations as ledger } from "../../src/state/sqlite/ledger.ts";
 import type { Migrations } from "../../src/store/migrate.ts";
 import { imagesDuring } from "../support/database-images.ts";

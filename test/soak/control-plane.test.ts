@@ -1,4 +1,4 @@
-import { migrations } from "../../src/server/data/migrations.ts";
+import { migrations } from "../../src/server/database/migrations.ts";
 import { sweepDatabase } from "./sweep-database.ts";
 
 sweepDatabase("control-plane.db", migrations);

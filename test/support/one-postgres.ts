@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
 import { Secret } from "../../src/contract/secret.ts";
-import { migrations } from "../../src/server/data/migrations.ts";
+import { migrations } from "../../src/server/database/migrations.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { startPostgres } from "./postgres.ts";
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { migrations as controlPlane } from "../../src/server/data/migrations.ts";
+import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
 import { migrations as ledger } from "../../src/state/sqlite/ledger.ts";
 import { connect } from "../../src/store/connect.ts";
 import { type Migrations, migrate } from "../../src/store/migrate.ts";

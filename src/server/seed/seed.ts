@@ -5,7 +5,7 @@ import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { replaceFile } from "../../files/write.ts";
 import { Refusal } from "../../http/refusal.ts";
 import type { Context } from "../context.ts";
-import type { Served } from "../serve.ts";
+import type { Served } from "../http/serve.ts";
 import { readDocuments, type SeedDocument, SeedError } from "./documents.ts";
 import { type Question, seeder, type Writing, writings } from "./writing.ts";
 

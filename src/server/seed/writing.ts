@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
-import { builtinPath } from "../account.ts";
+import { innerPrincipal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
-import { giveToAccount } from "../data/secrets.ts";
-import { innerPrincipal, tenant } from "../principal.ts";
+import { giveToAccount } from "../resources/secret-group/rows.ts";
+import { builtinPath } from "../resources/virtual-account/account.ts";
 
 /** Who seeds. */
 export const seeder = innerPrincipal("seed");

@@ -1,4 +1,4 @@
-import { innerPrincipal } from "../principal.ts";
+import { innerPrincipal } from "../auth/principal.ts";
 
 /** What has become of one row. */
 export type Copied =

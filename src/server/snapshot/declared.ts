@@ -1,9 +1,9 @@
 import type { Transaction } from "kysely";
 import { type JsonObject, text } from "../../contract/json.ts";
 import { type Context, timestamp } from "../context.ts";
-import type { Tables } from "../data/tables.ts";
-import type { DeclaredKind } from "../declared.ts";
-import { toText } from "../json-text.ts";
+import { toText } from "../database/json-text.ts";
+import type { Tables } from "../database/tables.ts";
+import type { DeclaredKind } from "../manifests/declared.ts";
 import { type Copied, refused } from "./copied.ts";
 import { readFacts } from "./reading.ts";
 

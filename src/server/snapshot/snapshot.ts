@@ -1,24 +1,24 @@
 import type { Transaction } from "kysely";
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
-import { builtinPath } from "../account.ts";
 import type { Context } from "../context.ts";
-import { recordEffect } from "../data/audit.ts";
-import { giveToAccount } from "../data/secrets.ts";
-import type { Tables } from "../data/tables.ts";
-import { clusterKind } from "../operations/clusters.ts";
-import { mlRepoKind } from "../operations/ml-repos.ts";
-import { modelKind } from "../operations/model-versions.ts";
-import { promptKind } from "../operations/prompt-versions.ts";
-import { teamKind } from "../operations/teams.ts";
-import { workspaceKind } from "../operations/workspaces.ts";
-import { copyAccount } from "./account.ts";
-import { copyApplication } from "./application.ts";
+import { recordEffect } from "../database/audit.ts";
+import type { Tables } from "../database/tables.ts";
+import { copyApplication } from "../resources/application/snapshot.ts";
+import { copyVersion } from "../resources/artifact/snapshot.ts";
+import { promptKind } from "../resources/chat_prompt.ts";
+import { clusterKind } from "../resources/cluster.ts";
+import { mlRepoKind } from "../resources/ml-repo.ts";
+import { modelKind } from "../resources/model-version.ts";
+import { giveToAccount } from "../resources/secret-group/rows.ts";
+import { copyGroup, copyPlaceholder, secretFqns } from "../resources/secret-group/snapshot.ts";
+import { teamKind } from "../resources/team.ts";
+import { builtinPath } from "../resources/virtual-account/account.ts";
+import { copyAccount } from "../resources/virtual-account/snapshot.ts";
+import { workspaceKind } from "../resources/workspace.ts";
 import { type Copied, copier } from "./copied.ts";
 import { copyDeclared } from "./declared.ts";
-import { copyGroup, copyPlaceholder, secretFqns } from "./secret.ts";
 import type { Snapshot } from "./seen.ts";
-import { copyVersion } from "./version.ts";
 
 type Copy<Row> = (transaction: Transaction<Tables>, row: Row, context: Context) => Promise<Copied>;
 

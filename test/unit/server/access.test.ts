@@ -6,8 +6,8 @@ import {
   type Target,
   visibleClusters,
   visibleWorkspaces,
-} from "../../../src/server/access.ts";
-import type { Principal, Role } from "../../../src/server/principal.ts";
+} from "../../../src/server/auth/access.ts";
+import type { Principal, Role } from "../../../src/server/auth/principal.ts";
 
 const cluster: Target = { type: "cluster", fqn: "c1" };
 const workspace: Target = { type: "workspace", fqn: "c1:ws1" };

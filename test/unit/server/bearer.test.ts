@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { createPresenting } from "../../../src/server/presented.ts";
+import { createPresenting } from "../../../src/server/auth/presented-token.ts";
 
 const bearerToken = (rawHeaders: string[]) => createPresenting()({ rawHeaders, socket: new Socket() }).token;
 

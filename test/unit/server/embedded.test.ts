@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createEmbeddedDriver, type RolloutFailure } from "../../../src/server/rollout/embedded.ts";
+import { createEmbeddedDriver, type RolloutFailure } from "../../../src/server/rollouts/embedded.ts";
 
 const built = { image: { type: "build" } };
 const rollout = { deploymentId: "d", fqn: "c:w:a:1", manifest: built, status: "INITIALIZED", startedAt: 1000 };

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { endOfDay, endOfGrace, isExpired, nextScheduledRotation } from "../../../src/server/expiry.ts";
+import {
+  endOfDay,
+  endOfGrace,
+  isExpired,
+  nextScheduledRotation,
+} from "../../../src/server/resources/virtual-account/expiry.ts";
 
 const at = (text: string): number => Date.parse(text);
 

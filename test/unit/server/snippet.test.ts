@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { modelSnippet, promptSnippets, type Snippet } from "../../../src/server/snippet.ts";
+import { modelSnippet, promptSnippets, type Snippet } from "../../../src/server/resources/artifact/snippet.ts";
 
 const run = promisify(execFile);
 const FQN = "chat_prompt:holdfast/support/triage:2";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { HelmManifest } from "../../../src/contract/resources.ts";
-import { type AddonEntry, catalogue } from "../../../src/server/addons/catalogue.ts";
-import { differences } from "../../../src/server/addons/difference.ts";
-import { installs, proposed, readHelm } from "../../../src/server/addons/helm.ts";
-import { isOlder, upgradesOf } from "../../../src/server/addons/upgrade.ts";
+import { type AddonEntry, catalogue } from "../../../src/server/resources/addon/catalogue.ts";
+import { differences } from "../../../src/server/resources/addon/difference.ts";
+import { installs, proposed, readHelm } from "../../../src/server/resources/addon/helm.ts";
+import { isOlder, upgradesOf } from "../../../src/server/resources/addon/upgrade.ts";
 
 const older = { version: "1.0.0", values: { a: 1, b: { c: 1, d: [1] }, gone: true } };
 const newer = { version: "1.1.0", values: { a: 2, b: { c: 1, d: [1, 2] }, fresh: {} } };

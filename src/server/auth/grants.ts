@@ -1,0 +1,91 @@
+import type { Kysely, Transaction } from "kysely";
+import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { forbidden } from "../../http/refusal.ts";
+import type { Tables } from "../database/tables.ts";
+import { mayGrant } from "./access.ts";
+import type { Principal, Role } from "./principal.ts";
+
+/** A role that a manifest gives to somebody. */
+export type Grant = Role & { readonly subject: string };
+
+/** The roles that a resource's own `collaborators` hold on it. */
+export function collaboratorGrants(
+  resource: { readonly type: string; readonly fqn: string },
+  manifest: JsonObject,
+): readonly Grant[] {
+  return objects(manifest.collaborators).flatMap(({ subject, role_id: roleId }) =>
+    typeof subject === "string" && typeof roleId === "string"
+      ? [{ subject, resourceType: resource.type, resourceFqn: resource.fqn, roleId }]
+      : [],
+  );
+}
+
+/** The roles that `permissions` give to the one that the manifest is about. */
+export function permissionGrants(subject: string, manifest: JsonObject): readonly Grant[] {
+  return objects(manifest.permissions).flatMap((permission) => {
+    const { resource_type: resourceType, resource_fqn: resourceFqn, role_id: roleId } = permission;
+    if (typeof resourceType !== "string" || typeof resourceFqn !== "string" || typeof roleId !== "string") return [];
+    return [{ subject, resourceType, resourceFqn, roleId }];
+  });
+}
+
+/** Refuses (403) when the principal may not hand one of the added grants out. */
+export function authoriseGrants(principal: Principal, wanted: readonly Grant[], existing: readonly Grant[]): void {
+  const kept = new Set(existing.map(grantKey));
+  const refused = wanted.find((grant) => !kept.has(grantKey(grant)) && !mayGrant(principal, grant));
+  if (refused === undefined) return;
+  throw forbidden(`you cannot grant the role ${refused.roleId} on ${refused.resourceType} ${refused.resourceFqn}`);
+}
+
+/** Makes these the grants of a source, in the place of those it gave before. */
+export async function replaceGrants(
+  transaction: Transaction<Tables>,
+  source: string,
+  grants: readonly Grant[],
+): Promise<void> {
+  await transaction.deleteFrom("grants").where("source", "=", source).execute();
+  const rows = new Map(grants.map((grant) => [grantKey(grant), row(source, grant)]));
+  for (const part of chunks([...rows.values()], 100)) await transaction.insertInto("grants").values(part).execute();
+}
+
+/** All roles of somebody: those given by name, to everyone, and to its teams. */
+export async function rolesOf(database: Kysely<Tables>, name: string, slug: string): Promise<readonly Role[]> {
+  const rows = await database
+    .selectFrom("grants")
+    .select(["resource_type", "resource_fqn", "role_id"])
+    .where(({ or, eb, selectFrom }) =>
+      or([
+        eb("subject", "in", [name, "team:everyone"]),
+        eb(
+          "subject",
+          "in",
+          selectFrom("team_members")
+            .select(({ val, eb: concat }) => concat(val("team:"), "||", concat.ref("team")).as("subject"))
+            .where("member", "=", slug),
+        ),
+      ]),
+    )
+    .execute();
+  return rows.map((role) => ({
+    resourceType: role.resource_type,
+    resourceFqn: role.resource_fqn,
+    roleId: role.role_id,
+  }));
+}
+
+function row(source: string, { subject, resourceType, resourceFqn, roleId }: Grant) {
+  return { source, subject, resource_type: resourceType, resource_fqn: resourceFqn, role_id: roleId };
+}
+
+function grantKey({ subject, resourceType, resourceFqn, roleId }: Grant): string {
+  return JSON.stringify([subject, resourceType, resourceFqn, roleId]);
+}
+
+function objects(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+// A statement takes a limited number of values.
+function* chunks<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
+}

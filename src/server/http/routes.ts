@@ -1,0 +1,188 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import { isObject, type Json } from "../../contract/json.ts";
+import { isDocumented, type Operation, type OperationName, operation, operations } from "../../contract/operations.ts";
+import { nameCaller } from "../../http/access-log.ts";
+import { type ByteBudget, releaseAfter, type Share } from "../../http/byte-budget.ts";
+import { type HeldBody, holdBody } from "../../http/held-body.ts";
+import { inPieces } from "../../http/in-pieces.ts";
+import type { RateLimit } from "../../http/rate-limit.ts";
+import { badRequest, Refusal } from "../../http/refusal.ts";
+import { queryText } from "../../http/server.ts";
+import type { Authenticator } from "../auth/authenticate.ts";
+import { createCallers } from "../auth/callers.ts";
+import { createPresenting } from "../auth/presented-token.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Context } from "../context.ts";
+import type { Request, Served } from "./serve.ts";
+import { readWriteHeaders } from "./write-headers.ts";
+import { createWriteOnce, type Reply } from "./write-once.ts";
+
+// Smaller replies than that go out at once.
+const LARGE = 65_536;
+
+/** What the routes are made of. */
+export type Routing = {
+  readonly context: Context;
+  readonly authenticators: readonly Authenticator[];
+  readonly served: readonly Served[];
+  /** Whether the extensions stay away. */
+  readonly documentedOnly: boolean;
+  /** Bounds the bodies of all requests under way. */
+  readonly bodies: ByteBudget;
+  /** Bounds the large replies that clients have not taken yet. */
+  readonly replies: ByteBudget;
+  /** Refuses a caller, or the address of a stranger, that asks too often; null where everyone may ask as often as they like. */
+  readonly rateLimit: RateLimit | null;
+};
+
+/** Adds a route for every operation of the table; those without a handler answer 501. */
+export function addOperations(app: FastifyInstance, routing: Routing): void {
+  const handlers = new Map(routing.served.map((served) => [served.name, served]));
+  const callers = createCallers(routing.context, routing.authenticators);
+  const presented = createPresenting();
+  const callerOf = async (request: IncomingMessage) => callers(presented(request));
+  const answer = createAnswer(routing.context);
+  const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
+  for (const name of offered) addOperation(app, name, handlers.get(name), { ...routing, callerOf, answer });
+  const byPath = Map.groupBy(offered.map(operation), ({ path }) => path);
+  for (const [path, sharing] of byPath) refuseOtherMethods(app, path, sharing);
+}
+
+/** The names of all operations, in the table's order. */
+export function operationNames(): readonly OperationName[] {
+  return Object.keys(operations).filter((name): name is OperationName => Object.hasOwn(operations, name));
+}
+
+/** Answers a request of a known caller. */
+type AnswerRequest = (served: Served, request: Request, headers: IncomingHttpHeaders) => Promise<Reply>;
+
+type Answering = Pick<Routing, "rateLimit" | "bodies" | "replies"> & {
+  readonly callerOf: (request: IncomingMessage) => Promise<Principal>;
+  readonly answer: AnswerRequest;
+};
+
+function addOperation(
+  app: FastifyInstance,
+  name: OperationName,
+  served: Served | undefined,
+  { callerOf, answer, rateLimit, bodies, replies }: Answering,
+): void {
+  const { method, path, number } = operation(name);
+  const callers = new WeakMap<FastifyRequest, Principal>();
+  const bodiesHeld = new WeakMap<FastifyRequest, HeldBody>();
+  const limit = (caller: string) => {
+    const wait = rateLimit?.(caller) ?? 0;
+    if (wait > 0) throw tooMany(wait);
+  };
+  const known = async (request: FastifyRequest) => {
+    try {
+      return await callerOf(request.raw);
+    } catch (error) {
+      // Whoever has no name is counted by where it calls from; those who have one are never in its way.
+      if (error instanceof Refusal && error.status === 401) limit(`address ${request.ip}`);
+      throw error;
+    }
+  };
+  app.route({
+    method,
+    url: fastifyPath(path),
+    config: { operation: name },
+    // Before the body is read: strangers are not listened to.
+    onRequest: async (request, reply) => {
+      const held = holdBody(request, reply, bodies);
+      if (held !== null) bodiesHeld.set(request, held);
+      const principal = await known(request);
+      held?.belongsTo(principal.name);
+      callers.set(request, principal);
+      nameCaller(request, principal.name);
+      limit(principal.name);
+      if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
+    },
+    handler: (request, reply) => {
+      const held = bodiesHeld.get(request);
+      return held === undefined ? respond(request, reply) : held.during(() => respond(request, reply));
+    },
+  });
+
+  async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const principal = callers.get(request);
+    if (served === undefined || principal === undefined) throw notImplemented(number);
+    const query = queryText(request);
+    // The one reader of bodies gives JSON.
+    const body = request.body as Json | undefined;
+    const asked = { principal, path: pathValues(request), query, body };
+    const { status, pieces, isReplay } = await answer(served, asked, request.headers);
+    if (isReplay) reply.header("idempotency-replayed", "true");
+    reply.code(status).type("application/json; charset=utf-8");
+    // What a write answers is about as large as its body, which counts until the reply has gone.
+    if (isWrite(name) || !isLarge(pieces)) return reply.send(pieces.join(""));
+    return sendInPieces(reply, pieces, (bytes) => replies(principal.name, bytes));
+  }
+}
+
+function isLarge([first = "", ...more]: readonly string[]): boolean {
+  return more.length > 0 || first.length > LARGE;
+}
+
+function sendInPieces(reply: FastifyReply, pieces: readonly string[], hold: (bytes: number) => Share): FastifyReply {
+  // As bytes they lie beside the heap: texts that wait for a slow client would grow old in it.
+  const chunks = pieces.map((piece) => Buffer.from(piece));
+  const size = chunks.reduce((length, { byteLength }) => length + byteLength, 0);
+  releaseAfter(reply, hold(size));
+  return reply.header("content-length", size).send(inPieces(chunks));
+}
+
+function createAnswer(context: Context): AnswerRequest {
+  const writeOnce = createWriteOnce(context);
+  return async (served, request, headers) => {
+    if (isWrite(served.name)) {
+      const given = readWriteHeaders(headers);
+      // A rehearsal has no effect that could be doubled or late.
+      const isRehearsal = isObject(request.body) && request.body.dryRun === true;
+      if (!isRehearsal && (given.key !== null || given.fence !== null)) return writeOnce(served, request, given);
+    }
+    return { status: 200, pieces: await served.answer(request, context), isReplay: false };
+  };
+}
+
+function isWrite(name: OperationName): boolean {
+  return operation(name).retry !== "read";
+}
+
+function refuseOtherMethods(app: FastifyInstance, path: string, sharing: readonly Operation[]): void {
+  const allowed = sharing.map(({ method }) => method);
+  const others: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+  app.route({
+    method: others.filter((method) => !allowed.some((served) => served === method)),
+    url: fastifyPath(path),
+    onRequest: async () => {
+      const headers = { allow: allowed.join(", ") };
+      throw new Refusal(405, "method-not-allowed", "this path does not take this method", { headers });
+    },
+    handler: async () => undefined,
+  });
+}
+
+function pathValues({ params }: FastifyRequest): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries(isObject(params) ? params : {})) {
+    if (typeof value !== "string" || value === "" || value.includes("\0"))
+      throw badRequest(`the path's ${name} is not a name`);
+    values[name] = value;
+  }
+  return values;
+}
+
+function fastifyPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+function tooMany(seconds: number): Refusal {
+  const headers = { "retry-after": String(Math.ceil(seconds)) };
+  return new Refusal(429, "rate-limited", "you ask more often than this server allows", { headers });
+}
+
+function notImplemented(number: string): Refusal {
+  return new Refusal(501, "not-implemented", `operation ${number} is not implemented`);
+}

@@ -1,0 +1,183 @@
+import { sql, type Transaction } from "kysely";
+import { fillPath, operation } from "../../contract/operations.ts";
+import { errorBody, Refusal } from "../../http/refusal.ts";
+import { rollBackTo } from "../../store/savepoint.ts";
+import type { Context } from "../context.ts";
+import type { Tables } from "../database/tables.ts";
+import { fenceFault } from "./fences.ts";
+import { findReply, keepReply, type Slot, slotOf } from "./kept-replies.ts";
+import type { Request, Served } from "./serve.ts";
+import type { WriteHeaders } from "./write-headers.ts";
+import { writtenScope } from "./written-scope.ts";
+
+/** What a request is answered, as JSON text in pieces: now, or as when it was first made. */
+export type Reply = { readonly status: number; readonly pieces: readonly string[]; readonly isReplay: boolean };
+
+/** Answers a write under its headers. */
+export type WriteOnce = (served: Served, request: Request, headers: WriteHeaders) => Promise<Reply>;
+
+/**
+ * Makes each write with a key once, however often it arrives, and refuses writers whose number is stale. What is kept
+ * of a write is kept in the transaction of its effect. Order: authorise, replay, fence.
+ */
+export function createWriteOnce(context: Context): WriteOnce {
+  const inFlight = new Set<string>();
+  return async (served, request, headers) => {
+    const { key, fence } = headers;
+    const slot =
+      key === null ? null : slotOf(key, request.principal.name, pathOf(served, request), request.body ?? null);
+    const write: Write = { served, request, slot, fence };
+    using _ = slot === null ? null : turn(inFlight, slot);
+    try {
+      return await begin(write, context);
+    } catch (error) {
+      if (error instanceof Refusal && slot !== null) await remember(error, slot, context);
+      throw error;
+    }
+  };
+}
+
+type Write = { readonly slot: Slot | null; readonly served: Served; readonly request: Request } & Pick<
+  WriteHeaders,
+  "fence"
+>;
+
+async function begin(write: Write, context: Context): Promise<Reply> {
+  const { served, request, slot, fence } = write;
+  let lookAts: readonly number[] = [];
+  const reply = await context.store.write(async (transaction) => {
+    lookAts = [];
+    const within: Context = {
+      ...context,
+      store: { ...context.store, read: transaction, write: (change) => change(transaction) },
+      // Before the commit there is nothing to see.
+      lookAt: (moment) => {
+        lookAts = [...lookAts, moment];
+      },
+      marks: { keyHash: slot?.keyHash ?? null, fencingNumber: fence?.number ?? null },
+    };
+    const kept = slot === null ? null : await replay(transaction, slot, write, within);
+    if (kept !== null) return kept;
+    if (fence !== null) await pass(transaction, fence, write, within);
+    const pieces = await served.answer(request, within);
+    if (slot !== null) await keepReply(transaction, slot, { status: 200, text: pieces.join("") }, context);
+    return { status: 200, pieces, isReplay: false };
+  });
+  for (const moment of lookAts) context.lookAt(moment);
+  return reply;
+}
+
+async function replay(
+  transaction: Transaction<Tables>,
+  slot: Slot,
+  write: Write,
+  within: Context,
+): Promise<Reply | null> {
+  const kept = await findReply(transaction, slot, within);
+  if (kept === null) return null;
+  const { status, text } = kept;
+  // Who may no longer do this is told so, whatever it was told at the time.
+  const refusal = await rehearsed(transaction, write, within);
+  if (refusal !== null && takesBack(refusal, status)) throw refusal;
+  if (kept.digest !== slot.digest) throw reused();
+  if (text === null) throw notKept(status);
+  return { status, pieces: [text], isReplay: true };
+}
+
+function takesBack({ status }: Refusal, kept: number): boolean {
+  return status === 403 || (kept < 300 && (status === 404 || status === 422));
+}
+
+async function pass(
+  transaction: Transaction<Tables>,
+  fence: NonNullable<WriteHeaders["fence"]>,
+  write: Write,
+  within: Context,
+): Promise<void> {
+  const written = await writtenScope(write.served, write.request, transaction);
+  const fault = await fenceFault(transaction, fence, { written, isShared: within.store.isShared });
+  if (fault === null) return;
+  const refusal = await rehearsed(transaction, write, within);
+  if (refusal !== null && refusal.status !== 409) throw refusal;
+  throw new Refusal(412, `${fault}-fencing-token`, fenceFaults[fault]);
+}
+
+const fenceFaults = {
+  stale: "a newer lease was issued for this: the fencing token is stale",
+  unknown: "no lease of this scope has this fencing token",
+} as const;
+
+class Rehearsed extends Error {
+  override readonly name = "Rehearsed";
+}
+
+/** The refusal that a write would meet now; it leaves no trace. */
+async function rehearsed(
+  transaction: Transaction<Tables>,
+  { served, request }: Write,
+  within: Context,
+): Promise<Refusal | null> {
+  await sql`SAVEPOINT rehearsal`.execute(transaction);
+  let failure: unknown;
+  try {
+    await served.answer(request, {
+      ...within,
+      store: {
+        ...within.store,
+        // What a handler does besides its queries, it takes back when they fail.
+        write: async (change) => {
+          await change(transaction);
+          throw new Rehearsed();
+        },
+      },
+      lookAt: () => {},
+    });
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    if (error instanceof Rehearsed) return null;
+    failure = error;
+    throw error;
+  } finally {
+    await rollBackTo(transaction, "rehearsal", failure);
+    await sql`RELEASE SAVEPOINT rehearsal`.execute(transaction);
+  }
+}
+
+// These say something of the moment, not of the request: asked again, it may go well.
+const passing: readonly number[] = [401, 403, 409, 412, 429];
+
+/** A refused write leaves no effect; that it was refused is remembered under its key. */
+async function remember(refusal: Refusal, slot: Slot, context: Context): Promise<void> {
+  if (passing.includes(refusal.status) || refusal.status >= 500 || refusal.code === REUSED) return;
+  const reply = { status: refusal.status, text: JSON.stringify(errorBody(refusal)) };
+  await context.store.write((transaction) => keepReply(transaction, slot, reply, context));
+}
+
+const REUSED = "idempotency-key-reused";
+
+function reused(): Refusal {
+  return new Refusal(422, REUSED, "this Idempotency-Key was used for another body");
+}
+
+function notKept(status: number): Refusal {
+  const message = `this was answered ${status}, and the reply was too large to be kept: read what the write made`;
+  return new Refusal(409, "reply-not-kept", message);
+}
+
+function turn(inFlight: Set<string>, { keyHash, principal, request }: Slot): Disposable {
+  const id = JSON.stringify([keyHash, principal, request]);
+  if (inFlight.has(id)) {
+    const headers = { "retry-after": "1" };
+    throw new Refusal(409, "idempotency-key-in-flight", "a request with this Idempotency-Key is under way", {
+      headers,
+    });
+  }
+  inFlight.add(id);
+  return { [Symbol.dispose]: () => inFlight.delete(id) };
+}
+
+function pathOf({ name }: Served, { path }: Request): string {
+  const { method, path: template } = operation(name);
+  return `${method} ${fillPath(template, path)}`;
+}

@@ -1,0 +1,84 @@
+import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
+import { escapePointer, secretReferences } from "../../contract/reference.ts";
+import { repoName } from "../auth/access.ts";
+
+/** What a manifest can name. */
+export type ReferenceKind =
+  | "cluster"
+  | "workspace"
+  | "ml-repo"
+  | "team"
+  | "virtual-account"
+  | "secret"
+  | "secret-group"
+  | "tenant";
+
+/** Something that a manifest names, and where it does. */
+export type Reference = { readonly kind: ReferenceKind; readonly key: string; readonly pointer: string };
+
+/** Everything that a manifest refers to, whatever its type. */
+export function referencesOf(manifest: JsonObject): readonly Reference[] {
+  return [
+    ...named("cluster", manifest.cluster_fqn, "/cluster_fqn"),
+    ...named("workspace", manifest.workspace_fqn, "/workspace_fqn"),
+    ...named("ml-repo", manifest.ml_repo, "/ml_repo"),
+    ...(isObject(manifest.ownedBy) ? named("team", manifest.ownedBy.team, "/ownedBy/team") : []),
+    ...items(manifest.collaborators).flatMap(([item, at]) => subjectReference(item, `/collaborators/${at}/subject`)),
+    ...items(manifest.permissions).flatMap(([item, at]) =>
+      permissionReference(item, `/permissions/${at}/resource_fqn`),
+    ),
+    ...secretsWithin(manifest, ""),
+  ];
+}
+
+function named(kind: ReferenceKind, value: Json | undefined, pointer: string): readonly Reference[] {
+  return typeof value === "string" ? [{ kind, key: value, pointer }] : [];
+}
+
+// Users are not resolved: they live in the identity provider.
+function subjectReference({ subject }: JsonObject, pointer: string): readonly Reference[] {
+  if (typeof subject !== "string") return [];
+  const [kind, name = ""] = subject.split(":", 2);
+  if (kind === "team") return [{ kind: "team", key: name, pointer }];
+  return kind === "virtualaccount" ? [{ kind: "virtual-account", key: name, pointer }] : [];
+}
+
+function permissionReference(permission: JsonObject, pointer: string): readonly Reference[] {
+  const { resource_type: type, resource_fqn: fqn } = permission;
+  if (typeof fqn !== "string") return [];
+  switch (type) {
+    case "ml-repo":
+      return [{ kind: type, key: repoName(fqn), pointer }];
+    case "tenant":
+    case "cluster":
+    case "workspace":
+    case "secret-group":
+      return [{ kind: type, key: fqn, pointer }];
+    default:
+      return [];
+  }
+}
+
+// An application may consist of others, each with an environment and mounts of its own.
+function secretsWithin(value: Json, pointer: string): readonly Reference[] {
+  if (Array.isArray(value)) return value.flatMap((item: Json, at) => secretsWithin(item, `${pointer}/${at}`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const at = `${pointer}/${escapePointer(key)}`;
+    if (key === "secret_fqn") return named("secret", item, at);
+    return key === "env" || key === "values" ? secrets(item, at) : secretsWithin(item, at);
+  });
+}
+
+function secrets(value: Json, pointer: string): readonly Reference[] {
+  return secretReferences(value, pointer).map((secret) => ({
+    kind: "secret",
+    key: secret.fqn,
+    pointer: secret.pointer,
+  }));
+}
+
+function items(value: Json | undefined): readonly (readonly [JsonObject, number])[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item: Json, at) => (isObject(item) ? [[item, at] as const] : []));
+}

@@ -1,0 +1,92 @@
+import type { Addon, HelmManifest, Recommendation } from "../../../contract/resources.ts";
+import { rolloutState } from "../../../contract/rollout.ts";
+import type { KeptApplication, KeptDeployment } from "../../database/tables.ts";
+import type { AddonEntry } from "./catalogue.ts";
+import { proposed, readHelm } from "./helm.ts";
+import { upgradesOf } from "./upgrade.ts";
+
+/** An application of type `helm`, with its newest deployment. */
+export type HelmApplication = { readonly application: KeptApplication; readonly deployment: KeptDeployment };
+
+/** The same, its manifest read. */
+export type Installing = HelmApplication & { readonly helm: HelmManifest };
+
+/** An addon as it stands on a cluster: what is declared of it, and what is known of the application that installs it. */
+export function addonOn(clusterType: string, entry: AddonEntry, found: Installing | null): Addon {
+  const { name, description, repoUrl, chart, unsupportedClusterTypes, knownCRDs, labels, releases } = entry;
+  const isSupported = !unsupportedClusterTypes.includes(clusterType);
+  return {
+    name,
+    description,
+    path: `addons/${entry.appName}`,
+    addonFolder: "addons",
+    required: entry.required && isSupported,
+    unsupportedClusterTypes,
+    knownCRDs,
+    labels,
+    source: { repo_url: repoUrl, chart },
+    upgrades: upgradesOf(entry, found?.helm ?? null),
+    ...(found === null ? absent(entry, releases[0].version) : installed(found)),
+  };
+}
+
+/** Reads the manifests of applications, so that each is read once for all addons. */
+export function withHelm(application: HelmApplication): Installing {
+  return { ...application, helm: readHelm(application.deployment.manifest) };
+}
+
+type Standing = Pick<
+  Addon,
+  | "appName"
+  | "namespace"
+  | "applicationId"
+  | "workspaceId"
+  | "version"
+  | "installationSource"
+  | "installed"
+  | "status"
+  | "manifest"
+  | "recommendations"
+>;
+
+function absent(entry: AddonEntry, version: string): Standing {
+  return {
+    appName: entry.appName,
+    namespace: entry.namespace,
+    applicationId: null,
+    workspaceId: null,
+    version,
+    installationSource: null,
+    installed: false,
+    status: { healthStatus: "Missing", syncStatus: "Unknown", installed: false },
+    manifest: proposed(entry, entry.releases[0]),
+    recommendations: [],
+  };
+}
+
+function installed({ application, deployment, helm }: Installing): Standing {
+  const { id, name, workspaceId, workspaceFqn, recommendations } = application;
+  return {
+    appName: name,
+    namespace: workspaceFqn.slice(workspaceFqn.indexOf(":") + 1),
+    applicationId: id,
+    workspaceId,
+    version: helm.source.version,
+    installationSource: "helm",
+    installed: true,
+    status: { ...healthOf(deployment), installed: true },
+    manifest: deployment.manifest,
+    recommendations: recommendations satisfies readonly Recommendation[],
+  };
+}
+
+function healthOf({ currentStatus }: KeptDeployment): { readonly healthStatus: string; readonly syncStatus: string } {
+  switch (rolloutState(currentStatus)) {
+    case "succeeded":
+      return { healthStatus: "Healthy", syncStatus: "Synced" };
+    case "progressing":
+      return { healthStatus: "Progressing", syncStatus: "OutOfSync" };
+    case "failed":
+      return { healthStatus: "Degraded", syncStatus: "OutOfSync" };
+  }
+}

@@ -1,0 +1,54 @@
+import { isObject, type Json, type JsonObject, text } from "../../../contract/json.ts";
+import type { HelmManifest } from "../../../contract/resources.ts";
+import type { AddonEntry, AddonRelease } from "./catalogue.ts";
+
+/** The Helm manifest that the catalogue proposes for a release. */
+export function proposed({ appName, repoUrl, chart }: AddonEntry, { version, values }: AddonRelease): HelmManifest {
+  return {
+    type: "helm",
+    name: appName,
+    labels: {},
+    source: { type: "helm-repo", repo_url: repoUrl, integration_fqn: null, chart, version },
+    values,
+    kustomize: null,
+    ignoreDifferences: [],
+    workspace_fqn: null,
+  };
+}
+
+/** Reads the manifest of an application of type `helm`; what it leaves out has its empty form. */
+export function readHelm(manifest: JsonObject): HelmManifest {
+  const source = objectOf(manifest.source);
+  const { kustomize } = manifest;
+  return {
+    type: "helm",
+    name: text(manifest.name) ?? "",
+    labels: objectOf(manifest.labels),
+    source: {
+      type: text(source.type) ?? "helm-repo",
+      repo_url: text(source.repo_url) ?? "",
+      integration_fqn: text(source.integration_fqn) ?? null,
+      chart: text(source.chart) ?? "",
+      version: text(source.version) ?? "",
+    },
+    values: objectOf(manifest.values),
+    kustomize: isObject(kustomize)
+      ? { patch: objectOf(kustomize.patch), additions: objectsOf(kustomize.additions) }
+      : null,
+    ignoreDifferences: objectsOf(manifest.ignoreDifferences),
+    workspace_fqn: text(manifest.workspace_fqn) ?? null,
+  };
+}
+
+/** Whether a release installs the addon: its chart from its repository, or from a copy of it under the addon's name. */
+export function installs({ name, source }: HelmManifest, { appName, repoUrl, chart }: AddonEntry): boolean {
+  return source.chart === chart && (source.repo_url.replace(/\/+$/, "") === repoUrl || name === appName);
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function objectsOf(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((item: Json) => isObject(item)) : [];
+}

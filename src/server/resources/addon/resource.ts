@@ -1,0 +1,74 @@
+import type { Kysely } from "kysely";
+import { text } from "../../../contract/json.ts";
+import { notFound } from "../../../http/refusal.ts";
+import { may } from "../../auth/access.ts";
+import { fromText, toText } from "../../database/json-text.ts";
+import { sizeOfText } from "../../database/page.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { Handler } from "../../http/call.ts";
+import { type Served, serve } from "../../http/serve.ts";
+import { findCluster } from "../cluster.ts";
+import { addonOn, type Installing, withHelm } from "./addon.ts";
+import { type AddonEntry, catalogue } from "./catalogue.ts";
+import { installs } from "./helm.ts";
+
+const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page }, { store }) => {
+  const cluster = may(principal, "read", { type: "cluster", fqn: id }) ? await findCluster(store.read, id) : null;
+  if (cluster === null) throw notFound("the cluster");
+  const clusterType = text(cluster.manifest.cluster_type) ?? "";
+  const wanted = catalogue.slice(page.offset, page.offset + page.limit);
+  const installing = await findInstalling(store.read, id, wanted);
+  return {
+    rows: wanted.map((entry) => toText(addonOn(clusterType, entry, installing.get(entry) ?? null))),
+    total: catalogue.length,
+  };
+};
+
+/** Operation 11: the addons that a cluster has, and those that it could have, by name. */
+export const addons: readonly Served[] = [serve("listAddons", listAddons)];
+
+// Whoever may deploy decides how many applications there are, and how large: few are held at once, and none larger than
+// a release that Helm itself would keep.
+const AT_ONCE = 50;
+const LARGEST = 1024 * 1024;
+
+/** The application that installs each addon: the first one under the addon's name, else the first one. */
+async function findInstalling(
+  database: Kysely<Tables>,
+  clusterId: string,
+  entries: readonly AddonEntry[],
+): Promise<ReadonlyMap<AddonEntry, Installing>> {
+  const found = new Map<AddonEntry, Installing>();
+  for (let offset = 0; ; offset += AT_ONCE) {
+    const applications = await helmApplications(database, clusterId, offset);
+    for (const application of applications.map(withHelm)) {
+      for (const entry of entries) if (isBetter(application, entry, found.get(entry))) found.set(entry, application);
+    }
+    if (applications.length < AT_ONCE) return found;
+  }
+}
+
+function isBetter({ helm }: Installing, entry: AddonEntry, known: Installing | undefined): boolean {
+  if (!installs(helm, entry)) return false;
+  return known === undefined || (helm.name === entry.appName && known.helm.name !== entry.appName);
+}
+
+async function helmApplications(database: Kysely<Tables>, clusterId: string, offset: number) {
+  const rows = await database
+    .selectFrom("applications as a")
+    .innerJoin("workspaces as w", "w.id", "a.workspace_id")
+    .innerJoin("deployments as d", "d.id", "a.last_deployment_id")
+    .select(["a.json as application", "d.json as deployment"])
+    .where("a.type", "=", "helm")
+    .where("w.cluster_id", "=", clusterId)
+    .where(sizeOfText("d.json"), "<=", LARGEST)
+    .orderBy("a.created_at")
+    .orderBy("a.id")
+    .limit(AT_ONCE)
+    .offset(offset)
+    .execute();
+  return rows.map(({ application, deployment }) => ({
+    application: fromText(application),
+    deployment: fromText(deployment),
+  }));
+}

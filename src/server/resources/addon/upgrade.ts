@@ -1,0 +1,71 @@
+import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
+import type { Addon, HelmManifest } from "../../../contract/resources.ts";
+import type { AddonEntry } from "./catalogue.ts";
+import { differences, isSame, memberOf } from "./difference.ts";
+import { proposed } from "./helm.ts";
+
+type Upgrades = Addon["upgrades"];
+
+/** What upgrading an installed addon to the newest release would change; null stands for an addon not installed. */
+export function upgradesOf(entry: AddonEntry, current: HelmManifest | null): Upgrades {
+  const [newest] = entry.releases;
+  if (current === null) return settled(null, proposed(entry, newest));
+  if (!isOlder(current.source.version, newest.version)) return settled(current, current);
+  // What is not known to have been proposed is taken for the operator's own, and kept.
+  const base = entry.releases.find(({ version }) => version === current.source.version) ?? newest;
+  const { merged, conflicts } = mergeObjects(base.values, current.values, newest.values, "/values");
+  const source = { ...current.source, version: newest.version };
+  const desired: HelmManifest = { ...current, source, values: merged };
+  return {
+    diff: differences(current, desired),
+    currentManifest: current,
+    desiredManifest: desired,
+    upgradePossible: true,
+    conflictFields: conflicts,
+    hasConflict: conflicts.length > 0,
+  };
+}
+
+function settled(currentManifest: HelmManifest | null, desiredManifest: HelmManifest): Upgrades {
+  const nothing = { diff: [], upgradePossible: false, conflictFields: [], hasConflict: false };
+  return { ...nothing, currentManifest, desiredManifest };
+}
+
+type Merge<Value> = { readonly merged: Value; readonly conflicts: readonly string[] };
+
+function mergeObjects(base: JsonObject, current: JsonObject, desired: JsonObject, pointer: string): Merge<JsonObject> {
+  const keys = [...new Set([...Object.keys(current), ...Object.keys(desired)])].toSorted();
+  const members = keys.map((key) => {
+    const at = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    return [key, merge(memberOf(base, key), memberOf(current, key), memberOf(desired, key), at)] as const;
+  });
+  const kept = members.flatMap(([key, { merged }]) => (merged === undefined ? [] : [[key, merged] as const]));
+  return { merged: Object.fromEntries(kept), conflicts: members.flatMap(([, { conflicts }]) => conflicts) };
+}
+
+/** Carries what the operator changed over to the newest release; where both changed, the release wins, and it is said. */
+function merge(
+  base: Json | undefined,
+  current: Json | undefined,
+  desired: Json | undefined,
+  pointer: string,
+): Merge<Json | undefined> {
+  if (isSame(current, base) || isSame(current, desired)) return { merged: desired, conflicts: [] };
+  if (isSame(desired, base)) return { merged: current, conflicts: [] };
+  if (isObject(current) && isObject(desired)) {
+    return mergeObjects(isObject(base) ? base : {}, current, desired, pointer);
+  }
+  return { merged: desired, conflicts: [pointer] };
+}
+
+/** Whether a version of plain numbers comes before another; a version that is none is older than any. */
+export function isOlder(version: string, other: string): boolean {
+  const [one, two] = [numbersOf(version), numbersOf(other)];
+  const at = two.findIndex((number, place) => number !== (one[place] ?? -1));
+  return at >= 0 && (one[at] ?? -1) < (two[at] ?? -1);
+}
+
+function numbersOf(version: string): readonly number[] {
+  const numbers = /^v?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "";
+  return numbers === "" ? [] : numbers.split(".").map(Number);
+}

@@ -1,0 +1,58 @@
+import type { JsonObject } from "../../../contract/json.ts";
+import type { Alert, DeploymentStatus } from "../../../contract/resources.ts";
+import { isFailure } from "./debug-info.ts";
+
+const KEPT_ALERTS = 20;
+
+/** What an alert says of the application and of what was found out. */
+export type AlertSubject = Pick<Alert, "applicationId" | "clusterId" | "tenantName" | "applicationDebugInfoId">;
+
+/**
+ * The alerts of an application once its newest deployment has come to a status: a success ends them all, a failure
+ * opens one, or is one more time of the one that is open.
+ */
+export function alertsAfter(
+  alerts: readonly Alert[],
+  status: DeploymentStatus,
+  subject: AlertSubject,
+  newId: () => string,
+): readonly Alert[] {
+  const now = status.createdAt;
+  if (status.status === "DEPLOY_SUCCESS") return alerts.map((alert) => resolved(alert, now));
+  if (!isFailure(status)) return alerts;
+  const name = status.status === "BUILD_FAILED" ? "BuildFailed" : "RolloutFailed";
+  const open = alerts.find((alert) => alert.name === name && alert.resolvedTime === null);
+  const others = alerts.filter((alert) => alert !== open);
+  const alert = open === undefined ? opened(name, now, subject, newId()) : again(open, now, subject);
+  return [alert, ...others].slice(0, KEPT_ALERTS);
+}
+
+/** How many alerts are open, by name. */
+export function summaryOf(alerts: readonly Alert[]): JsonObject {
+  const open = alerts.filter(({ resolvedTime }) => resolvedTime === null);
+  const byName = Map.groupBy(open, ({ name }) => name);
+  return { open: open.length, byName: Object.fromEntries(byName.entries().map(([name, all]) => [name, all.length])) };
+}
+
+function opened(name: string, now: string, subject: AlertSubject, id: string): Alert {
+  return {
+    ...subject,
+    id,
+    name,
+    fingerprint: `${subject.applicationId}/${name}`,
+    timestamps: [now],
+    startTime: now,
+    resolvedTime: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+function again(alert: Alert, now: string, { applicationDebugInfoId }: AlertSubject): Alert {
+  const timestamps = [...alert.timestamps, now].slice(-KEPT_ALERTS);
+  return { ...alert, applicationDebugInfoId, timestamps, updatedAt: now };
+}
+
+function resolved(alert: Alert, now: string): Alert {
+  return alert.resolvedTime === null ? { ...alert, resolvedTime: now, updatedAt: now } : alert;
+}

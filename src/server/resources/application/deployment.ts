@@ -1,0 +1,215 @@
+import type { JsonObject } from "../../../contract/json.ts";
+import type { Deployment, DeploymentStatus, Recommendation, Subject } from "../../../contract/resources.ts";
+import { tenant } from "../../auth/principal.ts";
+import type { KeptApplication, KeptDeployment } from "../../database/tables.ts";
+import type { Progress } from "../../rollouts/driver.ts";
+import { isBuilt } from "../../rollouts/embedded.ts";
+import { alertsAfter, summaryOf } from "./alerts.ts";
+import { debugInfoOf, withDebugInfo } from "./debug-info.ts";
+import { failedProblem, isApplied, potentialProblems, proposals } from "./problems.ts";
+import type { Deployed } from "./rows.ts";
+
+/** What a new deployment is made from. */
+export type NewDeployment = {
+  readonly applicationId: string | null;
+  readonly applicationFqn: string;
+  readonly version: number;
+  readonly manifest: JsonObject;
+  readonly subject: Subject;
+  readonly now: string;
+  /** What was recommended for the version before. */
+  readonly recommended: readonly Recommendation[];
+};
+
+/** A deployment that is not made yet. */
+export type Planned = Omit<KeptDeployment, "id"> & { readonly id: null };
+
+/** A deployment without history or id, as a rehearsal answers it. */
+export function plannedDeployment(wanted: NewDeployment): Planned {
+  const { applicationId, applicationFqn, version, manifest, subject, now, recommended } = wanted;
+  return {
+    id: null,
+    fqn: `${applicationFqn}:${version}`,
+    applicationId,
+    currentStatusId: null,
+    version,
+    manifest,
+    createdBy: subject.subjectId,
+    createdBySubject: subject,
+    createdAt: now,
+    updatedAt: now,
+    deploymentBuilds: [],
+    deploymentStatuses: [],
+    currentStatus: null,
+    appliedRecommendations: recommended.filter((recommendation) => isApplied(recommendation, manifest)),
+  };
+}
+
+/** The deployment once it is made, with the id that is its own. */
+export function madeDeployment(planned: Planned, applicationId: string, id: string): Deployed {
+  const appliedRecommendations = planned.appliedRecommendations.map((recommendation) => ({
+    ...recommendation,
+    appliedDeploymentId: id,
+    updatedAt: planned.createdAt,
+  }));
+  return { ...planned, id, applicationId, appliedRecommendations };
+}
+
+/** The deployment with further statuses at the end of its history. */
+export function withProgress(
+  deployment: Deployed,
+  progress: readonly Progress[],
+  now: string,
+  newId: () => string,
+): Deployed {
+  const added = progress.map((step) => statusOf(deployment.id, step, now, newId()));
+  const deploymentStatuses = [...deployment.deploymentStatuses, ...added];
+  const currentStatus = deploymentStatuses.at(-1) ?? null;
+  return {
+    ...deployment,
+    deploymentStatuses,
+    currentStatus,
+    currentStatusId: currentStatus?.id ?? null,
+    updatedAt: now,
+    deploymentBuilds: buildsOf(deployment.fqn, deployment.manifest, deploymentStatuses),
+  };
+}
+
+/** The status of a deployment that another one pushes aside. */
+export const cancelled: Progress = {
+  status: "CANCELLED",
+  transition: null,
+  message: "replaced by a forced deployment",
+  display: "Cancelled",
+  isTerminalState: true,
+};
+
+/** What an application is made from, when its first deployment arrives. */
+export type NewApplication = {
+  readonly id: string;
+  readonly fqn: string;
+  readonly name: string;
+  readonly type: string;
+  readonly workspace: { readonly id: string; readonly fqn: string };
+  readonly subject: Subject;
+  readonly now: string;
+};
+
+/** An application that has no deployment yet. */
+export function newApplication({ id, fqn, name, type, workspace, subject, now }: NewApplication): KeptApplication {
+  return {
+    id,
+    fqn,
+    name,
+    type,
+    tenantName: tenant,
+    workspaceId: workspace.id,
+    workspaceFqn: workspace.fqn,
+    createdBy: subject.subjectId,
+    createdBySubject: subject,
+    activeDeploymentId: null,
+    lastDeploymentId: null,
+    metadata: { paused: false },
+    lifecycleStage: "active",
+    lastVersion: 0,
+    activeVersion: null,
+    createdAt: now,
+    updatedAt: now,
+    recommendations: [],
+    alerts: [],
+    alertsSummary: summaryOf([]),
+    autopilot: {},
+    applicationDebugInfos: [],
+    potentialProblems: [],
+  };
+}
+
+/** The application with its newest deployment, and what its manifest gives to think about. */
+export function withDeployment(
+  application: KeptApplication,
+  deployment: Deployed,
+  newId: () => string,
+): KeptApplication {
+  const { manifest, version, createdAt: now } = deployment;
+  const recommendations = proposals(manifest).map(
+    (proposal): Recommendation => ({
+      ...proposal,
+      id: newId(),
+      clusterId: clusterOf(application),
+      applicationId: application.id,
+      deploymentId: deployment.id,
+      appliedDeploymentId: null,
+      applicationVersion: version,
+      expiryTimestamp: null,
+      createdAt: now,
+      updatedAt: now,
+    }),
+  );
+  return {
+    ...application,
+    lastDeploymentId: deployment.id,
+    lastVersion: version,
+    recommendations,
+    potentialProblems: potentialProblems(manifest),
+    updatedAt: now,
+  };
+}
+
+/** The application once its deployment has come to further statuses. */
+export function withOutcome(application: KeptApplication, deployment: Deployed, newId: () => string): KeptApplication {
+  const { currentStatus, version } = deployment;
+  if (currentStatus === null || !currentStatus.state.isTerminalState) return application;
+  const info = debugInfoOf(application, deployment, newId);
+  const subject = {
+    applicationId: application.id,
+    clusterId: clusterOf(application),
+    tenantName: tenant,
+    applicationDebugInfoId: info?.id ?? null,
+  };
+  const alerts = alertsAfter(application.alerts, currentStatus, subject, newId);
+  const { potentialProblems } = application;
+  const isActive = currentStatus.status === "DEPLOY_SUCCESS";
+  return {
+    ...application,
+    alerts,
+    alertsSummary: summaryOf(alerts),
+    applicationDebugInfos: withDebugInfo(application.applicationDebugInfos, info),
+    potentialProblems:
+      info === null ? potentialProblems : [...potentialProblems, failedProblem(version, application.activeVersion)],
+    updatedAt: currentStatus.createdAt,
+    ...(isActive && { activeDeploymentId: deployment.id, activeVersion: version }),
+  };
+}
+
+/** The cluster that an application runs on. */
+function clusterOf({ workspaceFqn }: Pick<KeptApplication, "workspaceFqn">): string {
+  return workspaceFqn.slice(0, workspaceFqn.indexOf(":"));
+}
+
+function statusOf(deploymentId: string, step: Progress, now: string, id: string): DeploymentStatus {
+  const { status, transition, message, display, isTerminalState } = step;
+  return {
+    id,
+    deploymentId,
+    status,
+    transition,
+    message,
+    state: { isTerminalState, display },
+    retryCount: 0,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** One build: 0 while it runs, 1 when it succeeded, 2 when it did not. */
+function buildsOf(
+  fqn: string,
+  manifest: JsonObject,
+  history: readonly DeploymentStatus[],
+): Deployment["deploymentBuilds"] {
+  if (!isBuilt(manifest)) return [];
+  const seen = new Set(history.map(({ status }) => status));
+  if (!seen.has("BUILDING")) return [];
+  const status = seen.has("BUILD_SUCCESS") ? 1 : seen.has("BUILD_FAILED") || seen.has("CANCELLED") ? 2 : 0;
+  return [{ name: fqn.replaceAll(":", "-"), status }];
+}

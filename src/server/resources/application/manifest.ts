@@ -1,0 +1,32 @@
+import { shapes } from "../../../contract/generated/shapes.ts";
+import type { JsonObject } from "../../../contract/json.ts";
+import { unprocessable } from "../../../http/refusal.ts";
+import { checkApplication } from "../../../schema/validate.ts";
+import type { Context } from "../../context.ts";
+import { refuseFaults, wellFormed } from "../../manifests/well-formed.ts";
+
+// It is a part of what the audit calls the application.
+const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+
+/**
+ * The manifest of an application once its form is found right. Services are checked whole and get their defaults; of
+ * other types only what they share with services is known.
+ */
+export function wellFormedApplication(context: Pick<Context, "unknownFields">, manifest: JsonObject): JsonObject {
+  const { type } = manifest;
+  if (typeof type === "string" && !TYPE.test(type)) {
+    const message = "must be 1 to 63 letters, digits, '-' or '_', first a letter";
+    throw unprocessable([{ pointer: "/type", message, code: "form" }]);
+  }
+  if (type === "service") return wellFormed(context, ["service"], manifest);
+  if (typeof type === "string" && isWrittenElsewhere(type)) {
+    const message = "this type is not an application; it has an operation of its own";
+    throw unprocessable([{ pointer: "/type", message, code: "type" }]);
+  }
+  refuseFaults(checkApplication(manifest, { unknownFields: context.unknownFields === "allow" ? "warn" : "refuse" }));
+  return manifest;
+}
+
+function isWrittenElsewhere(type: string): boolean {
+  return type === "artifact-version" || (type !== "service" && Object.hasOwn(shapes, type));
+}

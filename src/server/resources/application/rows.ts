@@ -1,0 +1,107 @@
+import type { Kysely, Transaction } from "kysely";
+import { prepared } from "../../../store/prepared.ts";
+import { fromText, type JsonText, toText } from "../../database/json-text.ts";
+import type { KeptApplication, KeptDeployment, Tables } from "../../database/tables.ts";
+
+/** A deployment that is kept, and so has an id. */
+export type Deployed = KeptDeployment & { readonly id: string };
+
+/** An application, and its newest deployment while that is in progress. */
+export type FoundApplication = { readonly application: KeptApplication; readonly underWay: Deployed | null };
+
+const byFqn = prepared((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
+  database
+    .selectFrom("applications as a")
+    .leftJoin("deployments as d", (join) => join.onRef("d.id", "=", "a.last_deployment_id").on("d.is_over", "=", 0))
+    .select(["a.json as application", "d.json as deployment", "d.id as id"])
+    .where("a.fqn", "=", fqn),
+);
+
+/** The application of that fqn, visible or not. */
+export async function findApplication(database: Kysely<Tables>, fqn: string): Promise<FoundApplication | null> {
+  const [found] = await byFqn(database, { fqn });
+  if (found === undefined) return null;
+  const { application, deployment, id } = found;
+  const underWay = deployment === null || id === null ? null : { ...fromText(deployment), id };
+  return { application: fromText(application), underWay };
+}
+
+const byId = prepared((database: Kysely<Tables>, { id }: { readonly id: string }) =>
+  database.selectFrom("applications").select(["json", "fqn", "name"]).where("id", "=", id),
+);
+
+/** The application of that id, visible or not. */
+export async function findApplicationById(database: Kysely<Tables>, id: string): Promise<KeptApplication | null> {
+  const [row] = await byId(database, { id });
+  return row === undefined ? null : fromText(row.json);
+}
+
+/** The same as it is kept, and the workspace that it is in. */
+export async function findApplicationText(
+  database: Kysely<Tables>,
+  id: string,
+): Promise<{ readonly text: JsonText<KeptApplication>; readonly workspaceFqn: string } | null> {
+  const [row] = await byId(database, { id });
+  return row === undefined ? null : { text: row.json, workspaceFqn: row.fqn.slice(0, -row.name.length - 1) };
+}
+
+const upsertApplication = prepared((database: Kysely<Tables>, row: Tables["applications"]) => {
+  const { json, last_deployment_id, active_deployment_id } = row;
+  const { id, created_at, fqn, name, type, workspace_id } = row;
+  const changing = { json, last_deployment_id, active_deployment_id };
+  return database
+    .insertInto("applications")
+    .values({ id, created_at, fqn, name, type, workspace_id, ...changing })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(changing));
+});
+
+/** Keeps an application, new or changed, and answers its text. */
+export async function saveApplication(
+  transaction: Transaction<Tables>,
+  application: KeptApplication,
+): Promise<JsonText<KeptApplication>> {
+  const { id, createdAt, fqn, name, type, workspaceId, lastDeploymentId, activeDeploymentId } = application;
+  const json = toText(application);
+  await upsertApplication(transaction, {
+    id,
+    created_at: createdAt,
+    fqn,
+    name,
+    type,
+    workspace_id: workspaceId,
+    json,
+    last_deployment_id: lastDeploymentId ?? "",
+    active_deployment_id: activeDeploymentId,
+  });
+  return json;
+}
+
+const upsertDeployment = prepared((database: Kysely<Tables>, row: Tables["deployments"]) => {
+  const { id, created_at, application_id, version, json, is_over, look_at } = row;
+  const changing = { json, is_over, look_at };
+  return database
+    .insertInto("deployments")
+    .values({ id, created_at, application_id, version, ...changing })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(changing));
+});
+
+/** Keeps a deployment, new or changed, and answers its text; `lookAt` is when its rollout is to be looked at again. */
+export async function saveDeployment(
+  transaction: Transaction<Tables>,
+  deployment: Deployed,
+  lookAt: number | null,
+): Promise<JsonText<KeptDeployment>> {
+  const { id, createdAt, applicationId, version, currentStatus } = deployment;
+  const isOver = currentStatus?.state.isTerminalState ?? false;
+  const json = toText<KeptDeployment>(deployment);
+  await upsertDeployment(transaction, {
+    id,
+    created_at: createdAt,
+    application_id: applicationId ?? "",
+    version,
+    json,
+    is_over: isOver ? 1 : 0,
+    look_at: isOver || lookAt === null ? null : Math.ceil(lookAt),
+  });
+  return json;
+}

@@ -1,0 +1,61 @@
+import type { Transaction } from "kysely";
+import { isObject, type JsonObject, text } from "../../../contract/json.ts";
+import { type Context, timestamp } from "../../context.ts";
+import type { KeptApplication, Tables } from "../../database/tables.ts";
+import { type Copied, refused } from "../../snapshot/copied.ts";
+import { readFacts } from "../../snapshot/reading.ts";
+import type { SeenApplication } from "../../snapshot/seen.ts";
+import { recordSecretUses } from "../secret-group/uses.ts";
+import { findWorkspace } from "../workspace.ts";
+import { newApplication, withDeployment, withOutcome } from "./deployment.ts";
+import { type Deployed, findApplication, saveApplication, saveDeployment } from "./rows.ts";
+import { readDeployment } from "./snapshot-deployment.ts";
+
+/** Copies an application with the deployments that were seen of it; a rollout under way goes on here by itself. */
+export async function copyApplication(
+  transaction: Transaction<Tables>,
+  { application, deployments }: SeenApplication,
+  context: Context,
+): Promise<Copied> {
+  const workspace = await findWorkspace(transaction, text(application.workspaceFqn) ?? "");
+  if (workspace === null) return refused("its workspace was not seen");
+  const name = text(application.name);
+  const type = text(application.type);
+  if (!name || !type) return refused("it lacks its name or type");
+  const fqn = `${workspace.fqn}:${name}`;
+  if ((await findApplication(transaction, fqn)) !== null) return { result: "exists" };
+  const { id: given, subject, createdAt, updatedAt } = readFacts(application, timestamp(context));
+  const id = given ?? context.newId();
+  const read = deployments.flatMap((row) => readDeployment(row, { id, fqn }, context) ?? []);
+  const kept = new Map(read.map((deployment) => [deployment.version, deployment]));
+  if (kept.size === 0) return refused("none of its deployments was seen");
+  const blank = newApplication({ id, fqn, name, type, workspace, subject, now: createdAt });
+  const copy = [...kept.values()]
+    .toSorted((one, other) => one.version - other.version)
+    .reduce((before, deployment) => after(before, deployment, context.newId), blank);
+  for (const deployment of kept.values()) await keep(transaction, deployment, context);
+  await saveApplication(transaction, { ...copy, ...standing(application, kept), updatedAt });
+  return { result: "copied", resource: `${type}/${workspace.fqn}/${name}` };
+}
+
+function after(before: KeptApplication, deployment: Deployed, newId: () => string): KeptApplication {
+  return withOutcome(withDeployment(before, deployment, newId), deployment, newId);
+}
+
+async function keep(transaction: Transaction<Tables>, deployment: Deployed, context: Context): Promise<void> {
+  await saveDeployment(transaction, deployment, context.now());
+  await recordSecretUses(transaction, deployment);
+}
+
+/** What an application says of itself that its deployments do not. */
+function standing(
+  { lifecycleStage, metadata, activeDeploymentId }: JsonObject,
+  kept: ReadonlyMap<number, Deployed>,
+): Partial<KeptApplication> {
+  const active = [...kept.values()].find(({ id }) => id === activeDeploymentId);
+  return {
+    lifecycleStage: text(lifecycleStage) ?? "active",
+    metadata: { paused: isObject(metadata) && metadata.paused === true },
+    ...(active !== undefined && { activeDeploymentId: active.id, activeVersion: active.version }),
+  };
+}

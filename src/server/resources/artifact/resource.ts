@@ -1,0 +1,19 @@
+import { notFound } from "../../../http/refusal.ts";
+import { visibleRepos } from "../../auth/access.ts";
+import { toText, withMember } from "../../database/json-text.ts";
+import type { Handler } from "../../http/call.ts";
+import { type Served, serve } from "../../http/serve.ts";
+import { findArtifactById, stepsOf } from "./rows.ts";
+
+const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, { store }) => {
+  const found = await findArtifactById(store.read, id, visibleRepos(principal));
+  if (found === null) throw notFound("the artifact");
+  const { artifact, latest } = found;
+  const steps = await stepsOf(store.read, id);
+  return {
+    data: withMember(withMember(artifact, "latest_version", latest ?? toText(null)), "run_steps", toText(steps)),
+  };
+};
+
+/** Operation 8: what the versions of a model, a prompt or an artifact have in common. */
+export const artifacts: readonly Served[] = [serve("getArtifact", getArtifact)];

@@ -1,0 +1,114 @@
+import type { Kysely, Transaction } from "kysely";
+import type { ModelVersion, PromptVersion, Subject } from "../../../contract/resources.ts";
+import { fromText, type JsonText, toText } from "../../database/json-text.ts";
+import type { KeptArtifact, Tables } from "../../database/tables.ts";
+import { artifactFqn, type RegistryPlace, registryTypes } from "./place.ts";
+
+/** An artifact as it is found: a reply adds its latest version, and the steps of all its versions. */
+export type FoundArtifact = KeptArtifact & {
+  /** Number of the newest version, 0 when there is none. */
+  readonly newest: number;
+};
+
+/** What the versions of that name have in common; null when the name is new. */
+export async function findArtifact(
+  database: Kysely<Tables>,
+  repoId: string,
+  { type, name }: RegistryPlace,
+): Promise<FoundArtifact | null> {
+  const row = await database
+    .selectFrom("artifacts")
+    .select(["json", "newest"])
+    .where("ml_repo_id", "=", repoId)
+    .where("type", "=", type)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row === undefined ? null : { ...fromText(row.json), newest: row.newest };
+}
+
+/** What a new artifact is made from. */
+export type NewArtifact = {
+  readonly id: string;
+  readonly repoId: string;
+  readonly place: RegistryPlace;
+  readonly subject: Subject;
+  readonly now: string;
+};
+
+/** Keeps an artifact that has no version yet. */
+export async function addArtifact(
+  transaction: Transaction<Tables>,
+  { id, repoId, place, subject, now }: NewArtifact,
+): Promise<FoundArtifact> {
+  const artifact = {
+    id,
+    ml_repo_id: repoId,
+    name: place.name,
+    fqn: artifactFqn(place),
+    type: registryTypes[place.type],
+    created_by_subject: subject,
+    created_at: now,
+    updated_at: now,
+  };
+  await transaction
+    .insertInto("artifacts")
+    .values({
+      id,
+      created_at: now,
+      json: toText(artifact),
+      type: place.type,
+      ml_repo_id: repoId,
+      name: place.name,
+      newest: 0,
+    })
+    .execute();
+  return { ...artifact, newest: 0 };
+}
+
+/** Says that a version was added or changed. */
+export async function touchArtifact(
+  transaction: Transaction<Tables>,
+  { newest, ...artifact }: FoundArtifact,
+  version: number,
+  now: string,
+): Promise<void> {
+  await transaction
+    .updateTable("artifacts")
+    .set({ json: toText({ ...artifact, updated_at: now }), newest: Math.max(newest, version) })
+    .where("id", "=", artifact.id)
+    .execute();
+}
+
+/** The artifact of that id with its newest version, in one of these repos; null means any. */
+export async function findArtifactById(
+  database: Kysely<Tables>,
+  id: string,
+  repos: readonly string[] | null,
+): Promise<{
+  readonly artifact: JsonText<KeptArtifact>;
+  readonly latest: JsonText<ModelVersion | PromptVersion> | null;
+} | null> {
+  const rows = database
+    .selectFrom("artifacts as a")
+    .innerJoin("ml_repos as r", "r.id", "a.ml_repo_id")
+    .leftJoin("artifact_versions as v", (join) =>
+      join.onRef("v.artifact_id", "=", "a.id").onRef("v.version", "=", "a.newest"),
+    )
+    .select(["a.json as artifact", "v.json as latest"])
+    .where("a.id", "=", id);
+  const row = await (repos === null ? rows : rows.where("r.name", "in", repos)).executeTakeFirst();
+  return row ?? null;
+}
+
+/** The steps of the runs that an artifact's versions come from, each once, in their order. */
+export async function stepsOf(database: Kysely<Tables>, artifactId: string): Promise<readonly number[]> {
+  const rows = await database
+    .selectFrom("artifact_versions")
+    .select("step")
+    .distinct()
+    .where("artifact_id", "=", artifactId)
+    .where("step", "is not", null)
+    .orderBy("step")
+    .execute();
+  return rows.map(({ step }) => Number(step));
+}

@@ -1,0 +1,70 @@
+import type { Transaction } from "kysely";
+import { type Json, type JsonObject, text } from "../../../contract/json.ts";
+import type { ModelVersion, PromptVersion } from "../../../contract/resources.ts";
+import { type Context, timestamp } from "../../context.ts";
+import type { Tables } from "../../database/tables.ts";
+import { type Copied, refused } from "../../snapshot/copied.ts";
+import { objects, readFacts, versionNumber } from "../../snapshot/reading.ts";
+import { findRepo } from "../ml-repo.ts";
+import { versionFqn, versionIdentity } from "./place.ts";
+import { insertVersion, type VersionedKind } from "./register.ts";
+import { addArtifact, findArtifact } from "./rows.ts";
+import { findVersion } from "./version-rows.ts";
+
+/** Copies versions of models or prompts, each under its own number. */
+export function copyVersion<Resource extends ModelVersion | PromptVersion>(kind: VersionedKind<Resource>) {
+  return async (transaction: Transaction<Tables>, row: JsonObject, context: Context): Promise<Copied> => {
+    const { id, manifest, subject, createdAt, updatedAt } = readFacts(row, timestamp(context));
+    const [name, repoName] = [text(manifest.name), text(manifest.ml_repo)];
+    const version = versionNumber(manifest.version) ?? versionNumber(Number(text(row.fqn)?.split(":").at(-1)));
+    if (!name || !repoName || version === null) return refused("its manifest lacks its name, ml repo or version");
+    const repo = await findRepo(transaction, repoName);
+    if (repo === null) return refused("its ml repo was not seen");
+    const place = { type: kind.type, repo: repoName, name };
+    const artifact =
+      (await findArtifact(transaction, repo.id, place)) ??
+      (await addArtifact(transaction, {
+        id: text(row.model_id ?? row.prompt_id) || context.newId(),
+        repoId: repo.id,
+        place,
+        subject,
+        now: createdAt,
+      }));
+    if ((await findVersion(transaction, artifact.id, version)) !== null) return { result: "exists" };
+    const made = kind.make(
+      {
+        id: id ?? context.newId(),
+        fqn: versionFqn(place, version),
+        ml_repo_id: repo.id,
+        created_by_subject: subject,
+        created_at: createdAt,
+        updated_at: updatedAt,
+        manifest: { ...manifest, version },
+        tags: textsOf(row.tags),
+      },
+      artifact.id,
+    );
+    const resource = "metrics" in made ? { ...made, metrics: metricsOf(row.metrics) } : made;
+    await insertVersion(transaction, { place, repo, artifact, version, resource });
+    return { result: "copied", resource: versionIdentity(place, version) };
+  };
+}
+
+function textsOf(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((item: Json) => typeof item === "string") : [];
+}
+
+function metricsOf(value: Json | undefined): ModelVersion["metrics"] {
+  return objects(value).flatMap(({ key, value: measured, timestamp: at, step }) =>
+    typeof key === "string" && typeof measured === "number"
+      ? [
+          {
+            key,
+            value: measured,
+            timestamp: typeof at === "number" ? at : 0,
+            step: typeof step === "number" ? step : 0,
+          },
+        ]
+      : [],
+  );
+}

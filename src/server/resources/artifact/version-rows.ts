@@ -1,0 +1,125 @@
+import type { Kysely, Transaction } from "kysely";
+import { type JsonObject, text } from "../../../contract/json.ts";
+import type { ModelVersion, PromptVersion, Subject } from "../../../contract/resources.ts";
+import { fromText, toText } from "../../database/json-text.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { RegistryPlace } from "./place.ts";
+
+/** What every registry version consists of, whatever its type. */
+export type VersionBase = {
+  readonly id: string;
+  readonly fqn: string;
+  readonly ml_repo_id: string;
+  readonly created_by_subject: Subject;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly manifest: JsonObject;
+  readonly tags: readonly string[];
+};
+
+/** The version of that number. */
+export async function findVersion(
+  database: Kysely<Tables>,
+  artifactId: string,
+  version: number,
+): Promise<VersionBase | null> {
+  const row = await database
+    .selectFrom("artifact_versions")
+    .select("json")
+    .where("artifact_id", "=", artifactId)
+    .where("version", "=", version)
+    .executeTakeFirst();
+  return row === undefined ? null : baseOf(fromText(row.json));
+}
+
+/** A version that is to be kept. */
+export type NewVersion = {
+  readonly artifactId: string;
+  readonly place: RegistryPlace;
+  readonly version: number;
+  readonly resource: ModelVersion | PromptVersion;
+};
+
+/** Keeps a new version. */
+export async function addVersion(
+  transaction: Transaction<Tables>,
+  { artifactId, place, version, resource }: NewVersion,
+): Promise<void> {
+  const { id, fqn, created_at, ml_repo_id, manifest } = resource;
+  await transaction
+    .insertInto("artifact_versions")
+    .values({
+      id,
+      created_at,
+      json: toText(resource),
+      artifact_id: artifactId,
+      type: place.type,
+      ml_repo_id,
+      name: place.name,
+      version,
+      fqn,
+      alias: text(manifest.version_alias) ?? null,
+      run_id: text(manifest.run_id) ?? null,
+      step: typeof manifest.step === "number" ? manifest.step : null,
+    })
+    .execute();
+}
+
+/** Puts what may change of a version in the place of what it was. */
+export async function changeVersion(
+  transaction: Transaction<Tables>,
+  resource: ModelVersion | PromptVersion,
+): Promise<void> {
+  await transaction
+    .updateTable("artifact_versions")
+    .set({ json: toText(resource), alias: text(resource.manifest.version_alias) ?? null })
+    .where("id", "=", resource.id)
+    .execute();
+}
+
+/** Takes an alias from the version that has it, if any, since it moves to another one. */
+export async function freeAlias(
+  transaction: Transaction<Tables>,
+  artifactId: string,
+  { alias, keeper, now }: { readonly alias: string | null; readonly keeper: string; readonly now: string },
+): Promise<void> {
+  if (alias === null) return;
+  const rows = await transaction
+    .selectFrom("artifact_versions")
+    .select(["id", "json"])
+    .where("artifact_id", "=", artifactId)
+    .where("alias", "=", alias)
+    .where("id", "!=", keeper)
+    .execute();
+  for (const { json } of rows) await changeVersion(transaction, withoutAlias(fromText(json), now));
+}
+
+/** Whether the run has a version in the repo already. */
+export async function isKnownRun(transaction: Transaction<Tables>, repoId: string, runId: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("artifact_versions")
+    .select("id")
+    .where("ml_repo_id", "=", repoId)
+    .where("run_id", "=", runId)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+function baseOf({
+  id,
+  fqn,
+  ml_repo_id,
+  created_by_subject,
+  created_at,
+  updated_at,
+  manifest,
+  tags,
+}: VersionBase): VersionBase {
+  return { id, fqn, ml_repo_id, created_by_subject, created_at, updated_at, manifest, tags };
+}
+
+function withoutAlias<Resource extends VersionBase>(resource: Resource, now: string): Resource {
+  const { version_alias: _, ...manifest } = resource.manifest;
+  return { ...resource, manifest, updated_at: now };
+}

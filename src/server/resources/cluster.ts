@@ -1,0 +1,107 @@
+import type { Kysely, Transaction } from "kysely";
+import type { JsonObject } from "../../contract/json.ts";
+import type { Cluster } from "../../contract/resources.ts";
+import { notFound } from "../../http/refusal.ts";
+import { checkMeaning } from "../../schema/meaning.ts";
+import { prepared } from "../../store/prepared.ts";
+import { may, visibleClusters } from "../auth/access.ts";
+import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
+import { tenant } from "../auth/principal.ts";
+import { fromText, type JsonText } from "../database/json-text.ts";
+import { page } from "../database/page.ts";
+import type { Tables } from "../database/tables.ts";
+import type { Handler } from "../http/call.ts";
+import { type Served, serve } from "../http/serve.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../manifests/declared.ts";
+import { nameOf } from "../manifests/name.ts";
+import { errorsOf } from "../manifests/well-formed.ts";
+
+/** Clusters, as they are declared. */
+export const clusterKind: DeclaredKind<Cluster> = {
+  operation: "putCluster",
+  types: ["cluster"],
+  identity: (manifest) => `cluster/${nameOf(manifest)}`,
+  find: (database, manifest) => findCluster(database, nameOf(manifest)),
+  noun: "cluster",
+  mayWrite: (principal, manifest) => may(principal, "admin", targetOf(nameOf(manifest))),
+  grantsOf,
+  faults: async (_, manifest) => errorsOf(checkMeaning("cluster", manifest)),
+  stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
+  make: makeCluster,
+  save: saveCluster,
+};
+
+const putCluster: Handler<"putCluster"> = ({ principal, body }, context) =>
+  putDeclared(clusterKind, principal, body, context);
+
+const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { store }) => {
+  const data = may(principal, "read", targetOf(id)) ? await findClusterText(store.read, id) : null;
+  if (data === null) throw notFound("the cluster");
+  return { data };
+};
+
+const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }, { store }) => {
+  const visible = visibleClusters(principal);
+  const all = store.read.selectFrom("clusters");
+  return page((visible === null ? all : all.where("id", "in", visible)).select("json"), wanted);
+};
+
+/** The operations on clusters: 6, 17 and E3. */
+export const clusters: readonly Served[] = [
+  serve("getCluster", getCluster),
+  serve("putCluster", putCluster),
+  serve("listClusters", listClusters),
+];
+
+function makeCluster({ manifest, subject, createdAt, updatedAt }: Making<Cluster>): Cluster {
+  const name = nameOf(manifest);
+  return {
+    id: name,
+    fqn: name,
+    name,
+    tenantName: tenant,
+    accountId: tenant,
+    createdBy: subject.subjectId,
+    createdBySubject: subject,
+    createdAt,
+    updatedAt,
+    manifest,
+  };
+}
+
+async function saveCluster(
+  transaction: Transaction<Tables>,
+  { id, createdAt, manifest }: Cluster,
+  json: JsonText<Cluster>,
+): Promise<void> {
+  await transaction
+    .insertInto("clusters")
+    .values({ id, created_at: createdAt, json })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ json }))
+    .execute();
+  await replaceGrants(transaction, `cluster/${id}`, grantsOf(manifest));
+}
+
+function grantsOf(manifest: JsonObject): readonly Grant[] {
+  return collaboratorGrants(targetOf(nameOf(manifest)), manifest);
+}
+
+function targetOf(fqn: string) {
+  return { type: "cluster", fqn } as const;
+}
+
+const byName = prepared((database: Kysely<Tables>, { name }: { readonly name: string }) =>
+  database.selectFrom("clusters").select("json").where("id", "=", name),
+);
+
+/** The cluster of that name, visible or not. */
+export async function findCluster(database: Kysely<Tables>, name: string): Promise<Cluster | null> {
+  const text = await findClusterText(database, name);
+  return text === null ? null : fromText(text);
+}
+
+/** The same as it is sent. */
+export async function findClusterText(database: Kysely<Tables>, name: string): Promise<JsonText<Cluster> | null> {
+  const [row] = await byName(database, { name });
+  return row === undefined ? null : row.json;
+}

@@ -1,0 +1,66 @@
+import { isObject, type JsonObject, text } from "../../../contract/json.ts";
+import type { JobRun, Subject } from "../../../contract/resources.ts";
+import { nameOf } from "../../manifests/name.ts";
+import type { Deployed } from "../application/rows.ts";
+import type { Run, RunState } from "./driver.ts";
+
+// The types of applications that end by themselves.
+const runTypes: readonly unknown[] = ["job", "spark-job"];
+
+/** Whether applications of that type have runs. */
+export function hasRuns(type: unknown): boolean {
+  return runTypes.includes(type);
+}
+
+/** What a run is made from. */
+export type NewRun = {
+  readonly deployment: Deployed;
+  /** How many runs of this deployment there were before. */
+  readonly before: number;
+  readonly subject: Subject;
+  /** In epoch milliseconds. */
+  readonly now: number;
+};
+
+/** A run that was just made. */
+export function newRun({ deployment, before, subject, now }: NewRun): JobRun {
+  const { manifest, version } = deployment;
+  const applicationName = nameOf(manifest);
+  return {
+    name: `${applicationName}-${version}-${before + 1}`,
+    applicationName,
+    deploymentVersion: String(version),
+    command: commandOf(manifest),
+    error: null,
+    triggeredBy: subject.subjectId,
+    triggeredBySubject: subject,
+    sparkUi: null,
+    createdAt: now,
+    endTime: null,
+    duration: null,
+    totalRetries: 0,
+    exitCode: null,
+    status: "CREATED",
+  };
+}
+
+/** A run as the driver sees it. */
+export function driven(
+  { name, status, createdAt }: JobRun,
+  { fqn, manifest }: Pick<Deployed, "fqn" | "manifest">,
+): Run {
+  return { name, status, manifest, startedAt: createdAt, applicationFqn: fqn.slice(0, fqn.lastIndexOf(":")) };
+}
+
+/** The run at the state that it has come to. */
+export function atState(run: JobRun, { status, totalRetries, end }: RunState): JobRun {
+  const moved = { ...run, status, totalRetries };
+  if (end === null) return moved;
+  const { at, exitCode, error } = end;
+  return { ...moved, endTime: at, duration: (at - run.createdAt) / 1000, exitCode, error };
+}
+
+function commandOf({ image, command }: JsonObject): string | null {
+  const places = isObject(image) ? [image.command, isObject(image.build_spec) ? image.build_spec.command : null] : [];
+  return places.map(text).find((found) => found !== undefined) ?? text(command) ?? null;
+}

@@ -1,0 +1,38 @@
+import type { Kysely } from "kysely";
+import { notFound } from "../../../http/refusal.ts";
+import { may } from "../../auth/access.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { page } from "../../database/page.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { Handler } from "../../http/call.ts";
+import { type Served, serve } from "../../http/serve.ts";
+import { findApplicationById } from "../application/rows.ts";
+import { hasRuns } from "./job-run.ts";
+
+const getJobRun: Handler<"getJobRun"> = async ({ principal, path }, { store }) => {
+  await visibleJob(store.read, principal, path.jobId);
+  const row = await runsOf(store.read, path.jobId)
+    .select("json")
+    .where("name", "=", path.jobRunName)
+    .executeTakeFirst();
+  if (row === undefined) throw notFound("the run");
+  return { data: row.json };
+};
+
+const listJobRuns: Handler<"listJobRuns"> = async (call, { store }) => {
+  await visibleJob(store.read, call.principal, call.path.jobId);
+  return page(runsOf(store.read, call.path.jobId).select("json"), call.page);
+};
+
+/** The operations on runs of jobs: 9 and E9. */
+export const jobs: readonly Served[] = [serve("getJobRun", getJobRun), serve("listJobRuns", listJobRuns)];
+
+async function visibleJob(database: Kysely<Tables>, principal: Principal, id: string): Promise<void> {
+  const job = await findApplicationById(database, id);
+  const isVisible = job !== null && may(principal, "read", { type: "workspace", fqn: job.workspaceFqn });
+  if (!isVisible || !hasRuns(job.type)) throw notFound("the job");
+}
+
+function runsOf(database: Kysely<Tables>, jobId: string) {
+  return database.selectFrom("job_runs").where("job_id", "=", jobId);
+}

@@ -1,0 +1,87 @@
+import type { Kysely, Transaction } from "kysely";
+import type { JobRun } from "../../../contract/resources.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { fromText, toText } from "../../database/json-text.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { Deployed } from "../application/rows.ts";
+
+/** A run as it is kept. */
+export type KeptRun = { readonly id: string; readonly run: JobRun };
+
+/** Who wanted a run to start once a deployment has come about. */
+export type Trigger = Pick<Principal, "name" | "subject">;
+
+/** Keeps that a run is to start once the deployment has come about. */
+export async function addTrigger(
+  transaction: Transaction<Tables>,
+  deploymentId: string,
+  { name, subject }: Trigger,
+): Promise<void> {
+  await transaction
+    .insertInto("job_triggers")
+    .values({ deployment_id: deploymentId, principal: name, subject: toText(subject) })
+    .execute();
+}
+
+/** Takes the trigger of a deployment away, and answers it; null when there is none. */
+export async function takeTrigger(transaction: Transaction<Tables>, deploymentId: string): Promise<Trigger | null> {
+  const row = await transaction
+    .selectFrom("job_triggers")
+    .select(["principal", "subject"])
+    .where("deployment_id", "=", deploymentId)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  await transaction.deleteFrom("job_triggers").where("deployment_id", "=", deploymentId).execute();
+  return { name: row.principal, subject: fromText(row.subject) };
+}
+
+/** How many runs of a deployment there were. */
+export async function countRuns(database: Kysely<Tables>, deploymentId: string): Promise<number> {
+  const { runs } = await database
+    .selectFrom("job_runs")
+    .select(({ fn }) => fn.countAll<number>().as("runs"))
+    .where("deployment_id", "=", deploymentId)
+    .executeTakeFirstOrThrow();
+  return Number(runs);
+}
+
+/** Keeps a new run of a deployment; `lookAt` is when to ask the driver for it again. */
+export async function addRun(
+  transaction: Transaction<Tables>,
+  { id: deploymentId, applicationId }: Deployed,
+  { id, run }: KeptRun,
+  lookAt: number | null,
+): Promise<void> {
+  const created_at = new Date(run.createdAt).toISOString();
+  await transaction
+    .insertInto("job_runs")
+    .values({
+      id,
+      created_at,
+      json: toText(run),
+      job_id: applicationId ?? "",
+      deployment_id: deploymentId,
+      name: run.name,
+      look_at: whole(lookAt),
+    })
+    .execute();
+}
+
+/** Keeps what has become of a run, unless somebody has done so since it was seen. */
+export async function changeRun(
+  transaction: Transaction<Tables>,
+  seen: KeptRun,
+  run: JobRun,
+  lookAt: number | null,
+): Promise<void> {
+  await transaction
+    .updateTable("job_runs")
+    .set({ json: toText(run), look_at: whole(lookAt) })
+    .where("id", "=", seen.id)
+    .where("json", "=", toText(seen.run))
+    .execute();
+}
+
+function whole(moment: number | null): number | null {
+  return moment === null ? null : Math.ceil(moment);
+}

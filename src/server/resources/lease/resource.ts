@@ -1,0 +1,118 @@
+import type { Transaction } from "kysely";
+import { badRequest, conflict, forbidden, malformed } from "../../../http/refusal.ts";
+import { may } from "../../auth/access.ts";
+import type { Context } from "../../context.ts";
+import { recordEffect } from "../../database/audit.ts";
+import { toText } from "../../database/json-text.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { Body, Call, Handler } from "../../http/call.ts";
+import { scopeName, scopePath, scopeTarget } from "../../http/scope.ts";
+import { type Served, serve } from "../../http/serve.ts";
+import { isScope } from "../../http/write-headers.ts";
+import { issueNumber, type KeptLease, leaseOf, lockLeases, overlappingLeases, saveLease } from "./rows.ts";
+
+const putLease: Handler<"putLease"> = async (call, context) => {
+  const { principal, path, body } = call;
+  checkForm(path.scope, body, context);
+  if (!may(principal, "write", scopeTarget(path.scope))) throw forbidden("you may not write in this scope");
+  return context.store.write(async (transaction) => {
+    await lockLeases(transaction);
+    const now = await context.store.time(transaction);
+    const near = await overlappingLeases(transaction, scopePath(path.scope));
+    const change: Change = { transaction, call, context, now, near, scope: scopeName(scopePath(path.scope)) };
+    const lease = body.release === true ? await release(change) : await take(change);
+    return { data: toText(leaseOf(lease, path.scope)) };
+  });
+};
+
+/** The operation on leases: E10. */
+export const leases: readonly Served[] = [serve("putLease", putLease)];
+
+/** A change of a lease under way. */
+type Change = {
+  readonly transaction: Transaction<Tables>;
+  readonly call: Call<"putLease">;
+  readonly context: Context;
+  readonly now: number;
+  /** The leases, current or over, of scopes that overlap. */
+  readonly near: readonly KeptLease[];
+  /** The name of the scope. */
+  readonly scope: string;
+};
+
+async function take(change: Change): Promise<KeptLease> {
+  const { transaction, call, now, near, scope } = change;
+  const { principal, body } = call;
+  await endOthers(change, near);
+  const former = near.find((lease) => lease.scope === scope);
+  const isNewest = near.every(({ number }) => number <= (former?.number ?? 0));
+  // Who comes back to its lease has been the only writer all along, unless a newer one was issued since.
+  const isOurs = former !== undefined && isHeldBy(former, change) && isNewest;
+  const number = isOurs ? former.number : await issueNumber(transaction);
+  const { holder, ttlSeconds } = body;
+  const lease = { scope, holder, principal: principal.name, number, expires_at: now + ttlSeconds * 1000 };
+  await saveLease(transaction, lease);
+  // A renewal changes nothing that anybody would look for.
+  if (!isOurs) await audit(change, `lease/${scope}`);
+  return lease;
+}
+
+async function release(change: Change): Promise<KeptLease> {
+  const { transaction, call, now, near, scope } = change;
+  const { holder } = call.body;
+  const former = near.filter((lease) => lease.scope === scope);
+  await endOthers(change, former);
+  const [own] = former.filter((lease) => isHeldBy(lease, change));
+  const ended = { scope, ...nobody, number: own?.number ?? former[0]?.number ?? 0, expires_at: now };
+  if (own !== undefined) await saveLease(transaction, ended);
+  if (own !== undefined && own.expires_at > now) await audit(change, `lease/${scope}`);
+  return { ...ended, holder };
+}
+
+// What was given back is nobody's: it gets a new number even if the same holder takes it again.
+const nobody = { holder: "", principal: "" };
+
+/** Ends the leases that others hold among these, where the caller wants that and may; their numbers count no more. */
+async function endOthers(change: Change, leases: readonly KeptLease[]): Promise<void> {
+  const { transaction, call, now } = change;
+  const inTheWay = leases
+    .filter((lease) => lease.expires_at > now && !isHeldBy(lease, change))
+    .toSorted((one, other) => other.expires_at - one.expires_at);
+  const [last] = inTheWay;
+  if (last === undefined) return;
+  if (call.body.break !== true) throw held(last, change);
+  for (const { scope } of inTheWay) {
+    if (!may(call.principal, "admin", scopeTarget(scope))) throw forbidden(`you may not break the lease on ${scope}`);
+    await saveLease(transaction, { scope, ...nobody, number: await issueNumber(transaction), expires_at: now });
+    await audit(change, `broken-lease/${scope}`);
+  }
+}
+
+// A name is easily taken twice: the same one of another caller is another holder.
+function isHeldBy({ holder, principal }: KeptLease, { call }: Change): boolean {
+  return holder === call.body.holder && principal === call.principal.name;
+}
+
+function held({ scope, holder, expires_at: end }: KeptLease, change: Change): Error {
+  const which = scope === change.scope ? "this lease" : `the lease on ${scope}, which overlaps with ${change.scope},`;
+  return conflict("lease-held", `${holder} has ${which} until ${new Date(end).toISOString()}`);
+}
+
+function audit({ transaction, call, context }: Change, resource: string): Promise<void> {
+  return recordEffect(transaction, context, { principal: call.principal, operation: "putLease", resource });
+}
+
+function checkForm(
+  scope: string,
+  { holder, ttlSeconds }: Body<"putLease">,
+  { maxLeaseSeconds }: Pick<Context, "maxLeaseSeconds">,
+): void {
+  if (!isScope(scope)) throw badRequest("the scope must be at most 256 printable characters without spaces");
+  if (!/^[^\p{Cc}]{1,256}$/u.test(holder)) throw badMember("/holder", "must be 1 to 256 printable characters");
+  if (ttlSeconds < 1 || ttlSeconds > maxLeaseSeconds)
+    throw badMember("/ttlSeconds", `must be from 1 to ${maxLeaseSeconds}`);
+}
+
+function badMember(pointer: string, message: string): Error {
+  return malformed([{ pointer, message, code: "form" }]);
+}

@@ -1,0 +1,27 @@
+import { randomBytes } from "node:crypto";
+import { Secret } from "../../../contract/secret.ts";
+import { type Authenticator, tokenHash, userPrincipal } from "../../auth/authenticate.ts";
+import { accountPrincipal, accountSubjectType } from "../virtual-account/token.ts";
+import { liveTokens, personalTokenName } from "./rows.ts";
+
+/** A new opaque token of 256 random bits. */
+export function createPersonalToken(): Secret {
+  return new Secret(`hfp_${randomBytes(32).toString("base64url")}`);
+}
+
+/**
+ * Knows the tokens that callers made for themselves: each stands for its owner, for as long as the owner and the
+ * credential that it goes back to count.
+ */
+export const personalToken: Authenticator = async (token, context) => {
+  const row = await liveTokens(context.store.read, context.now())
+    .select(["p.id", "p.owner_type", "p.owner_id", "p.credential", "p.last_used_at"])
+    .where("p.hash", "=", tokenHash(token))
+    .executeTakeFirst();
+  if (row === undefined || row.credential === null) return null;
+  const find = row.owner_type === accountSubjectType ? accountPrincipal : userPrincipal;
+  const credential = { root: row.credential, name: personalTokenName(row.id) };
+  const principal = await find(row.owner_id, credential, context);
+  if (principal !== null) context.tokenUses.note(row.id, row.last_used_at);
+  return principal;
+};

@@ -1,0 +1,149 @@
+import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
+import type { ErrorDetail } from "../../../contract/resources.ts";
+import { Secret } from "../../../contract/secret.ts";
+import { malformed, unprocessable } from "../../../http/refusal.ts";
+
+const GROUP = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+// As in the schemas of what has collaborators.
+const MOST_COLLABORATORS = 1000;
+const SUBJECT = /^(?:user:[^\s@:]{1,64}@[^\s@:]{1,190}|(?:team|virtualaccount):[A-Za-z0-9][A-Za-z0-9_.-]{0,63})$/;
+const KEY = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/** A key and its value, as they are given to a new group. */
+export type NewSecret = { readonly key: string; readonly value: Secret };
+
+/** The secrets of a request for a new group, once its name, keys and values are found right. */
+export function readSecrets(name: string, items: readonly Json[]): readonly NewSecret[] {
+  const secrets = items.map(readSecret);
+  const faults = [...groupFaults(name), ...secretFaults(secrets)];
+  if (faults.length > 0) throw unprocessable(faults);
+  return secrets;
+}
+
+/** What a manifest of a secret group declares. */
+export type GroupManifest = {
+  readonly name: string;
+  /** The secret store that it is kept in; null when that is left open. */
+  readonly integrationId: string | null;
+  readonly secrets: readonly NewSecret[];
+  /** Who may use it. */
+  readonly collaborators: readonly JsonObject[];
+};
+
+const members: readonly string[] = ["type", "name", "integrationId", "secrets", "collaborators"];
+
+/** Reads a manifest of type `secret-group`, or refuses it with every fault; no fault tells a value. */
+export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" | "allow"): GroupManifest {
+  const { type, name, integrationId, secrets, collaborators } = manifest;
+  if (type !== "secret-group") throw unprocessable([fault("/type", "must be `secret-group`", "type")]);
+  const given = Array.isArray(secrets) ? secrets.map(manifestSecret) : [];
+  const known = given.filter((secret) => secret !== null);
+  const faults = [
+    ...(typeof name === "string" ? groupFaults(name) : [fault("/name", "is required, as text", "required")]),
+    ...(isText(integrationId ?? "") ? [] : [fault("/integrationId", "must be text", "type")]),
+    ...(Array.isArray(secrets) ? [] : [fault("/secrets", "is required, as a list", "required")]),
+    ...given.flatMap((secret, at) => (secret === null ? [wrongSecret(`/secrets/${at}`)] : [])),
+    // Of some in the wrong form the places of the others would not be right.
+    ...(known.length === given.length ? secretFaults(known) : []),
+    ...collaboratorFaults(collaborators ?? []),
+    ...(unknownFields === "allow" ? [] : unknownMembers(manifest)),
+  ];
+  if (faults.length > 0) throw unprocessable(faults);
+  return {
+    name: String(name),
+    integrationId: typeof integrationId === "string" ? integrationId : null,
+    secrets: known,
+    collaborators: Array.isArray(collaborators) ? collaborators.filter(isObject) : [],
+  };
+}
+
+/** Splits `group/key`, the path of a secret in the builtin store; null when it is none. */
+export function readSecretPath(path: string): { readonly group: string; readonly key: string } | null {
+  const [group = "", key = "", ...rest] = path.split("/");
+  return rest.length === 0 && GROUP.test(group) && KEY.test(key) ? { group, key } : null;
+}
+
+// The form of the request itself, so 400; what is wrong in it is told without the value.
+function readSecret(item: Json, at: number): NewSecret {
+  const secret = manifestSecret(item);
+  if (secret !== null) return secret;
+  throw malformed([wrongSecret(`/secrets/${at}`)]);
+}
+
+function manifestSecret(item: Json): NewSecret | null {
+  const { key, value, ...others } = isObject(item) ? item : {};
+  const isRight = typeof key === "string" && typeof value === "string" && Object.keys(others).length === 0;
+  return isRight ? { key, value: new Secret(value) } : null;
+}
+
+function collaboratorFaults(collaborators: Json): readonly ErrorDetail[] {
+  if (!Array.isArray(collaborators) || collaborators.length > MOST_COLLABORATORS) {
+    return [fault("/collaborators", `must be a list of at most ${MOST_COLLABORATORS}`, "type")];
+  }
+  return collaborators.flatMap((item: Json, at) =>
+    isCollaborator(item)
+      ? []
+      : [
+          fault(
+            `/collaborators/${at}`,
+            "must be an object of `subject` (user:<e-mail>, team:<name> or virtualaccount:<name>) and `role_id`",
+            "type",
+          ),
+        ],
+  );
+}
+
+function isCollaborator(item: Json): boolean {
+  const { subject, role_id: role, ...others } = isObject(item) ? item : {};
+  return (
+    typeof subject === "string" &&
+    SUBJECT.test(subject) &&
+    typeof role === "string" &&
+    role !== "" &&
+    role.length <= 128 &&
+    Object.keys(others).length === 0
+  );
+}
+
+function wrongSecret(pointer: string): ErrorDetail {
+  return fault(pointer, "must be an object of the texts `key` and `value`", "type");
+}
+
+function unknownMembers(manifest: JsonObject): readonly ErrorDetail[] {
+  const unknown = Object.keys(manifest).filter((name) => !members.includes(name));
+  return unknown.map((name) =>
+    fault(`/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, "is not known", "unknown"),
+  );
+}
+
+function isText(value: Json): boolean {
+  return typeof value === "string";
+}
+
+function fault(pointer: string, message: string, code: string): ErrorDetail {
+  return { pointer, message, code };
+}
+
+function groupFaults(name: string): readonly ErrorDetail[] {
+  if (GROUP.test(name)) return [];
+  const message = "must be 1 to 64 letters, digits, '-', '_' or '.', first a letter or digit";
+  return [{ pointer: "/name", message, code: "form" }];
+}
+
+function secretFaults(secrets: readonly NewSecret[]): readonly ErrorDetail[] {
+  const seen = new Set<string>();
+  return secrets.flatMap(({ key, value }, at) => {
+    const isKnown = seen.has(key);
+    seen.add(key);
+    return [...keyFaults(`/secrets/${at}/key`, key, isKnown), ...valueFaults(`/secrets/${at}/value`, value)];
+  });
+}
+
+function keyFaults(pointer: string, key: string, isKnown: boolean): readonly ErrorDetail[] {
+  if (!KEY.test(key)) return [{ pointer, message: "must be 1 to 128 letters, digits, '-', '_' or '.'", code: "form" }];
+  return isKnown ? [{ pointer, message: "is given already", code: "duplicate" }] : [];
+}
+
+function valueFaults(pointer: string, value: Secret): readonly ErrorDetail[] {
+  return value.open() === "" ? [{ pointer, message: "must not be empty", code: "empty" }] : [];
+}

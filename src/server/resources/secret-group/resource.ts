@@ -1,0 +1,122 @@
+import type { Transaction } from "kysely";
+import type { SecretGroup } from "../../../contract/resources.ts";
+import { conflict, forbidden, notFound, unprocessable } from "../../../http/refusal.ts";
+import { isTenantAdmin } from "../../auth/access.ts";
+import { recordEffect } from "../../database/audit.ts";
+import { type JsonText, toText } from "../../database/json-text.ts";
+import { newestFirst, page, textRows, totalOf } from "../../database/page.ts";
+import type { KeptSecretGroup, Tables } from "../../database/tables.ts";
+import type { Handler } from "../../http/call.ts";
+import { refuseLargePage, storable } from "../../http/reply-size.ts";
+import { type Served, serve } from "../../http/serve.ts";
+import { danglingReferences, newReferences } from "../../manifests/dangling.ts";
+import { deploymentText } from "../application/text.ts";
+import { readGroupManifest, readSecrets } from "./manifest.ts";
+import {
+  addGroup,
+  builtinStore,
+  findGroup,
+  groupSizes,
+  groupTexts,
+  hasCollaborators,
+  isCurrent,
+  openSecret,
+  putValue,
+  secretFqn,
+  touchGroup,
+} from "./rows.ts";
+
+const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body }, context) => {
+  const { name, integrationId } = body;
+  const secrets = readSecrets(name, body.secrets);
+  if (!isTenantAdmin(principal)) throw forbidden("you may not create secret groups");
+  if (integrationId !== builtinStore) throw unknownIntegration();
+  return context.store.write(async (transaction) => {
+    if ((await findGroup(transaction, name)) !== null) throw conflict("name-taken", `the group "${name}" exists`);
+    const group = await addGroup(transaction, principal, { name }, context);
+    for (const secret of secrets) await putValue(transaction, principal, { group, ...secret }, context);
+    const effect = { principal, operation: "createSecretGroup", resource: `secret-group/${name}` } as const;
+    await recordEffect(transaction, context, effect);
+    return { data: storable(await groupText(transaction, group)) };
+  });
+};
+
+const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, context) => {
+  const { name, integrationId, secrets, collaborators } = readGroupManifest(body.manifest, context.unknownFields);
+  if (!isTenantAdmin(principal)) throw forbidden("you may not write secret groups");
+  if (integrationId !== null && integrationId !== builtinStore) throw unknownIntegration();
+  return context.store.write(async (transaction) => {
+    const existing = await findGroup(transaction, name);
+    const faults = await danglingReferences(transaction, newReferences({ collaborators }, existing?.manifest ?? null));
+    if (faults.length > 0) throw unprocessable(faults);
+    const group = existing ?? (await addGroup(transaction, principal, { name, collaborators }, context));
+    // A key that the manifest leaves out stays: nothing here is ever deleted.
+    let isChanged = !(existing !== null && hasCollaborators(existing, collaborators));
+    for (const secret of secrets) {
+      const value = { group, ...secret };
+      if (await isCurrent(transaction, value, context)) continue;
+      await putValue(transaction, principal, value, context);
+      isChanged = true;
+    }
+    const kept = isChanged && existing !== null ? await touchGroup(transaction, group, collaborators, context) : group;
+    const effect = { principal, operation: "putSecretGroup", resource: `secret-group/${name}` } as const;
+    if (isChanged) await recordEffect(transaction, context, effect);
+    return { data: storable(await groupText(transaction, kept)) };
+  });
+};
+
+const getSecret: Handler<"getSecret"> = async ({ principal, path: { id } }, context) => {
+  if (!isTenantAdmin(principal)) throw notFound("the secret");
+  return context.store.write(async (transaction) => {
+    const secret = await openSecret(transaction, id, context);
+    if (secret === null) throw notFound("the secret");
+    // Who has seen a value is worth as much as who has changed it.
+    const effect = { principal, operation: "getSecret", resource: `secret/${secret.fqn}` } as const;
+    await recordEffect(transaction, context, effect);
+    return { data: toText(secret) };
+  });
+};
+
+const listSecretGroups: Handler<"listSecretGroups"> = async ({ principal, query, page: wanted }, { store }) => {
+  if (!isTenantAdmin(principal)) return { rows: [], total: 0 };
+  let rows = store.read.selectFrom("secret_groups");
+  if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
+  const listed = await page(rows.select("json"), wanted);
+  refuseLargePage(await groupSizes(store.read, listed.rows));
+  return { ...listed, rows: await groupTexts(store.read, listed.rows) };
+};
+
+const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { store }) => {
+  const fqn = isTenantAdmin(call.principal) ? await secretFqn(store.read, call.path.id) : null;
+  if (fqn === null) throw notFound("the secret");
+  const rows = store.read
+    .selectFrom("secret_uses as u")
+    .innerJoin("applications as a", "a.active_deployment_id", "u.deployment_id")
+    .innerJoin("deployments as d", "d.id", "u.deployment_id")
+    .select(["a.json as application", "d.json as deployment"])
+    .where("u.secret_fqn", "=", fqn);
+  const found = await textRows(newestFirst(rows, "d.", call.page), { application: "a.json", deployment: "d.json" });
+  return {
+    total: await totalOf(rows, call.page, found.length),
+    rows: found.map(({ deployment, application }) => deploymentText(deployment, application)),
+  };
+};
+
+/** The operations on secrets: 2, 4, the read of one value, E8 and E11. */
+export const secrets: readonly Served[] = [
+  serve("listSecretDeployments", listSecretDeployments),
+  serve("createSecretGroup", createSecretGroup),
+  serve("putSecretGroup", putSecretGroup),
+  serve("getSecret", getSecret),
+  serve("listSecretGroups", listSecretGroups),
+];
+
+async function groupText(transaction: Transaction<Tables>, group: KeptSecretGroup): Promise<JsonText<SecretGroup>> {
+  const [text = toText({ ...group, associatedSecrets: [] })] = await groupTexts(transaction, [toText(group)]);
+  return text;
+}
+
+function unknownIntegration(): Error {
+  const message = `is not known here; the embedded store is \`${builtinStore}\``;
+  return unprocessable([{ pointer: "/integrationId", message, code: "unknown-integration" }]);
+}

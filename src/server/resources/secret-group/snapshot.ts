@@ -1,0 +1,62 @@
+import type { Transaction } from "kysely";
+import { isObject, type JsonObject, text } from "../../../contract/json.ts";
+import { Secret } from "../../../contract/secret.ts";
+import type { Context } from "../../context.ts";
+import type { Tables } from "../../database/tables.ts";
+import { referencesOf } from "../../manifests/references.ts";
+import { type Copied, copier, refused } from "../../snapshot/copied.ts";
+import { objects } from "../../snapshot/reading.ts";
+import type { Snapshot } from "../../snapshot/seen.ts";
+import { readSecretPath } from "./manifest.ts";
+import { addGroup, findGroup, hasSecret, putValue } from "./rows.ts";
+
+const PLACEHOLDER = "placeholder: a snapshot copies no secret value";
+
+/** Every secret that was seen: in a group, or in a manifest that refers to it. */
+export function secretFqns({ secretGroups, applications }: Snapshot): readonly string[] {
+  const listed = secretGroups.flatMap((group) =>
+    objects(group.associatedSecrets).flatMap((secret) => fqnOf(group, secret) ?? []),
+  );
+  const manifests = applications.flatMap(({ deployments }) => deployments.map(({ manifest }) => manifest));
+  const referred = manifests
+    .filter((manifest) => isObject(manifest))
+    .flatMap((manifest) => referencesOf(manifest))
+    .flatMap(({ kind, key }) => (kind === "secret" ? [key] : []));
+  return [...new Set([...listed, ...referred])];
+}
+
+/** Copies a secret group, and who may use it. */
+export async function copyGroup(
+  transaction: Transaction<Tables>,
+  { fqn: given, name: called, manifest }: JsonObject,
+  context: Context,
+): Promise<Copied> {
+  const [fqn, name] = [text(given), text(called)];
+  if (!fqn || !name || !fqn.endsWith(`:${name}`)) return refused("it lacks its name");
+  if ((await findGroup(transaction, name)) !== null) return { result: "exists" };
+  const collaborators = isObject(manifest) ? objects(manifest.collaborators) : [];
+  await addGroup(transaction, copier, { name, fqn, collaborators }, context);
+  return { result: "copied", resource: `secret-group/${name}` };
+}
+
+/** Keeps a placeholder where a secret was seen, so that whoever refers to it finds it. */
+export async function copyPlaceholder(
+  transaction: Transaction<Tables>,
+  fqn: string,
+  context: Context,
+): Promise<Copied> {
+  const [tenant, name = "", key = "", ...rest] = fqn.split(":");
+  if (!tenant || rest.length > 0 || readSecretPath(`${name}/${key}`) === null)
+    return refused("its name is not tenant:group:key");
+  if (await hasSecret(transaction, fqn)) return { result: "exists" };
+  const existing = await findGroup(transaction, name);
+  const group = existing ?? (await addGroup(transaction, copier, { name, fqn: `${tenant}:${name}` }, context));
+  if (group.fqn !== `${tenant}:${name}`) return refused("its group has the name of another tenant's");
+  await putValue(transaction, copier, { group, key, value: new Secret(PLACEHOLDER) }, context);
+  return { result: "copied", resource: `secret/${fqn}` };
+}
+
+function fqnOf(group: JsonObject, secret: JsonObject): string | null {
+  const [of, key] = [text(group.fqn), text(secret.name)];
+  return text(secret.fqn) ?? (of && key ? `${of}:${key}` : null);
+}

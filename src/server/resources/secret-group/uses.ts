@@ -1,0 +1,39 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Tables } from "../../database/tables.ts";
+import { referencesOf } from "../../manifests/references.ts";
+import type { Deployed } from "../application/rows.ts";
+
+/** Keeps which secrets a new deployment refers to. */
+export async function recordSecretUses(
+  transaction: Transaction<Tables>,
+  { id, manifest }: Pick<Deployed, "id" | "manifest">,
+): Promise<void> {
+  const fqns = referencesOf(manifest).flatMap(({ kind, key }) => (kind === "secret" ? [key] : []));
+  const rows = [...new Set(fqns)].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));
+  // A statement takes a limited number of values.
+  for (let at = 0; at < rows.length; at += 500) {
+    await transaction
+      .insertInto("secret_uses")
+      .values(rows.slice(at, at + 500))
+      .execute();
+  }
+}
+
+/** How many applications use each of these secrets in their active deployment. */
+export async function countActiveUses(
+  database: Kysely<Tables>,
+  fqns: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (let at = 0; at < fqns.length; at += 500) {
+    const rows = await database
+      .selectFrom("secret_uses as u")
+      .innerJoin("applications as a", "a.active_deployment_id", "u.deployment_id")
+      .select(({ fn }) => ["u.secret_fqn as fqn", fn.countAll<number>().as("uses")])
+      .where("u.secret_fqn", "in", fqns.slice(at, at + 500))
+      .groupBy("u.secret_fqn")
+      .execute();
+    for (const { fqn, uses } of rows) counts.set(fqn, Number(uses));
+  }
+  return counts;
+}

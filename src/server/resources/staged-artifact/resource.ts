@@ -1,0 +1,148 @@
+import type { Kysely, Transaction } from "kysely";
+import { isObject, type JsonObject, text } from "../../../contract/json.ts";
+import { conflict, forbidden, notFound, unprocessable } from "../../../http/refusal.ts";
+import { checkMeaning } from "../../../schema/meaning.ts";
+import { may } from "../../auth/access.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { type Context, timestamp } from "../../context.ts";
+import { recordEffect } from "../../database/audit.ts";
+import { toText } from "../../database/json-text.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { Handler } from "../../http/call.ts";
+import { type Served, serve } from "../../http/serve.ts";
+import { nameOf, requiredText } from "../../manifests/name.ts";
+import { errorsOf, wellFormed } from "../../manifests/well-formed.ts";
+import { addArtifact, findArtifact } from "../artifact/rows.ts";
+import { repoToWrite } from "../ml-repo.ts";
+import { wellFormedArtifact } from "./manifest.ts";
+
+const stageArtifactVersion: Handler<"stageArtifactVersion"> = async ({ principal, body }, context) => {
+  const manifest =
+    body.manifest.type === "artifact-version"
+      ? wellFormedArtifact(body.manifest)
+      : wellFormed(context, ["model-version", "artifact-version"], body.manifest);
+  const id = context.newId();
+  // The room comes first: a stage that is answered can take its files.
+  const storageRoot = await context.artifacts.prepare(id);
+  try {
+    const wanted = { id, storageRoot, principal, manifest };
+    const artifactId = await context.store.write((transaction) => stage(transaction, wanted, context));
+    return toText({ id, storage_root: storageRoot, artifact_id: artifactId });
+  } catch (error) {
+    await context.artifacts.discard(id);
+    throw error;
+  }
+};
+
+const markStageFailure: Handler<"markStageFailure"> = async ({ principal, body: { id } }, context) => {
+  await context.store.write(async (transaction) => {
+    const { state } = await stageToWrite(transaction, principal, id);
+    if (state === "registered") throw conflict("stage-registered", "this stage is a version already");
+    if (state === "failed") return;
+    await setStageState(transaction, id, "failed");
+    await recordEffect(transaction, context, { principal, operation: "markStageFailure", resource: `stage/${id}` });
+  });
+  return undefined;
+};
+
+/** The operations on stages: 20 and 15. */
+export const stages: readonly Served[] = [
+  serve("stageArtifactVersion", stageArtifactVersion),
+  serve("markStageFailure", markStageFailure),
+];
+
+type NewStage = {
+  readonly id: string;
+  readonly storageRoot: string;
+  readonly principal: Principal;
+  readonly manifest: JsonObject;
+};
+
+async function stage(
+  transaction: Transaction<Tables>,
+  { id, storageRoot, principal, manifest }: NewStage,
+  context: Context,
+): Promise<string> {
+  const type = manifest.type === "artifact-version" ? "artifact-version" : "model-version";
+  const repo = await repoToWrite(transaction, principal, manifest, errorsOf(checkMeaning(type, manifest)));
+  const place = { type, repo: requiredText(manifest, "ml_repo"), name: nameOf(manifest) } as const;
+  const now = timestamp(context);
+  const artifact =
+    (await findArtifact(transaction, repo.id, place)) ??
+    (await addArtifact(transaction, {
+      id: context.newId(),
+      repoId: repo.id,
+      place,
+      subject: principal.subject,
+      now,
+    }));
+  await transaction
+    .insertInto("stages")
+    .values({
+      id,
+      artifact_id: artifact.id,
+      ml_repo_id: repo.id,
+      storage_root: storageRoot,
+      state: "open",
+      created_at: now,
+    })
+    .execute();
+  const effect = { principal, operation: "stageArtifactVersion", resource: `stage/${id}` } as const;
+  await recordEffect(transaction, context, effect);
+  return artifact.id;
+}
+
+async function stageToWrite(transaction: Transaction<Tables>, principal: Principal, id: string) {
+  const found = await findStage(transaction, id);
+  const target = { type: "ml-repo", name: found?.repo ?? "" } as const;
+  if (found === null || !may(principal, "read", target)) throw notFound("the staged version");
+  if (!may(principal, "write", target)) throw forbidden("you may not write in this ml repo");
+  return found;
+}
+
+/** The stage of that id with the name of its repo, visible or not. */
+export async function findStage(
+  database: Kysely<Tables>,
+  id: string,
+): Promise<{ readonly state: string; readonly repo: string } | null> {
+  const row = await database
+    .selectFrom("stages")
+    .innerJoin("ml_repos", "ml_repos.id", "stages.ml_repo_id")
+    .select(["stages.state", "ml_repos.name as repo"])
+    .where("stages.id", "=", id)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Ends a stage one way or the other. */
+export async function setStageState(
+  transaction: Transaction<Tables>,
+  id: string,
+  state: "registered" | "failed",
+): Promise<void> {
+  await transaction.updateTable("stages").set({ state }).where("id", "=", id).execute();
+}
+
+/**
+ * Completes the stage whose storage the manifest's source names, and gives its id, which becomes the version's. Null
+ * when the source is none of ours, or when the stage was completed by another version before.
+ */
+export async function completeStage(
+  transaction: Transaction<Tables>,
+  manifest: JsonObject,
+  artifactId: string,
+): Promise<string | null> {
+  const { source } = manifest;
+  const uri = isObject(source) && source.type === "platform" ? text(source.uri) : undefined;
+  if (uri === undefined) return null;
+  const stage = await transaction.selectFrom("stages").selectAll().where("storage_root", "=", uri).executeTakeFirst();
+  if (stage === undefined) return null;
+  if (stage.artifact_id !== artifactId) {
+    const message = "was staged for another name";
+    throw unprocessable([{ pointer: "/source/uri", message, code: "foreign-stage" }]);
+  }
+  if (stage.state === "failed") throw conflict("stage-failed", "this stage failed, and cannot be registered");
+  if (stage.state === "registered") return null;
+  await setStageState(transaction, stage.id, "registered");
+  return stage.id;
+}

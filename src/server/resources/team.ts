@@ -1,0 +1,135 @@
+import type { Kysely, Transaction } from "kysely";
+import { type Json, type JsonObject, text } from "../../contract/json.ts";
+import type { Team } from "../../contract/resources.ts";
+import { conflict } from "../../http/refusal.ts";
+import { checkMeaning } from "../../schema/meaning.ts";
+import { isTenantAdmin } from "../auth/access.ts";
+import { tenant } from "../auth/principal.ts";
+import { fromText, type JsonText } from "../database/json-text.ts";
+import { page } from "../database/page.ts";
+import type { Tables } from "../database/tables.ts";
+import type { Handler } from "../http/call.ts";
+import { type Served, serve } from "../http/serve.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../manifests/declared.ts";
+import { nameOf } from "../manifests/name.ts";
+import { errorsOf } from "../manifests/well-formed.ts";
+
+/** Teams, as they are declared. */
+export const teamKind: DeclaredKind<KeptTeam> = {
+  operation: "putTeam",
+  types: ["team", "sso-team"],
+  identity: (manifest) => `team/${nameOf(manifest)}`,
+  find: (database, manifest) => findTeam(database, nameOf(manifest)),
+  noun: "team",
+  mayWrite: (principal, manifest, database) =>
+    isTenantAdmin(principal) || isManager(database, nameOf(manifest), principal.subject.subjectSlug),
+  grantsOf: () => [],
+  faults: async (_, manifest, existing) => {
+    if (nameOf(manifest) === "everyone") throw conflict("name-taken", "the team everyone exists always");
+    if (existing !== null && existing.manifest.type !== manifest.type) throw otherType(existing);
+    return errorsOf(checkMeaning(String(manifest.type), manifest));
+  },
+  stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
+  make: makeTeam,
+  save: saveTeam,
+};
+
+const putTeam: Handler<"putTeam"> = ({ principal, body }, context) => putDeclared(teamKind, principal, body, context);
+
+const listTeams: Handler<"listTeams"> = async ({ principal, page: wanted }, { store }) => {
+  const all = store.read.selectFrom("teams");
+  const visible = isTenantAdmin(principal)
+    ? all
+    : all.where("name", "in", teamsOf(store.read, principal.subject.subjectSlug));
+  return page(visible.select("json"), wanted);
+};
+
+const listOwnTeams: Handler<"listOwnTeams"> = async ({ principal, page: wanted }, { store }) => {
+  const own = teamsOf(store.read, principal.subject.subjectSlug);
+  return page(store.read.selectFrom("teams").where("name", "in", own).select("json"), wanted);
+};
+
+/** The operations on teams: 19, and the two routes of E6. */
+export const teams: readonly Served[] = [
+  serve("putTeam", putTeam),
+  serve("listTeams", listTeams),
+  serve("listOwnTeams", listOwnTeams),
+];
+
+function otherType({ teamName, manifest }: KeptTeam): Error {
+  return conflict("name-taken", `"${teamName}" is the name of a team of type ${text(manifest.type)} already`);
+}
+
+function makeTeam(
+  { manifest, existing, subject, createdAt, updatedAt }: Making<KeptTeam>,
+  newId: () => string,
+): KeptTeam {
+  return {
+    id: existing?.id ?? newId(),
+    teamName: nameOf(manifest),
+    description: text(manifest.description) ?? null,
+    tenantName: tenant,
+    accountId: tenant,
+    createdBySubject: subject,
+    createdAt,
+    updatedAt,
+    members: listed(manifest, "members"),
+    manifest,
+  };
+}
+
+async function saveTeam(
+  transaction: Transaction<Tables>,
+  { id, teamName: name, createdAt, manifest }: KeptTeam,
+  json: JsonText<KeptTeam>,
+): Promise<void> {
+  await transaction
+    .insertInto("teams")
+    .values({ id, created_at: createdAt, json, name })
+    .onConflict((conflicting) => conflicting.column("id").doUpdateSet({ json }))
+    .execute();
+  await transaction.deleteFrom("team_members").where("team", "=", name).execute();
+  const people = [
+    ...listed(manifest, "members").map((member) => ({ team: name, member, position: "member" })),
+    ...listed(manifest, "managers").map((member) => ({ team: name, member, position: "manager" })),
+  ];
+  // A statement takes a limited number of values.
+  for (let at = 0; at < people.length; at += 500) {
+    await transaction
+      .insertInto("team_members")
+      .values(people.slice(at, at + 500))
+      .execute();
+  }
+}
+
+/** A team that has an id. */
+export type KeptTeam = Team & { readonly id: string };
+
+/** The team of that name, visible or not. */
+export async function findTeam(database: Kysely<Tables>, name: string): Promise<KeptTeam | null> {
+  const row = await database.selectFrom("teams").select(["id", "json"]).where("name", "=", name).executeTakeFirst();
+  return row === undefined ? null : { ...fromText(row.json), id: row.id };
+}
+
+/** The names of the teams that somebody is a member or a manager of, as a subquery. */
+export function teamsOf(database: Kysely<Tables>, slug: string) {
+  return database.selectFrom("team_members").select("team").where("member", "=", slug);
+}
+
+/** Whether somebody is a manager of the team of that name. */
+export async function isManager(database: Kysely<Tables>, team: string, slug: string): Promise<boolean> {
+  const row = await database
+    .selectFrom("team_members")
+    .select("team")
+    .where("team", "=", team)
+    .where("member", "=", slug)
+    .where("position", "=", "manager")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The e-mails that a team's manifest lists, each once. */
+export function listed(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
+  const value = manifest[field];
+  return Array.isArray(value) ? [...new Set(value.flatMap((item: Json) => text(item) ?? []))] : [];
+}

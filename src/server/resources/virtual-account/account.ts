@@ -1,0 +1,137 @@
+import { isObject, type JsonObject, text } from "../../../contract/json.ts";
+import type { ErrorDetail, VirtualAccount } from "../../../contract/resources.ts";
+import { tenant } from "../../auth/principal.ts";
+import type { KeptAccount } from "../../database/tables.ts";
+import type { Making } from "../../manifests/declared.ts";
+import { nameOf } from "../../manifests/name.ts";
+import { readSecretPath } from "../secret-group/manifest.ts";
+import { builtinStore } from "../secret-group/rows.ts";
+import { endOfDay, nextScheduledRotation } from "./expiry.ts";
+import { accountSubjectType } from "./token.ts";
+
+/** A virtual account that is kept, and so has an id. */
+export type Account = KeptAccount & { readonly id: string };
+
+type Token = VirtualAccount["jwts"][number];
+
+/** The account that a manifest makes, with the tokens it has already: a new one has none yet. */
+export function makeAccount(
+  { manifest, existing, subject, createdAt, updatedAt }: Making<Account>,
+  newId: () => string,
+): Account {
+  const id = existing?.id ?? newId();
+  return withSchedule({
+    id,
+    name: nameOf(manifest),
+    type: "virtual-account",
+    tenantName: tenant,
+    jwtId: existing?.jwtId ?? null,
+    accountId: tenant,
+    nextScheduledRotation: null,
+    manifest,
+    createdBy: subject.subjectId,
+    createdBySubject: subject,
+    createdAt,
+    updatedAt,
+    jwts: existing?.jwts ?? [],
+    metadata: {},
+  });
+}
+
+/** The account with a token that was just made; the one before is good until the end of its grace. */
+export function withToken(account: Account, jwtId: string, now: number, graceEnd: number | null): Account {
+  const moment = new Date(now).toISOString();
+  const jwt: Token = {
+    id: jwtId,
+    subjectType: accountSubjectType,
+    subjectId: account.id,
+    metadata: {},
+    expiry: null,
+    createdAt: moment,
+    updatedAt: moment,
+  };
+  const [current, ...former] = account.jwts.filter(({ expiry }) => expiry === null || expiry > moment);
+  const retired = current === undefined ? [] : [{ ...current, expiry: earlier(current, graceEnd), updatedAt: moment }];
+  return withSchedule({ ...account, jwtId, jwts: [jwt, ...retired, ...former] });
+}
+
+/** The account without any token. */
+export function withoutTokens(account: Account): Account {
+  return withSchedule({ ...account, jwtId: null, jwts: [] });
+}
+
+/** The last day on which a manifest lets its account be used; null without end. */
+export function lastDay({ expiration_date: date }: JsonObject): string | null {
+  return text(date) ?? null;
+}
+
+/** Where a manifest wants the token to be kept besides. */
+export function secretStore(manifest: JsonObject): { readonly integration: string; readonly path: string } | null {
+  const { secret_store_config: config } = manifest;
+  if (!isObject(config)) return null;
+  return { integration: text(config.integration_fqn) ?? "", path: text(config.secret_path) ?? "" };
+}
+
+/** What is wrong with the place that a manifest gives for the token. */
+export function secretStoreFaults(manifest: JsonObject): readonly ErrorDetail[] {
+  const store = secretStore(manifest);
+  if (store === null) return [];
+  const at = "/secret_store_config";
+  if (store.integration === "") return [required(`${at}/integration_fqn`)];
+  if (store.path === "") return [required(`${at}/secret_path`)];
+  if (store.integration !== builtinStore || readSecretPath(store.path) !== null) return [];
+  return [{ pointer: `${at}/secret_path`, message: "must be `group/key` for the builtin store", code: "form" }];
+}
+
+/** The path in the builtin store where a manifest wants the token to be kept besides; null when it wants none there. */
+export function builtinPath(manifest: JsonObject): string | null {
+  const store = secretStore(manifest);
+  return store?.integration === builtinStore ? store.path : null;
+}
+
+/** For how many days the former token stays valid after a rotation. */
+export function graceDays({ auto_rotate: rotation }: JsonObject): number {
+  const days = isObject(rotation) ? rotation.grace_period : undefined;
+  return typeof days === "number" ? days : SHORTEST_GRACE;
+}
+
+/** When the account's token is to be replaced by us, in epoch milliseconds; null when it is not. */
+export function rotationTime({ manifest, nextScheduledRotation: next }: KeptAccount): number | null {
+  return next === null || secretStore(manifest) === null ? null : Date.parse(next);
+}
+
+const SHORTEST_GRACE = 1;
+
+// What depends on both the manifest and the tokens: the end of the current token, and when it is to be replaced.
+function withSchedule(account: Account): Account {
+  const { manifest, jwts } = account;
+  const [current, ...former] = jwts;
+  const end = endOfDay(lastDay(manifest));
+  const expiry = end === null ? null : new Date(end).toISOString();
+  const next = nextScheduledRotation(
+    rotationDays(manifest),
+    current === undefined ? null : Date.parse(current.createdAt),
+  );
+  return {
+    ...account,
+    jwts: current === undefined ? [] : [{ ...current, expiry }, ...former],
+    nextScheduledRotation: next === null ? null : new Date(next).toISOString(),
+    metadata: next !== null && secretStore(manifest) === null ? { rotation: NOT_ROTATED } : {},
+  };
+}
+
+const NOT_ROTATED = "not carried out: without secret_store_config nobody could fetch the new token";
+
+function earlier({ expiry }: Token, graceEnd: number | null): string | null {
+  const end = graceEnd === null ? null : new Date(graceEnd).toISOString();
+  return expiry === null || (end !== null && end < expiry) ? end : expiry;
+}
+
+function rotationDays({ auto_rotate: rotation }: JsonObject): number | null {
+  const days = isObject(rotation) ? rotation.auto_rotate_interval : undefined;
+  return typeof days === "number" ? days : null;
+}
+
+function required(pointer: string): ErrorDetail {
+  return { pointer, message: "is required", code: "required" };
+}

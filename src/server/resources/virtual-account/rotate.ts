@@ -1,0 +1,70 @@
+import type { Transaction } from "kysely";
+import { innerPrincipal } from "../../auth/principal.ts";
+import type { Context } from "../../context.ts";
+import { recordEffect } from "../../database/audit.ts";
+import type { Tables } from "../../database/tables.ts";
+import { isFreeFor, putToken } from "../secret-group/rows.ts";
+import { type Account, builtinPath, graceDays, withToken } from "./account.ts";
+import { endOfGrace } from "./expiry.ts";
+import { findAccount, saveAccount } from "./rows.ts";
+import { issueToken } from "./token.ts";
+
+const HOUR = 3_600_000;
+
+/**
+ * Replaces the tokens whose time has come: the new one goes where the account's manifest says, the former one is good
+ * until the end of its grace. Answers when to look again, in epoch milliseconds.
+ */
+export async function rotateTokens(context: Context): Promise<number> {
+  const today = new Date(context.now()).toISOString().slice(0, 10);
+  const due = await context.store.read
+    .selectFrom("virtual_accounts")
+    .select("name")
+    .where("rotate_at", "<=", context.now())
+    // What is expired needs no token.
+    .where(({ or, eb }) => or([eb("expires_on", "is", null), eb("expires_on", ">=", today)]))
+    .execute();
+  for (const { name } of due) await context.store.write((transaction) => rotate(transaction, name, context));
+  return context.now() + HOUR;
+}
+
+async function rotate(transaction: Transaction<Tables>, name: string, context: Context): Promise<void> {
+  const now = context.now();
+  const due = await transaction
+    .selectFrom("virtual_accounts")
+    .select("id")
+    .where("name", "=", name)
+    .where("rotate_at", "<=", now)
+    .executeTakeFirst();
+  const account = await findAccount(transaction, name);
+  const path = account && builtinPath(account.manifest);
+  // Another server may have been here since.
+  if (due === undefined || account === null || path === null) return;
+  if (!(await isFreeFor(transaction, name, path))) {
+    context.log.warn({ account: name, path }, "not rotated: the secret at its path is not the account's own");
+    return;
+  }
+  const principal = innerPrincipal("rotation");
+  const graceEnd = endOfGrace(graceDays(account.manifest), now);
+  const { jwtId, token } = await issueToken(transaction, account, now, context);
+  await retire(transaction, account, now, graceEnd);
+  await putToken(transaction, principal, { account: name, path, token }, context);
+  await saveAccount(
+    transaction,
+    withToken({ ...account, updatedAt: new Date(now).toISOString() }, jwtId, now, graceEnd),
+  );
+  const resource = `virtual-account/${name}`;
+  await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
+}
+
+// Tokens whose grace is over already are of no more use.
+async function retire(
+  transaction: Transaction<Tables>,
+  { id, jwtId }: Account,
+  now: number,
+  graceEnd: number,
+): Promise<void> {
+  await transaction.deleteFrom("jwts").where("account_id", "=", id).where("valid_until", "<=", now).execute();
+  if (jwtId === null) return;
+  await transaction.updateTable("jwts").set({ valid_until: graceEnd }).where("id", "=", jwtId).execute();
+}

@@ -1,0 +1,123 @@
+import type { Kysely, Transaction } from "kysely";
+import { type JsonObject, text } from "../../contract/json.ts";
+import type { Workspace } from "../../contract/resources.ts";
+import { checkMeaning } from "../../schema/meaning.ts";
+import { prepared } from "../../store/prepared.ts";
+import { may, visibleWorkspaces } from "../auth/access.ts";
+import { collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../auth/grants.ts";
+import { tenant } from "../auth/principal.ts";
+import { fromText, type JsonText } from "../database/json-text.ts";
+import { page } from "../database/page.ts";
+import type { Tables } from "../database/tables.ts";
+import type { Handler } from "../http/call.ts";
+import { type Served, serve } from "../http/serve.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../manifests/declared.ts";
+import { nameOf, requiredText } from "../manifests/name.ts";
+import { errorsOf } from "../manifests/well-formed.ts";
+
+/** Workspaces, as they are declared. */
+export const workspaceKind: DeclaredKind<Workspace> = {
+  operation: "putWorkspace",
+  types: ["workspace"],
+  identity: (manifest) => `workspace/${fqnOf(manifest)}`,
+  find: (database, manifest) => findWorkspace(database, fqnOf(manifest)),
+  noun: "workspace",
+  mayWrite: (principal, manifest) => may(principal, "admin", targetOf(fqnOf(manifest))),
+  grantsOf,
+  faults: async (_, manifest) => errorsOf(checkMeaning("workspace", manifest)),
+  stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
+  make: makeWorkspace,
+  save: saveWorkspace,
+};
+
+const putWorkspace: Handler<"putWorkspace"> = ({ principal, body }, context) =>
+  putDeclared(workspaceKind, principal, body, context);
+
+const listWorkspaces: Handler<"listWorkspaces"> = async ({ principal, query, page: wanted }, { store }) => {
+  const visible = visibleWorkspaces(principal);
+  let rows = store.read.selectFrom("workspaces");
+  if (visible !== null) {
+    rows = rows.where(({ or, eb }) => or([eb("fqn", "in", visible.fqns), eb("cluster_id", "in", visible.clusters)]));
+  }
+  if (query.clusterId !== undefined) rows = rows.where("cluster_id", "=", query.clusterId);
+  if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
+  if (query.name !== undefined) rows = rows.where("name", "=", query.name);
+  return page(rows.select("json"), wanted);
+};
+
+/** The operations on workspaces: 1 and E1. */
+export const workspaces: readonly Served[] = [
+  serve("listWorkspaces", listWorkspaces),
+  serve("putWorkspace", putWorkspace),
+];
+
+function makeWorkspace(
+  { manifest, existing, subject, createdAt, updatedAt }: Making<Workspace>,
+  newId: () => string,
+): Workspace {
+  return {
+    id: existing?.id ?? newId(),
+    fqn: fqnOf(manifest),
+    name: nameOf(manifest),
+    tenantName: tenant,
+    clusterId: requiredText(manifest, "cluster_fqn"),
+    environmentId: text(manifest.environment_name) ?? null,
+    accountId: tenant,
+    createdBy: subject.subjectId,
+    createdBySubject: subject,
+    createdAt,
+    updatedAt,
+    isSystemWs: false,
+    manifest,
+  };
+}
+
+async function saveWorkspace(
+  transaction: Transaction<Tables>,
+  { id, fqn, name, clusterId, createdAt, manifest }: Workspace,
+  json: JsonText<Workspace>,
+): Promise<void> {
+  await transaction
+    .insertInto("workspaces")
+    .values({ id, created_at: createdAt, json, fqn, name, cluster_id: clusterId })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ json }))
+    .execute();
+  await replaceGrants(transaction, `workspace/${fqn}`, grantsOf(manifest));
+}
+
+function grantsOf(manifest: JsonObject): readonly Grant[] {
+  const fqn = fqnOf(manifest);
+  return [
+    ...collaboratorGrants(targetOf(fqn), manifest),
+    // What runs in a workspace acts in its name.
+    ...permissionGrants(`workspace:${fqn}`, manifest),
+  ];
+}
+
+function fqnOf(manifest: JsonObject): string {
+  return `${requiredText(manifest, "cluster_fqn")}:${nameOf(manifest)}`;
+}
+
+function targetOf(fqn: string) {
+  return { type: "workspace", fqn } as const;
+}
+
+const byFqn = prepared((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
+  database.selectFrom("workspaces").select("json").where("fqn", "=", fqn),
+);
+
+/** The workspace of that fqn, visible or not. */
+export async function findWorkspace(database: Kysely<Tables>, fqn: string): Promise<Workspace | null> {
+  const [row] = await byFqn(database, { fqn });
+  return row === undefined ? null : fromText(row.json);
+}
+
+const fqnById = prepared((database: Kysely<Tables>, { id }: { readonly id: string }) =>
+  database.selectFrom("workspaces").select("fqn").where("id", "=", id),
+);
+
+/** The fqn of the workspace of that id, visible or not. */
+export async function findWorkspaceFqn(database: Kysely<Tables>, id: string): Promise<string | null> {
+  const [row] = await fqnById(database, { id });
+  return row?.fqn ?? null;
+}

@@ -1,0 +1,84 @@
+import type { Kysely, Transaction } from "kysely";
+import type { KeyRing } from "../../seal/key.ts";
+import { openWith, seal, sealedVersion } from "../../seal/seal.ts";
+import type { Store } from "../../store/store.ts";
+import { signingKeyContext } from "../auth/signing-keys.ts";
+import type { Tables } from "../database/tables.ts";
+import { valueContext } from "./sealed-value.ts";
+
+// More would keep other writers waiting.
+const BATCH = 100;
+
+type SealedRow = { readonly id: string; readonly sealed: string; readonly context: string };
+
+/** A table with sealed texts: how its rows are read in order, and how one text takes the place of another. */
+type SealedTable = {
+  readonly page: (database: Kysely<Tables>, after: string) => Promise<readonly SealedRow[]>;
+  readonly replace: (transaction: Transaction<Tables>, row: SealedRow, sealed: string) => Promise<void>;
+};
+
+const tables: readonly SealedTable[] = [
+  {
+    page: async (database, after) => {
+      const rows = await database
+        .selectFrom("secret_versions")
+        .select(["id", "secret_id as secretId", "version", "sealed"])
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(BATCH)
+        .execute();
+      return rows.map(({ id, sealed, secretId, version }) => ({
+        id,
+        sealed,
+        context: valueContext({ secretId, version: Number(version) }),
+      }));
+    },
+    replace: async (transaction, { id, sealed: former }, sealed) => {
+      const update = transaction.updateTable("secret_versions").set({ sealed });
+      await update.where("id", "=", id).where("sealed", "=", former).execute();
+    },
+  },
+  {
+    page: async (database, after) => {
+      const rows = await database
+        .selectFrom("signing_keys")
+        .select(["kid", "sealed"])
+        .where("kid", ">", after)
+        .orderBy("kid")
+        .limit(BATCH)
+        .execute();
+      return rows.map(({ kid, sealed }) => ({ id: kid, sealed, context: signingKeyContext(kid) }));
+    },
+    replace: async (transaction, { id, sealed: former }, sealed) => {
+      const update = transaction.updateTable("signing_keys").set({ sealed });
+      await update.where("kid", "=", id).where("sealed", "=", former).execute();
+    },
+  },
+];
+
+/** Seals with the newest key what another one has sealed, a few rows at a time; answers how many there were. */
+export async function reseal(store: Store<Tables>, ring: KeyRing): Promise<number> {
+  let count = 0;
+  for (const table of tables) {
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const rows: readonly SealedRow[] = await table.page(store.read, after);
+      const stale = rows.filter(({ sealed }) => sealedVersion(bytes(sealed)) !== ring.newest.version);
+      if (stale.length > 0) {
+        await store.write(async (transaction) => {
+          for (const row of stale) await table.replace(transaction, row, again(row, ring));
+        });
+      }
+      count += stale.length;
+      after = rows.at(-1)?.id;
+    }
+  }
+  return count;
+}
+
+function again({ sealed, context }: SealedRow, { newest, all }: KeyRing): string {
+  return seal(newest, openWith(all, bytes(sealed), context), context).toString("base64");
+}
+
+function bytes(sealed: string): Buffer {
+  return Buffer.from(sealed, "base64");
+}

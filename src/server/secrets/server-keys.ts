@@ -1,0 +1,150 @@
+import type { Kysely } from "kysely";
+import type { Secret } from "../../contract/secret.ts";
+import type { Log } from "../../log/log.ts";
+import { type KeyRing, keysFrom, loadKey, readGivenKeys, readKeys, SealKeyError } from "../../seal/key.ts";
+import { openWith, SealError, seal } from "../../seal/seal.ts";
+import type { Store } from "../../store/store.ts";
+import type { Tables } from "../database/tables.ts";
+import { reseal } from "./reseal.ts";
+
+/** Where the server's key is: in the environment, in a file of the operator's, or in one of our own. */
+export type KeySource =
+  | { readonly from: "text"; readonly text: Secret }
+  | { readonly from: "file" | "own"; readonly path: string };
+
+/** The keys that seal what is kept. */
+export type ServerKeys = {
+  readonly current: () => KeyRing;
+  /** Reads them again, and seals anew what another key than the newest has sealed. */
+  readonly refresh: () => Promise<void>;
+};
+
+type Parts = {
+  readonly source: KeySource;
+  readonly store: Store<Tables>;
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+type KnownKey = Pick<Tables["server_keys"], "version" | "sealed">;
+
+/** Opens the keys; fails when the data was sealed with one that is not among them, before anything is changed. */
+export async function openServerKeys({ source, store, now, log }: Parts): Promise<ServerKeys> {
+  const known = await knownKeys(store.read);
+  let ring = await readSource(source, known);
+  mustOpen(ring, known);
+  await announce(store, ring, now);
+  // Two servers that start on an empty database with keys of their own must not both go on.
+  mustOpen(ring, await knownKeys(store.read));
+  let sweeps = ring.all.length > 1 ? sweepsFrom(now()) : [];
+  const refresh = async () => {
+    const before = await knownKeys(store.read);
+    const read = await readSource(source, before);
+    mustOpen(read, before);
+    if (read.newest.version !== ring.newest.version) {
+      log.info({ key: read.newest.version }, "a new key seals from now on");
+      sweeps = sweepsFrom(now());
+    }
+    ring = read;
+    await announce(store, ring, now);
+    const [newest, ...others] = await knownKeys(store.read);
+    // While servers change over, the one that has the later key leads.
+    if (newest?.version !== ring.newest.version) return;
+    const isDue = sweeps.some((moment) => moment <= now());
+    if (others.length === 0 && !isDue) return;
+    sweeps = sweeps.filter((moment) => moment > now());
+    const count = await reseal(store, ring);
+    if (others.length === 0 && count === 0) return;
+    await forget(store, others);
+    const former = others.map(({ version }) => version);
+    log.info({ key: ring.newest.version, former, count }, "everything is sealed with the new key");
+  };
+  return { current: () => ring, refresh };
+}
+
+// Longer than any write takes, so that the second time finds what was being written at the first.
+const LATE_MS = 30_000;
+
+/**
+ * When to look for what was sealed with a former key although none is known: another server may have forgotten it while
+ * this one was still using it.
+ */
+function sweepsFrom(now: number): readonly number[] {
+  return [now, now + LATE_MS];
+}
+
+async function readSource(source: KeySource, known: readonly KnownKey[]): Promise<KeyRing> {
+  if (source.from === "text") return keysFrom(source.text.open());
+  if (source.from === "file") return readGiven(source.path, known);
+  const kept = await readKeys(source.path);
+  if (kept !== null) return kept;
+  // A new key opens nothing of what is there, and would stand in the way of the right one.
+  if (known.length > 0) throw noKey(source.path, known);
+  const made = await loadKey(source.path);
+  return { newest: made, all: [made] };
+}
+
+async function readGiven(path: string, known: readonly KnownKey[]): Promise<KeyRing> {
+  try {
+    return await readGivenKeys(path);
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause;
+    throw noKey(path, known, cause);
+  }
+}
+
+function noKey(path: string, known: readonly KnownKey[], cause?: unknown): SealKeyError {
+  return new SealKeyError(`${path}: there is no key${neededText(known)}`, { cause });
+}
+
+/** The keys that something is sealed with, the latest first. */
+async function knownKeys(database: Kysely<Tables>): Promise<readonly KnownKey[]> {
+  return database
+    .selectFrom("server_keys")
+    .select(["version", "sealed"])
+    .orderBy("created_at", "desc")
+    .orderBy("version")
+    .execute();
+}
+
+function mustOpen({ all }: KeyRing, known: readonly KnownKey[]): void {
+  for (const { version, sealed } of known) {
+    try {
+      openWith(all, Buffer.from(sealed, "base64"), keyContext(version));
+    } catch (cause) {
+      if (!(cause instanceof SealError)) throw cause;
+      throw new SealKeyError(`the data was sealed with another key${neededText([{ version }])}`, { cause });
+    }
+  }
+}
+
+function neededText(known: readonly Pick<KnownKey, "version">[]): string {
+  if (known.length === 0) return "";
+  return `: give the one it was sealed with (${known.map(({ version }) => version).join(", ")}), after a new one if there is one`;
+}
+
+async function announce(store: Store<Tables>, { newest }: KeyRing, now: () => number): Promise<void> {
+  const { version } = newest;
+  const row = await store.read.selectFrom("server_keys").select("version").where("version", "=", version).execute();
+  if (row.length > 0) return;
+  const sealed = seal(newest, "holdfast", keyContext(version)).toString("base64");
+  const values = { version, sealed, created_at: new Date(now()).toISOString() };
+  await store.write(async (transaction) => {
+    await transaction
+      .insertInto("server_keys")
+      .values(values)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  });
+}
+
+async function forget(store: Store<Tables>, keys: readonly KnownKey[]): Promise<void> {
+  await store.write(async (transaction) => {
+    for (const { version } of keys)
+      await transaction.deleteFrom("server_keys").where("version", "=", version).execute();
+  });
+}
+
+function keyContext(version: string): string {
+  return `server-key:${version}`;
+}
