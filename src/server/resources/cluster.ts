@@ -101,7 +101,7 @@ export async function findCluster(database: Kysely<Tables>, name: string): Promi
 }
 
 /** The same as it is sent. */
-export async function findClusterText(database: Kysely<Tables>, name: string): Promise<JsonText<Cluster> | null> {
+async function findClusterText(database: Kysely<Tables>, name: string): Promise<JsonText<Cluster> | null> {
   const [row] = await byName(database, { name });
   return row === undefined ? null : row.json;
 }

@@ -106,18 +106,18 @@ async function saveTeam(
 export type KeptTeam = Team & { readonly id: string };
 
 /** The team of that name, visible or not. */
-export async function findTeam(database: Kysely<Tables>, name: string): Promise<KeptTeam | null> {
+async function findTeam(database: Kysely<Tables>, name: string): Promise<KeptTeam | null> {
   const row = await database.selectFrom("teams").select(["id", "json"]).where("name", "=", name).executeTakeFirst();
   return row === undefined ? null : { ...fromText(row.json), id: row.id };
 }
 
 /** The names of the teams that somebody is a member or a manager of, as a subquery. */
-export function teamsOf(database: Kysely<Tables>, slug: string) {
+function teamsOf(database: Kysely<Tables>, slug: string) {
   return database.selectFrom("team_members").select("team").where("member", "=", slug);
 }
 
 /** Whether somebody is a manager of the team of that name. */
-export async function isManager(database: Kysely<Tables>, team: string, slug: string): Promise<boolean> {
+async function isManager(database: Kysely<Tables>, team: string, slug: string): Promise<boolean> {
   const row = await database
     .selectFrom("team_members")
     .select("team")
@@ -129,7 +129,7 @@ export async function isManager(database: Kysely<Tables>, team: string, slug: st
 }
 
 /** The e-mails that a team's manifest lists, each once. */
-export function listed(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
+function listed(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
   const value = manifest[field];
   return Array.isArray(value) ? [...new Set(value.flatMap((item: Json) => text(item) ?? []))] : [];
 }

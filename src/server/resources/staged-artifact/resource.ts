@@ -115,7 +115,7 @@ export async function findStage(
 }
 
 /** Ends a stage one way or the other. */
-export async function setStageState(
+async function setStageState(
   transaction: Transaction<Tables>,
   id: string,
   state: "registered" | "failed",
