@@ -12,9 +12,9 @@ import { page } from "../database/page.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
 import { type Served, serve } from "../http/serve.ts";
-import { type DeclaredKind, type Making, putDeclared } from "../manifests/declared.ts";
-import { nameOf } from "../manifests/name.ts";
-import { errorsOf } from "../manifests/well-formed.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
+import { nameOf } from "../manifest/name.ts";
+import { errorsOf } from "../manifest/well-formed.ts";
 
 /** Clusters, as they are declared. */
 export const clusterKind: DeclaredKind<Cluster> = {

@@ -11,11 +11,11 @@ import { page } from "../database/page.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
 import { type Served, serve } from "../http/serve.ts";
-import { danglingReferences, refuseInvisible } from "../manifests/dangling.ts";
-import { type DeclaredKind, type Making, putDeclared } from "../manifests/declared.ts";
-import { nameOf } from "../manifests/name.ts";
-import { referencesOf } from "../manifests/references.ts";
-import { errorsOf } from "../manifests/well-formed.ts";
+import { danglingReferences, refuseInvisible } from "../manifest/dangling.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
+import { nameOf } from "../manifest/name.ts";
+import { referencesOf } from "../manifest/references.ts";
+import { errorsOf } from "../manifest/well-formed.ts";
 
 /** Ml repos, as they are declared. */
 export const mlRepoKind: DeclaredKind<KeptRepo> = {

@@ -11,9 +11,9 @@ import { page } from "../database/page.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
 import { type Served, serve } from "../http/serve.ts";
-import { type DeclaredKind, type Making, putDeclared } from "../manifests/declared.ts";
-import { nameOf, requiredText } from "../manifests/name.ts";
-import { errorsOf } from "../manifests/well-formed.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
+import { nameOf, requiredText } from "../manifest/name.ts";
+import { errorsOf } from "../manifest/well-formed.ts";
 
 /** Workspaces, as they are declared. */
 export const workspaceKind: DeclaredKind<Workspace> = {

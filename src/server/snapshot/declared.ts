@@ -3,7 +3,7 @@ import { type JsonObject, text } from "../../contract/json.ts";
 import { type Context, timestamp } from "../context.ts";
 import { toText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
-import type { DeclaredKind } from "../manifests/declared.ts";
+import type { DeclaredKind } from "../manifest/declared.ts";
 import { type Copied, refused } from "./copied.ts";
 import { readFacts } from "./reading.ts";
 

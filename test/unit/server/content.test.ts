@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Shape } from "../../../src/contract/shape.ts";
-import { comparable, contentOf } from "../../../src/server/manifests/content.ts";
+import { comparable, contentOf } from "../../../src/server/manifest/content.ts";
 
 const value: Shape = { is: "value" };
 const shape: Shape = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { referencesOf } from "../../../src/server/manifests/references.ts";
+import { referencesOf } from "../../../src/server/manifest/references.ts";
 
 test("everything that a manifest names is found, with its place", () => {
   const found = referencesOf({

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../contract/json.ts";
 import { unprocessable } from "../../../http/refusal.ts";
 import { checkApplication } from "../../../schema/validate.ts";
 import type { Context } from "../../context.ts";
-import { refuseFaults, wellFormed } from "../../manifests/well-formed.ts";
+import { refuseFaults, wellFormed } from "../../manifest/well-formed.ts";
 
 // It is a part of what the audit calls the application.
 const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;

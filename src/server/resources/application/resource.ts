@@ -12,7 +12,7 @@ import type { KeptApplication, Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { sizeOf, storable } from "../../http/reply-size.ts";
 import { type Served, serve } from "../../http/serve.ts";
-import { nameOf, requiredText } from "../../manifests/name.ts";
+import { nameOf, requiredText } from "../../manifest/name.ts";
 import { rolloutOf } from "../../rollouts/advance.ts";
 import type { Trigger } from "../job-run/rows.ts";
 import { settleTrigger, triggerOnceDeployed } from "../job-run/trigger.ts";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { JobRun, Subject } from "../../../contract/resources.ts";
-import { nameOf } from "../../manifests/name.ts";
+import { nameOf } from "../../manifest/name.ts";
 import type { Deployed } from "../application/rows.ts";
 import type { Run, RunState } from "./driver.ts";
 

@@ -9,7 +9,7 @@ import type { KeptSecretGroup, Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { refuseLargePage, storable } from "../../http/reply-size.ts";
 import { type Served, serve } from "../../http/serve.ts";
-import { danglingReferences, newReferences } from "../../manifests/dangling.ts";
+import { danglingReferences, newReferences } from "../../manifest/dangling.ts";
 import { deploymentText } from "../application/text.ts";
 import { readGroupManifest, readSecrets } from "./manifest.ts";
 import {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { Secret } from "../../../contract/secret.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { referencesOf } from "../../manifests/references.ts";
+import { referencesOf } from "../../manifest/references.ts";
 import { type Copied, copier, refused } from "../../snapshot/copied.ts";
 import { objects } from "../../snapshot/reading.ts";
 import type { Snapshot } from "../../snapshot/seen.ts";

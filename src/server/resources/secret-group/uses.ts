@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Tables } from "../../database/tables.ts";
-import { referencesOf } from "../../manifests/references.ts";
+import { referencesOf } from "../../manifest/references.ts";
 import type { Deployed } from "../application/rows.ts";
 
 /** Keeps which secrets a new deployment refers to. */

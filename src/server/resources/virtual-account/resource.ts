@@ -15,9 +15,9 @@ import type { KeptAccount, Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { storable } from "../../http/reply-size.ts";
 import { type Served, serve } from "../../http/serve.ts";
-import { type DeciderOf, type Decision, decide } from "../../manifests/declared.ts";
-import { nameOf } from "../../manifests/name.ts";
-import { errorsOf, wellFormed } from "../../manifests/well-formed.ts";
+import { type DeciderOf, type Decision, decide } from "../../manifest/declared.ts";
+import { nameOf } from "../../manifest/name.ts";
+import { errorsOf, wellFormed } from "../../manifest/well-formed.ts";
 import { builtinStore, isFreeFor, putToken } from "../secret-group/rows.ts";
 import {
   type Account,
