@@ -4,6 +4,7 @@ import { kindsText } from "./generate/kinds.ts";
 import { referenceText } from "./generate/reference.ts";
 import { readSchemas, schemasText } from "./generate/schemas.ts";
 import { shapesText } from "./generate/shapes.ts";
+import { sinksText } from "./generate/sinks.ts";
 import { configTypesText, manifestTypesText } from "./generate/types.ts";
 import { validatorTexts } from "./generate/validators.ts";
 
@@ -31,6 +32,7 @@ async function generated(): Promise<ReadonlyMap<string, string>> {
     ["src/schema/generated/validators.d.ts", validators.dts],
     ["src/schema/generated/schemas.ts", schemasText(schemas)],
     ["src/kinds/index.ts", kindsText(root)],
+    ["src/engine/sinks/index.ts", sinksText(root)],
     ["docs/schemas.md", referenceText(schemas)],
   ]);
 }

@@ -13,7 +13,6 @@ import { diagnosticsText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
 import { planText } from "../render/plan.ts";
 import { tokensText } from "../render/tokens.ts";
-import { lockState } from "../state/sqlite/open.ts";
 import type { Invocation } from "./command.ts";
 import { type Connected, openConnection } from "./connection.ts";
 import { followOptions, placesIn } from "./following.ts";
@@ -33,7 +32,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if (refuseInvalid(prepared, invocation)) return exitCodes.invalid;
   await using connected = await openConnection(invocation, prepared, { reading: false });
   const { session, state } = connected;
-  await using _lock = lockState(state);
+  await using _lock = await state.lock();
   const following = followOptions(invocation, prepared);
   const options = { ...following, recovered: await recoverPending(session, following) };
   const recorded = await session.recorded();

@@ -37,7 +37,7 @@ export type Flags = {
   readonly wait?: boolean;
   readonly failFast?: boolean;
   readonly allowShrink?: boolean;
-  readonly sink?: "file";
+  readonly sink?: string;
   readonly leaseScope?: string;
   readonly interval?: number;
   readonly color?: boolean;

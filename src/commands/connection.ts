@@ -1,7 +1,10 @@
 import { HoldfastError } from "../core/errors.ts";
 import { openSession, type Session } from "../engine/session.ts";
+import type { SinkType } from "../engine/sink.ts";
+import { defaultSink } from "../engine/sinks/index.ts";
 import { printable } from "../render/escape.ts";
-import { openState, type State } from "../state/sqlite/open.ts";
+import { openState } from "../state/open.ts";
+import type { State } from "../state/state.ts";
 import { buildOf } from "./build.ts";
 import type { Invocation } from "./command.ts";
 import { tellForgotten } from "./forgotten.ts";
@@ -33,9 +36,9 @@ export async function openConnection(
     server: choice,
     token: choice.token,
     state,
-    reading,
+    folder: settings.state,
     onForgotten,
-    sink: settings.sink ?? (choice.name === "embedded" ? "file" : defaultSink()),
+    sink: settings.sink ?? (choice.name === "embedded" ? defaultSink : sinkUnchosen()),
     registersModels: settings.registersModels,
     build: buildOf(terminal.program),
     concurrency: settings.concurrency,
@@ -81,7 +84,7 @@ export async function openConnection(
   }
 
   // Nobody reads where an unattended run has put a one-time token, so it must be told where they may go.
-  function defaultSink(): "file" | null {
-    return unattended || terminal.env.CI ? null : "file";
+  function sinkUnchosen(): SinkType | null {
+    return unattended || terminal.env.CI ? null : defaultSink;
   }
 }

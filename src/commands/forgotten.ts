@@ -1,5 +1,5 @@
 import { printable } from "../render/escape.ts";
-import type { OnForgotten } from "../state/sqlite/open.ts";
+import type { OnForgotten } from "../state/state.ts";
 import type { Terminal } from "./terminal.ts";
 
 const told = new WeakMap<Terminal, Set<string>>();

@@ -2,7 +2,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Writer } from "../client/writer.ts";
 import { type Lease, type LeaseOptions, standByMs, takeLease, takeLeaseInTurn } from "../engine/lease.ts";
 import { printable } from "../render/escape.ts";
-import { holderOf } from "../state/sqlite/holder.ts";
 import type { Invocation } from "./command.ts";
 import type { Connected } from "./connection.ts";
 import { leaseScope } from "./lease-scope.ts";
@@ -101,7 +100,7 @@ async function leaseOptions(
   return {
     writer: session.writer,
     scope: flags.leaseScope ?? leaseScope(prepared),
-    holder: holderOf(state),
+    holder: await state.holder(),
     requestTimeoutMs: prepared.settings.requestTimeoutMs,
     // Being asked to end gives the lease back; it does not cut that short.
     signal: terminal.signal,

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { HoldfastError } from "../core/errors.ts";
+import { sinks } from "../engine/sinks/index.ts";
 
 /** A whole number of at least `least`, and at most `most` where that is given. */
 function whole(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -73,7 +74,7 @@ const flags = {
   failFast: () => new Option("--fail-fast", "start nothing more after the first failure"),
   allowShrink: () =>
     new Option("--allow-shrink", "act although the source declares, or live shows, far less than before"),
-  sink: () => new Option("--sink <sink>", "where one-time tokens go").choices(["file"]),
+  sink: () => new Option("--sink <sink>", "where one-time tokens go").choices(sinks.map(({ name }) => name)),
   leaseScope: () =>
     new Option(
       "--lease-scope <scope>",

@@ -1,6 +1,9 @@
 import { resolve } from "node:path";
 import type { HoldfastConfig } from "../contract/generated/config.ts";
+import { HoldfastError } from "../core/errors.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
+import type { SinkType } from "../engine/sink.ts";
+import { sinks } from "../engine/sinks/index.ts";
 import type { Log } from "../log/log.ts";
 import type { DiagnosticView } from "../render/diagnostics.ts";
 import { choosePaint, type Paint, plain } from "../render/paint.ts";
@@ -23,7 +26,7 @@ export type Settings = {
   readonly wait: boolean;
   readonly state: string;
   readonly caFile: string | null;
-  readonly sink: "file" | null;
+  readonly sink: SinkType | null;
   readonly registersModels: boolean;
   readonly ignore: readonly IgnoreRule[];
   readonly guards: { readonly shrinkFrom?: number; readonly shrinkShare?: number };
@@ -49,7 +52,7 @@ export function resolveSettings({ flags, terminal }: Invocation, config: Holdfas
     wait: flags.wait ?? true,
     state: stateFolder(flags, config, terminal, root),
     caFile: flags.caFile === undefined ? null : resolve(terminal.cwd, flags.caFile),
-    sink: flags.sink ?? (config.sinks?.includes("file") ? "file" : null),
+    sink: chosenSink(flags.sink === undefined ? (config.sinks ?? []) : [flags.sink]),
     registersModels: config.modelVersionWrite === "post",
     ignore: (config.ignore ?? []).map(ignoreRule),
     guards: guardsOf(config),
@@ -63,6 +66,17 @@ export function resolveSettings({ flags, terminal }: Invocation, config: Holdfas
 function stateFolder(flags: Flags, config: HoldfastConfig, { cwd }: Terminal, root: string): string {
   if (flags.state !== undefined) return resolve(cwd, flags.state);
   return resolve(root, config.state ?? ".holdfast");
+}
+
+// The first one that is named; a misspelt one must not leave tokens with none.
+function chosenSink(names: readonly string[]): SinkType | null {
+  const chosen = names.map((name) => {
+    const sink = sinks.find((one) => one.name === name);
+    if (sink !== undefined) return sink;
+    const known = sinks.map((one) => one.name).join(", ");
+    throw new HoldfastError("invalid", `sinks: there is no sink ${name}`, { hint: `name one of these: ${known}` });
+  });
+  return chosen[0] ?? null;
 }
 
 function ignoreRule(rule: NonNullable<HoldfastConfig["ignore"]>[number]): IgnoreRule {

@@ -3,7 +3,7 @@ import type { HoldfastConfig } from "../contract/generated/config.ts";
 import { type SourceMemory, sourceMemory } from "../manifests/memory.ts";
 import type { SealKey } from "../seal/key.ts";
 import { defaultLimits } from "../source/limits.ts";
-import { existingKey } from "../state/sqlite/open.ts";
+import { existingKey } from "../state/open.ts";
 import { unusableAt } from "../store/store-error.ts";
 import { buildOf } from "./build.ts";
 import { tellForgotten } from "./forgotten.ts";

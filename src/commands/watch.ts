@@ -5,7 +5,6 @@ import { follow, recoverPending } from "../engine/follow.ts";
 import { look } from "../engine/look.ts";
 import { createTrigger, loop } from "../engine/loop.ts";
 import { watchSource } from "../source/watch.ts";
-import { lockState } from "../state/sqlite/open.ts";
 import type { Invocation } from "./command.ts";
 import { type Connected, openConnection } from "./connection.ts";
 import { followOptions } from "./following.ts";
@@ -24,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { flags, terminal } = invocation;
   const first = await prepare(invocation, { mayAsk: false });
   await using connected = await openConnection(invocation, first, { reading: false, unattended: true });
-  await using _lock = lockState(connected.state);
+  await using _lock = await connected.state.lock();
   await using lead = createLead(invocation, connected);
   const trigger = createTrigger();
   const told = createTeller(invocation);

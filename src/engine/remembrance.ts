@@ -1,6 +1,6 @@
 import { keepSealed, readSealed } from "../seal/file.ts";
 import type { SealKey } from "../seal/key.ts";
-import type { OnForgotten } from "../state/sqlite/open.ts";
+import type { OnForgotten } from "../state/state.ts";
 import { unusableAt } from "../store/store-error.ts";
 import type { Remembrance } from "./accord.ts";
 import { NOTHING, readRemembered, writeRemembered } from "./kept.ts";

@@ -6,13 +6,11 @@ import type { Writer } from "../client/writer.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import type { Ledger } from "../state/ledger.ts";
-import type { OnForgotten, State } from "../state/sqlite/open.ts";
-import { openStateLedger } from "../state/sqlite/open-ledger.ts";
-import { storeFault, unusableAt } from "../store/store-error.ts";
+import type { OnForgotten, State } from "../state/state.ts";
 import type { Remembrance } from "./accord.ts";
 import { ServerMemory } from "./memory.ts";
 import { remembranceIn } from "./remembrance.ts";
-import { fileSink, type Sink } from "./sink.ts";
+import type { Sink, SinkType } from "./sink.ts";
 
 /** A connection to one server, with what is remembered of it. */
 export type Session = {
@@ -39,33 +37,27 @@ export type Session = {
 export type SessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
   readonly server: { readonly name: string; readonly url: string };
   readonly state: State;
-  readonly sink: "file" | null;
+  /** The folder of this machine with caches and files of sinks. */
+  readonly folder: string;
+  readonly sink: SinkType | null;
   /** The operator's word that operation 5 registers model versions. */
   readonly registersModels: boolean;
   /** Names this build of the program, since others may read the same bytes otherwise. */
   readonly build?: string;
-  /** Whether nothing will be written to the control plane. @default false */
-  readonly reading?: boolean;
   readonly onForgotten?: OnForgotten;
 };
 
 /** Opens ledger and connection; nothing is sent before the first call. */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { server, state, sink, registersModels, reading = false, onForgotten = () => undefined } = options;
+  const { server, state, folder, sink, registersModels, onForgotten = () => undefined } = options;
   const notify = (notice: string) => options.log?.warn({}, notice);
-  const ledger = await openStateLedger(state, { server: server.name, reading, onForgotten, notify });
+  const ledger = await state.ledger(server.name, { notify });
   try {
     const facts = await ledger.facts();
     const memory = new ServerMemory(facts, { told: registersModels });
     const remember = async (): Promise<void> => {
       const learned = memory.news();
-      if (learned === null) return;
-      await ledger.rememberFacts(learned).catch((error: unknown) => {
-        // It is learned again: no reason to fail for it.
-        const fault = storeFault(error);
-        if (fault !== "inaccessible" && fault !== "full") throw error;
-        onForgotten("what was learned of the control plane", unusableAt(state.folder, error));
-      });
+      if (learned !== null) await ledger.rememberFacts(learned);
     };
     const connection = connect({ ...options, server: server.url, memory });
     return {
@@ -77,9 +69,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       memory,
       remember,
       serverTime: connection.serverTime,
-      sink: sink === "file" ? fileSink(state.folder, ledgerName(server.name)) : null,
+      sink: sink?.open({ folder, server: nameOnDisk(server.name) }) ?? null,
       recorded: ledger.heads,
-      remembrance: remembranceIn(join(state.folder, "cache", `live-${ledgerName(server.name)}`), {
+      remembrance: remembranceIn(join(folder, "cache", `live-${nameOnDisk(server.name)}`), {
         server: server.name,
         key: state.key,
         build: options.build ?? "",
@@ -98,7 +90,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 }
 
 // `https://host:443/base` gives `host_443`, as the folder of its tokens is called.
-function ledgerName(name: string): string {
+function nameOnDisk(name: string): string {
   if (!name.includes("://")) return name;
   const { hostname, port, protocol } = new URL(name);
   return `${hostname}_${port || (protocol === "https:" ? "443" : "80")}`;

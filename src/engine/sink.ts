@@ -1,156 +1,27 @@
-import { closeSync, fsync, openSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import type { Secret } from "../contract/secret.ts";
-import { type Identity, splitIdentity } from "../core/manifest.ts";
-import { lstatOrNull } from "../files/lstat.ts";
-import { ensureOwnFolder, requireOwnFolder } from "../files/own-folder.ts";
-import { readOwnFile } from "../files/read.ts";
-import { UnsafePathError } from "../files/unsafe-path.ts";
-import { type Draft, openDraft, placeNew } from "../files/write.ts";
-import { unusableAt } from "../store/store-error.ts";
+import type { Identity } from "../core/manifest.ts";
 
 /** Where one-time tokens go. */
 export type Sink = {
-  readonly name: string;
   /** Fails when a token could not be kept; asked before the write that would answer one. */
   readonly check: (identity: Identity) => Promise<void>;
   /** Keeps a token durably, reads it back, and answers where it is; a token that is kept already stays where it is. */
   readonly deliver: (identity: Identity, token: Secret) => Promise<string>;
 };
 
-// As much as any token takes, so that a disk without room is noticed before there is a token to keep.
-const ROOM = 64 * 1024;
+/** A sink that can be chosen: a file of `sinks/`. */
+export type SinkType = {
+  /** What `--sink` and the configuration call it. */
+  readonly name: string;
+  /** Whether it is used by whoever may use one and has chosen none. */
+  readonly isDefault?: boolean;
+  readonly open: (place: SinkPlace) => Sink;
+};
 
-// What waits for the disk is awaited. The rest is done at once: each step of it would cost more to hand to another thread.
-const synced = promisify(fsync);
-
-// A write takes as long and longer: whatever happens to the disk meanwhile, no look before it can know.
-const LOOK_HOLDS_MS = 100;
-
-/** A look at a folder, and until when it need not be done again. */
-type Look = { readonly done: Promise<void>; until: number };
-
-/**
- * Tokens as files of mode 0600 under `STATE/tokens/<server>/<kind>/<name>`; one that exists is never overwritten. Refuses
- * folders there that are not ours.
- */
-export function fileSink(state: string, server: string, now: () => number = () => performance.now()): Sink {
-  const top = join(state, "tokens", fileName(server.toLowerCase()));
-  requireOwnFolders(top);
-  const path = (identity: Identity): string => {
-    const { kind, key } = splitIdentity(identity);
-    return join(top, kind, fileName(key));
-  };
-  const looks = new Map<string, Look>();
-  const syncs = new Map<string, () => Promise<void>>();
-  const syncFolder = (folder: string): Promise<void> => {
-    const sync = syncs.get(folder) ?? sharing(() => folderSynced(folder));
-    syncs.set(folder, sync);
-    return sync();
-  };
-  return {
-    name: "file",
-    // Whoever asks while it is looked at, or soon afterwards, shares the answer: it is about the folder, whatever the name.
-    check: (identity) => {
-      const folder = dirname(path(identity));
-      const known = looks.get(folder);
-      if (known !== undefined && now() < known.until) return known.done;
-      const look: Look = { done: tryOut(path(identity)), until: Number.POSITIVE_INFINITY };
-      looks.set(folder, look);
-      const holdOn = (): void => {
-        look.until = now() + LOOK_HOLDS_MS;
-      };
-      look.done.then(holdOn, holdOn);
-      return look.done;
-    },
-    deliver: async (identity, token) => {
-      const content = `${token.open()}\n`;
-      using draft = await writeDraft(path(identity), content);
-      // Awaited here: the draft goes when this block ends.
-      return await publish(draft, path(identity), { content, syncFolder });
-    },
-  };
-}
-
-// What a run is to write into is looked at before it begins.
-function requireOwnFolders(top: string): void {
-  if (lstatOrNull(top) === null) return;
-  for (const folder of [dirname(top), top]) requireOwnFolder(folder);
-  const entries = readdirSync(top, { withFileTypes: true });
-  for (const entry of entries) if (!entry.isFile()) requireOwnFolder(join(top, entry.name));
-}
-
-async function tryOut(path: string): Promise<void> {
-  try {
-    using draft = await writeDraft(path, " ".repeat(ROOM));
-    const kept = `${draft.path}.kept`;
-    if (placeNew(draft, kept)) unlinkSync(kept);
-  } catch (cause) {
-    throw new Error(unusableAt(dirname(path), cause), { cause });
-  }
-}
-
-/** A name as one path segment: `_` for everything but letters, digits, dots, dashes and underscores. */
-function fileName(name: string): string {
-  const safe = name.replace(/[^A-Za-z0-9._-]/g, "_");
-  return /^\.+$/.test(safe) ? safe.replaceAll(".", "_") : safe;
-}
-
-type Publishing = { readonly content: string; readonly syncFolder: (folder: string) => Promise<void> };
-
-// A file appears under its name whole or not at all, and never in place of another.
-async function publish(draft: Draft, path: string, { content, syncFolder }: Publishing): Promise<string> {
-  for (let copy = 1; ; copy += 1) {
-    const candidate = copy === 1 ? path : `${path}.${copy}`;
-    const isOurs = placeNew(draft, candidate);
-    if (isOurs) await syncFolder(dirname(path));
-    if (holds(candidate, content)) return candidate;
-    if (isOurs) throw new Error(`the token in ${candidate} does not read back`);
-  }
-}
-
-// Whatever is no file of ours keeps no token, and is left as it is.
-function holds(path: string, content: string): boolean {
-  try {
-    return readOwnFile(path, { limit: ROOM, isSecret: true })?.toString("utf8") === content;
-  } catch (error) {
-    if (error instanceof UnsafePathError) return false;
-    throw error;
-  }
-}
-
-async function writeDraft(path: string, content: string): Promise<Draft> {
-  const folder = dirname(path);
-  for (const one of [dirname(dirname(folder)), dirname(folder), folder]) ensureOwnFolder(one);
-  using stack = new DisposableStack();
-  const draft = stack.use(openDraft(path));
-  writeFileSync(draft.descriptor, content);
-  await synced(draft.descriptor);
-  stack.move();
-  return draft;
-}
-
-/** The work, done once for all who ask for it before it begins: those who ask while it is done share the next time. */
-function sharing(work: () => Promise<void>): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  let next: Promise<void> | null = null;
-  return () => {
-    next ??= last.then(() => {
-      next = null;
-      const done = work();
-      last = done.catch(() => undefined);
-      return done;
-    });
-    return next;
-  };
-}
-
-async function folderSynced(folder: string): Promise<void> {
-  const descriptor = openSync(folder, "r");
-  try {
-    await synced(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
+/** Whose tokens a sink is opened for. */
+export type SinkPlace = {
+  /** The folder of this machine that may hold files of ours. */
+  readonly folder: string;
+  /** The control plane that makes the accounts. */
+  readonly server: string;
+};

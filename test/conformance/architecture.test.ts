@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { dirname, join, normalize, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { sinks } from "../../src/engine/sinks/index.ts";
 
 const plumbing = ["contract", "schema", "model", "files", "store", "seal", "http", "log"];
 const pure = ["contract", "core", "kinds"];
@@ -58,6 +59,23 @@ describe("the house", () => {
       return targets.filter((target) => !allowed.includes(roomOf(target))).map((target) => `${file} → ${target}`);
     });
     expect(wrong).toEqual([]);
+  });
+
+  it("lets nothing but the state's own room know how state is kept", () => {
+    const inside = (file: string) => /^state\/[^/]+\//.test(file);
+    const outside = [...imports].filter(([file]) => roomOf(file) !== "state");
+    expect(files.filter(inside)).not.toEqual([]);
+    expect(outside.filter(([, targets]) => targets.some(inside)).map(([file]) => file)).toEqual([]);
+    const named = files.filter((file) => /ledger\.db/.test(readFileSync(join("src", file), "utf8")));
+    expect(named.map((file) => dirname(file))).toEqual(["state/sqlite"]);
+  });
+
+  it("leaves the name of a sink to the sink's own file", () => {
+    const others = files.filter(
+      (file) => /^(?:engine|commands|daemon)\//.test(file) && !file.startsWith("engine/sinks/"),
+    );
+    const literal = new RegExp(sinks.map(({ name }) => `"${name}"`).join("|"));
+    expect(others.filter((file) => literal.test(readFileSync(join("src", file), "utf8")))).toEqual([]);
   });
 
   it("has no cycle of imports, type imports included", () => {

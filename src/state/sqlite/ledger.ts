@@ -8,13 +8,13 @@ import type { SealKey } from "../../seal/key.ts";
 import { open, seal, sealedVersion } from "../../seal/seal.ts";
 import { openStoreApart, type StoreApart } from "../../store/apart.ts";
 import type { Migrations } from "../../store/migrate.ts";
-import type { OpenOptions } from "../../store/open.ts";
 import { openStoreReadOnly } from "../../store/read-only.ts";
 import { rowsOf } from "../../store/sqlite.ts";
 import { type Statement, statement } from "../../store/statement.ts";
 import type { Intent, Ledger, PendingIntent } from "../ledger.ts";
 import { contentText, type ReceiptDigest, receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type RememberedFacts } from "../server-facts.ts";
+import type { LedgerOptions } from "../state.ts";
 
 type Tables = {
   server: { server: string; facts: string };
@@ -149,12 +149,12 @@ export const migrations: Migrations = {
 type Place = { readonly server: string; readonly key: SealKey; readonly digest: ReceiptDigest };
 
 /** Whose ledger is opened, and how. */
-export type LedgerOptions = Omit<Place, "digest"> & Pick<OpenOptions, "notify"> & { readonly isReadOnly?: boolean };
+type LedgerFileOptions = Omit<Place, "digest"> & LedgerOptions & { readonly isReadOnly?: boolean };
 
 /** Opens the ledger of one server in a SQLite file; as it is, where it is only read. */
 export async function openLedger(
   path: string,
-  { server, key, isReadOnly = false, ...options }: LedgerOptions,
+  { server, key, isReadOnly = false, ...options }: LedgerFileOptions,
 ): Promise<Ledger> {
   const place: Place = { server, key, digest: receiptDigest(key) };
   const store = isReadOnly

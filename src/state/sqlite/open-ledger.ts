@@ -1,38 +1,54 @@
 import { join } from "node:path";
 import { hasOwnDatabase } from "../../files/database-files.ts";
 import { tryWriting } from "../../files/write.ts";
-import { isUnwritable, StoreError, unusableAt } from "../../store/store-error.ts";
-import { emptyLedger } from "../empty-ledger.ts";
+import type { SealKey } from "../../seal/key.ts";
+import { isUnwritable, StoreError, storeFault, unusableAt } from "../../store/store-error.ts";
 import type { Ledger } from "../ledger.ts";
+import type { LedgerOptions, OnForgotten } from "../state.ts";
+import { emptyLedger } from "./empty-ledger.ts";
 import { openLedger } from "./ledger.ts";
-import type { OnForgotten, State } from "./open.ts";
 
-/** Whose ledger, and what it is opened for. */
-export type LedgerUse = {
-  readonly server: string;
-  /** Whether nothing will be written to the control plane: then the ledger is read as it is where it cannot be written. */
+/** A state folder, and what it is opened for. */
+export type StateFolder = {
+  readonly folder: string;
+  readonly key: SealKey;
+  readonly isWritable: boolean;
+  /** Whether nothing will be written to a control plane: then the ledger is read as it is where it cannot be written. */
   readonly reading: boolean;
   readonly onForgotten: OnForgotten;
-  /** Told that the ledger was upgraded, and where its backup is. */
-  readonly notify: (notice: string) => void;
 };
 
 /** Opens the ledger of one server in a state folder. */
-export async function openStateLedger(
-  { folder, key, isWritable }: State,
-  { server, reading, onForgotten, notify }: LedgerUse,
+export async function openFolderLedger(
+  { folder, key, isWritable, reading, onForgotten }: StateFolder,
+  server: string,
+  options: LedgerOptions = {},
 ): Promise<Ledger> {
   const path = join(folder, "ledger.db");
   if (isWritable) {
     try {
-      return await openLedger(path, { server, key, notify });
+      const ledger = await openLedger(path, { ...options, server, key });
+      return forgivingFacts(ledger, (error) => onForgotten(LEARNED, unusableAt(folder, error)));
     } catch (error) {
       if (!reading || !isUnwritable(error)) throw error;
-      onForgotten("what is learned of the control plane", unusableAt(path, whyUnwritable(folder) ?? error));
+      onForgotten(LEARNED, unusableAt(path, whyUnwritable(folder) ?? error));
     }
   }
   if (!hasOwnDatabase(path)) return emptyLedger(key);
   return readAsItIs(path, { server, key });
+}
+
+const LEARNED = "what is learned of the control plane";
+
+// What was learned of a server is learned again: a disk without room is no reason to fail for it.
+function forgivingFacts(ledger: Ledger, onUnwritable: (error: unknown) => void): Ledger {
+  const rememberFacts: Ledger["rememberFacts"] = (learned) =>
+    ledger.rememberFacts(learned).catch((error: unknown) => {
+      const fault = storeFault(error);
+      if (fault !== "inaccessible" && fault !== "full") throw error;
+      onUnwritable(error);
+    });
+  return { ...ledger, rememberFacts };
 }
 
 // SQLite does not say whether the disk is full or broken.
@@ -45,10 +61,7 @@ function whyUnwritable(folder: string): unknown {
   }
 }
 
-async function readAsItIs(
-  path: string,
-  place: { readonly server: string; readonly key: State["key"] },
-): Promise<Ledger> {
+async function readAsItIs(path: string, place: { readonly server: string; readonly key: SealKey }): Promise<Ledger> {
   try {
     const ledger = await openLedger(path, { ...place, isReadOnly: true });
     return { ...ledger, rememberFacts: async () => undefined };

@@ -112,7 +112,7 @@ describe("an apply", () => {
   test("sends nothing for an account whose token could not be kept, and goes on", async () => {
     const plane = await controlPlane();
     const run = await passes(plane.url);
-    await writeFile(join(run.state.folder, "tokens"), "in the way");
+    await writeFile(join(run.folder, "tokens"), "in the way");
     const report = await run.apply([account, team]);
     expect(results(report)).toEqual({ "virtual-account/ci": "failed", "team/ml": "created" });
     expect(report.outcomes.find(({ identity }) => identity === account.identity)?.error?.code).toBe("token-sink");

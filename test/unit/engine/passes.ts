@@ -9,8 +9,10 @@ import type { Progress } from "../../../src/engine/apply.ts";
 import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
 import { type Looking, look } from "../../../src/engine/look.ts";
 import { openSession } from "../../../src/engine/session.ts";
+import type { SinkType } from "../../../src/engine/sink.ts";
+import { defaultSink } from "../../../src/engine/sinks/index.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
-import { openState } from "../../../src/state/sqlite/open.ts";
+import { openState } from "../../../src/state/open.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 /** Every extension: what a documented-only control plane lacks. */
@@ -18,7 +20,8 @@ export const extensions = (Object.keys(operations) as OperationName[]).filter((n
 
 /** How the passes of a test are made. */
 export type PassOptions = {
-  readonly sink?: "file" | null;
+  /** Where one-time tokens go; to files unless told otherwise. */
+  readonly sink?: SinkType | null;
   readonly registersModels?: boolean;
   readonly stopping?: AbortSignal;
   readonly hurry?: AbortSignal;
@@ -40,12 +43,14 @@ export type PassOptions = {
 
 /** Passes over one server with one state folder, each with a session of its own as separate commands would have it. */
 export async function passes(url: string, folder?: string) {
-  const state = await openState(folder ?? (await temporaryFolder()), { keyText: null });
+  const place = folder ?? (await temporaryFolder());
+  const state = await openState(place, { keyText: null });
   const session = (options: PassOptions) =>
     openSession({
       server: { name: "test", url },
       state,
-      sink: options.sink === undefined ? "file" : options.sink,
+      folder: place,
+      sink: options.sink === undefined ? defaultSink : options.sink,
       registersModels: options.registersModels ?? false,
       token: () => new Secret("test-token"),
       concurrency: 8,
@@ -95,6 +100,7 @@ export async function passes(url: string, folder?: string) {
     hurry: options.hurry ?? new AbortController().signal,
   });
   return {
+    folder: place,
     state,
     progress,
     session,

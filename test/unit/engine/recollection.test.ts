@@ -215,7 +215,7 @@ describe("a look after another", () => {
 
   test("throws away what it cannot read, with one byte changed anywhere", async () => {
     const { run, warm } = await settled();
-    const file = join(run.state.folder, "cache", "live-test");
+    const file = join(run.folder, "cache", "live-test");
     const kept = await readFile(file);
     const { plan } = await warm();
     // Which row stands for a prompt without a number nobody tells by looking at one.
@@ -232,7 +232,7 @@ describe("a look after another", () => {
 
   test("keeps nothing in the clear", async () => {
     const { run } = await settled();
-    const kept = await readFile(join(run.state.folder, "cache", "live-test"));
+    const kept = await readFile(join(run.folder, "cache", "live-test"));
     expect(kept.includes("greeter")).toBe(false);
     expect(kept.includes("team/ml")).toBe(false);
   });

@@ -369,8 +369,8 @@ describe("a run after one that was killed", () => {
   });
 });
 
-function tokenFile({ state }: Pick<Awaited<ReturnType<typeof passes>>, "state">): string {
-  return join(state.folder, "tokens", "test", "virtual-account", "ci");
+function tokenFile({ folder }: Pick<Awaited<ReturnType<typeof passes>>, "folder">): string {
+  return join(folder, "tokens", "test", "virtual-account", "ci");
 }
 
 /** The Idempotency-Keys of the writes since the ground was laid, in order. */

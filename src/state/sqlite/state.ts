@@ -1,50 +1,51 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
+import { readOwnFile } from "../../files/read.ts";
 import { UnsafePathError } from "../../files/unsafe-path.ts";
 import { createFile, tryWriting } from "../../files/write.ts";
 import { freshKey, keyFrom, loadKey, readKeys, type SealKey } from "../../seal/key.ts";
 import { makeFolder } from "../../store/folder.ts";
 import { holdExclusiveLock } from "../../store/lock.ts";
 import { isUnwritable, unusableAt, whyUnusable } from "../../store/store-error.ts";
+import type { State, StateOptions } from "../state.ts";
+import { openFolderLedger } from "./open-ledger.ts";
 
-/** Told what a run cannot remember for the next one, and why: the path and the cause. */
-export type OnForgotten = (what: string, why: string) => void;
+// The file holds eight characters.
+const MAX_HOLDER_BYTES = 1024;
 
-/** The folder with ledger, journal and tokens. */
-export type State = {
-  readonly folder: string;
-  readonly key: SealKey;
-  /** False where nothing can be kept in it; only a run that writes nothing goes on then. */
-  readonly isWritable: boolean;
-};
+/** Opens a state in a folder, making it (mode 0700, ignored by git) when absent. */
+export async function openSqliteState(folder: string, options: StateOptions): Promise<State> {
+  const { reading = false, onForgotten = () => undefined } = options;
+  const { key, isWritable } = await openKey(folder, options);
+  const place = { folder, key, isWritable, reading, onForgotten };
+  return {
+    key,
+    isWritable,
+    holder: async () => holderIn(folder),
+    lock: async () => lockFolder(folder),
+    ledger: (server, options) => openFolderLedger(place, server, options),
+  };
+}
 
-/** How a state folder is opened. */
-export type StateUse = {
-  /** The key that seals; null where the folder keeps one. */
-  readonly keyText: string | null;
-  /** Whether nothing will be written to the control plane. @default false */
-  readonly reading?: boolean;
-  readonly onForgotten?: OnForgotten;
-};
-
-/** Opens the state folder, making it (mode 0700, ignored by git) when absent. */
-export async function openState(
+async function openKey(
   folder: string,
-  { keyText, reading = false, onForgotten = () => undefined }: StateUse,
-): Promise<State> {
+  { keyText, reading = false, onForgotten = () => undefined }: StateOptions,
+): Promise<Pick<State, "key" | "isWritable">> {
   try {
     await makeFolder(folder);
     createFile(join(folder, ".gitignore"), "*\n");
     // What is sent must be journaled first: without room for that, it is better not to begin.
     if (!reading) tryWriting(folder);
     const key = keyText === null ? await loadKey(join(folder, "key")) : keyFrom(keyText);
-    return { folder, key, isWritable: true };
+    return { key, isWritable: true };
   } catch (cause) {
     if (cause instanceof UnsafePathError) throw cause;
     if (!reading || !isUnwritable(cause)) throw unusable(folder, cause);
     onForgotten("what this run learns", unusableAt(folder, cause));
-    return { folder, key: (await existingKey(folder, { keyText })) ?? freshKey(), isWritable: false };
+    return { key: (await existingKeyIn(folder, { keyText })) ?? freshKey(), isWritable: false };
   }
 }
 
@@ -56,9 +57,9 @@ function unusable(folder: string, cause: unknown): HoldfastError {
 }
 
 /** The key of a state folder; null while there is no such folder, or none that can be used. */
-export async function existingKey(
+export async function existingKeyIn(
   folder: string,
-  { keyText }: { readonly keyText: string | null },
+  { keyText }: Pick<StateOptions, "keyText">,
 ): Promise<SealKey | null> {
   if (!existsSync(folder)) return null;
   try {
@@ -69,8 +70,15 @@ export async function existingKey(
   }
 }
 
-/** Holds the state folder for writing until disposed of; fails when another process holds it. */
-export function lockState({ folder }: State): AsyncDisposable {
+function holderIn(folder: string): string {
+  const file = join(folder, "holder");
+  createFile(file, randomUUID().slice(0, 8));
+  const id = (readOwnFile(file, { limit: MAX_HOLDER_BYTES }) ?? "").toString().trim();
+  // A copy of the folder on another machine is another holder.
+  return `${hostname().slice(0, 64)}:${folder.slice(-128)} (${id.slice(0, 8)})`.replaceAll(/\p{Cc}/gu, "?");
+}
+
+function lockFolder(folder: string): AsyncDisposable {
   const lock = holdExclusiveLock(join(folder, "lock.db"));
   if (lock === null) {
     throw new HoldfastError("locked", `another holdfast writes with the state folder ${folder}`, {

@@ -1,9 +1,9 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Secret } from "../../../src/contract/secret.ts";
-import { fileSink } from "../../../src/engine/sink.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { Secret } from "../../../../src/contract/secret.ts";
+import { fileSink } from "../../../../src/engine/sinks/file.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 const token = new Secret("CANARY-token");
 
@@ -49,7 +49,7 @@ describe("the file sink", () => {
     expect(new Set(texts).size).toBe(20);
   });
 
-  test.each(["../../../escape", "a/b", "..", ".", "a\u0000b", "nl\n"])(
+  test.each(["../../../../escape", "a/b", "..", ".", "a\u0000b", "nl\n"])(
     "makes one harmless file name of %j",
     async (key) => {
       const { sink, folder } = await kept();

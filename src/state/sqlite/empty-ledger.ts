@@ -1,9 +1,9 @@
-import type { SealKey } from "../seal/key.ts";
-import type { Ledger } from "./ledger.ts";
-import { receiptDigest } from "./receipt-digest.ts";
-import { noFacts } from "./server-facts.ts";
+import type { SealKey } from "../../seal/key.ts";
+import type { Ledger } from "../ledger.ts";
+import { receiptDigest } from "../receipt-digest.ts";
+import { noFacts } from "../server-facts.ts";
 
-/** The ledger of a run that only reads, where none can be kept: it knows nothing, and takes nothing. */
+/** The ledger of a run that only reads, where none can be kept: it has no receipts, and refuses to be written. */
 export function emptyLedger(key: SealKey): Ledger {
   const refused = () => Promise.reject(new TypeError("a run without a ledger cannot write"));
   return {
