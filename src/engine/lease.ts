@@ -55,8 +55,8 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
     case "refused":
       if (sent.status === 409) return { state: "busy", message: sent.message || `another holder has ${scope}` };
       if (sent.reason === "route-missing") return { state: "none", why: "this control plane has no leases (E10)" };
-      if (sent.status === 400) throw notGranted(options, sent);
       if (!isFinal(sent)) throw notTaken(options, sent);
+      if (sent.status === 400) throw notGranted(options, sent);
       return { state: "none", why: sent.message };
     default:
       throw notTaken(options, sent);
@@ -80,7 +80,7 @@ function notGranted(options: LeaseOptions, { message, details }: Pick<Refusal, "
   const hint = isTooLong
     ? "it has to outlive a request: lower --request-timeout"
     : "look at --lease-scope, and at the name of the state folder";
-  return new HoldfastError("invalid", `the control plane refuses ${life}: ${message || "answered 400"}`, { hint });
+  return new HoldfastError("invalid", `the control plane refuses ${life}: ${message}`, { hint });
 }
 
 function notTaken({ scope }: LeaseOptions, sent: Exclude<Sent, { readonly state: "applied" }>): HoldfastError {
