@@ -1,6 +1,8 @@
 import type { PromptVersion } from "../../contract/resources.ts";
 import type { Handler } from "../http/call.ts";
 import { type Served, serve } from "../http/serve.ts";
+import { VERSIONED } from "../openapi/descriptions.ts";
+import { refTo } from "../openapi/schema.ts";
 import { listVersions } from "./artifact/list-versions.ts";
 import { register, type VersionedKind } from "./artifact/register.ts";
 import { promptSnippets } from "./artifact/snippet.ts";
@@ -18,8 +20,21 @@ const listPromptVersions: Handler<"listPromptVersions"> = ({ principal, query, p
 
 /** The operations on prompt versions: 3 and 12. */
 export const promptVersions: readonly Served[] = [
-  serve("putPromptVersion", putPromptVersion),
-  serve("listPromptVersions", listPromptVersions),
+  serve("putPromptVersion", putPromptVersion, {
+    description: VERSIONED,
+    answers: "PromptVersion",
+    manifest: { $ref: refTo("ChatPromptManifest") },
+  }),
+  serve("listPromptVersions", listPromptVersions, {
+    description: "Newest first.",
+    answers: "PromptVersion",
+    parameters: {
+      tag: { description: "Only those with this tag", example: "stable" },
+      prompt_id: { description: "Only versions of this prompt", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+      ml_repo_id: { description: "Only those in this ml repo", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+      version: { description: "Only this version", example: 3 },
+    },
+  }),
 ];
 
 function makePrompt(base: VersionBase, artifactId: string): PromptVersion {

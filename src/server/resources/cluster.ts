@@ -15,6 +15,8 @@ import { type Served, serve } from "../http/serve.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
 import { nameOf } from "../manifest/name.ts";
 import { errorsOf } from "../manifest/well-formed.ts";
+import { REPLACES } from "../openapi/descriptions.ts";
+import { refTo } from "../openapi/schema.ts";
 
 /** Clusters, as they are declared. */
 export const clusterKind: DeclaredKind<Cluster> = {
@@ -48,9 +50,20 @@ const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }
 
 /** The operations on clusters: 6, 17 and E3. */
 export const clusters: readonly Served[] = [
-  serve("getCluster", getCluster),
-  serve("putCluster", putCluster),
-  serve("listClusters", listClusters),
+  serve("getCluster", getCluster, {
+    description: "A cluster's id, fqn and name are the same text.",
+    answers: "Cluster",
+    parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
+  }),
+  serve("putCluster", putCluster, {
+    description: REPLACES,
+    answers: "Cluster",
+    manifest: { $ref: refTo("ClusterManifest") },
+  }),
+  serve("listClusters", listClusters, {
+    description: "Answers the clusters that the caller may see, newest first.",
+    answers: "Cluster",
+  }),
 ];
 
 function makeCluster({ manifest, subject, createdAt, updatedAt }: Making<Cluster>): Cluster {

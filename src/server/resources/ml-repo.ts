@@ -16,6 +16,8 @@ import { type DeclaredKind, type Making, putDeclared } from "../manifest/declare
 import { nameOf } from "../manifest/name.ts";
 import { referencesOf } from "../manifest/references.ts";
 import { errorsOf } from "../manifest/well-formed.ts";
+import { REPLACES } from "../openapi/descriptions.ts";
+import { refTo } from "../openapi/schema.ts";
 
 /** Ml repos, as they are declared. */
 export const mlRepoKind: DeclaredKind<KeptRepo> = {
@@ -44,7 +46,14 @@ const listMlRepos: Handler<"listMlRepos"> = async ({ principal, query, page: wan
 };
 
 /** The operations on ml repos: 14 and E7. */
-export const mlRepos: readonly Served[] = [serve("listMlRepos", listMlRepos), serve("putMlRepo", putMlRepo)];
+export const mlRepos: readonly Served[] = [
+  serve("listMlRepos", listMlRepos, { description: "Newest first.", answers: "MlRepo" }),
+  serve("putMlRepo", putMlRepo, {
+    description: REPLACES,
+    answers: "MlRepo",
+    manifest: { $ref: refTo("MlRepoManifest") },
+  }),
+];
 
 function makeRepo({ manifest, existing, subject, createdAt }: Making<KeptRepo>, newId: () => string): KeptRepo {
   return {

@@ -13,6 +13,8 @@ import { type Served, serve } from "../http/serve.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
 import { nameOf } from "../manifest/name.ts";
 import { errorsOf } from "../manifest/well-formed.ts";
+import { REPLACES } from "../openapi/descriptions.ts";
+import { refTo } from "../openapi/schema.ts";
 
 /** Teams, as they are declared. */
 export const teamKind: DeclaredKind<KeptTeam> = {
@@ -51,9 +53,16 @@ const listOwnTeams: Handler<"listOwnTeams"> = async ({ principal, page: wanted }
 
 /** The operations on teams: 19, and the two routes of E6. */
 export const teams: readonly Served[] = [
-  serve("putTeam", putTeam),
-  serve("listTeams", listTeams),
-  serve("listOwnTeams", listOwnTeams),
+  serve("putTeam", putTeam, {
+    description: `${REPLACES}\n\nA name is unique across teams and SSO teams.`,
+    answers: "Team",
+    manifest: { $ref: refTo("TeamManifest") },
+  }),
+  serve("listTeams", listTeams, { description: "Newest first.", answers: "Team" }),
+  serve("listOwnTeams", listOwnTeams, {
+    description: "The teams of which the caller is a member or manager, newest first.",
+    answers: "Team",
+  }),
 ];
 
 function otherType({ teamName, manifest }: KeptTeam): Error {

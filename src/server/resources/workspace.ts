@@ -14,6 +14,8 @@ import { type Served, serve } from "../http/serve.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
 import { nameOf, requiredText } from "../manifest/name.ts";
 import { errorsOf } from "../manifest/well-formed.ts";
+import { REPLACES } from "../openapi/descriptions.ts";
+import { refTo } from "../openapi/schema.ts";
 
 /** Workspaces, as they are declared. */
 export const workspaceKind: DeclaredKind<Workspace> = {
@@ -47,8 +49,16 @@ const listWorkspaces: Handler<"listWorkspaces"> = async ({ principal, query, pag
 
 /** The operations on workspaces: 1 and E1. */
 export const workspaces: readonly Served[] = [
-  serve("listWorkspaces", listWorkspaces),
-  serve("putWorkspace", putWorkspace),
+  serve("listWorkspaces", listWorkspaces, {
+    description: "Answers the workspaces that the caller may see, newest first.",
+    answers: "Workspace",
+    parameters: { clusterId: { description: "Only those on this cluster", example: "prod-eu" } },
+  }),
+  serve("putWorkspace", putWorkspace, {
+    description: REPLACES,
+    answers: "Workspace",
+    manifest: { $ref: refTo("WorkspaceManifest") },
+  }),
 ];
 
 function makeWorkspace(

@@ -25,7 +25,13 @@ const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page
 };
 
 /** Operation 11: the addons that a cluster has, and those that it could have, by name. */
-export const addons: readonly Served[] = [serve("listAddons", listAddons)];
+export const addons: readonly Served[] = [
+  serve("listAddons", listAddons, {
+    description: "The catalogue of the cluster by name, with what an upgrade would change.",
+    answers: "Addon",
+    parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
+  }),
+];
 
 // Whoever may deploy decides how many applications there are, and how large: few are held at once, and none larger than
 // a release that Helm itself would keep.

@@ -13,6 +13,7 @@ import type { Handler } from "../../http/call.ts";
 import { sizeOf, storable } from "../../http/reply-size.ts";
 import { type Served, serve } from "../../http/serve.ts";
 import { nameOf, requiredText } from "../../manifest/name.ts";
+import { refTo } from "../../openapi/schema.ts";
 import { rolloutOf } from "../../rollouts/advance.ts";
 import type { Trigger } from "../job-run/rows.ts";
 import { settleTrigger, triggerOnceDeployed } from "../job-run/trigger.ts";
@@ -103,9 +104,40 @@ const listApps: Handler<"listApps"> = async ({ principal, query, page: wanted },
 
 /** The operations on applications and their deployments: 10, 16 and E4. */
 export const applications: readonly Served[] = [
-  serve("putApp", putApp),
-  serve("listDeployments", listDeployments),
-  serve("listApps", listApps),
+  serve("putApp", putApp, {
+    description:
+      "Makes a new deployment of the application that the manifest names in its workspace, and the application itself when it is new. An equal manifest makes a new version all the same.\n\nWhile a deployment is in progress the answer is 409, unless `forceDeploy` cancels that one. Needs write on the workspace.",
+    answers: "Deployment",
+    manifest: { $ref: refTo("ApplicationManifest") },
+    members: {
+      forceDeploy: { description: "Cancel a deployment that is still in progress", default: false },
+      triggerOnDeploy: { description: "Of a job: start a run once it is deployed", default: false },
+      workspaceId: { description: "Workspace, when the manifest does not name it; both must agree" },
+      applicationId: {
+        description: "Application that a new version is for; it must be the one that the manifest names",
+      },
+      name: { description: "Name of the application, as the manifest has it" },
+      applicationSetId: { description: "Set of applications that it belongs to; carried" },
+    },
+  }),
+  serve("listDeployments", listDeployments, {
+    description:
+      "Newest first; `version` and `deploymentId` narrow the list. In each deployment `deploymentStatuses` is oldest first.",
+    answers: "Deployment",
+    parameters: {
+      id: { description: "Id of the application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+      version: { description: "Only this version", example: "3" },
+      deploymentId: { description: "Only this deployment", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+    },
+  }),
+  serve("listApps", listApps, {
+    description: "Newest first; `deployment` of each is its newest.",
+    answers: "Application",
+    parameters: {
+      workspaceFqn: { description: "Only those in this workspace", example: "prod-eu:ranking" },
+      applicationType: { description: "Only those of this type", example: "service" },
+    },
+  }),
 ];
 
 function plan({ subject }: Principal, manifest: JsonObject, { workspace, found }: Place, context: Context): Planned {

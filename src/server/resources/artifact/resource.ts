@@ -16,4 +16,10 @@ const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, 
 };
 
 /** Operation 8: what the versions of a model, a prompt or an artifact have in common. */
-export const artifacts: readonly Served[] = [serve("getArtifact", getArtifact)];
+export const artifacts: readonly Served[] = [
+  serve("getArtifact", getArtifact, {
+    description: "Takes what versions carry as `artifact_id`, `model_id` or `prompt_id`.",
+    answers: "Artifact",
+    parameters: { id: { description: "Id of the artifact", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
+  }),
+];

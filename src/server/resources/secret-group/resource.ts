@@ -10,6 +10,7 @@ import type { Handler } from "../../http/call.ts";
 import { refuseLargePage, storable } from "../../http/reply-size.ts";
 import { type Served, serve } from "../../http/serve.ts";
 import { danglingReferences, newReferences } from "../../manifest/dangling.ts";
+import { refTo } from "../../openapi/schema.ts";
 import { deploymentText } from "../application/text.ts";
 import { readGroupManifest, readSecrets } from "./manifest.ts";
 import {
@@ -104,11 +105,70 @@ const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { s
 
 /** The operations on secrets: 2, 4, the read of one value, E8 and E11. */
 export const secrets: readonly Served[] = [
-  serve("listSecretDeployments", listSecretDeployments),
-  serve("createSecretGroup", createSecretGroup),
-  serve("putSecretGroup", putSecretGroup),
-  serve("getSecret", getSecret),
-  serve("listSecretGroups", listSecretGroups),
+  serve("listSecretDeployments", listSecretDeployments, {
+    description: "Answers the deployments that serve and use the secret, by a mount or in an environment variable.",
+    answers: "Deployment",
+    parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
+  }),
+  serve("createSecretGroup", createSecretGroup, {
+    description:
+      "Every secret starts with version 1. The reply has no `value`: a value is read by `GET /api/svc/v1/secrets/{id}` alone. Values are sealed at rest.\n\nNeeds the role tenant-admin. A group that exists is 409, an unknown `integrationId` 422.",
+    answers: "SecretGroup",
+    members: {
+      name: {
+        title: "Name",
+        description: "Name of the group, unique in the tenant",
+        pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+        "x-form": "1 to 64 letters, digits, '-', '_' or '.', first a letter or digit",
+        examples: ["platform"],
+      },
+      integrationId: {
+        title: "Integration",
+        description: "Store that keeps the values; `builtin` is the control plane's own",
+        minLength: 1,
+        examples: ["builtin"],
+      },
+      secrets: {
+        title: "Secrets",
+        description: "The secrets of the group, each key once; may be empty",
+        items: {
+          type: "object",
+          required: ["key", "value"],
+          properties: {
+            key: {
+              title: "Key",
+              description: "Name of the secret, unique in the group",
+              type: "string",
+              pattern: "^[A-Za-z0-9_.-]{1,128}$",
+              "x-form": "1 to 128 letters, digits, '-', '_' or '.'",
+              examples: ["db-password"],
+            },
+            value: {
+              title: "Value",
+              description: "The secret value; sealed at rest, and answered by the read of a single secret alone",
+              type: "string",
+              minLength: 1,
+              examples: ["s3cret-Value"],
+            },
+          },
+          additionalProperties: false,
+        },
+        examples: [[{ key: "db-password", value: "s3cret-Value" }]],
+      },
+    },
+  }),
+  serve("putSecretGroup", putSecretGroup, {
+    description:
+      "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which naming the group's secrets in manifests takes. Needs the role tenant-admin.",
+    answers: "SecretGroup",
+    manifest: { $ref: refTo("SecretGroupManifest") },
+  }),
+  serve("getSecret", getSecret, {
+    description: "The one reply that carries a secret value. Needs admin on the tenant; every read is audited.",
+    answers: "Secret",
+    parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
+  }),
+  serve("listSecretGroups", listSecretGroups, { description: "Newest first, without values.", answers: "SecretGroup" }),
 ];
 
 async function groupText(transaction: Transaction<Tables>, group: KeptSecretGroup): Promise<JsonText<SecretGroup>> {

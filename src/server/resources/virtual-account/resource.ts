@@ -18,6 +18,8 @@ import { type Served, serve } from "../../http/serve.ts";
 import { type DeciderOf, type Decision, decide } from "../../manifest/declared.ts";
 import { nameOf } from "../../manifest/name.ts";
 import { errorsOf, wellFormed } from "../../manifest/well-formed.ts";
+import { REPLACES } from "../../openapi/descriptions.ts";
+import { refTo } from "../../openapi/schema.ts";
 import { builtinStore, isFreeFor, putToken } from "../secret-group/rows.ts";
 import {
   type Account,
@@ -80,8 +82,12 @@ const listVirtualAccounts: Handler<"listVirtualAccounts"> = async ({ principal, 
 
 /** The operations on virtual accounts: 18 and E5. */
 export const virtualAccounts: readonly Served[] = [
-  serve("putVirtualAccount", putVirtualAccount),
-  serve("listVirtualAccounts", listVirtualAccounts),
+  serve("putVirtualAccount", putVirtualAccount, {
+    description: `${REPLACES}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not hold.`,
+    answers: "VirtualAccount",
+    manifest: { $ref: refTo("VirtualAccountManifest") },
+  }),
+  serve("listVirtualAccounts", listVirtualAccounts, { description: "Newest first.", answers: "VirtualAccount" }),
 ];
 
 async function storeFaults(database: Kysely<Tables>, manifest: JsonObject): Promise<readonly ErrorDetail[]> {
