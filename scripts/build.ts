@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { build, type Plugin } from "esbuild";
+import { renderReferences } from "./build/reference.ts";
 
 // Of undici the client needs a pool and its way through a proxy: its other two thirds would cost each start a third more.
 const partsOfUndici: Plugin = {
@@ -44,6 +45,6 @@ await build({
     js: 'import { createRequire as holdfastRequire } from "node:module"; const require = holdfastRequire(import.meta.url);',
   },
   legalComments: "linked",
-  plugins: [partsOfUndici],
+  plugins: [partsOfUndici, await renderReferences(outdir)],
   logLevel: "warning",
 });

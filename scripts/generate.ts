@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { kindsText } from "./generate/kinds.ts";
 import { referenceText } from "./generate/reference.ts";
+import { resourcesText } from "./generate/resources.ts";
 import { readSchemas, schemasText } from "./generate/schemas.ts";
 import { shapesText } from "./generate/shapes.ts";
 import { sinksText } from "./generate/sinks.ts";
@@ -33,6 +34,7 @@ async function generated(): Promise<ReadonlyMap<string, string>> {
     ["src/schema/generated/schemas.ts", schemasText(schemas)],
     ["src/kinds/index.ts", kindsText(root)],
     ["src/engine/sinks/index.ts", sinksText(root)],
+    ["src/server/resources/index.ts", resourcesText(root)],
     ["docs/schemas.md", referenceText(schemas)],
   ]);
 }

@@ -27,12 +27,13 @@ export function kindsText(root: string): string {
   ].join("\n");
 }
 
-// As the formatter breaks it: on one line while it fits.
-function listLines(head: string, names: readonly string[]): readonly string[] {
+/** A list as the formatter breaks it: on one line while it fits. */
+export function listLines(head: string, names: readonly string[]): readonly string[] {
   const line = `${head}[${names.join(", ")}];`;
   return line.length <= 120 ? [line] : [`${head}[`, ...names.map((name) => `  ${name},`), "];"];
 }
 
-function camel(type: string): string {
+/** `chat_prompt` and `ml-repo` as names of variables. */
+export function camel(type: string): string {
   return type.replaceAll(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
 }

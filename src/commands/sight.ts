@@ -2,7 +2,7 @@ import { ClientError, type FailureReason } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import { isObject, type JsonObject, text } from "../contract/json.ts";
 import { type ListOperation, operation } from "../contract/operations.ts";
-import type { SeenApplication, Snapshot } from "../server/snapshot/seen.ts";
+import type { Snapshot } from "../server/snapshot/seen.ts";
 
 const IN_FLIGHT = 16;
 
@@ -75,7 +75,7 @@ async function clusters(reader: Reader, manifests: readonly JsonObject[], stop: 
 }
 
 /** An application with its newest deployment, and its active one where that is another. */
-async function withDeployments(reader: Reader, application: JsonObject, stop: Stop): Promise<SeenApplication> {
+async function withDeployments(reader: Reader, application: JsonObject, stop: Stop): Promise<JsonObject> {
   const { id, deployment, activeDeploymentId } = application;
   const newest = isObject(deployment) ? [deployment] : await deployments({});
   if (typeof activeDeploymentId !== "string" || newest.some((seen) => seen.id === activeDeploymentId)) {
@@ -95,8 +95,9 @@ async function withDeployments(reader: Reader, application: JsonObject, stop: St
 }
 
 /** Which of the named things are not in the snapshot, whether they are absent or cannot be seen. */
-function absentNames(named: readonly JsonObject[], { applications, ...lists }: Snapshot): readonly string[] {
-  const rows = [...Object.values(lists).flat(), ...applications.flatMap(({ deployments }) => deployments)];
+function absentNames(named: readonly JsonObject[], { applications = [], ...lists }: Snapshot): readonly string[] {
+  const deployments = applications.flatMap((row) => (Array.isArray(row.deployments) ? row.deployments : []));
+  const rows = [...Object.values(lists).flat(), ...deployments].filter(isObject);
   const seen = new Set(rows.flatMap(({ manifest }) => (isObject(manifest) ? [keyOf(manifest)] : [])));
   const absent = named.filter((manifest) => isManaged(manifest) && !seen.has(keyOf(manifest)));
   return absent.map(({ type, name }) => `${text(type)}/${text(name) ?? "without a name"}: named, and found by no read`);

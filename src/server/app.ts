@@ -11,6 +11,7 @@ import { makeFolder } from "../store/folder.ts";
 import { holdExclusiveLock } from "../store/lock.ts";
 import { StoreError, type StoreFault, storeFault } from "../store/store-error.ts";
 import { establishAdmin } from "./auth/admin-token.ts";
+import { authenticators } from "./auth/authenticators.ts";
 import { revokeTokens } from "./auth/revoke.ts";
 import type { Context } from "./context.ts";
 import { announceEndpoint } from "./endpoint.ts";
@@ -20,7 +21,7 @@ import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { Wheel } from "./recurring-task.ts";
 import { addReference } from "./reference/routes.ts";
-import { authenticators, served } from "./resources/index.ts";
+import { resources } from "./resources/index.ts";
 import { seed } from "./seed/seed.ts";
 import type { Snapshot } from "./snapshot/seen.ts";
 import { copySnapshot } from "./snapshot/snapshot.ts";
@@ -45,8 +46,8 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const context = await openContext(options, folder, stack);
   const adminToken = await establishAdmin(context, options.adminToken);
   await replaceTokens(options, context);
-  if (options.snapshot !== undefined) await takeIn(options.snapshot, context);
-  if (options.seed !== undefined) await seed(options.seed, served, context);
+  if (options.snapshot !== undefined) await copyIn(options.snapshot, context);
+  if (options.seed !== undefined) await seed(options.seed, resources, context);
   context.lookAt(context.now());
   const url = await serveHttp(options, context, stack);
   stack.use(await announceEndpoint(folder, url));
@@ -79,8 +80,8 @@ async function replaceTokens({ revoke = [], renewSigningKey }: ControlPlaneOptio
 }
 
 /** Copies a snapshot, and says of what could not be copied why. */
-async function takeIn(snapshot: Snapshot, context: Context): Promise<void> {
-  for (const what of await copySnapshot(snapshot, context)) context.log.warn({ what }, "not copied");
+async function copyIn(snapshot: Snapshot, context: Context): Promise<void> {
+  for (const what of await copySnapshot(snapshot, resources, context)) context.log.warn({ what }, "not copied");
 }
 
 async function serveHttp(options: ControlPlaneOptions, context: Context, stack: AsyncDisposableStack): Promise<string> {
@@ -106,7 +107,7 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
   addOperations(app, {
     context,
     authenticators,
-    served,
+    served: resources.flatMap(({ operations }) => operations),
     documentedOnly,
     bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
     replies: createByteBudget(options.replyBytes ?? 128 * MIB),

@@ -3,6 +3,8 @@ import type { KeyRing } from "../seal/key.ts";
 import type { Store } from "../store/store.ts";
 import type { SigningKeys } from "./auth/signing-keys.ts";
 import type { Tables } from "./database/tables.ts";
+import type { ReferenceTarget } from "./manifest/reference-target.ts";
+import type { ReferenceKind } from "./manifest/references.ts";
 import type { RunDriver } from "./resources/job-run/driver.ts";
 import type { TokenUses } from "./resources/personal-access-token/token-uses.ts";
 import type { ArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
@@ -34,6 +36,8 @@ export type Context = {
   /** The data folder, for files that are not rows. */
   readonly folder: string;
   readonly log: Log;
+  /** What manifests can refer to, by its kind. */
+  readonly targets: ReadonlyMap<ReferenceKind, ReferenceTarget>;
   /** What the request under way carries besides, for the audit. */
   readonly marks?: { readonly keyHash: string | null; readonly fencingNumber: number | null };
 };

@@ -12,6 +12,7 @@ import { createIds } from "./database/ids.ts";
 import { migrations } from "./database/migrations.ts";
 import type { Tables } from "./database/tables.ts";
 import type { ControlPlaneOptions } from "./options.ts";
+import { resources } from "./resources/index.ts";
 import { createEmbeddedRuns } from "./resources/job-run/embedded.ts";
 import { createTokenUses } from "./resources/personal-access-token/token-uses.ts";
 import { openArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
@@ -75,6 +76,7 @@ async function contextOn(
     artifacts: openArtifactRoot(artifactRoot ?? ownArtifacts(folder)),
     folder,
     log,
+    targets: new Map(resources.flatMap(({ references = [] }) => references.map((target) => [target.kind, target]))),
   };
   return { context, serverKeys };
 }

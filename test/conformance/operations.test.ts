@@ -9,12 +9,12 @@ import {
   operation,
   operations,
 } from "../../src/contract/operations.ts";
-import { served } from "../../src/server/resources/index.ts";
+import { resources } from "../../src/server/resources/index.ts";
 import { type Caller, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service } from "./platform.ts";
 
 const names = Object.keys(operations) as OperationName[];
-const isServed = (name: OperationName) => served.some((one) => one.name === name);
+const isServed = (name: OperationName) => resources.some(({ operations: own }) => own.some((one) => one.name === name));
 
 function pathOf({ path }: Operation): string {
   return fillPath(path, { id: "x", name: "x", jobId: "x", jobRunName: "x", scope: "x" });

@@ -30,10 +30,10 @@ type MemberValue<Form> = Form extends "object"
 type PathNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathNames<Rest> : never;
 
 /** The values of the braces in an operation's path. */
-type PathValues<Name extends OperationName> = { readonly [name in PathNames<Row<Name>["path"]>]: string };
+export type PathValues<Name extends OperationName> = { readonly [name in PathNames<Row<Name>["path"]>]: string };
 
 /** The filters that were given. */
-type Query<Name extends OperationName> =
+export type Query<Name extends OperationName> =
   Row<Name> extends { readonly query: infer Forms extends { readonly [name: string]: Parameter } }
     ? { readonly [name in keyof Forms]?: ParameterValue<Forms[name]> }
     : Readonly<Record<never, never>>;

@@ -6,6 +6,7 @@ import type { QueryText } from "../../http/query-text.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import type { JsonText } from "../database/json-text.ts";
+import type { DescriptionOf, OperationDescription } from "../openapi/description.ts";
 import type { Answer, Call, Handler, Page } from "./call.ts";
 import { readBody, readPage, readQuery } from "./read-request.ts";
 import { answerable, refuseLargePage, sizeOf } from "./reply-size.ts";
@@ -21,13 +22,19 @@ export type Request = {
 /** An operation that is served: it reads the request's form, and answers the whole reply as JSON text, in pieces. */
 export type Served = {
   readonly name: OperationName;
+  readonly about: OperationDescription;
   readonly answer: (request: Request, context: Context) => Promise<readonly string[]>;
 };
 
 /** Serves an operation through its handler. */
-export function serve<Name extends OperationName>(name: Name, handler: Handler<Name>): Served {
+export function serve<Name extends OperationName>(
+  name: Name,
+  handler: Handler<Name>,
+  about: DescriptionOf<Name>,
+): Served {
   return {
     name,
+    about,
     answer: async (request, context) => {
       const page = readsPage(name) ? readPage(request.query) : { limit: 1, offset: 0 };
       return envelope(await handler(readCall(name, request, page), context), page);

@@ -114,10 +114,10 @@ export async function decide<Resource extends { readonly manifest: JsonObject }>
 ): Promise<Decision<Resource>> {
   const existing = await authorised(kind, principal, manifest, database);
   const references = newReferences(manifest, existing?.manifest ?? null);
-  refuseInvisible(principal, references);
+  refuseInvisible(principal, references, context);
   const faults = [
     ...(await kind.faults(database, manifest, existing)),
-    ...(await danglingReferences(database, references)),
+    ...(await danglingReferences(database, references, context)),
   ];
   if (faults.length > 0) throw unprocessable(faults);
   if (existing !== null && isSame(existing.manifest, manifest)) return { action: "keep", existing, resource: existing };

@@ -1,14 +1,15 @@
 import type { Json } from "../../contract/json.ts";
-import { isDocumented, type Operation, type OperationName, operation, operations } from "../../contract/operations.ts";
+import { isDocumented, type Operation, operation, operations } from "../../contract/operations.ts";
+import type { Served } from "../http/serve.ts";
+import type { Section } from "../resource.ts";
+import { resources } from "../resources/index.ts";
 import { bodyOf } from "./bodies.ts";
-import { families, familyOf } from "./families.ts";
+import { components } from "./components.ts";
 import { manifestSchemas } from "./manifests.ts";
-import { notes } from "./notes.ts";
 import type { OpenApiDocument, OperationObject } from "./openapi.ts";
 import { parametersOf, sharedParameters } from "./parameters.ts";
 import { refusals, refusalsOf } from "./refusals.ts";
 import { replyOf } from "./replies.ts";
-import { resources } from "./resources.ts";
 import { sample } from "./sample.ts";
 import type { Schema, Schemas } from "./schema.ts";
 import { used } from "./used.ts";
@@ -22,10 +23,13 @@ export type DocumentOptions = {
 
 /** The interface of a server as an OpenAPI document, made from the table of operations. */
 export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptions): OpenApiDocument {
-  const names = operationNames().filter((name) => !documentedOnly || isDocumented(operation(name)));
-  const schemas: Schemas = { ...Object.fromEntries(resources), ...manifestSchemas(unknownFields) };
-  const paths = Map.groupBy(names, (name) => operation(name).path);
-  const tags = new Set(names.map((name) => familyOf(operation(name)).name));
+  const schemas: Schemas = { ...components, ...manifestSchemas(resources, unknownFields) };
+  const described = resources
+    .flatMap(({ section, operations }) => operations.map(({ name, about }) => ({ name, about, section })))
+    .map((one) => ({ ...one, row: operation(one.name) }))
+    .filter(({ row }) => !documentedOnly || isDocumented(row))
+    .toSorted((one, other) => operationNames.indexOf(one.name) - operationNames.indexOf(other.name));
+  const paths = Map.groupBy(described, ({ row }) => row.path);
   const document: OpenApiDocument = {
     openapi: "3.1.0",
     info: {
@@ -36,7 +40,7 @@ export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptio
     },
     servers: [{ url: "/", description: "This server" }],
     security: [{ bearer: [] }],
-    tags: families.filter(({ name }) => tags.has(name)),
+    tags: [...new Set(described.map(({ section }) => section))].toSorted(byName),
     paths: Object.fromEntries([...paths].map(([path, sharing]) => [path, pathItem(sharing, schemas)])),
     components: {
       securitySchemes: {
@@ -60,25 +64,26 @@ const introduction = [
   "Every success is 200. One resource comes as `{data}`, a list as `{data, pagination}`, newest first. Every refusal has one form: `{statusCode, message, code, details}`.",
 ].join("\n\n");
 
-/** The names of all operations, in the table's order. */
-function operationNames(): readonly OperationName[] {
-  return Object.keys(operations).filter((name): name is OperationName => Object.hasOwn(operations, name));
+const operationNames = Object.keys(operations);
+
+function byName(one: Section, other: Section): number {
+  return one.name < other.name ? -1 : 1;
 }
 
-function pathItem(names: readonly OperationName[], schemas: Schemas): { readonly [method: string]: OperationObject } {
-  return Object.fromEntries(
-    names.map((name) => [operation(name).method.toLowerCase(), operationObject(name, operation(name), schemas)]),
-  );
+type Described = Pick<Served, "name" | "about"> & { readonly section: Section; readonly row: Operation };
+
+function pathItem(sharing: readonly Described[], schemas: Schemas): { readonly [method: string]: OperationObject } {
+  return Object.fromEntries(sharing.map((one) => [one.row.method.toLowerCase(), operationObject(one, schemas)]));
 }
 
-function operationObject(name: OperationName, row: Operation, schemas: Schemas): OperationObject {
-  const body = bodyOf(name, row);
-  const parameters = parametersOf(row);
+function operationObject({ name, about, section, row }: Described, schemas: Schemas): OperationObject {
+  const body = bodyOf(row, about);
+  const parameters = parametersOf(row, about);
   return {
     operationId: name,
-    tags: [familyOf(row).name],
+    tags: [section.name],
     summary: row.summary,
-    description: notes[name],
+    description: about.description,
     ...(parameters.length > 0 && { parameters }),
     ...(body !== null && {
       requestBody: {
@@ -86,7 +91,7 @@ function operationObject(name: OperationName, row: Operation, schemas: Schemas):
         content: { "application/json": { schema: body, example: sampleBody(body, schemas) } },
       },
     }),
-    responses: { 200: replyOf(name, row, schemas), ...refusalsOf(row) },
+    responses: { 200: replyOf(row, about, schemas), ...refusalsOf(row) },
     "x-number": row.number,
     "x-retry": row.retry,
   };

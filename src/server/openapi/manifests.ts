@@ -1,13 +1,13 @@
 import { isObject, type Json } from "../../contract/json.ts";
 import { documentTypes, schemaFor } from "../../schema/known.ts";
+import type { Resource } from "../resource.ts";
 import { manifestName, pascal } from "./manifest-name.ts";
 import { refTo, type Schema, type Schemas } from "./schema.ts";
-import { serviceManifests, unfiledManifests } from "./unfiled-manifests.ts";
 
 const NAMED_INSIDE = "#/$defs/";
 
 /** The schemas of all manifests: those of `schemas/`, and the few of operations that have none there. */
-export function manifestSchemas(unknownFields: "refuse" | "allow"): Schemas {
+export function manifestSchemas(resources: readonly Resource[], unknownFields: "refuse" | "allow"): Schemas {
   const files = documentTypes.flatMap((type) => {
     const schema = schemaFor(type);
     // Aliases, such as `sso-team`, share the schema of the type that it is named after.
@@ -15,7 +15,11 @@ export function manifestSchemas(unknownFields: "refuse" | "allow"): Schemas {
     return schema === undefined || isAlias ? [] : [[type, schema as Json] as const];
   });
   const schemas = Object.fromEntries(files.flatMap(([type, schema]) => hoisted(type, schema, unknownFields)));
-  return { ...schemas, ...serviceManifests(schemas), ...unfiledManifests(schemas, unknownFields) };
+  return Object.assign(
+    {},
+    schemas,
+    ...resources.map(({ manifestSchemas: own }) => own?.(schemas, unknownFields) ?? {}),
+  );
 }
 
 // What a file names inside stands beside it in the document, under a longer name: few tools follow `$id`.

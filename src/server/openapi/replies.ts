@@ -1,7 +1,7 @@
-import type { Operation, OperationName } from "../../contract/operations.ts";
+import type { Operation } from "../../contract/operations.ts";
+import type { OperationDescription } from "./description.ts";
 import type { MediaObject, ResponseObject } from "./openapi.ts";
 import { requestId } from "./refusals.ts";
-import { answered } from "./resources.ts";
 import { sample } from "./sample.ts";
 import { refTo, type Schema, type Schemas } from "./schema.ts";
 
@@ -15,8 +15,8 @@ const token: Schema = {
 };
 
 /** What an operation answers when all is well. */
-export function replyOf(name: OperationName, row: Operation, schemas: Schemas): ResponseObject {
-  const schema = replySchema(name, row);
+export function replyOf(row: Operation, about: OperationDescription, schemas: Schemas): ResponseObject {
+  const schema = replySchema(row, about);
   const media: MediaObject = { schema, example: sample(schemas, schema) };
   const headers = { ...requestId, ...(row.retry !== "read" && keysHonoured) };
   return { description: says[row.reply], headers, content: { "application/json": media } };
@@ -36,9 +36,8 @@ const says: { readonly [reply in Operation["reply"]]: string } = {
   bare: "What was made, without an envelope",
 };
 
-function replySchema(name: OperationName, { reply, number }: Operation): Schema {
-  const resource = answered[name];
-  const row: Schema = resource === null ? { type: "object" } : { $ref: refTo(resource) };
+function replySchema({ reply, number }: Operation, { answers }: OperationDescription): Schema {
+  const row: Schema = answers === undefined ? { type: "object" } : { $ref: refTo(answers) };
   switch (reply) {
     case "empty":
       return { type: "object", additionalProperties: false, examples: [{}] };

@@ -64,3 +64,13 @@ export function resolved(schemas: Schemas, schema: Schema): Schema {
 export function typesOf({ type }: Schema): readonly string[] {
   return typeof type === "string" ? [type] : (type ?? []);
 }
+
+/** Some of the properties of an object. */
+export function pick(properties: Schemas, ...names: readonly string[]): Schemas {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const found = properties[name];
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
+}

@@ -6,14 +6,11 @@ const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-acti
 
 /** Adds `/openapi.json` and `/docs`, which tell of the interface and of no data: they need no token. */
 export function addReference(app: FastifyInstance, options: DocumentOptions): void {
-  // Most servers are never asked: what makes the documents is loaded when somebody does.
-  const document = once(async () => (await import("../openapi/document.ts")).openApiDocument(options));
-  const json = once(async () => JSON.stringify(await document()));
-  const page = once(async () => (await import("./page.ts")).referencePage(await document()));
-  const stylesheet = async () => (await import("./stylesheet.ts")).stylesheet;
-  serveText(app, "/openapi.json", "application/json; charset=utf-8", json);
-  serveText(app, "/docs", "text/html; charset=utf-8", page);
-  serveText(app, "/docs/style.css", "text/css; charset=utf-8", stylesheet);
+  // Most servers are never asked: the texts are loaded when somebody does.
+  const reference = once(async () => (await import("./render.ts")).renderReference(options));
+  serveText(app, "/openapi.json", "application/json; charset=utf-8", async () => (await reference()).openApi);
+  serveText(app, "/docs", "text/html; charset=utf-8", async () => (await reference()).page);
+  serveText(app, "/docs/style.css", "text/css; charset=utf-8", async () => (await reference()).stylesheet);
   // Relative, since a proxy may serve it all under a prefix.
   app.get("/docs/", { exposeHeadRoute: true }, async (_, reply) => reply.redirect("../docs", 308));
 }

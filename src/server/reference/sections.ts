@@ -1,10 +1,8 @@
-import { resources } from "../openapi/resources.ts";
+import { components } from "../openapi/components.ts";
 
-const names: ReadonlySet<string> = new Set(resources.keys());
-
-/** Whether a named schema is a resource. */
+/** Whether a named schema is what replies carry. */
 export function isResource(name: string): boolean {
-  return names.has(name);
+  return Object.hasOwn(components, name);
 }
 
 /** Whether a named schema has a section of its own; all others are shown where they are used. */

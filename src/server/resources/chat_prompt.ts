@@ -1,15 +1,19 @@
 import type { PromptVersion } from "../../contract/resources.ts";
 import type { Handler } from "../http/call.ts";
-import { type Served, serve } from "../http/serve.ts";
+import { serve } from "../http/serve.ts";
 import { VERSIONED } from "../openapi/descriptions.ts";
 import { refTo } from "../openapi/schema.ts";
+import type { Resource } from "../resource.ts";
+import { seedVersions } from "../seed/seeding.ts";
+import { partOf } from "../snapshot/part.ts";
 import { listVersions } from "./artifact/list-versions.ts";
 import { register, type VersionedKind } from "./artifact/register.ts";
+import { copyVersion } from "./artifact/snapshot.ts";
 import { promptSnippets } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
 
 /** Prompts, version by version. */
-export const promptKind: VersionedKind<PromptVersion> = { type: "chat_prompt", make: makePrompt };
+const promptKind: VersionedKind<PromptVersion> = { type: "chat_prompt", make: makePrompt };
 
 const putPromptVersion: Handler<"putPromptVersion"> = async (call, context) => ({
   data: await register(promptKind, "putPromptVersion", call, context),
@@ -19,23 +23,35 @@ const listPromptVersions: Handler<"listPromptVersions"> = ({ principal, query, p
   listVersions<PromptVersion>(store.read, principal, promptKind.type, { ...query, artifact_id: query.prompt_id }, page);
 
 /** The operations on prompt versions: 3 and 12. */
-export const promptVersions: readonly Served[] = [
-  serve("putPromptVersion", putPromptVersion, {
-    description: VERSIONED,
-    answers: "PromptVersion",
-    manifest: { $ref: refTo("ChatPromptManifest") },
-  }),
-  serve("listPromptVersions", listPromptVersions, {
-    description: "Newest first.",
-    answers: "PromptVersion",
-    parameters: {
-      tag: { description: "Only those with this tag", example: "stable" },
-      prompt_id: { description: "Only versions of this prompt", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
-      ml_repo_id: { description: "Only those in this ml repo", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
-      version: { description: "Only this version", example: 3 },
-    },
-  }),
-];
+export const resource: Resource = {
+  section: { name: "Prompt versions", description: "Versions of prompts." },
+  operations: [
+    serve("putPromptVersion", putPromptVersion, {
+      description: VERSIONED,
+      answers: "PromptVersion",
+      manifest: { $ref: refTo("ChatPromptManifest") },
+    }),
+    serve("listPromptVersions", listPromptVersions, {
+      description: "Newest first.",
+      answers: "PromptVersion",
+      parameters: {
+        tag: { description: "Only those with this tag", example: "stable" },
+        prompt_id: { description: "Only versions of this prompt", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+        ml_repo_id: { description: "Only those in this ml repo", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+        version: { description: "Only this version", example: 3 },
+      },
+    }),
+  ],
+  seeds: { chat_prompt: seedVersions("putPromptVersion", "listPromptVersions", "chat_prompt") },
+  snapshot: [
+    partOf("chat_prompt", {
+      rows: "promptVersions",
+      operation: "putPromptVersion",
+      after: ["ml-repo"],
+      copy: copyVersion(promptKind),
+    }),
+  ],
+};
 
 function makePrompt(base: VersionBase, artifactId: string): PromptVersion {
   const snippets = promptSnippets(base.fqn, base.manifest);

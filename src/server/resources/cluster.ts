@@ -11,15 +11,19 @@ import { fromText, type JsonText } from "../database/json-text.ts";
 import { page } from "../database/page.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
-import { type Served, serve } from "../http/serve.ts";
+import { serve } from "../http/serve.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
 import { nameOf } from "../manifest/name.ts";
 import { errorsOf } from "../manifest/well-formed.ts";
 import { REPLACES } from "../openapi/descriptions.ts";
 import { refTo } from "../openapi/schema.ts";
+import type { Resource, Section } from "../resource.ts";
+import { seedByDryRun } from "../seed/seeding.ts";
+import { copyDeclared } from "../snapshot/declared.ts";
+import { partOf } from "../snapshot/part.ts";
 
 /** Clusters, as they are declared. */
-export const clusterKind: DeclaredKind<Cluster> = {
+const clusterKind: DeclaredKind<Cluster> = {
   operation: "putCluster",
   types: ["cluster"],
   identity: (manifest) => `cluster/${nameOf(manifest)}`,
@@ -48,23 +52,38 @@ const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }
   return page((visible === null ? all : all.where("id", "in", visible)).select("json"), wanted);
 };
 
+/** Where the reference has these. */
+export const clustersSection: Section = { name: "Clusters", description: "Clusters and the addons on them." };
+
 /** The operations on clusters: 6, 17 and E3. */
-export const clusters: readonly Served[] = [
-  serve("getCluster", getCluster, {
-    description: "A cluster's id, fqn and name are the same text.",
-    answers: "Cluster",
-    parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
-  }),
-  serve("putCluster", putCluster, {
-    description: REPLACES,
-    answers: "Cluster",
-    manifest: { $ref: refTo("ClusterManifest") },
-  }),
-  serve("listClusters", listClusters, {
-    description: "Answers the clusters that the caller may see, newest first.",
-    answers: "Cluster",
-  }),
-];
+export const resource: Resource = {
+  section: clustersSection,
+  operations: [
+    serve("getCluster", getCluster, {
+      description: "A cluster's id, fqn and name are the same text.",
+      answers: "Cluster",
+      parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
+    }),
+    serve("putCluster", putCluster, {
+      description: REPLACES,
+      answers: "Cluster",
+      manifest: { $ref: refTo("ClusterManifest") },
+    }),
+    serve("listClusters", listClusters, {
+      description: "Answers the clusters that the caller may see, newest first.",
+      answers: "Cluster",
+    }),
+  ],
+  references: [
+    {
+      kind: "cluster",
+      existing: namesOf,
+      isVisible: (principal, fqn) => may(principal, "read", targetOf(fqn)),
+    },
+  ],
+  seeds: { cluster: seedByDryRun("putCluster") },
+  snapshot: [partOf("cluster", { rows: "clusters", operation: "putCluster", copy: copyDeclared(clusterKind) })],
+};
 
 function makeCluster({ manifest, subject, createdAt, updatedAt }: Making<Cluster>): Cluster {
   const name = nameOf(manifest);
@@ -117,4 +136,9 @@ export async function findCluster(database: Kysely<Tables>, name: string): Promi
 async function findClusterText(database: Kysely<Tables>, name: string): Promise<JsonText<Cluster> | null> {
   const [row] = await byName(database, { name });
   return row === undefined ? null : row.json;
+}
+
+async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
+  const rows = await database.selectFrom("clusters").select("id").where("id", "in", keys).execute();
+  return rows.map(({ id }) => id);
 }

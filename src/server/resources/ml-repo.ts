@@ -6,11 +6,12 @@ import { checkMeaning } from "../../schema/meaning.ts";
 import { may, visibleRepos } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
+import type { Context } from "../context.ts";
 import { fromText, type JsonText, toText } from "../database/json-text.ts";
 import { page } from "../database/page.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
-import { type Served, serve } from "../http/serve.ts";
+import { serve } from "../http/serve.ts";
 import { danglingReferences, refuseInvisible } from "../manifest/dangling.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
 import { nameOf } from "../manifest/name.ts";
@@ -18,9 +19,13 @@ import { referencesOf } from "../manifest/references.ts";
 import { errorsOf } from "../manifest/well-formed.ts";
 import { REPLACES } from "../openapi/descriptions.ts";
 import { refTo } from "../openapi/schema.ts";
+import type { Resource } from "../resource.ts";
+import { seedByDryRun } from "../seed/seeding.ts";
+import { copyDeclared } from "../snapshot/declared.ts";
+import { partOf } from "../snapshot/part.ts";
 
 /** Ml repos, as they are declared. */
-export const mlRepoKind: DeclaredKind<KeptRepo> = {
+const mlRepoKind: DeclaredKind<KeptRepo> = {
   operation: "putMlRepo",
   types: ["ml-repo"],
   identity: (manifest) => `ml-repo/${nameOf(manifest)}`,
@@ -46,14 +51,26 @@ const listMlRepos: Handler<"listMlRepos"> = async ({ principal, query, page: wan
 };
 
 /** The operations on ml repos: 14 and E7. */
-export const mlRepos: readonly Served[] = [
-  serve("listMlRepos", listMlRepos, { description: "Newest first.", answers: "MlRepo" }),
-  serve("putMlRepo", putMlRepo, {
-    description: REPLACES,
-    answers: "MlRepo",
-    manifest: { $ref: refTo("MlRepoManifest") },
-  }),
-];
+export const resource: Resource = {
+  section: { name: "ML repos", description: "Repositories of models, prompts and runs." },
+  operations: [
+    serve("listMlRepos", listMlRepos, { description: "Newest first.", answers: "MlRepo" }),
+    serve("putMlRepo", putMlRepo, {
+      description: REPLACES,
+      answers: "MlRepo",
+      manifest: { $ref: refTo("MlRepoManifest") },
+    }),
+  ],
+  references: [
+    {
+      kind: "ml-repo",
+      existing: namesOf,
+      isVisible: (principal, name) => may(principal, "read", { type: "ml-repo", name }),
+    },
+  ],
+  seeds: { "ml-repo": seedByDryRun("putMlRepo") },
+  snapshot: [partOf("ml-repo", { rows: "mlRepos", operation: "putMlRepo", copy: copyDeclared(mlRepoKind) })],
+};
 
 function makeRepo({ manifest, existing, subject, createdAt }: Making<KeptRepo>, newId: () => string): KeptRepo {
   return {
@@ -106,6 +123,7 @@ export async function repoToWrite(
   principal: Principal,
   manifest: JsonObject,
   faults: readonly ErrorDetail[],
+  context: Pick<Context, "targets">,
 ): Promise<KeptRepo> {
   const name = text(manifest.ml_repo) ?? "";
   const target = { type: "ml-repo", name } as const;
@@ -113,8 +131,8 @@ export async function repoToWrite(
   const repo = may(principal, "read", target) ? await findRepo(database, name) : null;
   if (repo !== null && !may(principal, "write", target)) throw forbidden("you may not write in this ml repo");
   const references = referencesOf(manifest);
-  refuseInvisible(principal, references);
-  const all = [...faults, ...(await danglingReferences(database, references))];
+  refuseInvisible(principal, references, context);
+  const all = [...faults, ...(await danglingReferences(database, references, context))];
   if (repo === null || all.length > 0) throw unprocessable(all);
   return repo;
 }
@@ -147,4 +165,9 @@ export async function countInRepo(
     .set({ json: toText(changed) })
     .where("id", "=", repo.id)
     .execute();
+}
+
+async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
+  const rows = await database.selectFrom("ml_repos").select("name").where("name", "in", keys).execute();
+  return rows.map(({ name }) => name);
 }

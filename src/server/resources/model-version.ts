@@ -1,16 +1,20 @@
 import { isObject, text } from "../../contract/json.ts";
 import type { ModelVersion } from "../../contract/resources.ts";
 import type { Handler } from "../http/call.ts";
-import { type Served, serve } from "../http/serve.ts";
+import { serve } from "../http/serve.ts";
 import { VERSIONED } from "../openapi/descriptions.ts";
 import { refTo } from "../openapi/schema.ts";
+import type { Resource } from "../resource.ts";
+import { seedVersions } from "../seed/seeding.ts";
+import { partOf } from "../snapshot/part.ts";
 import { listVersions } from "./artifact/list-versions.ts";
 import { register, type VersionedKind } from "./artifact/register.ts";
+import { copyVersion } from "./artifact/snapshot.ts";
 import { modelSnippet } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
 
 /** Models, version by version. */
-export const modelKind: VersionedKind<ModelVersion> = { type: "model-version", make: makeModel };
+const modelKind: VersionedKind<ModelVersion> = { type: "model-version", make: makeModel };
 
 const putModelVersion: Handler<"putModelVersion"> = async (call, context) => ({
   data: await register(modelKind, "putModelVersion", call, context),
@@ -26,30 +30,45 @@ const listModelVersions: Handler<"listModelVersions"> = ({ principal, query, pag
   listVersions<ModelVersion>(store.read, principal, modelKind.type, { ...query, artifact_id: query.model_id }, page);
 
 /** The operations on model versions: 5, 13 and E2. */
-export const modelVersions: readonly Served[] = [
-  serve("putModelVersion", putModelVersion, {
-    description: VERSIONED,
-    answers: "ModelVersion",
-    manifest: { $ref: refTo("ModelVersionManifest") },
-  }),
-  serve("postModelVersion", postModelVersion, {
-    description: `Registers a version and answers an empty object.\n\n${VERSIONED}\n\nA manifest whose \`source\` is \`{type: platform, uri: <storage_root>}\` completes that stage; the version keeps the staged id.`,
-    manifest: { $ref: refTo("ModelVersionManifest") },
-  }),
-  serve("listModelVersions", listModelVersions, {
-    description: "Newest first.",
-    answers: "ModelVersion",
-    parameters: {
-      tag: { description: "Only those with this tag", example: "stable" },
-      model_id: { description: "Only versions of this model", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
-      ml_repo_id: { description: "Only those in this ml repo", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
-      version: { description: "Only this version", example: 3 },
-      run_ids: { description: "Only those that these runs made", example: ["run-1"] },
-      run_steps: { description: "Only those that were made at these steps", example: [1] },
-      include_internal_metadata: { description: "Whether metadata of the platform's own is shown too", example: false },
-    },
-  }),
-];
+export const resource: Resource = {
+  section: { name: "Model versions", description: "Versions of models." },
+  operations: [
+    serve("putModelVersion", putModelVersion, {
+      description: VERSIONED,
+      answers: "ModelVersion",
+      manifest: { $ref: refTo("ModelVersionManifest") },
+    }),
+    serve("postModelVersion", postModelVersion, {
+      description: `Registers a version and answers an empty object.\n\n${VERSIONED}\n\nA manifest whose \`source\` is \`{type: platform, uri: <storage_root>}\` completes that stage; the version keeps the staged id.`,
+      manifest: { $ref: refTo("ModelVersionManifest") },
+    }),
+    serve("listModelVersions", listModelVersions, {
+      description: "Newest first.",
+      answers: "ModelVersion",
+      parameters: {
+        tag: { description: "Only those with this tag", example: "stable" },
+        model_id: { description: "Only versions of this model", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+        ml_repo_id: { description: "Only those in this ml repo", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+        version: { description: "Only this version", example: 3 },
+        run_ids: { description: "Only those that these runs made", example: ["run-1"] },
+        run_steps: { description: "Only those that were made at these steps", example: [1] },
+        include_internal_metadata: {
+          description: "Whether metadata of the platform's own is shown too",
+          example: false,
+        },
+      },
+    }),
+  ],
+  seeds: { "model-version": seedVersions("putModelVersion", "listModelVersions", "model") },
+  snapshot: [
+    partOf("model-version", {
+      rows: "modelVersions",
+      operation: "putModelVersion",
+      after: ["ml-repo"],
+      copy: copyVersion(modelKind),
+    }),
+  ],
+};
 
 function makeModel(base: VersionBase, artifactId: string): ModelVersion {
   const { framework, source } = base.manifest;

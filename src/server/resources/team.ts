@@ -9,15 +9,19 @@ import { fromText, type JsonText } from "../database/json-text.ts";
 import { page } from "../database/page.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
-import { type Served, serve } from "../http/serve.ts";
+import { serve } from "../http/serve.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
 import { nameOf } from "../manifest/name.ts";
 import { errorsOf } from "../manifest/well-formed.ts";
 import { REPLACES } from "../openapi/descriptions.ts";
 import { refTo } from "../openapi/schema.ts";
+import type { Resource } from "../resource.ts";
+import { seedByDryRun } from "../seed/seeding.ts";
+import { copyDeclared } from "../snapshot/declared.ts";
+import { partOf } from "../snapshot/part.ts";
 
 /** Teams, as they are declared. */
-export const teamKind: DeclaredKind<KeptTeam> = {
+const teamKind: DeclaredKind<KeptTeam> = {
   operation: "putTeam",
   types: ["team", "sso-team"],
   identity: (manifest) => `team/${nameOf(manifest)}`,
@@ -52,18 +56,24 @@ const listOwnTeams: Handler<"listOwnTeams"> = async ({ principal, page: wanted }
 };
 
 /** The operations on teams: 19, and the two routes of E6. */
-export const teams: readonly Served[] = [
-  serve("putTeam", putTeam, {
-    description: `${REPLACES}\n\nA name is unique across teams and SSO teams.`,
-    answers: "Team",
-    manifest: { $ref: refTo("TeamManifest") },
-  }),
-  serve("listTeams", listTeams, { description: "Newest first.", answers: "Team" }),
-  serve("listOwnTeams", listOwnTeams, {
-    description: "The teams of which the caller is a member or manager, newest first.",
-    answers: "Team",
-  }),
-];
+export const resource: Resource = {
+  section: { name: "Teams", description: "Teams of people that roles are given to." },
+  operations: [
+    serve("putTeam", putTeam, {
+      description: `${REPLACES}\n\nA name is unique across teams and SSO teams.`,
+      answers: "Team",
+      manifest: { $ref: refTo("TeamManifest") },
+    }),
+    serve("listTeams", listTeams, { description: "Newest first.", answers: "Team" }),
+    serve("listOwnTeams", listOwnTeams, {
+      description: "The teams of which the caller is a member or manager, newest first.",
+      answers: "Team",
+    }),
+  ],
+  references: [{ kind: "team", existing: async (database, keys) => ["everyone", ...(await namesOf(database, keys))] }],
+  seeds: { team: seedByDryRun("putTeam"), "sso-team": seedByDryRun("putTeam") },
+  snapshot: [partOf("team", { rows: "teams", operation: "putTeam", copy: copyDeclared(teamKind) })],
+};
 
 function otherType({ teamName, manifest }: KeptTeam): Error {
   return conflict("name-taken", `"${teamName}" is the name of a team of type ${text(manifest.type)} already`);
@@ -141,4 +151,9 @@ async function isManager(database: Kysely<Tables>, team: string, slug: string): 
 function listed(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
   const value = manifest[field];
   return Array.isArray(value) ? [...new Set(value.flatMap((item: Json) => text(item) ?? []))] : [];
+}
+
+async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
+  const rows = await database.selectFrom("teams").select("name").where("name", "in", keys).execute();
+  return rows.map(({ name }) => name);
 }

@@ -10,15 +10,19 @@ import { fromText, type JsonText } from "../database/json-text.ts";
 import { page } from "../database/page.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
-import { type Served, serve } from "../http/serve.ts";
+import { serve } from "../http/serve.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
 import { nameOf, requiredText } from "../manifest/name.ts";
 import { errorsOf } from "../manifest/well-formed.ts";
 import { REPLACES } from "../openapi/descriptions.ts";
 import { refTo } from "../openapi/schema.ts";
+import type { Resource } from "../resource.ts";
+import { seedByDryRun } from "../seed/seeding.ts";
+import { copyDeclared } from "../snapshot/declared.ts";
+import { partOf } from "../snapshot/part.ts";
 
 /** Workspaces, as they are declared. */
-export const workspaceKind: DeclaredKind<Workspace> = {
+const workspaceKind: DeclaredKind<Workspace> = {
   operation: "putWorkspace",
   types: ["workspace"],
   identity: (manifest) => `workspace/${fqnOf(manifest)}`,
@@ -48,18 +52,37 @@ const listWorkspaces: Handler<"listWorkspaces"> = async ({ principal, query, pag
 };
 
 /** The operations on workspaces: 1 and E1. */
-export const workspaces: readonly Served[] = [
-  serve("listWorkspaces", listWorkspaces, {
-    description: "Answers the workspaces that the caller may see, newest first.",
-    answers: "Workspace",
-    parameters: { clusterId: { description: "Only those on this cluster", example: "prod-eu" } },
-  }),
-  serve("putWorkspace", putWorkspace, {
-    description: REPLACES,
-    answers: "Workspace",
-    manifest: { $ref: refTo("WorkspaceManifest") },
-  }),
-];
+export const resource: Resource = {
+  section: { name: "Workspaces", description: "Parts of clusters in which applications run." },
+  operations: [
+    serve("listWorkspaces", listWorkspaces, {
+      description: "Answers the workspaces that the caller may see, newest first.",
+      answers: "Workspace",
+      parameters: { clusterId: { description: "Only those on this cluster", example: "prod-eu" } },
+    }),
+    serve("putWorkspace", putWorkspace, {
+      description: REPLACES,
+      answers: "Workspace",
+      manifest: { $ref: refTo("WorkspaceManifest") },
+    }),
+  ],
+  references: [
+    {
+      kind: "workspace",
+      existing: fqnsOf,
+      isVisible: (principal, fqn) => may(principal, "read", targetOf(fqn)),
+    },
+  ],
+  seeds: { workspace: seedByDryRun("putWorkspace") },
+  snapshot: [
+    partOf("workspace", {
+      rows: "workspaces",
+      operation: "putWorkspace",
+      after: ["cluster"],
+      copy: copyDeclared(workspaceKind),
+    }),
+  ],
+};
 
 function makeWorkspace(
   { manifest, existing, subject, createdAt, updatedAt }: Making<Workspace>,
@@ -130,4 +153,9 @@ const fqnById = prepared((database: Kysely<Tables>, { id }: { readonly id: strin
 export async function findWorkspaceFqn(database: Kysely<Tables>, id: string): Promise<string | null> {
   const [row] = await fqnById(database, { id });
   return row?.fqn ?? null;
+}
+
+async function fqnsOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
+  const rows = await database.selectFrom("workspaces").select("fqn").where("fqn", "in", keys).execute();
+  return rows.map(({ fqn }) => fqn);
 }

@@ -6,8 +6,9 @@ import { replaceFile } from "../../files/write.ts";
 import { Refusal } from "../../http/refusal.ts";
 import type { Context } from "../context.ts";
 import type { Served } from "../http/serve.ts";
+import type { Resource } from "../resource.ts";
 import { readDocuments, type SeedDocument, SeedError } from "./documents.ts";
-import { type Question, seeder, type Writing, writings } from "./writing.ts";
+import { type Question, type Seeding, seeder } from "./seeding.ts";
 
 /** A document that something else has to come before. */
 type Waiting = { readonly document: SeedDocument; readonly refusal: Refusal };
@@ -19,14 +20,16 @@ type Ask = (name: OperationName, request: Pick<Question, "query" | "body">) => P
  * Creates what the manifests of a folder declare and what is absent; what exists is left as it is. What refers to
  * something not created yet waits for another round, so that the order follows from the references.
  */
-export async function seed(folder: string, served: readonly Served[], context: Context): Promise<void> {
+export async function seed(folder: string, resources: readonly Resource[], context: Context): Promise<void> {
+  const served = resources.flatMap(({ operations }) => operations);
   const ask = asSeed(served, context);
+  const seedings = new Map(resources.flatMap(({ seeds = {} }) => Object.entries(seeds)));
   let pending = await readDocuments(folder);
   let created = 0;
   while (pending.length > 0) {
     const waiting: Waiting[] = [];
     for (const document of pending) {
-      const outcome = await plant(document, ask, context);
+      const outcome = await plant(document, seedings, ask, context);
       if (outcome instanceof Refusal) waiting.push({ document, refusal: outcome });
       else if (outcome === "created") created += 1;
     }
@@ -47,16 +50,21 @@ function asSeed(served: readonly Served[], context: Context): Ask {
 }
 
 /** Creates one document's resource; answers the refusal when it has to wait for another. */
-async function plant(document: SeedDocument, ask: Ask, context: Context): Promise<"created" | "exists" | Refusal> {
+async function plant(
+  document: SeedDocument,
+  seedings: ReadonlyMap<string, Seeding>,
+  ask: Ask,
+  context: Context,
+): Promise<"created" | "exists" | Refusal> {
   const { manifest, place } = document;
   const type = text(manifest.type) ?? "";
-  const writing = writings.get(type);
-  if (writing === undefined) {
+  const seeding = seedings.get(type);
+  if (seeding === undefined) {
     context.log.warn({ place, type }, "not seeded: this type is not managed");
     return "exists";
   }
   try {
-    return await plantBy(writing, manifest, ask, context);
+    return await plantBy(seeding, manifest, ask, context);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (!mayWait(error)) throw refused(document, error);
@@ -65,7 +73,7 @@ async function plant(document: SeedDocument, ask: Ask, context: Context): Promis
 }
 
 async function plantBy(
-  { operation, question, prepare }: Writing,
+  { operation, question, prepare }: Seeding,
   manifest: JsonObject,
   ask: Ask,
   context: Context,

@@ -6,8 +6,9 @@ import { fromText, toText } from "../../database/json-text.ts";
 import { sizeOfText } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
-import { type Served, serve } from "../../http/serve.ts";
-import { findCluster } from "../cluster.ts";
+import { serve } from "../../http/serve.ts";
+import type { Resource } from "../../resource.ts";
+import { clustersSection, findCluster } from "../cluster.ts";
 import { addonOn, type Installing, withHelm } from "./addon.ts";
 import { type AddonEntry, catalogue } from "./catalogue.ts";
 import { installs } from "./helm.ts";
@@ -25,13 +26,16 @@ const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page
 };
 
 /** Operation 11: the addons that a cluster has, and those that it could have, by name. */
-export const addons: readonly Served[] = [
-  serve("listAddons", listAddons, {
-    description: "The catalogue of the cluster by name, with what an upgrade would change.",
-    answers: "Addon",
-    parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
-  }),
-];
+export const resource: Resource = {
+  section: clustersSection,
+  operations: [
+    serve("listAddons", listAddons, {
+      description: "The catalogue of the cluster by name, with what an upgrade would change.",
+      answers: "Addon",
+      parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
+    }),
+  ],
+};
 
 // Whoever may deploy decides how many applications there are, and how large: few are held at once, and none larger than
 // a release that Helm itself would keep.

@@ -5,6 +5,7 @@ import { badRequest, conflict, forbidden, notFound, unprocessable } from "../../
 import { checkMeaning } from "../../../schema/meaning.ts";
 import { may } from "../../auth/access.ts";
 import type { Principal } from "../../auth/principal.ts";
+import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Body } from "../../http/call.ts";
 import { danglingReferences, refuseInvisible } from "../../manifest/dangling.ts";
@@ -37,6 +38,7 @@ export async function findPlace(
   principal: Principal,
   manifest: JsonObject,
   { applicationId }: Pick<Body<"putApp">, "applicationId">,
+  context: Pick<Context, "targets">,
 ): Promise<Place> {
   const target = { type: "workspace", fqn: requiredText(manifest, "workspace_fqn") } as const;
   // One that is not visible is not even looked for.
@@ -45,8 +47,8 @@ export async function findPlace(
   const found = workspace === null ? null : await findApplication(database, `${workspace.fqn}:${nameOf(manifest)}`);
   if (applicationId !== undefined) await checkApplicationId(database, principal, applicationId, found);
   const references = referencesOf(manifest);
-  refuseInvisible(principal, references);
-  await refuseMeaning(database, { manifest, references }, workspace);
+  refuseInvisible(principal, references, context);
+  await refuseMeaning(database, { manifest, references }, workspace, context);
   if (workspace === null) throw notFound("the workspace");
   if (found !== null && found.application.type !== manifest.type) {
     throw conflict("name-taken", `${found.application.fqn} exists and is of type ${found.application.type}`);
@@ -71,11 +73,12 @@ async function refuseMeaning(
   database: Kysely<Tables>,
   { manifest, references }: { readonly manifest: JsonObject; readonly references: readonly Reference[] },
   workspace: Workspace | null,
+  context: Pick<Context, "targets">,
 ): Promise<void> {
   const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);
   const faults = [
     ...errorsOf(checkMeaning("service", manifest, cluster === null ? {} : { cluster: cluster.manifest })),
-    ...(await danglingReferences(database, references)),
+    ...(await danglingReferences(database, references, context)),
   ];
   if (faults.length > 0) throw unprocessable(faults);
 }

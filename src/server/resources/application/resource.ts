@@ -11,10 +11,12 @@ import { newestFirst, page, textRows, totalOf } from "../../database/page.ts";
 import type { KeptApplication, Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { sizeOf, storable } from "../../http/reply-size.ts";
-import { type Served, serve } from "../../http/serve.ts";
+import { serve } from "../../http/serve.ts";
 import { nameOf, requiredText } from "../../manifest/name.ts";
 import { refTo } from "../../openapi/schema.ts";
+import type { Resource } from "../../resource.ts";
 import { rolloutOf } from "../../rollouts/advance.ts";
+import { seedByDryRun } from "../../seed/seeding.ts";
 import type { Trigger } from "../job-run/rows.ts";
 import { settleTrigger, triggerOnceDeployed } from "../job-run/trigger.ts";
 import { recordSecretUses } from "../secret-group/uses.ts";
@@ -29,20 +31,22 @@ import {
   withProgress,
 } from "./deployment.ts";
 import { wellFormedApplication } from "./manifest.ts";
+import { applicationManifests } from "./openapi.ts";
 import { completeManifest, findPlace, type Place } from "./place.ts";
 import { findApplicationText, saveApplication, saveDeployment } from "./rows.ts";
+import { applicationsOfSnapshot } from "./snapshot.ts";
 import { applicationText, deploymentText } from "./text.ts";
 
 const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
   const { read } = context.store;
   const manifest = wellFormedApplication(context, await completeManifest(read, principal, body));
   if (body.dryRun === true) {
-    const { workspace, found } = await findPlace(read, principal, manifest, body);
+    const { workspace, found } = await findPlace(read, principal, manifest, body, context);
     const planned = plan(principal, manifest, { workspace, found }, context);
     return { data: storable(rehearsal(planned, found?.application ?? null)) };
   }
   return context.store.write(async (transaction) => {
-    const place = await findPlace(transaction, principal, manifest, body);
+    const place = await findPlace(transaction, principal, manifest, body, context);
     const underWay = place.found?.underWay ?? null;
     if (underWay !== null && body.forceDeploy !== true) {
       throw conflict("deployment-in-progress", `the deployment ${underWay.fqn} is still in progress`);
@@ -103,42 +107,51 @@ const listApps: Handler<"listApps"> = async ({ principal, query, page: wanted },
 };
 
 /** The operations on applications and their deployments: 10, 16 and E4. */
-export const applications: readonly Served[] = [
-  serve("putApp", putApp, {
-    description:
-      "Makes a new deployment of the application that the manifest names in its workspace, and the application itself when it is new. An equal manifest makes a new version all the same.\n\nWhile a deployment is in progress the answer is 409, unless `forceDeploy` cancels that one. Needs write on the workspace.",
-    answers: "Deployment",
-    manifest: { $ref: refTo("ApplicationManifest") },
-    members: {
-      forceDeploy: { description: "Cancel a deployment that is still in progress", default: false },
-      triggerOnDeploy: { description: "Of a job: start a run once it is deployed", default: false },
-      workspaceId: { description: "Workspace, when the manifest does not name it; both must agree" },
-      applicationId: {
-        description: "Application that a new version is for; it must be the one that the manifest names",
+export const resource: Resource = {
+  section: {
+    name: "Applications",
+    description: "Applications, and their deployments with status history.",
+  },
+  operations: [
+    serve("putApp", putApp, {
+      description:
+        "Makes a new deployment of the application that the manifest names in its workspace, and the application itself when it is new. An equal manifest makes a new version all the same.\n\nWhile a deployment is in progress the answer is 409, unless `forceDeploy` cancels that one. Needs write on the workspace.",
+      answers: "Deployment",
+      manifest: { $ref: refTo("ApplicationManifest") },
+      members: {
+        forceDeploy: { description: "Cancel a deployment that is still in progress", default: false },
+        triggerOnDeploy: { description: "Of a job: start a run once it is deployed", default: false },
+        workspaceId: { description: "Workspace, when the manifest does not name it; both must agree" },
+        applicationId: {
+          description: "Application that a new version is for; it must be the one that the manifest names",
+        },
+        name: { description: "Name of the application, as the manifest has it" },
+        applicationSetId: { description: "Set of applications that it belongs to; carried" },
       },
-      name: { description: "Name of the application, as the manifest has it" },
-      applicationSetId: { description: "Set of applications that it belongs to; carried" },
-    },
-  }),
-  serve("listDeployments", listDeployments, {
-    description:
-      "Newest first; `version` and `deploymentId` narrow the list. In each deployment `deploymentStatuses` is oldest first.",
-    answers: "Deployment",
-    parameters: {
-      id: { description: "Id of the application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
-      version: { description: "Only this version", example: "3" },
-      deploymentId: { description: "Only this deployment", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
-    },
-  }),
-  serve("listApps", listApps, {
-    description: "Newest first; `deployment` of each is its newest.",
-    answers: "Application",
-    parameters: {
-      workspaceFqn: { description: "Only those in this workspace", example: "prod-eu:ranking" },
-      applicationType: { description: "Only those of this type", example: "service" },
-    },
-  }),
-];
+    }),
+    serve("listDeployments", listDeployments, {
+      description:
+        "Newest first; `version` and `deploymentId` narrow the list. In each deployment `deploymentStatuses` is oldest first.",
+      answers: "Deployment",
+      parameters: {
+        id: { description: "Id of the application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+        version: { description: "Only this version", example: "3" },
+        deploymentId: { description: "Only this deployment", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+      },
+    }),
+    serve("listApps", listApps, {
+      description: "Newest first; `deployment` of each is its newest.",
+      answers: "Application",
+      parameters: {
+        workspaceFqn: { description: "Only those in this workspace", example: "prod-eu:ranking" },
+        applicationType: { description: "Only those of this type", example: "service" },
+      },
+    }),
+  ],
+  seeds: { service: seedByDryRun("putApp", { id: "applicationId" }) },
+  snapshot: [applicationsOfSnapshot],
+  manifestSchemas: applicationManifests,
+};
 
 function plan({ subject }: Principal, manifest: JsonObject, { workspace, found }: Place, context: Context): Planned {
   return plannedDeployment({

@@ -3,8 +3,8 @@ import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { KeptApplication, Tables } from "../../database/tables.ts";
 import { type Copied, refused } from "../../snapshot/copied.ts";
-import { readFacts } from "../../snapshot/reading.ts";
-import type { SeenApplication } from "../../snapshot/seen.ts";
+import type { SnapshotPart } from "../../snapshot/part.ts";
+import { objects, readFacts } from "../../snapshot/reading.ts";
 import { recordSecretUses } from "../secret-group/uses.ts";
 import { findWorkspace } from "../workspace.ts";
 import { newApplication, withDeployment, withOutcome } from "./deployment.ts";
@@ -12,9 +12,10 @@ import { type Deployed, findApplication, saveApplication, saveDeployment } from 
 import { readDeployment } from "./snapshot-deployment.ts";
 
 /** Copies an application with the deployments that were seen of it; a rollout under way goes on here by itself. */
-export async function copyApplication(
+async function copyApplication(
   transaction: Transaction<Tables>,
-  { application, deployments }: SeenApplication,
+  application: JsonObject,
+  deployments: readonly JsonObject[],
   context: Context,
 ): Promise<Copied> {
   const workspace = await findWorkspace(transaction, text(application.workspaceFqn) ?? "");
@@ -59,3 +60,18 @@ function standing(
     ...(active !== undefined && { activeDeploymentId: active.id, activeVersion: active.version }),
   };
 }
+
+/** Copies applications, each with those of its deployments that were seen: `{application, deployments}`. */
+export const applicationsOfSnapshot: SnapshotPart = {
+  name: "application",
+  after: ["workspace", "secret"],
+  rows: ({ applications = [] }) =>
+    applications.map(({ application, deployments }) => {
+      const row = isObject(application) ? application : {};
+      return {
+        name: `application/${text(row.fqn) ?? text(row.name) ?? text(row.id) ?? "without a name"}`,
+        operation: "putApp",
+        copy: (transaction, context) => copyApplication(transaction, row, objects(deployments), context),
+      };
+    }),
+};

@@ -52,7 +52,13 @@ export async function register<Resource extends ModelVersion | PromptVersion>(
   const manifest = wellFormed(context, [kind.type], body.manifest);
   const place = { type: kind.type, repo: requiredText(manifest, "ml_repo"), name: nameOf(manifest) };
   return context.store.write(async (transaction) => {
-    const repo = await repoToWrite(transaction, principal, manifest, errorsOf(checkMeaning(kind.type, manifest)));
+    const repo = await repoToWrite(
+      transaction,
+      principal,
+      manifest,
+      errorsOf(checkMeaning(kind.type, manifest)),
+      context,
+    );
     const write = { kind, transaction, principal, manifest, place, repo, context, now: timestamp(context) };
     const { resource, version, isEffect } = await carryOut(write);
     const effect = { principal, operation, resource: versionIdentity(place, version) };

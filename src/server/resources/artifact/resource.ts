@@ -2,7 +2,8 @@ import { notFound } from "../../../http/refusal.ts";
 import { visibleRepos } from "../../auth/access.ts";
 import { toText, withMember } from "../../database/json-text.ts";
 import type { Handler } from "../../http/call.ts";
-import { type Served, serve } from "../../http/serve.ts";
+import { serve } from "../../http/serve.ts";
+import type { Resource, Section } from "../../resource.ts";
 import { findArtifactById, stepsOf } from "./rows.ts";
 
 const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, { store }) => {
@@ -15,11 +16,20 @@ const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, 
   };
 };
 
+/** Where the reference has these. */
+export const artifactsSection: Section = {
+  name: "Artifacts",
+  description: "What versions are versions of, and room for files of versions to come.",
+};
+
 /** Operation 8: what the versions of a model, a prompt or an artifact have in common. */
-export const artifacts: readonly Served[] = [
-  serve("getArtifact", getArtifact, {
-    description: "Takes what versions carry as `artifact_id`, `model_id` or `prompt_id`.",
-    answers: "Artifact",
-    parameters: { id: { description: "Id of the artifact", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
-  }),
-];
+export const resource: Resource = {
+  section: artifactsSection,
+  operations: [
+    serve("getArtifact", getArtifact, {
+      description: "Takes what versions carry as `artifact_id`, `model_id` or `prompt_id`.",
+      answers: "Artifact",
+      parameters: { id: { description: "Id of the artifact", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
+    }),
+  ],
+};

@@ -5,7 +5,8 @@ import type { Principal } from "../../auth/principal.ts";
 import { page } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
-import { type Served, serve } from "../../http/serve.ts";
+import { serve } from "../../http/serve.ts";
+import type { Resource } from "../../resource.ts";
 import { findApplicationById } from "../application/rows.ts";
 import { hasRuns } from "./job-run.ts";
 
@@ -25,23 +26,26 @@ const listJobRuns: Handler<"listJobRuns"> = async (call, { store }) => {
 };
 
 /** The operations on runs of jobs: 9 and E9. */
-export const jobs: readonly Served[] = [
-  serve("getJobRun", getJobRun, {
-    description: "`jobId` is the id of the application.",
-    answers: "JobRun",
-    parameters: {
-      jobId: { description: "Id of the job's application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
-      jobRunName: { description: "Name of the run", example: "nightly-3-1" },
-    },
-  }),
-  serve("listJobRuns", listJobRuns, {
-    description: "Newest first.",
-    answers: "JobRun",
-    parameters: {
-      jobId: { description: "Id of the job's application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
-    },
-  }),
-];
+export const resource: Resource = {
+  section: { name: "Job runs", description: "Runs of applications of type `job`." },
+  operations: [
+    serve("getJobRun", getJobRun, {
+      description: "`jobId` is the id of the application.",
+      answers: "JobRun",
+      parameters: {
+        jobId: { description: "Id of the job's application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+        jobRunName: { description: "Name of the run", example: "nightly-3-1" },
+      },
+    }),
+    serve("listJobRuns", listJobRuns, {
+      description: "Newest first.",
+      answers: "JobRun",
+      parameters: {
+        jobId: { description: "Id of the job's application", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
+      },
+    }),
+  ],
+};
 
 async function visibleJob(database: Kysely<Tables>, principal: Principal, id: string): Promise<void> {
   const job = await findApplicationById(database, id);

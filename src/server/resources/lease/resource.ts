@@ -7,8 +7,9 @@ import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Body, Call, Handler } from "../../http/call.ts";
 import { scopeName, scopePath, scopeTarget } from "../../http/scope.ts";
-import { type Served, serve } from "../../http/serve.ts";
+import { serve } from "../../http/serve.ts";
 import { isScope } from "../../http/write-headers.ts";
+import type { Resource } from "../../resource.ts";
 import { issueNumber, type KeptLease, leaseOf, lockLeases, overlappingLeases, saveLease } from "./rows.ts";
 
 const putLease: Handler<"putLease"> = async (call, context) => {
@@ -26,40 +27,43 @@ const putLease: Handler<"putLease"> = async (call, context) => {
 };
 
 /** The operation on leases: E10. */
-export const leases: readonly Served[] = [
-  serve("putLease", putLease, {
-    description:
-      "Takes the lease, renews it for its holder, or releases it. Scopes are a tree: everything (the tenant's name), a cluster `c`, a workspace `c:w`; ml repos and other texts stand right below everything. 409 while somebody else holds it, or a lease above or below it. Needs write on what the scope names. `fencingToken` comes from one sequence for all scopes; sent as `X-Fencing-Token` it keeps writers out that lost the lease.",
-    answers: "Lease",
-    members: {
-      holder: { description: "Who takes the lease", minLength: 1, maxLength: 256, examples: ["holdfast-0"] },
-      ttlSeconds: {
-        description:
-          "How long the lease is valid unless renewed; the server has a longest time, by default 900 seconds",
-        minimum: 1,
-        examples: [30],
-        "x-unit": "seconds",
-      },
-      release: { description: "Give the lease back instead", default: false },
-      break: {
-        description:
-          "End the leases that others hold on the scope, above it or in it, which needs admin on each; with `release`, the one on the scope alone",
-        default: false,
-      },
-    },
-    parameters: {
-      scope: {
-        description: "What the lease is for; percent-encoded",
-        example: "prod-eu:ranking",
-        schema: {
-          maxLength: 256,
-          pattern: "^[\\x21-\\x7e]*$",
-          "x-form": "up to 256 printable characters without spaces",
+export const resource: Resource = {
+  section: { name: "Leases", description: "The right to be the one writer of a scope." },
+  operations: [
+    serve("putLease", putLease, {
+      description:
+        "Takes the lease, renews it for its holder, or releases it. Scopes are a tree: everything (the tenant's name), a cluster `c`, a workspace `c:w`; ml repos and other texts stand right below everything. 409 while somebody else holds it, or a lease above or below it. Needs write on what the scope names. `fencingToken` comes from one sequence for all scopes; sent as `X-Fencing-Token` it keeps writers out that lost the lease.",
+      answers: "Lease",
+      members: {
+        holder: { description: "Who takes the lease", minLength: 1, maxLength: 256, examples: ["holdfast-0"] },
+        ttlSeconds: {
+          description:
+            "How long the lease is valid unless renewed; the server has a longest time, by default 900 seconds",
+          minimum: 1,
+          examples: [30],
+          "x-unit": "seconds",
+        },
+        release: { description: "Give the lease back instead", default: false },
+        break: {
+          description:
+            "End the leases that others hold on the scope, above it or in it, which needs admin on each; with `release`, the one on the scope alone",
+          default: false,
         },
       },
-    },
-  }),
-];
+      parameters: {
+        scope: {
+          description: "What the lease is for; percent-encoded",
+          example: "prod-eu:ranking",
+          schema: {
+            maxLength: 256,
+            pattern: "^[\\x21-\\x7e]*$",
+            "x-form": "up to 256 printable characters without spaces",
+          },
+        },
+      },
+    }),
+  ],
+};
 
 /** A change of a lease under way. */
 type Change = {

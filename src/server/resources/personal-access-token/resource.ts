@@ -10,8 +10,10 @@ import { fromText, type JsonText, toText, withMember } from "../../database/json
 import { newestFirst, totalOf } from "../../database/page.ts";
 import type { KeptAccount, Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
-import { type Served, serve } from "../../http/serve.ts";
+import { serve } from "../../http/serve.ts";
+import type { Resource } from "../../resource.ts";
 import { endOfDay } from "../virtual-account/expiry.ts";
+import { accountsSection } from "../virtual-account/resource.ts";
 import { createPersonalToken } from "./authenticate.ts";
 import { endToken, findOwner, liveTokens, subjectOf } from "./rows.ts";
 
@@ -94,41 +96,44 @@ const revokePersonalAccessToken: Handler<"revokePersonalAccessToken"> = async ({
   });
 
 /** The operations on personal access tokens: 7, E12 and E13. */
-export const personalTokens: readonly Served[] = [
-  serve("getPersonalAccessToken", getPersonalAccessToken, {
-    description:
-      "Answers the caller's own token of that name. When there is none it is made: `created` is true, and `token` is in this reply only. It ends with the credential that made it, or when it is revoked.\n\nAlthough a GET, this is a write: do not repeat it blindly.",
-    answers: "VirtualAccount",
-    parameters: {
-      name: {
-        description: "Name of the token",
-        example: "laptop",
-        schema: {
-          maxLength: 64,
-          pattern: "^[A-Za-z0-9._-]{1,64}$",
-          "x-form": "1 to 64 letters, digits, '-', '_' or '.'",
+export const resource: Resource = {
+  section: accountsSection,
+  operations: [
+    serve("getPersonalAccessToken", getPersonalAccessToken, {
+      description:
+        "Answers the caller's own token of that name. When there is none it is made: `created` is true, and `token` is in this reply only. It ends with the credential that made it, or when it is revoked.\n\nAlthough a GET, this is a write: do not repeat it blindly.",
+      answers: "VirtualAccount",
+      parameters: {
+        name: {
+          description: "Name of the token",
+          example: "laptop",
+          schema: {
+            maxLength: 64,
+            pattern: "^[A-Za-z0-9._-]{1,64}$",
+            "x-form": "1 to 64 letters, digits, '-', '_' or '.'",
+          },
         },
       },
-    },
-  }),
-  serve("listPersonalAccessTokens", listPersonalAccessTokens, {
-    description:
-      "The caller's own, newest first; a tenant-admin sees everyone's. A token ends with the credential that made it, and is listed no more then.",
-    answers: "PersonalAccessToken",
-    parameters: { subject: { description: "Only those of this subject", example: "virtualaccount:ci" } },
-  }),
-  serve("revokePersonalAccessToken", revokePersonalAccessToken, {
-    description:
-      "Ends a token of the caller's own, and those that were made with it, at once; a tenant-admin may end anyone's. A token that is gone already is 404.",
-    members: {
-      revoke: {
-        description: "Id of the token that is to end",
-        minLength: 1,
-        examples: ["019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1"],
+    }),
+    serve("listPersonalAccessTokens", listPersonalAccessTokens, {
+      description:
+        "The caller's own, newest first; a tenant-admin sees everyone's. A token ends with the credential that made it, and is listed no more then.",
+      answers: "PersonalAccessToken",
+      parameters: { subject: { description: "Only those of this subject", example: "virtualaccount:ci" } },
+    }),
+    serve("revokePersonalAccessToken", revokePersonalAccessToken, {
+      description:
+        "Ends a token of the caller's own, and those that were made with it, at once; a tenant-admin may end anyone's. A token that is gone already is 404.",
+      members: {
+        revoke: {
+          description: "Id of the token that is to end",
+          minLength: 1,
+          examples: ["019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1"],
+        },
       },
-    },
-  }),
-];
+    }),
+  ],
+};
 
 // Everyone has names of its own: whose token it is, is part of what is looked for.
 async function findToken(

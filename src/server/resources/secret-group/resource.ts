@@ -1,18 +1,23 @@
-import type { Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
+import { type JsonObject, text } from "../../../contract/json.ts";
 import type { SecretGroup } from "../../../contract/resources.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/refusal.ts";
-import { isTenantAdmin } from "../../auth/access.ts";
+import { isTenantAdmin, may } from "../../auth/access.ts";
+import { tenant } from "../../auth/principal.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
 import { newestFirst, page, textRows, totalOf } from "../../database/page.ts";
 import type { KeptSecretGroup, Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { refuseLargePage, storable } from "../../http/reply-size.ts";
-import { type Served, serve } from "../../http/serve.ts";
+import { serve } from "../../http/serve.ts";
 import { danglingReferences, newReferences } from "../../manifest/dangling.ts";
 import { refTo } from "../../openapi/schema.ts";
+import type { Resource } from "../../resource.ts";
+import { isListed, type Question } from "../../seed/seeding.ts";
 import { deploymentText } from "../application/text.ts";
 import { readGroupManifest, readSecrets } from "./manifest.ts";
+import { groupManifest, groupName, integrationId, secretList } from "./openapi.ts";
 import {
   addGroup,
   builtinStore,
@@ -26,6 +31,7 @@ import {
   secretFqn,
   touchGroup,
 } from "./rows.ts";
+import { groupsOfSnapshot, secretsOfSnapshot } from "./snapshot.ts";
 
 const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body }, context) => {
   const { name, integrationId } = body;
@@ -48,7 +54,11 @@ const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, co
   if (integrationId !== null && integrationId !== builtinStore) throw unknownIntegration();
   return context.store.write(async (transaction) => {
     const existing = await findGroup(transaction, name);
-    const faults = await danglingReferences(transaction, newReferences({ collaborators }, existing?.manifest ?? null));
+    const faults = await danglingReferences(
+      transaction,
+      newReferences({ collaborators }, existing?.manifest ?? null),
+      context,
+    );
     if (faults.length > 0) throw unprocessable(faults);
     const group = existing ?? (await addGroup(transaction, principal, { name, collaborators }, context));
     // A key that the manifest leaves out stays: nothing here is ever deleted.
@@ -104,72 +114,57 @@ const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { s
 };
 
 /** The operations on secrets: 2, 4, the read of one value, E8 and E11. */
-export const secrets: readonly Served[] = [
-  serve("listSecretDeployments", listSecretDeployments, {
-    description: "Answers the deployments that serve and use the secret, by a mount or in an environment variable.",
-    answers: "Deployment",
-    parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
-  }),
-  serve("createSecretGroup", createSecretGroup, {
-    description:
-      "Every secret starts with version 1. The reply has no `value`: a value is read by `GET /api/svc/v1/secrets/{id}` alone. Values are sealed at rest.\n\nNeeds the role tenant-admin. A group that exists is 409, an unknown `integrationId` 422.",
-    answers: "SecretGroup",
-    members: {
-      name: {
-        title: "Name",
-        description: "Name of the group, unique in the tenant",
-        pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
-        "x-form": "1 to 64 letters, digits, '-', '_' or '.', first a letter or digit",
-        examples: ["platform"],
+export const resource: Resource = {
+  section: { name: "Secrets", description: "Groups of secrets, their secrets, and who uses them." },
+  operations: [
+    serve("listSecretDeployments", listSecretDeployments, {
+      description: "Answers the deployments that serve and use the secret, by a mount or in an environment variable.",
+      answers: "Deployment",
+      parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
+    }),
+    serve("createSecretGroup", createSecretGroup, {
+      description:
+        "Every secret starts with version 1. The reply has no `value`: a value is read by `GET /api/svc/v1/secrets/{id}` alone. Values are sealed at rest.\n\nNeeds the role tenant-admin. A group that exists is 409, an unknown `integrationId` 422.",
+      answers: "SecretGroup",
+      members: {
+        name: groupName,
+        integrationId,
+        secrets: secretList,
       },
-      integrationId: {
-        title: "Integration",
-        description: "Store that keeps the values; `builtin` is the control plane's own",
-        minLength: 1,
-        examples: ["builtin"],
-      },
-      secrets: {
-        title: "Secrets",
-        description: "The secrets of the group, each key once; may be empty",
-        items: {
-          type: "object",
-          required: ["key", "value"],
-          properties: {
-            key: {
-              title: "Key",
-              description: "Name of the secret, unique in the group",
-              type: "string",
-              pattern: "^[A-Za-z0-9_.-]{1,128}$",
-              "x-form": "1 to 128 letters, digits, '-', '_' or '.'",
-              examples: ["db-password"],
-            },
-            value: {
-              title: "Value",
-              description: "The secret value; sealed at rest, and answered by the read of a single secret alone",
-              type: "string",
-              minLength: 1,
-              examples: ["s3cret-Value"],
-            },
-          },
-          additionalProperties: false,
-        },
-        examples: [[{ key: "db-password", value: "s3cret-Value" }]],
-      },
+    }),
+    serve("putSecretGroup", putSecretGroup, {
+      description:
+        "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which naming the group's secrets in manifests takes. Needs the role tenant-admin.",
+      answers: "SecretGroup",
+      manifest: { $ref: refTo("SecretGroupManifest") },
+    }),
+    serve("getSecret", getSecret, {
+      description: "The one reply that carries a secret value. Needs admin on the tenant; every read is audited.",
+      answers: "Secret",
+      parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
+    }),
+    serve("listSecretGroups", listSecretGroups, {
+      description: "Newest first, without values.",
+      answers: "SecretGroup",
+    }),
+  ],
+  references: [
+    {
+      kind: "secret-group",
+      existing: groupFqnsOf,
+      isVisible: (principal, fqn) => may(principal, "read", { type: "secret-group", fqn }),
     },
-  }),
-  serve("putSecretGroup", putSecretGroup, {
-    description:
-      "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which naming the group's secrets in manifests takes. Needs the role tenant-admin.",
-    answers: "SecretGroup",
-    manifest: { $ref: refTo("SecretGroupManifest") },
-  }),
-  serve("getSecret", getSecret, {
-    description: "The one reply that carries a secret value. Needs admin on the tenant; every read is audited.",
-    answers: "Secret",
-    parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
-  }),
-  serve("listSecretGroups", listSecretGroups, { description: "Newest first, without values.", answers: "SecretGroup" }),
-];
+    {
+      kind: "secret",
+      existing: secretFqnsOf,
+      isVisible: (principal, fqn) => may(principal, "read", { type: "secret-group", fqn: groupOf(fqn) }),
+      verb: "use",
+    },
+  ],
+  seeds: { "secret-group": { operation: "putSecretGroup", question: askForGroup } },
+  snapshot: [groupsOfSnapshot, secretsOfSnapshot],
+  manifestSchemas: groupManifest,
+};
 
 async function groupText(transaction: Transaction<Tables>, group: KeptSecretGroup): Promise<JsonText<SecretGroup>> {
   const [text = toText({ ...group, associatedSecrets: [] })] = await groupTexts(transaction, [toText(group)]);
@@ -179,4 +174,28 @@ async function groupText(transaction: Transaction<Tables>, group: KeptSecretGrou
 function unknownIntegration(): Error {
   const message = `is not known here; the embedded store is \`${builtinStore}\``;
   return unprocessable([{ pointer: "/integrationId", message, code: "unknown-integration" }]);
+}
+
+// What exists keeps its values: they may have been replaced since.
+function askForGroup(manifest: JsonObject): Question {
+  return {
+    operation: "listSecretGroups",
+    query: new Map([["fqn", [`${tenant}:${text(manifest.name)}`]]]),
+    body: undefined,
+    exists: isListed,
+  };
+}
+
+async function groupFqnsOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
+  const rows = await database.selectFrom("secret_groups").select("fqn").where("fqn", "in", keys).execute();
+  return rows.map(({ fqn }) => fqn);
+}
+
+async function secretFqnsOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
+  const rows = await database.selectFrom("secrets").select("fqn").where("fqn", "in", keys).execute();
+  return rows.map(({ fqn }) => fqn);
+}
+
+function groupOf(secretFqn: string): string {
+  return secretFqn.slice(0, Math.max(secretFqn.lastIndexOf(":"), 0));
 }

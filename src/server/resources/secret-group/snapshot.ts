@@ -5,6 +5,7 @@ import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { referencesOf } from "../../manifest/references.ts";
 import { type Copied, copier, refused } from "../../snapshot/copied.ts";
+import { partOf, type SnapshotPart } from "../../snapshot/part.ts";
 import { objects } from "../../snapshot/reading.ts";
 import type { Snapshot } from "../../snapshot/seen.ts";
 import { readSecretPath } from "./manifest.ts";
@@ -13,11 +14,11 @@ import { addGroup, findGroup, hasSecret, putValue } from "./rows.ts";
 const PLACEHOLDER = "placeholder: a snapshot copies no secret value";
 
 /** Every secret that was seen: in a group, or in a manifest that refers to it. */
-export function secretFqns({ secretGroups, applications }: Snapshot): readonly string[] {
+function secretFqns({ secretGroups = [], applications = [] }: Snapshot): readonly string[] {
   const listed = secretGroups.flatMap((group) =>
     objects(group.associatedSecrets).flatMap((secret) => fqnOf(group, secret) ?? []),
   );
-  const manifests = applications.flatMap(({ deployments }) => deployments.map(({ manifest }) => manifest));
+  const manifests = applications.flatMap(({ deployments }) => objects(deployments).map(({ manifest }) => manifest));
   const referred = manifests
     .filter((manifest) => isObject(manifest))
     .flatMap((manifest) => referencesOf(manifest))
@@ -26,7 +27,7 @@ export function secretFqns({ secretGroups, applications }: Snapshot): readonly s
 }
 
 /** Copies a secret group, and who may use it. */
-export async function copyGroup(
+async function copyGroup(
   transaction: Transaction<Tables>,
   { fqn: given, name: called, manifest }: JsonObject,
   context: Context,
@@ -40,11 +41,7 @@ export async function copyGroup(
 }
 
 /** Keeps a placeholder where a secret was seen, so that whoever refers to it finds it. */
-export async function copyPlaceholder(
-  transaction: Transaction<Tables>,
-  fqn: string,
-  context: Context,
-): Promise<Copied> {
+async function copyPlaceholder(transaction: Transaction<Tables>, fqn: string, context: Context): Promise<Copied> {
   const [tenant, name = "", key = "", ...rest] = fqn.split(":");
   if (!tenant || rest.length > 0 || readSecretPath(`${name}/${key}`) === null)
     return refused("its name is not tenant:group:key");
@@ -60,3 +57,22 @@ function fqnOf(group: JsonObject, secret: JsonObject): string | null {
   const [of, key] = [text(group.fqn), text(secret.name)];
   return text(secret.fqn) ?? (of && key ? `${of}:${key}` : null);
 }
+
+/** Copies the groups of secrets, without their values. */
+export const groupsOfSnapshot: SnapshotPart = partOf("secret-group", {
+  rows: "secretGroups",
+  operation: "putSecretGroup",
+  copy: copyGroup,
+});
+
+/** Keeps a placeholder for every secret that was seen. */
+export const secretsOfSnapshot: SnapshotPart = {
+  name: "secret",
+  after: ["secret-group"],
+  rows: (snapshot) =>
+    secretFqns(snapshot).map((fqn) => ({
+      name: `secret/${fqn}`,
+      operation: "putSecretGroup",
+      copy: (transaction, context) => copyPlaceholder(transaction, fqn, context),
+    })),
+};

@@ -9,13 +9,16 @@ import { recordEffect } from "../../database/audit.ts";
 import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
-import { type Served, serve } from "../../http/serve.ts";
+import { serve } from "../../http/serve.ts";
 import { nameOf, requiredText } from "../../manifest/name.ts";
 import { errorsOf, wellFormed } from "../../manifest/well-formed.ts";
 import { refTo } from "../../openapi/schema.ts";
+import type { Resource } from "../../resource.ts";
+import { artifactsSection } from "../artifact/resource.ts";
 import { addArtifact, findArtifact } from "../artifact/rows.ts";
 import { repoToWrite } from "../ml-repo.ts";
 import { wellFormedArtifact } from "./manifest.ts";
+import { artifactManifest } from "./openapi.ts";
 
 const stageArtifactVersion: Handler<"stageArtifactVersion"> = async ({ principal, body }, context) => {
   const manifest =
@@ -47,24 +50,32 @@ const markStageFailure: Handler<"markStageFailure"> = async ({ principal, body: 
 };
 
 /** The operations on stages: 20 and 15. */
-export const stages: readonly Served[] = [
-  serve("stageArtifactVersion", stageArtifactVersion, {
-    description:
-      "Makes room for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed once it is registered.",
-    answers: "StagedArtifact",
-    manifest: {
-      description: "A model version, or a version of a plain artifact",
-      anyOf: [{ $ref: refTo("ModelVersionManifest") }, { $ref: refTo("ArtifactVersionManifest") }],
-    },
-  }),
-  serve("markStageFailure", markStageFailure, {
-    description:
-      "A stage that failed cannot be registered any more. May be repeated; a stage that was registered is 409.",
-    members: {
-      id: { description: "Id of the staged version", minLength: 1, examples: ["019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1"] },
-    },
-  }),
-];
+export const resource: Resource = {
+  section: artifactsSection,
+  operations: [
+    serve("stageArtifactVersion", stageArtifactVersion, {
+      description:
+        "Makes room for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed once it is registered.",
+      answers: "StagedArtifact",
+      manifest: {
+        description: "A model version, or a version of a plain artifact",
+        anyOf: [{ $ref: refTo("ModelVersionManifest") }, { $ref: refTo("ArtifactVersionManifest") }],
+      },
+    }),
+    serve("markStageFailure", markStageFailure, {
+      description:
+        "A stage that failed cannot be registered any more. May be repeated; a stage that was registered is 409.",
+      members: {
+        id: {
+          description: "Id of the staged version",
+          minLength: 1,
+          examples: ["019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1"],
+        },
+      },
+    }),
+  ],
+  manifestSchemas: artifactManifest,
+};
 
 type NewStage = {
   readonly id: string;
@@ -79,7 +90,7 @@ async function stage(
   context: Context,
 ): Promise<string> {
   const type = manifest.type === "artifact-version" ? "artifact-version" : "model-version";
-  const repo = await repoToWrite(transaction, principal, manifest, errorsOf(checkMeaning(type, manifest)));
+  const repo = await repoToWrite(transaction, principal, manifest, errorsOf(checkMeaning(type, manifest)), context);
   const place = { type, repo: requiredText(manifest, "ml_repo"), name: nameOf(manifest) } as const;
   const now = timestamp(context);
   const artifact =

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import type { JsonObject } from "../../../contract/json.ts";
+import { type JsonObject, text } from "../../../contract/json.ts";
 import type { ErrorDetail } from "../../../contract/resources.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import { Refusal } from "../../../http/refusal.ts";
@@ -14,13 +14,15 @@ import { newestFirst, textRows, totalOf } from "../../database/page.ts";
 import type { KeptAccount, Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { storable } from "../../http/reply-size.ts";
-import { type Served, serve } from "../../http/serve.ts";
+import { serve } from "../../http/serve.ts";
 import { type DeciderOf, type Decision, decide } from "../../manifest/declared.ts";
 import { nameOf } from "../../manifest/name.ts";
 import { errorsOf, wellFormed } from "../../manifest/well-formed.ts";
 import { REPLACES } from "../../openapi/descriptions.ts";
 import { refTo } from "../../openapi/schema.ts";
-import { builtinStore, isFreeFor, putToken } from "../secret-group/rows.ts";
+import type { Resource, Section } from "../../resource.ts";
+import { seedByDryRun, seeder } from "../../seed/seeding.ts";
+import { builtinStore, giveToAccount, isFreeFor, putToken } from "../secret-group/rows.ts";
 import {
   type Account,
   builtinPath,
@@ -31,7 +33,9 @@ import {
   withToken,
 } from "./account.ts";
 import { isExpired } from "./expiry.ts";
+import { accountManifest } from "./openapi.ts";
 import { findAccount, saveAccount } from "./rows.ts";
+import { accountsOfSnapshot } from "./snapshot.ts";
 import { accountSubjectType, issueToken } from "./token.ts";
 
 const decider: DeciderOf<Account> = {
@@ -80,15 +84,28 @@ const listVirtualAccounts: Handler<"listVirtualAccounts"> = async ({ principal, 
   };
 };
 
+/** Where the reference has these. */
+export const accountsSection: Section = {
+  name: "Accounts and tokens",
+  description: "Virtual accounts for machines, and a person's own access tokens.",
+};
+
 /** The operations on virtual accounts: 18 and E5. */
-export const virtualAccounts: readonly Served[] = [
-  serve("putVirtualAccount", putVirtualAccount, {
-    description: `${REPLACES}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not hold.`,
-    answers: "VirtualAccount",
-    manifest: { $ref: refTo("VirtualAccountManifest") },
-  }),
-  serve("listVirtualAccounts", listVirtualAccounts, { description: "Newest first.", answers: "VirtualAccount" }),
-];
+export const resource: Resource = {
+  section: accountsSection,
+  operations: [
+    serve("putVirtualAccount", putVirtualAccount, {
+      description: `${REPLACES}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not hold.`,
+      answers: "VirtualAccount",
+      manifest: { $ref: refTo("VirtualAccountManifest") },
+    }),
+    serve("listVirtualAccounts", listVirtualAccounts, { description: "Newest first.", answers: "VirtualAccount" }),
+  ],
+  references: [{ kind: "virtual-account", existing: namesOf }],
+  seeds: { "virtual-account": { ...seedByDryRun("putVirtualAccount"), prepare: takeSecret } },
+  snapshot: [accountsOfSnapshot],
+  manifestSchemas: accountManifest,
+};
 
 async function storeFaults(database: Kysely<Tables>, manifest: JsonObject): Promise<readonly ErrorDetail[]> {
   const faults = secretStoreFaults(manifest);
@@ -137,4 +154,16 @@ function withExpiry<Row extends KeptAccount>(text: JsonText<Row>, day: string | 
 
 function grantsOf(manifest: JsonObject) {
   return permissionGrants(`virtualaccount:${nameOf(manifest)}`, manifest);
+}
+
+// A folder may hold the secret that an account keeps its token in: it is the account's from the beginning.
+async function takeSecret(manifest: JsonObject, context: Context): Promise<void> {
+  const [account, path] = [text(manifest.name), builtinPath(manifest)];
+  if (account === undefined || path === null) return;
+  await context.store.write((transaction) => giveToAccount(transaction, { account, path, maker: seeder }));
+}
+
+async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {
+  const rows = await database.selectFrom("virtual_accounts").select("name").where("name", "in", keys).execute();
+  return rows.map(({ name }) => name);
 }

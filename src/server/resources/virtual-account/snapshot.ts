@@ -1,18 +1,18 @@
 import type { Transaction } from "kysely";
-import { type JsonObject, text } from "../../../contract/json.ts";
+import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { type Copied, refused } from "../../snapshot/copied.ts";
+import { type Copied, copier, refused } from "../../snapshot/copied.ts";
+import { partOf, type SnapshotPart } from "../../snapshot/part.ts";
 import { readFacts } from "../../snapshot/reading.ts";
-import { makeAccount } from "./account.ts";
+import { giveToAccount } from "../secret-group/rows.ts";
+import { builtinPath, makeAccount } from "./account.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 
+const ROWS = "virtualAccounts";
+
 /** Copies a virtual account and its roles; its tokens stay where they are, so that nobody can act as it here. */
-export async function copyAccount(
-  transaction: Transaction<Tables>,
-  row: JsonObject,
-  context: Context,
-): Promise<Copied> {
+async function copyAccount(transaction: Transaction<Tables>, row: JsonObject, context: Context): Promise<Copied> {
   const { id, manifest, ...facts } = readFacts(row, timestamp(context));
   const name = text(manifest.name) || text(row.name);
   if (!name) return refused("its manifest lacks its name");
@@ -24,3 +24,15 @@ export async function copyAccount(
   );
   return { result: "copied", resource: `virtual-account/${name}` };
 }
+
+/** Copies virtual accounts; at the end each has the secret that it keeps its token in, as it has it there. */
+export const accountsOfSnapshot: SnapshotPart = {
+  ...partOf("virtual-account", { rows: ROWS, operation: "putVirtualAccount", copy: copyAccount }),
+  finish: async (transaction, snapshot) => {
+    for (const { name, manifest } of snapshot[ROWS] ?? []) {
+      const declared = isObject(manifest) ? manifest : {};
+      const [account, path] = [text(declared.name) || text(name), builtinPath(declared)];
+      if (account && path !== null) await giveToAccount(transaction, { account, path, maker: copier });
+    }
+  },
+};

@@ -1,4 +1,5 @@
-import type { Schema } from "./schema.ts";
+import { manifestName } from "../../openapi/manifest-name.ts";
+import type { Schema, Schemas } from "../../openapi/schema.ts";
 
 /** Name of a secret group. */
 export const groupName: Schema = {
@@ -48,3 +49,29 @@ export const secretList: Schema = {
   },
   examples: [[{ key: "db-password", value: "s3cret-Value" }]],
 };
+
+/** The manifest of a secret group. */
+export function groupManifest(schemas: Schemas, unknownFields: "refuse" | "allow"): Schemas {
+  return {
+    SecretGroupManifest: {
+      title: "Secret group",
+      description: "A group of secrets with their values",
+      type: "object",
+      required: ["type", "name", "secrets"],
+      properties: {
+        type: { title: "Type", description: "Kind of manifest: `secret-group`", const: "secret-group" },
+        name: groupName,
+        integrationId: { ...integrationId, type: ["string", "null"] },
+        secrets: secretList,
+        collaborators: {
+          ...schemas[manifestName("workspace")]?.properties?.collaborators,
+          description:
+            "Who may use the group's secrets in manifests: the role `secret-group-user`; replaced by each write",
+          examples: [[{ subject: "team:ml-platform", role_id: "secret-group-user" }]],
+        },
+      },
+      additionalProperties: unknownFields === "allow",
+      examples: [{ type: "secret-group", name: "platform", secrets: [{ key: "db-password", value: "s3cret-Value" }] }],
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Schema, Schemas } from "./schema.ts";
+
+const folder = join(import.meta.dirname, "../../../schemas/components");
+
+/** The schemas of what replies carry, from `schemas/components`. */
+export const components: Schemas = Object.fromEntries(
+  readdirSync(folder)
+    .toSorted()
+    .map((file) => [basename(file, ".json"), readComponent(join(folder, file))]),
+);
+
+function readComponent(path: string): Schema {
+  return JSON.parse(readFileSync(path, "utf8")) as Schema;
+}
