@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { openApiDocument } from "../../src/server/openapi/document.ts";
+import { referencePage } from "../../src/server/reference/page.ts";
+import { serve } from "../support/server.ts";
+
+test.each([
+  [[], { documentedOnly: false, unknownFields: "refuse" }],
+  [["--documented-only", "--unknown-fields", "allow"], { documentedOnly: true, unknownFields: "allow" }],
+] as const)("a bundle answers the reference that its build has rendered (serve %j)", async (flags, options) => {
+  const { url } = await serve([...flags]);
+  const document = openApiDocument(options);
+  expect(await (await fetch(`${url}/openapi.json`)).text()).toBe(JSON.stringify(document));
+  expect(await (await fetch(`${url}/docs`)).text()).toBe(referencePage(document));
+  expect((await fetch(`${url}/docs/style.css`)).headers.get("content-type")).toMatch(/^text\/css/);
+});
