@@ -124,9 +124,10 @@ function decideOne(
   });
 }
 
-// Where one recorded resource that can be read is gone, the ledger is doubted about those that cannot be read.
-function hasVanished({ recorded, live }: PlanInput): boolean {
-  return recorded.keys().some((identity) => live.get(identity)?.state === "absent");
+// Where a recorded resource that can be read is gone, the ledger is not trusted about those that cannot be read. One
+// that has left the source as well was deleted on purpose, and says nothing about the others.
+function hasVanished({ recorded, declared, live }: PlanInput): boolean {
+  return recorded.keys().some((identity) => declared.has(identity) && live.get(identity)?.state === "absent");
 }
 
 function obstacleOf(

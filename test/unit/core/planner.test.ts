@@ -62,13 +62,23 @@ describe("what cannot be read", () => {
     expect([at(day), at(day + 1)]).toEqual(["keep", "ensure"]);
   });
 
-  test("is ensured at once where something recorded that can be read is gone", () => {
+  test("is ensured at once where something recorded and declared is gone", () => {
     const gone = recorded(service({ name: "gone" }));
     const { decisions } = plan([declare(team)], {
       live: { "team/ml": unread, [gone.identity]: absent },
       recorded: [recorded(team), gone],
+      declared: [gone.identity],
     });
     expect(decisions.get("team/ml")?.action).toBe("ensure");
+  });
+
+  test("is not sent again where something recorded has left the source and live", () => {
+    const gone = recorded(service({ name: "gone" }));
+    const { plan: made } = plan([declare(team)], {
+      live: { "team/ml": unread, [gone.identity]: absent },
+      recorded: [recorded(team), gone],
+    });
+    expect(made.steps).toMatchObject([{ identity: "team/ml", action: "keep", reason: "by-ledger" }]);
   });
 
   test("is updated where the manifest moved, by its cause and against the recorded echo", () => {
