@@ -122,34 +122,47 @@ function told(
   seen: readonly Seen[],
   recollection: Recollection | null,
 ): Survey | null {
-  const index = Map.groupBy(seen, ({ key }) => key);
+  const find = kind.versions === undefined ? findByKey(seen) : findVersion(seen);
   const live = new Map<Identity, Live>();
   for (const identity of identities) {
-    const found = liveOf(kind, identity, index, recollection);
+    const found = liveFrom(identity, find(splitIdentity(identity).key), recollection);
     if (found === null) return null;
     live.set(identity, found);
   }
   return { liveOf: (identity) => live.get(identity) ?? ABSENT, rows: seen.flatMap(({ row }) => row ?? []) };
 }
 
-function liveOf(
-  kind: Kind,
-  identity: Identity,
-  index: ReadonlyMap<string, readonly Seen[]>,
-  recollection: Recollection | null,
-): Live | null {
-  const { key } = splitIdentity(identity);
-  if (kind.versions === undefined) return liveFrom(identity, index.get(key)?.[0], recollection);
-  const { name, version } = splitVersion(key);
-  const rows = (index.get(name) ?? []).toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
-  const seen = version === null ? rows[0] : rows.find((candidate) => candidate.version === version);
-  const newest = rows[0]?.version ?? null;
-  return seen === undefined && newest !== null ? { state: "absent", newest } : liveFrom(identity, seen, recollection);
+/** The row that stands for a resource; where there is none, the newest version that its name has. */
+type Found = { readonly row: Seen | undefined; readonly newest?: number | null };
+
+function findByKey(seen: readonly Seen[]): (key: string) => Found {
+  const index = Map.groupBy(seen, ({ key }) => key);
+  return (key) => ({ row: index.get(key)?.[0] });
+}
+
+function findVersion(seen: readonly Seen[]): (key: string) => Found {
+  const newestFirst = seen.toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
+  const index = Map.groupBy(newestFirst, ({ key }) => key);
+  // Each name once: it may have as many versions as are asked for.
+  const numbered = new Map<string, ReadonlyMap<number | null, Seen>>();
+  return (key) => {
+    const { name, version } = splitVersion(key);
+    const rows = index.get(name) ?? [];
+    if (version === null) return { row: rows[0] };
+    // Of rows with one number the first one counts.
+    const byNumber = numbered.get(name) ?? new Map(rows.toReversed().map((row) => [row.version, row]));
+    numbered.set(name, byNumber);
+    return { row: byNumber.get(version), newest: rows[0]?.version ?? null };
+  };
 }
 
 // Null where the row would have to be read and was not.
-function liveFrom(identity: Identity, seen: Seen | undefined, recollection: Recollection | null): Live | null {
-  if (seen === undefined) return ABSENT;
+function liveFrom(
+  identity: Identity,
+  { row: seen, newest = null }: Found,
+  recollection: Recollection | null,
+): Live | null {
+  if (seen === undefined) return newest === null ? ABSENT : { state: "absent", newest };
   if (seen.row !== null) return { state: "present", row: seen.row };
   return recollection?.isKept(identity, seen.imprint) ? UNREAD : null;
 }
