@@ -1,6 +1,8 @@
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../support/folder.ts";
 import { everyKind, foundations, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
 import { planOf, reportOf } from "../support/result.ts";
@@ -44,6 +46,14 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
       const hint = /^error: no control plane is named\n {2}→ name one with --server URL .*--embedded/;
       expectRefusal(await source.run(args), 3, hint);
     }
+  });
+
+  test("a configuration that names a sink which does not exist says which ones do", async () => {
+    const source = await sourceOf(everyKind);
+    const config = join(await temporaryFolder(), "operator.yaml");
+    await writeFile(config, "sinks: [vault]\n");
+    const ended = await source.run(["plan", "--embedded", "--config", config]);
+    expectRefusal(ended, 3, /^error: sinks: there is no sink vault\n {2}→ name one of these: file$/m);
   });
 
   test("apply without a terminal wants --yes or a plan", async () => {
