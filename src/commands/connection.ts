@@ -1,90 +1,123 @@
+import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { openSession, type Session } from "../engine/session.ts";
+import { openSession } from "../engine/session.ts";
 import type { SinkType } from "../engine/sink.ts";
-import { defaultSink } from "../engine/sinks/index.ts";
+import { defaultSink, sinks } from "../engine/sinks/index.ts";
+import type { Connection, Rules, TargetServer, TargetState } from "../engine/target.ts";
 import { printable } from "../render/escape.ts";
+import type { OperatorConfig } from "../source/config.ts";
 import { openState } from "../state/open.ts";
-import type { State } from "../state/state.ts";
-import { buildOf } from "./build.ts";
 import type { Invocation } from "./command.ts";
-import { tellForgotten } from "./forgotten.ts";
-import type { Prepared } from "./prepare.ts";
+import { milliseconds } from "./rules.ts";
 import { attach, namedServer, noServer, type ServerChoice } from "./server-choice.ts";
-import { readStateKey } from "./state-key.ts";
-import { endAfter, sayWait } from "./terminal.ts";
+import { endAfter, sayWait, type Terminal } from "./terminal.ts";
+import { terminalLog } from "./terminal-log.ts";
 
-/** A session, and what else ends with the command. */
-export type Connected = {
-  readonly session: Session;
-  readonly state: State;
-  readonly [Symbol.asyncDispose]: () => Promise<void>;
+/** What a command does with its server. */
+export type ServerUse = {
+  /** Whether nothing is written to the control plane: then state is not locked. */
+  readonly reading: boolean;
+  /** Whether nobody sits at the terminal, as for a daemon. @default false */
+  readonly unattended?: boolean;
+  /** The operator keys that are honoured. */
+  readonly operator: OperatorConfig;
 };
 
-/** Opens the state folder and a session with the chosen control plane, starting the embedded one where asked to. */
-export async function openConnection(
-  { flags, terminal }: Invocation,
-  { settings, operator, repository, rememberWith }: Prepared,
-  { reading, unattended = false }: { readonly reading: boolean; readonly unattended?: boolean },
-): Promise<Connected> {
-  if (flags.timeout === undefined) endAfter(repository.timeout, terminal);
-  const onForgotten = tellForgotten(terminal);
-  const state = await openState(settings.state, { keyText: readStateKey(terminal), reading, onForgotten });
-  if (state.isWritable) rememberWith(state.key);
-  await using resources = new AsyncDisposableStack();
-  const choice = await chooseServer();
+/** Connects with the chosen control plane when first asked to, starting the embedded one where that is chosen. */
+export function connector(invocation: Invocation, state: TargetState, use: ServerUse): TargetServer & AsyncDisposable {
+  // Now, so that a sink that there is not is refused before anything is read.
+  const sink = chosenSink(invocation, use.operator);
+  const resources = new AsyncDisposableStack();
+  let connected: Promise<Connection> | null = null;
+  return {
+    connect: (rules) => {
+      connected ??= open(invocation, state, { ...use, sink }, rules, resources);
+      return connected;
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+async function open(
+  invocation: Invocation,
+  { folder, readKey, build, onForgotten }: TargetState,
+  use: ServerUse & { readonly sink: SinkType | null },
+  rules: Rules,
+  resources: AsyncDisposableStack,
+): Promise<Connection> {
+  const { flags, terminal } = invocation;
+  const { reading, operator } = use;
+  endAfter(rules.timeout, terminal);
+  const state = await openState(folder, { keyText: readKey(), reading, onForgotten });
+  const choice = await chooseServer(invocation, folder, operator, resources);
   const session = await openSession({
     server: choice,
     token: choice.token,
     state,
-    folder: settings.state,
+    folder,
     onForgotten,
-    sink: settings.sink ?? (choice.name === "embedded" ? defaultSink : sinkUnchosen()),
-    registersModels: settings.registersModels,
-    build: buildOf(terminal.program),
-    concurrency: settings.concurrency,
-    requestTimeout: settings.requestTimeoutMs,
-    connectTimeout: settings.connectTimeoutMs,
-    retryWait: settings.retryWaitMs,
+    sink: use.sink ?? sinkUnchosen(choice, use, terminal),
+    registersModels: operator.modelVersionWrite === "post",
+    build,
+    concurrency: rules.concurrency,
+    requestTimeout: rules.requestTimeoutMs,
+    connectTimeout: milliseconds(flags.connectTimeout) ?? 10_000,
+    retryWait: milliseconds(flags.retryWait) ?? 60_000,
     onWait: (text) => sayWait(terminal, text),
     stopping: terminal.stopping,
-    ...(settings.caFile === null ? {} : { caFile: settings.caFile }),
+    ...(flags.caFile === undefined ? {} : { caFile: resolve(terminal.cwd, flags.caFile) }),
     env: terminal.env,
     userAgent: "holdfast",
     // Reads end at once when asked to; a write in flight is finished.
     signal: reading ? terminal.stopping : terminal.signal,
-    log: settings.log,
+    log: terminalLog(invocation),
   });
   resources.use(session);
-  const owned = resources.move();
-  return { session, state, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  if (!reading) resources.use(await state.lock());
+  return { session, state };
+}
 
-  async function chooseServer(): Promise<ServerChoice> {
-    const wish = {
-      server: flags.server ?? operator.server ?? null,
-      embedded: flags.embedded ?? false,
-      tokenFile: flags.tokenFile ?? operator.tokenFile ?? null,
-    };
-    if (flags.server !== undefined && wish.embedded) {
-      throw new HoldfastError("invalid", "--server and --embedded exclude each other", { hint: "give one of them" });
-    }
-    if (wish.embedded) {
-      const attached = await attach(settings.state, { signal: terminal.stopping });
-      if (attached !== null) return attached;
-      // Only who serves it pays for loading it.
-      const { startEmbedded } = await import("./embedded.ts");
-      const embedded = await startEmbedded(settings.state, settings.log, terminal);
-      resources.use(embedded);
-      return embedded.choice;
-    }
-    if (wish.server !== null) return namedServer(wish.server, wish, terminal);
-    const attached = await attach(settings.state, { signal: terminal.stopping });
-    if (attached === null) throw noServer();
-    terminal.stderr.write(`using the embedded control plane at ${printable(attached.url)}\n`);
+function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, { env }: Terminal): SinkType | null {
+  if (choice.name === "embedded") return defaultSink;
+  // Nobody reads where an unattended run has put a one-time token, so it must be told where they may go.
+  return unattended || env.CI ? null : defaultSink;
+}
+
+// The first one that is named; a misspelt one must not leave tokens with none.
+function chosenSink({ flags }: Invocation, operator: OperatorConfig): SinkType | null {
+  const names = flags.sink === undefined ? (operator.sinks ?? []) : [flags.sink];
+  const chosen = names.map((name) => {
+    const sink = sinks.find((one) => one.name === name);
+    if (sink !== undefined) return sink;
+    const known = sinks.map((one) => one.name).join(", ");
+    throw new HoldfastError("invalid", `sinks: there is no sink ${name}`, { hint: `name one of these: ${known}` });
+  });
+  return chosen[0] ?? null;
+}
+
+async function chooseServer(
+  invocation: Invocation,
+  folder: string,
+  operator: OperatorConfig,
+  resources: AsyncDisposableStack,
+): Promise<ServerChoice> {
+  const { flags, terminal } = invocation;
+  const server = flags.server ?? operator.server ?? null;
+  const embedded = flags.embedded ?? false;
+  if (flags.server !== undefined && embedded) {
+    throw new HoldfastError("invalid", "--server and --embedded exclude each other", { hint: "give one of them" });
+  }
+  if (!embedded && server !== null) {
+    const tokenFile = flags.tokenFile ?? operator.tokenFile ?? null;
+    return namedServer(server, { server, embedded, tokenFile }, terminal);
+  }
+  const attached = await attach(folder, { signal: terminal.stopping });
+  if (attached !== null) {
+    if (!embedded) terminal.stderr.write(`using the embedded control plane at ${printable(attached.url)}\n`);
     return attached;
   }
-
-  // Nobody reads where an unattended run has put a one-time token, so it must be told where they may go.
-  function sinkUnchosen(): SinkType | null {
-    return unattended || terminal.env.CI ? null : defaultSink;
-  }
+  if (!embedded) throw noServer();
+  // Only who serves it pays for loading it.
+  const { startEmbedded } = await import("./embedded.ts");
+  return resources.use(await startEmbedded(folder, terminalLog(invocation), terminal)).choice;
 }

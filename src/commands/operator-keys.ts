@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Json, JsonObject } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
-import type { Config } from "../source/config.ts";
+import type { ConfigFile, OperatorConfig } from "../source/config.ts";
 import { contentTop } from "../source/root.ts";
 import { type Confirmation, confirmationFolder, isConfirmed, keepConfirmation } from "./confirmations.ts";
 import { confirm, isInteractive, type Terminal } from "./terminal.ts";
@@ -11,14 +11,25 @@ import { confirm, isInteractive, type Terminal } from "./terminal.ts";
 /** Where the source is, and whether a person may be asked: a daemon never asks. */
 export type Asking = { readonly root: string; readonly mayAsk: boolean };
 
+/** The operator keys of a configuration that are honoured; those of a later file replace those of an earlier one. */
+export async function honouredOperatorKeys(
+  files: readonly ConfigFile[],
+  asking: Asking,
+  terminal: Terminal,
+): Promise<OperatorConfig> {
+  let keys: OperatorConfig = {};
+  for (const file of files) keys = { ...keys, ...(await honouredKeys(file, asking, terminal)) };
+  return keys;
+}
+
 /** As much of one value as a person can be expected to read before saying yes to it. */
 const LONGEST_SHOWN = 2048;
 
 /**
- * The operator keys that are honoured: all of a file outside the source; of the source's own file, which a pull request
+ * The operator keys of one file that are honoured: all of a file outside the source; of the source's own file, which a pull request
  * can change, only what a person at a terminal has confirmed once, and never a token file.
  */
-export async function honouredKeys(config: Config, asking: Asking, terminal: Terminal): Promise<Config["operator"]> {
+async function honouredKeys(config: ConfigFile, asking: Asking, terminal: Terminal): Promise<OperatorConfig> {
   const { isInSource, operator, operatorKeys, file } = config;
   if (!isInSource || operatorKeys.length === 0 || file === null) return operator;
   if (!isInteractive(terminal)) throw refusal(config, "which only the operator may");
@@ -35,7 +46,7 @@ export async function honouredKeys(config: Config, asking: Asking, terminal: Ter
   return honoured;
 }
 
-function shown(config: Config, { keys }: Confirmation): string {
+function shown(config: ConfigFile, { keys }: Confirmation): string {
   const lines = Object.entries(keys).map(([key, value]) => {
     const text = ascii(value);
     if (text.length > LONGEST_SHOWN) throw refusal(config, `and \`${key}\` is too long to be confirmed`);
@@ -53,7 +64,7 @@ function ascii(value: Json): string {
   );
 }
 
-function refusal({ file, operatorKeys }: Config, why: string, before?: string): HoldfastError {
+function refusal({ file, operatorKeys }: ConfigFile, why: string, before?: string): HoldfastError {
   const instead = "use flags, the environment, or a file outside the source with --config";
   return new HoldfastError("invalid", `${file} sets ${operatorKeys.join(", ")}, ${why}`, {
     hint: before === undefined ? `a pull request could change it: ${instead}` : `${before}, or ${instead}`,

@@ -1,27 +1,34 @@
 import { sortDiagnostics } from "../core/diagnostic.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { ValidationReport } from "../core/report.ts";
+import { readDesired } from "../engine/read-desired.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
 import type { Invocation } from "./command.ts";
-import { prepare } from "./prepare.ts";
+import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
+import { viewOf } from "./view.ts";
 
 /** Checks manifests offline. */
 export async function run(invocation: Invocation): Promise<number> {
-  const { loaded, diagnostics, selected, isWhole, settings } = await prepare(invocation);
-  const files = isWhole ? loaded.files : new Set(selected.map(({ file }) => file)).size;
+  const { terminal } = invocation;
+  const view = viewOf(invocation);
+  await using target = await openTarget(invocation, { reading: true });
+  const { desired, event, rules } = await readDesired(target, terminal);
+  const { manifests, isWhole } = desired;
+  const files = isWhole ? event.files : new Set(manifests.map(({ file }) => file)).size;
+  const diagnostics = event.selected;
   const report: ValidationReport = {
     format_version: "1.0",
-    summary: { files, manifests: selected.length, ...severityCounts(diagnostics) },
+    summary: { files, manifests: manifests.length, ...severityCounts(diagnostics) },
     diagnostics: sortDiagnostics(diagnostics),
   };
   const { errors, warnings } = report.summary;
-  const declared = isWhole ? loaded.documents : null;
+  const declared = isWhole ? event.documents : null;
   const text =
-    diagnosticsText(diagnostics, settings.diagnosticView) +
-    validationLine({ ...report.summary, declared, strict: settings.strict });
-  await writeResult(invocation.terminal, settings.output === "json" ? jsonText(report) : text);
-  if (loaded.files === 0) invocation.terminal.stderr.write("warning: no manifest files were found\n");
-  return errors > 0 || (settings.strict && warnings > 0) ? exitCodes.invalid : 0;
+    diagnosticsText(diagnostics, view.diagnosticView) +
+    validationLine({ ...report.summary, declared, strict: rules.strict });
+  await writeResult(terminal, view.output === "json" ? jsonText(report) : text);
+  if (event.files === 0) terminal.stderr.write("warning: no manifest files were found\n");
+  return errors > 0 || (rules.strict && warnings > 0) ? exitCodes.invalid : 0;
 }

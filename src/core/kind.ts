@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../contract/json.ts";
 import type { DryRunOperation, GetOperation, ListOperation, Replies, WriteOperation } from "../contract/operations.ts";
-import type { Reference } from "./manifest.ts";
+import { type Identity, type Reference, splitIdentity } from "./manifest.ts";
 
 /** What live says of one resource, read from any reply that carries it. */
 export type LiveRow = {
@@ -97,6 +97,15 @@ export type KindFor<Declared> = Omit<Kind, "key" | "references" | "issuesToken">
 /** Defines a kind; from here on its manifests are plain objects that have passed its schema. */
 export function defineKind<Declared>(kind: KindFor<Declared>): Kind {
   return kind as unknown as Kind;
+}
+
+/** The workspace, repo or cluster that a resource is shown under; null for the whole tenant. */
+export function groupOf(
+  { identity }: { readonly identity: Identity },
+  kindOf: (type: string) => Kind | undefined,
+): string | null {
+  const { kind, key } = splitIdentity(identity);
+  return kindOf(kind)?.group(key) ?? null;
 }
 
 /** Types the row readers of a kind by the reply of the operation they belong to. */

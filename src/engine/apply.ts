@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Decision } from "../core/decide.ts";
+import type { ProgressEvent } from "../core/events.ts";
 import { keepIgnored } from "../core/keep-ignored.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
@@ -12,12 +13,13 @@ import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Step, writes } from "../core/plan.ts";
 import type { Planned } from "../core/planner.ts";
 import { opened, type Recorded, type RecordedHead, saysExactly, saysTheSame } from "../core/recorded.ts";
-import { type ApplyReport, type Outcome, type RolloutResult, summariseOutcomes } from "../core/report.ts";
+import { type ApplyReport, type RolloutResult, summariseOutcomes } from "../core/report.ts";
 import { StoreError, storeFault } from "../store/store-error.ts";
 import { announced } from "./announce.ts";
 import { type Ended, endedFrom, held, skipped, untouched } from "./ended.ts";
 import { ended, type Job, receiptOf, type WritingContext, type Written } from "./job.ts";
 import { carries } from "./judge.ts";
+import { placeOf } from "./place.ts";
 import { receiptFrom } from "./receipt.ts";
 import { followRollout } from "./rollout.ts";
 import { schedule, type Task } from "./schedule.ts";
@@ -26,16 +28,6 @@ import { write } from "./write.ts";
 
 const UNRECORDED = "ledger-unwritable";
 const recordTrouble = "nothing more is sent, and the next run looks at what was";
-
-/** Something to tell a person while an apply runs. */
-export type Progress =
-  | { readonly what: "started"; readonly step: Step }
-  | { readonly what: "finished"; readonly step: Step; readonly outcome: Outcome }
-  | { readonly what: "rollout"; readonly step: Step; readonly status: string }
-  /** Nothing has happened for some seconds: what is waited for, and until when. */
-  | { readonly what: "waiting"; readonly text: string }
-  /** Its rollout is not waited for, and ends on its own. */
-  | { readonly what: "left"; readonly step: Step; readonly ending: Promise<RolloutResult> };
 
 /** What an apply works on. */
 export type Applying = Omit<WritingContext, "takeTurn" | "isStopped" | "onTrouble" | "onWait"> & {
@@ -48,7 +40,9 @@ export type Applying = Omit<WritingContext, "takeTurn" | "isStopped" | "onTroubl
   /** Follow rollouts to their end. */
   readonly wait: boolean;
   readonly failFast: boolean;
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: ProgressEvent) => void;
+  /** Told of work that goes on when the apply is over: the rollouts that it did not wait for. */
+  readonly onLeft: (work: Promise<void>) => void;
 };
 
 /** An apply's report, with where its one-time tokens went. */
@@ -210,7 +204,7 @@ function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Deci
 async function follow(step: Step, written: Written, end: Ended, on: Running): Promise<Ended> {
   const rollout = await rolloutOf(step, written, on);
   const outcome = { ...end.outcome, rollout };
-  on.onProgress({ what: "finished", step, outcome });
+  on.onProgress({ what: "finished", step, outcome, place: placeOf(outcome, on.manifests) });
   return { ...end, outcome };
 }
 
@@ -237,7 +231,8 @@ async function rolloutOf(step: Step, written: Written, on: Running): Promise<Rol
     on.rollouts.open -= 1;
   });
   if (isOver) return ending;
-  on.onProgress({ what: "left", step, ending });
+  const { identity } = step;
+  on.onLeft(ending.then((rollout) => on.onProgress({ what: "rolled-out", identity, rollout })));
   return "progressing";
 }
 

@@ -20,6 +20,7 @@ export type FollowOptions = Pick<
   | "wait"
   | "failFast"
   | "onProgress"
+  | "onLeft"
   | "requestTimeoutMs"
   | "rolloutTimeoutMs"
   | "now"

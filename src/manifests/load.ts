@@ -4,7 +4,7 @@ import type { Kind } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { Limits } from "../source/limits.ts";
 import { pacer } from "../source/pace.ts";
-import type { Revision, SourceFile } from "../source/revision.ts";
+import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { formatOf } from "../yaml/document.ts";
 import { AsideReader } from "../yaml/worker-reader.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
@@ -63,7 +63,7 @@ export type Loaded = {
 
 /** Turns a revision into resolved manifests, with every fault of the whole at once. */
 export async function load(
-  revision: Revision,
+  revision: RevisionFiles,
   options: LoadOptions,
   { signal }: { signal: AbortSignal },
 ): Promise<Loaded> {
@@ -109,7 +109,7 @@ export async function load(
 type Reading = Omit<DeclareOptions, "aside"> & Pick<LoadOptions, "remembered" | "threads">;
 
 // What was read before is recalled; the rest is read here and by other threads, and what is read aside waited for.
-async function readAll({ files }: Revision, reading: Reading): Promise<readonly ReadFile[]> {
+async function readAll({ files }: RevisionFiles, reading: Reading): Promise<readonly ReadFile[]> {
   const { allowLiteralSecrets, limits, unknownFields, now, pause } = reading;
   await using aside = new AsideReader();
   const read = new Map<SourceFile, ReadFile>();

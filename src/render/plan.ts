@@ -1,4 +1,5 @@
 import { compareText } from "../core/diagnostic.ts";
+import type { Identity } from "../core/manifest.ts";
 import type { NotUsed } from "../core/not-used.ts";
 import { type Change, glyphs, type Plan, type PlanSummary, reasonText, type Step } from "../core/plan.ts";
 import { counted } from "./count.ts";
@@ -106,8 +107,8 @@ function orphanText(orphans: readonly Step[], view: PlanView): readonly string[]
 }
 
 /** What is live but neither declared nor recorded, one line each. */
-export function unmanagedText(rows: readonly { readonly identity: string }[], paint: Paint): string {
-  if (rows.length === 0) return "Unmanaged: nothing\n";
-  const lines = rows.map(({ identity }) => `  ${printable(identity)}`).toSorted(compareText);
+export function unmanagedText(identities: readonly Identity[], paint: Paint): string {
+  if (identities.length === 0) return "Unmanaged: nothing\n";
+  const lines = identities.map((identity) => `  ${printable(identity)}`).toSorted(compareText);
   return `${[paint("bold", "Unmanaged: live, neither declared nor recorded"), ...lines].join("\n")}\n`;
 }

@@ -22,7 +22,7 @@ import type { Limits } from "./limits.ts";
 import { HEAD_BYTES } from "./open.ts";
 import { pacer } from "./pace.ts";
 import { prefixIn, type Repository } from "./repository.ts";
-import type { Revision, SourceFile } from "./revision.ts";
+import type { RevisionFiles, SourceFile } from "./revision.ts";
 
 /** Which commit is read, and what of it. */
 export type CommitOptions = {
@@ -40,7 +40,7 @@ export type CommitOptions = {
 type Stop = { readonly signal: AbortSignal };
 
 /** Reads a commit of the local repository as the source would be there, without checking anything out. */
-export async function readRef(options: CommitOptions, stop: Stop): Promise<Revision> {
+export async function readRef(options: CommitOptions, stop: Stop): Promise<RevisionFiles> {
   const root = realpathSync(options.root);
   const { repository } = options;
   if (repository === null) throw noRepository(root);

@@ -20,7 +20,7 @@ import { CONFIG_NAME, isInside } from "./root.ts";
 type Given<Keys extends keyof HoldfastConfig> = { readonly [Key in Keys]?: NonNullable<HoldfastConfig[Key]> };
 
 /** Keys that a pull request may change, and that the source's own file therefore sets. */
-type RepositoryConfig = Given<
+export type RepositoryConfig = Given<
   | "paths"
   | "ignore"
   | "external"
@@ -33,12 +33,12 @@ type RepositoryConfig = Given<
 >;
 
 /** Keys that say where credentials and writes go: honoured from the source's own file only for a person at a terminal. */
-type OperatorConfig = Given<
+export type OperatorConfig = Given<
   "server" | "tokenFile" | "state" | "sinks" | "notifications" | "sources" | "targets" | "modelVersionWrite"
 >;
 
 /** A configuration file, its two classes of keys apart. */
-export type Config = {
+export type ConfigFile = {
   /** Its path relative to the working directory; null when there is none. */
   readonly file: string | null;
   /** Whether it lies in the source, where a pull request can change it. */
@@ -59,10 +59,17 @@ export type ConfigOptions = {
   readonly file?: string | undefined;
 };
 
-const NONE: Config = { file: null, isInSource: false, repository: {}, operator: {}, operatorKeys: [], diagnostics: [] };
+const NONE: ConfigFile = {
+  file: null,
+  isInSource: false,
+  repository: {},
+  operator: {},
+  operatorKeys: [],
+  diagnostics: [],
+};
 
 /** Reads the configuration; a source without one has an empty one. */
-export async function readConfig({ root, cwd, file }: ConfigOptions): Promise<Config> {
+export async function readConfig({ root, cwd, file }: ConfigOptions): Promise<ConfigFile> {
   const isOwn = file === undefined;
   const named = resolve(cwd, file ?? join(root, CONFIG_NAME));
   const path = isOwn ? named : operatorFile(named);
@@ -77,8 +84,8 @@ export async function readConfig({ root, cwd, file }: ConfigOptions): Promise<Co
 /** Reads a configuration from bytes, such as those of a base commit. */
 export async function parseConfig(
   bytes: Uint8Array,
-  origin: Pick<Config, "isInSource"> & { readonly file: string },
-): Promise<Config> {
+  origin: Pick<ConfigFile, "isInSource"> & { readonly file: string },
+): Promise<ConfigFile> {
   await using aside = new AsideReader();
   const reading = { format: "yaml", limits: defaultLimits, worthy: null } as const;
   const { text, faults, documents } = readHere(bytes, reading) ?? (await aside.read(bytes, reading));
@@ -109,7 +116,7 @@ function operatorFile(path: string): string {
   }
 }
 
-function broken(file: string, what: string, isInSource: boolean): Config {
+function broken(file: string, what: string, isInSource: boolean): ConfigFile {
   return {
     ...NONE,
     file,
@@ -122,7 +129,7 @@ function second({ offset }: ParsedDocument) {
   return fault(offset, "too-many-documents", "a second document in the configuration", "Keep one.");
 }
 
-function split(value: JsonObject): Pick<Config, "repository" | "operator" | "operatorKeys"> {
+function split(value: JsonObject): Pick<ConfigFile, "repository" | "operator" | "operatorKeys"> {
   const given = Object.entries(value).filter(([, field]) => field !== null);
   const operator = given.filter(([key]) => classOf(key) === "operator");
   const repository = given.filter(([key]) => classOf(key) === "repository");

@@ -23,7 +23,7 @@ import { lookAt, openFile, type Room } from "./open.ts";
 import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
 import type { Repository } from "./repository.ts";
-import type { Revision } from "./revision.ts";
+import type { RevisionFiles } from "./revision.ts";
 import { slabs } from "./slabs.ts";
 import { isUntouched, stampOf } from "./stamp.ts";
 
@@ -43,7 +43,7 @@ export type FolderOptions = {
 };
 
 /** Reads a folder as it is now. */
-export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<Revision> {
+export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<RevisionFiles> {
   signal.throwIfAborted();
   const root = rootOf(options.root);
   const { repository } = options;

@@ -19,8 +19,8 @@ export type SourceFile = {
   readonly blob: string | null;
 };
 
-/** A source as it was at one moment: read once and whole, so that no pass mixes two. */
-export type Revision = {
+/** The files of a source as they were at one moment. */
+export type RevisionFiles = {
   /** The commit whose content this is, byte for byte; null for a folder that differs from its commit or has none. */
   readonly commit: string | null;
   /** When reading it began, epoch milliseconds. */

@@ -28,8 +28,9 @@ const borders: { readonly [room: string]: readonly string[] } = {
   state: outer,
   render: outer,
   engine: [...outer, "client", "yaml", "source", "manifests", "state", "render"],
+  daemon: [...outer, "client", "source", "manifests", "state", "render", "engine"],
   server: [...plumbing, "yaml"],
-  commands: [...outer, "client", "yaml", "source", "manifests", "state", "render", "engine", "server"],
+  commands: [...outer, "client", "yaml", "source", "manifests", "state", "render", "engine", "daemon", "server"],
   cli: [...outer, "commands", "render"],
 };
 
@@ -120,6 +121,8 @@ describe("the house", () => {
     ["src/manifests/probe.ts", "../engine/apply.ts"],
     ["src/engine/probe.ts", "../server/app.ts"],
     ["src/engine/probe.ts", "../commands/apply.ts"],
+    ["src/engine/probe.ts", "../daemon/daemon.ts"],
+    ["src/daemon/probe.ts", "../commands/watch.ts"],
     ["src/server/probe.ts", "../core/plan.ts"],
   ])("has a linter that refuses %s to import %s", (file, target) => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-borders-"));

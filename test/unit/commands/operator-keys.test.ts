@@ -3,8 +3,11 @@ import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { confirmationFolder, keepConfirmation } from "../../../src/commands/confirmations.ts";
+import { honouredOperatorKeys } from "../../../src/commands/operator-keys.ts";
 import { run as plan } from "../../../src/commands/plan.ts";
-import { type Prepared, prepare } from "../../../src/commands/prepare.ts";
+import { openTarget } from "../../../src/commands/target.ts";
+import type { OperatorConfig } from "../../../src/source/config.ts";
+import { readSourceConfig } from "../../../src/source/source-config.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { team } from "../../support/manifests.ts";
 import { folderOf, write } from "../source/source.ts";
@@ -19,7 +22,11 @@ async function scene(text = config) {
   const kept = join(home, ".local/state/holdfast/confirmed");
   const at = (answers?: readonly string[], env: TestTerminal["terminal"]["env"] = { HOME: home }) =>
     terminalOf({ cwd: root, env, ...(answers === undefined ? {} : { answers }) });
-  const read = ({ terminal }: TestTerminal): Promise<Prepared> => prepare({ args: [], flags: {}, terminal });
+  const read = async ({ terminal }: TestTerminal, { mayAsk = true } = {}): Promise<OperatorConfig> => {
+    const source = { root: terminal.cwd, cwd: terminal.cwd, repository: null, base: null };
+    const { files } = await readSourceConfig(source, { signal: terminal.stopping });
+    return honouredOperatorKeys(files, { root: terminal.cwd, mayAsk }, terminal);
+  };
   return { root, home, kept, at, read };
 }
 
@@ -27,15 +34,16 @@ describe("operator keys in the source's own configuration", () => {
   test("S41 are shown, and count once a person has confirmed exactly them", async () => {
     const { kept, at, read } = await scene();
     const first = at(["y"]);
-    const { operator, settings } = await read(first);
+    const operator = await read(first);
     expect(operator).toEqual({ server: "https://platform.example.com", state: "elsewhere" });
-    expect(settings.state).toMatch(/elsewhere$/);
+    await using target = await openTarget({ args: [], flags: {}, terminal: at([]).terminal }, { reading: true });
+    expect(target.state.folder).toMatch(/elsewhere$/);
     expect(first.stderr()).toContain('  server: "https://platform.example.com"\n  state: "elsewhere"\n');
     expect(lstatSync(kept).mode & 0o777).toBe(0o700);
     expect(readdirSync(kept).map((name) => lstatSync(join(kept, name)).mode & 0o777)).toEqual([0o600]);
 
     const second = at([]);
-    expect((await read(second)).operator).toEqual(operator);
+    expect(await read(second)).toEqual(operator);
     expect(second.stderr()).not.toContain("[y/N]");
   });
 
@@ -74,17 +82,16 @@ describe("operator keys in the source's own configuration", () => {
   test("S41 are not asked about by a daemon", async () => {
     const { at, read } = await scene();
     const daemon = at(["y"]);
-    const invocation = { args: [], flags: {}, terminal: daemon.terminal };
-    await expect(prepare(invocation, { mayAsk: false })).rejects.toThrow("which nobody has confirmed yet");
+    await expect(read(daemon, { mayAsk: false })).rejects.toThrow("which nobody has confirmed yet");
     expect(daemon.stderr()).toBe("");
     await read(at(["y"]));
-    expect((await prepare(invocation, { mayAsk: false })).operator.server).toBe("https://platform.example.com");
+    expect((await read(daemon, { mayAsk: false })).server).toBe("https://platform.example.com");
   });
 
   test("S41 never name a token file, confirmed or not", async () => {
     const { at, read } = await scene(`${config}tokenFile: /etc/passwd\n`);
     const person = at(["y"]);
-    expect((await read(person)).operator).toEqual({ server: "https://platform.example.com", state: "elsewhere" });
+    expect(await read(person)).toEqual({ server: "https://platform.example.com", state: "elsewhere" });
     expect(person.stderr()).toContain('tokenFile: "/etc/passwd"  (never read from a source: use --token-file)');
   });
 

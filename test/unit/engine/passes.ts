@@ -2,10 +2,10 @@ import { shapes } from "../../../src/contract/generated/shapes.ts";
 import type { OperationName } from "../../../src/contract/operations.ts";
 import { isDocumented, operation, operations } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";
+import type { ProgressEvent } from "../../../src/core/events.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
 import type { IgnoreRule } from "../../../src/core/ignore.ts";
 import type { Identity, Manifest } from "../../../src/core/manifest.ts";
-import type { Progress } from "../../../src/engine/apply.ts";
 import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
 import { type Looking, look } from "../../../src/engine/look.ts";
 import { openSession } from "../../../src/engine/session.ts";
@@ -88,12 +88,13 @@ export async function passes(url: string, folder?: string) {
     const chosen = whole.manifests.filter(({ identity }) => only.includes(identity));
     return { ...whole, manifests: chosen, isWhole: false };
   };
-  const progress: Progress[] = [];
+  const progress: ProgressEvent[] = [];
   const followOptions = (options: PassOptions): FollowOptions => ({
     ...common(options),
     wait: options.wait ?? true,
     failFast: options.failFast ?? false,
     onProgress: (one) => progress.push(one),
+    onLeft: () => undefined,
     requestTimeoutMs: options.deadline ?? 50,
     rolloutTimeoutMs: 5_000,
     stopping: options.stopping ?? new AbortController().signal,

@@ -27,7 +27,7 @@ import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { lookAt } from "../../../src/source/open.ts";
-import type { Revision, SourceFile } from "../../../src/source/revision.ts";
+import type { RevisionFiles, SourceFile } from "../../../src/source/revision.ts";
 import { AsideReader, type Cost } from "../../../src/yaml/worker-reader.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll } from "../../support/git.ts";
@@ -95,7 +95,7 @@ const written = ({ at, files: all }: RememberedSource) => ({
     return { path, stamp, digest, blob, content };
   }),
 });
-const reread = ({ files: all }: Revision, before: RememberedSource) =>
+const reread = ({ files: all }: RevisionFiles, before: RememberedSource) =>
   all.filter(({ path, digest }) => before.files.get(path)?.outside.digest !== digest).map(({ path }) => path);
 
 describe("a source read again", () => {
@@ -281,7 +281,7 @@ describe("a source read again", () => {
     const others = Array.from({ length: 10_000 }, (_, nth) => fileOf(`b${10_000 + nth}.yaml`, "x: 1\n"));
     const loaded = (text: string, remembered: RememberedSource) => {
       const sources = [fileOf("a.yaml", text), ...others];
-      const revision: Revision = { commit: null, at: Date.now(), root: "/", files: sources, diagnostics: [] };
+      const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", files: sources, diagnostics: [] };
       return load(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), remembered }, { signal });
     };
     const remembered = (await loaded("x: 1\n", noSource)).toRemember();

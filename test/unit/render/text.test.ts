@@ -356,7 +356,7 @@ function renderedWith(text: string, paint: Paint = plain) {
     outcomeText(failed, paint, () => text),
     driftText(drift, paint, text),
     diagnosticsText([told, { ...told, file: null }], { paint, excerptOf: () => ({ line: text, column: 1 }) }),
-    unmanagedText([{ identity: text }], paint),
+    unmanagedText([text], paint),
     tokensText(Array.from({ length: 12 }, () => ({ identity: text, location: `${text}/${text}` }))),
     sightText({ snapshot, unseen: [text] }),
     printableLines(`${text}\n${text}`),

@@ -8,7 +8,7 @@ import { findRepository } from "../../../src/source/find-repository.ts";
 import { headCommit, mergeBase, resolveCommit } from "../../../src/source/git.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import type { Repository } from "../../../src/source/repository.ts";
-import type { Revision } from "../../../src/source/revision.ts";
+import type { RevisionFiles } from "../../../src/source/revision.ts";
 import { commitAll, git } from "../../support/git.ts";
 import { brief, folderOf, pathsOf, read, signal, write } from "./source.ts";
 
@@ -42,7 +42,7 @@ describe("a commit", () => {
     const folder = await read(root);
     write(root, { "a.yaml": "changed", "new.yaml": "new", ".holdfastignore": "" });
     const revision = await at(root, "main");
-    const known = ({ files: all }: Revision) =>
+    const known = ({ files: all }: RevisionFiles) =>
       all.map(({ path, display, size, digest, blob }) => ({ path, display, size, digest, blob }));
     expect({ ...revision, files: known(revision) }).toEqual({ ...folder, commit, root, at: 0, files: known(folder) });
     expect(pathsOf(revision)).toEqual(["a.yaml", "sub/b.yml", "sub/deep/c.json"]);

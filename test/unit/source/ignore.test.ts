@@ -6,7 +6,7 @@ import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import type { Repository } from "../../../src/source/repository.ts";
-import type { Revision } from "../../../src/source/revision.ts";
+import type { RevisionFiles } from "../../../src/source/revision.ts";
 import { commitAll, git } from "../../support/git.ts";
 import { longestHold } from "../../support/hold.ts";
 import { type Files, folderOf, pathsOf, read, signal, write } from "./source.ts";
@@ -42,10 +42,10 @@ const line = fc
   .filter((text) => !/[^/]\*\*/.test(text.replace(/^!/, "")));
 const ignoreFile = fc.array(line, { maxLength: 4 }).map((lines) => lines.join("\n"));
 
-const faultsIn = ({ diagnostics }: Revision) =>
+const faultsIn = ({ diagnostics }: RevisionFiles) =>
   diagnostics.map(({ file, line, severity, code, summary }) => `${file}:${line} ${severity} ${code} ${summary}`);
 
-async function readCommit(root: string): Promise<Revision> {
+async function readCommit(root: string): Promise<RevisionFiles> {
   await commitAll(root, "Begin");
   const repository = await findRepository(root, { signal });
   return readRef({ root, repository, ref: "HEAD", cwd: root, limits: defaultLimits }, { signal });

@@ -6,7 +6,7 @@ import { type Loaded, type LoadRules, load } from "../../../src/manifests/load.t
 import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
-import type { Revision } from "../../../src/source/revision.ts";
+import type { RevisionFiles } from "../../../src/source/revision.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 /** Files by path; bytes where text would not do. */
@@ -38,14 +38,14 @@ export type ReadOptions = {
 };
 
 /** Reads a folder as a source. */
-export async function read(root: string, options: ReadOptions = {}): Promise<Revision> {
+export async function read(root: string, options: ReadOptions = {}): Promise<RevisionFiles> {
   const limits = { ...defaultLimits, ...options.limits };
   const repository = await findRepository(root, { signal });
   return readFolder({ ...options, root, cwd: root, repository, limits }, { signal });
 }
 
 /** The paths that were read. */
-export function pathsOf({ files }: Revision): readonly string[] {
+export function pathsOf({ files }: RevisionFiles): readonly string[] {
   return files.map(({ path }) => path);
 }
 
@@ -55,7 +55,7 @@ export async function loadFiles(files: Files, rules: LoadRules = {}): Promise<Lo
 }
 
 /** Loads a revision, on a fixed day. */
-export function loadRevision(revision: Revision, rules: LoadRules = {}): Promise<Loaded> {
+export function loadRevision(revision: RevisionFiles, rules: LoadRules = {}): Promise<Loaded> {
   const now = new Date("2026-11-21T12:00:00Z");
   return load(revision, { kindOf, rules, limits: defaultLimits, now }, { signal });
 }

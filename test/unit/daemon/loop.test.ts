@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createTrigger, loop } from "../../../src/engine/loop.ts";
+import { createTrigger, loop } from "../../../src/daemon/loop.ts";
 
 const HOUR = 3_600_000;
 

@@ -1,0 +1,56 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { HoldfastError } from "../core/errors.ts";
+import type { PlanEvent } from "../core/events.ts";
+import { writes } from "../core/plan.ts";
+import { parseSealedPlan, requireSealed, type SealedPlan } from "../core/sealed-plan.ts";
+import { planReport } from "../render/pass-report.ts";
+import type { Invocation } from "./command.ts";
+import { stayLean } from "./lean-heap.ts";
+import { confirm } from "./terminal.ts";
+import type { View } from "./view.ts";
+
+/** Says whether a plan may be carried out. */
+export type Approve = (planned: PlanEvent) => Promise<boolean>;
+
+/** Approves what the sealed plan says, what `--yes` agrees to, or what a person at the terminal does. */
+export async function createApproval({ flags, terminal }: Invocation, view: View): Promise<Approve> {
+  const sealed = flags.plan === undefined ? null : await readPlan(resolve(terminal.cwd, flags.plan));
+  let asked: string | null = null;
+  const isAgreed = async (planned: PlanEvent): Promise<boolean> => {
+    const { plan } = planned;
+    if (sealed !== null) requireSealed(sealed, plan);
+    if (sealed !== null || flags.yes) return true;
+    // An apply without writes asks nobody, but another writer may give it some.
+    const isFirst = asked === null;
+    if (!isFirst && asked !== plan.checksum) throw overtaken();
+    asked = plan.checksum;
+    if (!isFirst || !plan.steps.some(writes)) return true;
+    terminal.stderr.write(planReport({ ...planned, notUsed: [] }, { output: "text", paint: view.paint }));
+    return confirm("Apply this plan?", terminal);
+  };
+  return async (planned) => {
+    const isGood = await isAgreed(planned);
+    stayLean();
+    return isGood;
+  };
+}
+
+function overtaken(): HoldfastError {
+  return new HoldfastError("stale", "another writer has changed live since you were asked", { hint: "run it again" });
+}
+
+async function readPlan(path: string): Promise<SealedPlan> {
+  const problem = (cause: unknown): HoldfastError =>
+    new HoldfastError("invalid", `${path} is no plan of this version`, {
+      hint: "make one with plan --out FILE",
+      cause,
+    });
+  try {
+    const sealed = parseSealedPlan(JSON.parse(await readFile(path, "utf8")));
+    if (sealed === null) throw problem(null);
+    return sealed;
+  } catch (error) {
+    throw error instanceof HoldfastError ? error : problem(error);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { PassEvent } from "../core/events.ts";
+import { outcomeText } from "../render/apply.ts";
+import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
+import { printable } from "../render/escape.ts";
+import type { Invocation } from "./command.ts";
+import { sayWait } from "./terminal.ts";
+import type { View } from "./view.ts";
+
+/** Tells on stderr how a pass goes; what it comes to is for the command to show. */
+export function reportPass(
+  { flags, terminal }: Invocation,
+  view: View,
+  { onRead = () => undefined }: { readonly onRead?: () => void } = {},
+): (event: PassEvent) => void {
+  const { stderr } = terminal;
+  return (event) => {
+    switch (event.what) {
+      case "waiting":
+        return sayWait(terminal, event.text);
+      case "rollout":
+        if (stderr.isTTY) stderr.write(`  ${printable(event.step.identity)}: ${event.status}\n`);
+        return;
+      case "finished":
+        if (stderr.isTTY) stderr.write(`  ${outcomeText(event.outcome, view.paint, () => event.place)}\n`);
+        return;
+      case "no-lease":
+        stderr.write(noLeaseText(event));
+        return;
+      case "standing-by":
+        stderr.write(`standing by: ${printable(event.message)}\n`);
+        return;
+      case "taking-over":
+        stderr.write("taking over\n");
+        return;
+      case "other-writers":
+        stderr.write(diagnosticsText(event.warnings, view.diagnosticView));
+        return;
+      case "read":
+        stderr.write(sourceText(event, flags.strict ?? false, view));
+        return onRead();
+    }
+  };
+}
+
+/** Shows the errors among diagnostics where the result, for people, does not. */
+export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: View): void {
+  if (view.output === "json") return;
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  terminal.stderr.write(diagnosticsText(errors, view.diagnosticView));
+}
+
+type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what: What }>;
+
+/** What is wrong with a source, and whether that forbids to go on. */
+function sourceText(event: Event<"read">, strict: boolean, { diagnosticView }: View): string {
+  const { selected, files, manifests, documents, diagnostics, isRefused } = event;
+  const found = diagnosticsText(selected, diagnosticView);
+  const none = files === 0 ? "warning: no manifest files were found\n" : "";
+  if (!isRefused) return `${found}${none}`;
+  const line = validationLine({ files, manifests, declared: documents, strict, ...severityCounts(diagnostics) });
+  return `${found}${none}${line}nothing was sent; --partial goes on with the valid manifests\n`;
+}
+
+function noLeaseText({ scope, why, hasLeases }: Event<"no-lease">): string {
+  const hint = hasLeases ? "; --lease-scope names what this token may write" : "";
+  return (
+    `warning: going on without a lease on ${printable(scope)}: ${printable(why)}\n` +
+    `  → nothing but the state folder keeps two writers apart${hint}\n`
+  );
+}

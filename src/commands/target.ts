@@ -1,0 +1,71 @@
+import { resolve } from "node:path";
+import { canonical } from "../contract/json.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Target } from "../engine/target.ts";
+import { findRepository } from "../source/find-repository.ts";
+import { contentTop, findRoot } from "../source/root.ts";
+import { type Base, readSourceConfig, type SourceConfig } from "../source/source-config.ts";
+import { isTrackedFolder } from "../source/tracked.ts";
+import { requireStateFolder } from "../state/state-folder.ts";
+import { buildOf } from "./build.ts";
+import type { Invocation } from "./command.ts";
+import { connector, type ServerUse } from "./connection.ts";
+import { tellForgotten } from "./forgotten.ts";
+import { honouredOperatorKeys } from "./operator-keys.ts";
+import { rulesOf } from "./rules.ts";
+import { readStateKey } from "./state-key.ts";
+import { growNoMore } from "./young-generation.ts";
+
+/** What a command does with its target. */
+export type TargetUse = Omit<ServerUse, "operator"> & {
+  /** What `--base` names: a commit to compare with, or one that is read in the folder's place. @default "compare" */
+  readonly base?: Base["use"];
+};
+
+/** Finds the target of a command; its server is connected, and its state opened, when a pass first needs them. */
+export async function openTarget(invocation: Invocation, use: TargetUse): Promise<Target & AsyncDisposable> {
+  growNoMore();
+  const { flags, terminal } = invocation;
+  const { cwd, stopping: signal } = terminal;
+  const root = findRoot({ cwd, source: flags.source });
+  const base = flags.base === undefined ? null : { ref: flags.base, use: use.base ?? "compare" };
+  const source = { root, cwd, configFile: flags.config, base };
+  const config = await readSourceConfig({ ...source, repository: await findRepository(root, { signal }) }, { signal });
+  const operator = await honouredOperatorKeys(config.files, { root, mayAsk: !use.unattended }, terminal);
+  const named = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
+  const folder = await requireStateFolder(named, { content: contentTop(root), isTracked: isTrackedFolder, signal });
+  const state = {
+    folder,
+    readKey: () => readStateKey(terminal),
+    build: buildOf(terminal.program),
+    onForgotten: tellForgotten(terminal),
+  };
+  const server = connector(invocation, state, { ...use, operator });
+  return {
+    source: { ...source, config, ignore: plansOf(invocation), accept: acceptor(config) },
+    server,
+    state,
+    rules: rulesOf(invocation, root),
+    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
+  };
+}
+
+// Server and state were chosen by them.
+function acceptor(first: SourceConfig): (config: SourceConfig) => void {
+  const accepted = operatorKeysIn(first);
+  return (config) => {
+    if (operatorKeysIn(config) === accepted) return;
+    throw new HoldfastError("invalid", "the configuration's operator keys have changed since this command began", {
+      hint: "start it again",
+    });
+  };
+}
+
+function operatorKeysIn({ files }: SourceConfig): string {
+  return canonical(files.map(({ operator }) => ({ ...operator })));
+}
+
+// A plan kept in the source is no part of it: making one must not change what it was made of.
+function plansOf({ flags: { out, plan }, terminal: { cwd } }: Invocation): readonly string[] {
+  return [out, plan].flatMap((file) => (file === undefined ? [] : [resolve(cwd, file)]));
+}

@@ -1,0 +1,86 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { ApplyEvent, PassEvent } from "../core/events.ts";
+import type { Plan } from "../core/plan.ts";
+import type { Outcome } from "../core/report.ts";
+import { applyLine, outcomeText } from "../render/apply.ts";
+import { diagnosticsText } from "../render/diagnostics.ts";
+import { printable } from "../render/escape.ts";
+import { notUsedText } from "../render/not-used.ts";
+import type { Paint } from "../render/paint.ts";
+import { changeText } from "../render/plan.ts";
+import { tokensText } from "../render/tokens.ts";
+import type { Invocation } from "./command.ts";
+import { failureOf } from "./failure.ts";
+import { reportPass } from "./report-pass.ts";
+import { viewOf } from "./view.ts";
+
+/** Reports what changes from one pass to the next, and nothing while nothing does. */
+export type WatchReporter = {
+  readonly tell: (event: PassEvent) => void;
+  readonly failure: (error: unknown) => void;
+};
+
+/** A reporter on the streams of a terminal. */
+export function createWatchReporter(invocation: Invocation): WatchReporter {
+  const { stdout, stderr } = invocation.terminal;
+  const view = viewOf(invocation);
+  const others = reportPass(invocation, view);
+  const last = { diagnostics: "", warnings: "", applied: "", failure: "", unread: "", notUsed: "" };
+  const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream = stderr): void => {
+    if (text !== last[what]) stream.write(text);
+    last[what] = text;
+  };
+  // Files have changed since the last time: their lines are read anew.
+  const shown = (diagnostics: readonly Diagnostic[]): string =>
+    diagnosticsText(diagnostics, viewOf(invocation).diagnosticView);
+  const applied = (event: ApplyEvent): void => {
+    const { plan, notUsed, tokens } = event;
+    once(
+      "unread",
+      shown(plan.diagnostics.filter(({ severity, code }) => severity === "error" && code === "unreadable")),
+    );
+    once("notUsed", notUsedText(notUsed, view.paint).join(""));
+    stderr.write(tokensText(tokens));
+    once("applied", appliedText(event, view.paint), stdout);
+    last.failure = "";
+  };
+  return {
+    tell: (event) => {
+      switch (event.what) {
+        case "read":
+          return once("diagnostics", shown(event.diagnostics));
+        case "other-writers":
+          return once("warnings", shown(event.warnings));
+        case "applied":
+          return applied(event);
+        case "rolled-out":
+          if (event.rollout !== "progressing")
+            stdout.write(`  ${printable(event.identity)}  rollout ${event.rollout}\n`);
+          return;
+        default:
+          return others(event);
+      }
+    },
+    failure: (error) => {
+      const { hint: next = null } = failureOf(error) ?? {};
+      const hint = next === null ? "" : `\n  → ${printable(next)}`;
+      const message = error instanceof Error ? error.message : String(error);
+      once("failure", `error: ${printable(message)}${hint}\n`);
+    },
+  };
+}
+
+function appliedText({ report, plan, places }: ApplyEvent, paint: Paint): string {
+  const lines = report.outcomes
+    .filter(({ result }) => result !== "unchanged")
+    .flatMap((outcome) => [
+      `  ${outcomeText(outcome, paint, ({ identity }) => places.get(identity) ?? null)}`,
+      ...changesOf(outcome, plan, paint),
+    ]);
+  return [...lines, applyLine(report)].map((line) => `${line}\n`).join("");
+}
+
+function changesOf({ identity }: Outcome, { steps }: Plan, paint: Paint): readonly string[] {
+  const step = steps.find((one) => one.identity === identity);
+  return (step?.changes ?? []).map((change) => changeText(change, paint));
+}

@@ -1,0 +1,95 @@
+import type { Diagnostic } from "./diagnostic.ts";
+import type { Identity } from "./manifest.ts";
+import type { NotUsed } from "./not-used.ts";
+import type { Plan, Step } from "./plan.ts";
+import type { ApplyReport, DriftReport, Outcome, RolloutResult } from "./report.ts";
+
+/** The source was read and validated. */
+export type ReadEvent = {
+  readonly what: "read";
+  /** Every diagnostic of the source. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Those of the selected files. */
+  readonly selected: readonly Diagnostic[];
+  /** Where its manifests are read from, below its root; null for everything. */
+  readonly paths: readonly string[] | null;
+  readonly files: number;
+  /** Manifests that are valid. */
+  readonly manifests: number;
+  /** Documents that declare a resource, invalid ones included. */
+  readonly documents: number;
+  /** Whether the pass ends here, because of errors. */
+  readonly isRefused: boolean;
+};
+
+/** A plan was made: how a plan pass ends, and what an apply pass is about to do. */
+export type PlanEvent = {
+  readonly what: "planned";
+  readonly plan: Plan;
+  /** How many fields differ and are left alone, because a rule says so. */
+  readonly ignored: number;
+  /** What stands behind a step's reason, by resource. */
+  readonly details: ReadonlyMap<Identity, string>;
+  /** The extensions that the control plane lacks. */
+  readonly notUsed: readonly NotUsed[];
+  /** The plan with what only the server adds; null where nobody asked for it. */
+  readonly withServerSide: Plan | null;
+  /** What is live, but neither declared nor recorded; null where nobody asked for it. */
+  readonly unmanaged: readonly Identity[] | null;
+};
+
+/** Live was compared with what is recorded: how a drift pass ends. */
+export type DriftEvent = {
+  readonly what: "drifted";
+  readonly report: DriftReport;
+  readonly notUsed: readonly NotUsed[];
+  /** How many of the selected resources have no record, so that their manifests stand in for it. */
+  readonly unrecorded: number;
+  readonly selected: number;
+};
+
+/** A plan was carried out: how an apply pass ends. */
+export type ApplyEvent = {
+  readonly what: "applied";
+  readonly report: ApplyReport;
+  readonly plan: Plan;
+  /** Where one-time tokens went. */
+  readonly tokens: readonly { readonly identity: Identity; readonly location: string }[];
+  readonly notUsed: readonly NotUsed[];
+  /** `file:line:column` of what an outcome's error is about. */
+  readonly places: ReadonlyMap<Identity, string>;
+};
+
+/** How an apply goes, step by step. */
+export type ProgressEvent =
+  | { readonly what: "started"; readonly step: Step }
+  /** `place` is the `file:line:column` that an error is about. */
+  | { readonly what: "finished"; readonly step: Step; readonly outcome: Outcome; readonly place: string | null }
+  | { readonly what: "rollout"; readonly step: Step; readonly status: string }
+  /** Nothing has happened for some seconds: what is waited for, and until when. */
+  | { readonly what: "waiting"; readonly text: string }
+  /** A rollout that the pass did not wait for has ended. */
+  | { readonly what: "rolled-out"; readonly identity: Identity; readonly rollout: RolloutResult };
+
+/** What keeps other writers apart, or does not. */
+export type LeaseEvent =
+  /** Writes go on without a lease. */
+  | { readonly what: "no-lease"; readonly scope: string; readonly why: string; readonly hasLeases: boolean }
+  | { readonly what: "standing-by"; readonly message: string }
+  | { readonly what: "taking-over" }
+  /** What there is to say of other writers; nothing where a lease keeps them apart. */
+  | { readonly what: "other-writers"; readonly warnings: readonly Diagnostic[] };
+
+/** How a pass ends. */
+export type PassEnd =
+  | ReadEvent
+  | PlanEvent
+  | DriftEvent
+  | ApplyEvent
+  /** Somebody was asked, and said no: nothing was written. */
+  | { readonly what: "declined" }
+  /** The lease was waited for, and everything may have changed: nothing was done. */
+  | { readonly what: "superseded" };
+
+/** Everything that a pass reports; plain data, for whoever shows it. */
+export type PassEvent = PassEnd | ProgressEvent | LeaseEvent;

@@ -1,0 +1,42 @@
+import { canonical, isObject, type Json } from "../contract/json.ts";
+import { HoldfastError } from "./errors.ts";
+import type { Plan } from "./plan.ts";
+
+/** A plan as its file has it: what it promises, and what it shows. */
+export type SealedPlan = { readonly checksum: string; readonly shown: string };
+
+/** Reads a sealed plan from JSON; null for anything else. Fails for a plan that is incomplete. */
+export function parseSealedPlan(plan: unknown): SealedPlan | null {
+  if (!isObject(plan) || plan.format_version !== "1.0" || typeof plan.checksum !== "string") return null;
+  if (plan.complete === true) return { checksum: plan.checksum, shown: shownBy(plan.steps ?? []) };
+  throw new HoldfastError("stale", "the plan is incomplete: live could not be read when it was made", {
+    hint: "make it again",
+  });
+}
+
+/** Fails unless the plan is the sealed one. */
+export function requireSealed(sealed: SealedPlan, plan: Plan): void {
+  const current = plan.steps.filter(({ action }) => action !== "keep");
+  // Whoever read the file agreed to what it shows: steps that were edited under an unchanged checksum are another plan.
+  if (sealed.checksum === plan.checksum && sealed.shown === shownBy(JSON.parse(JSON.stringify(current)))) return;
+  throw new HoldfastError("stale", "the plan is stale: manifests or live have changed since it was made", {
+    hint: "make it again with plan --out FILE, and look at what changed; what plan was told to select, apply must be told too",
+  });
+}
+
+// Where a manifest stands and why a field differs depend on the checkout and on the base, not on what is done.
+function shownBy(steps: Json): string {
+  return canonical(Array.isArray(steps) ? steps.map(bareStep) : steps);
+}
+
+function bareStep(step: Json): Json {
+  if (!isObject(step)) return step;
+  const { file: _file, line: _line, changes, ...rest } = step;
+  return { ...rest, changes: Array.isArray(changes) ? changes.map(bareChange) : null };
+}
+
+function bareChange(change: Json): Json {
+  if (!isObject(change)) return change;
+  const { cause: _cause, ...rest } = change;
+  return rest;
+}

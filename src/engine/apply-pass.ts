@@ -1,0 +1,118 @@
+import type { ApplyEvent, PassEnd, PlanEvent } from "../core/events.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import { notUsed } from "../core/not-used.ts";
+import { otherWriterWarnings } from "../core/other-writer.ts";
+import { writes } from "../core/plan.ts";
+import { kindOf } from "../kinds/index.ts";
+import type { Applied } from "./apply.ts";
+import { type FollowOptions, follow, recoverPending } from "./follow.ts";
+import type { Leader } from "./leader.ts";
+import { type Look, look } from "./look.ts";
+import { lookingIn, type Pass, shapeOf } from "./pass.ts";
+import { placeOf } from "./place.ts";
+import { planEvent } from "./plan-pass.ts";
+import type { Recovered } from "./recover.ts";
+import type { Session } from "./session.ts";
+import { requireUnshrunk } from "./shrink.ts";
+import { takeWriteTurn } from "./write-turn.ts";
+
+/** A pass that makes live follow. */
+export type ApplyMode = {
+  readonly is: "apply";
+  /** Asked before anything is written, and again where live had to be read again; null where nobody is asked. */
+  readonly approve: ((planned: PlanEvent) => Promise<boolean>) | null;
+  /** The lease of a daemon, held over many passes; null for a pass that takes one when it writes. */
+  readonly leader: Leader | null;
+  /** Something newer is to be looked at: rollouts are waited for no longer. */
+  readonly hurry: AbortSignal;
+  /** Told of work that goes on when the pass is over. */
+  readonly onLeft: (work: Promise<void>) => void;
+};
+
+/** Makes live follow the source. */
+export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
+  if (mode.leader === null) return applyOnce(pass, mode);
+  const writer = await mode.leader.writer(pass.connection, pass.read, pass.context);
+  // It may have stood by for long: everything may have changed.
+  if (writer === null) return { what: "superseded" };
+  const session = { ...pass.connection.session, writer };
+  const { looked, recovered } = await lookFirst(pass, session, mode);
+  const hasLease = mode.leader.hasLease();
+  tellOtherWriters(looked, pass, hasLease);
+  const applied = await follow(looked, session, { ...followOptions(pass, mode), recovered, hasLease });
+  return applyEvent(applied, looked, pass);
+}
+
+// Where nothing is to be written no lease is taken.
+async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
+  const { session } = pass.connection;
+  const { looked, recovered, lookAgain } = await lookFirst(pass, session, mode);
+  if (mode.approve !== null && !(await mode.approve(planEvent(looked)))) return { what: "declined" };
+  const following = { ...followOptions(pass, mode), recovered };
+  if (!looked.plan.steps.some(writes)) {
+    // Whoever has written here before knows of leases.
+    const hasLease = session.memory.get("putLease") === "yes";
+    if (!hasLease) tellOtherWriters(looked, pass, hasLease);
+    return withLeases(applyEvent(await follow(looked, session, { ...following, hasLease }), looked, pass), session);
+  }
+  await using turn = await takeWriteTurn(pass.connection, pass.read, pass.context);
+  const { writer, hasLease } = turn;
+  const current = turn.mustLookAgain ? await lookAgain() : looked;
+  if (turn.mustLookAgain && mode.approve !== null && !(await mode.approve(planEvent(current))))
+    return { what: "declined" };
+  if (!hasLease) tellOtherWriters(current, pass, hasLease);
+  const applied = await follow(current, { ...session, writer }, { ...following, hasLease });
+  return withLeases(applyEvent(applied, current, pass), session);
+}
+
+type First = {
+  readonly looked: Look;
+  readonly recovered: readonly Recovered[];
+  readonly lookAgain: () => Promise<Look>;
+};
+
+// What an earlier run was interrupted in is settled before anything is planned.
+async function lookFirst(pass: Pass, session: Session, mode: ApplyMode): Promise<First> {
+  const { desired, rules } = pass.read;
+  const recovered = await recoverPending(session, followOptions(pass, mode));
+  const recorded = await session.recorded();
+  requireUnshrunk(session.memory, recorded, desired.declared, rules);
+  const looking = lookingIn(pass, recorded, { records: true });
+  const lookAgain = (): Promise<Look> => look(desired, looking);
+  return { looked: await lookAgain(), recovered, lookAgain };
+}
+
+function followOptions({ read: { rules }, context }: Pass, { hurry, onLeft }: ApplyMode): FollowOptions {
+  const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
+  const { now, stopping, signal, tell } = context;
+  const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
+  return { ...limits, kindOf, shapeOf, now, stopping, hurry, signal, onProgress: tell, onLeft };
+}
+
+function tellOtherWriters({ observation, recorded }: Look, { connection, context }: Pass, hasLease: boolean): void {
+  const { memory, serverTime } = connection.session;
+  const now = serverTime() ?? context.now();
+  const seen = { live: observation.live, recorded, subject: memory.subject, now };
+  context.tell({ what: "other-writers", warnings: hasLease ? [] : otherWriterWarnings(seen) });
+}
+
+function applyEvent({ tokens, ...report }: Applied, { plan, notUsed: missing }: Look, { read }: Pass): ApplyEvent {
+  return { what: "applied", report, plan, tokens, notUsed: missing, places: placesOf(report, read.desired.manifests) };
+}
+
+function placesOf({ outcomes }: ApplyEvent["report"], manifests: readonly Manifest[]): ReadonlyMap<Identity, string> {
+  const failed = outcomes.filter(({ error }) => error !== null);
+  if (failed.length === 0) return new Map();
+  const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
+  return new Map(
+    failed.flatMap((outcome) => {
+      const place = placeOf(outcome, byIdentity);
+      return place === null ? [] : [[outcome.identity, place]];
+    }),
+  );
+}
+
+// A daemon has said so already.
+function withLeases(event: ApplyEvent, { memory }: Session): ApplyEvent {
+  return { ...event, notUsed: [...event.notUsed, ...notUsed(memory.missing(["putLease"]))] };
+}

@@ -1,0 +1,20 @@
+import { makeDrift } from "../core/drift.ts";
+import type { DriftEvent } from "../core/events.ts";
+import { driftInput, look } from "./look.ts";
+import { lookingIn, type Pass } from "./pass.ts";
+
+/** Tells what moved in live since it was recorded. */
+export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
+  const { desired } = pass.read;
+  const recorded = await pass.connection.session.recorded();
+  const looking = lookingIn(pass, recorded, { records: false });
+  const looked = await look(desired, looking);
+  const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
+  return {
+    what: "drifted",
+    report: makeDrift(driftInput(looked, looking, { standsIn: recorded.size === 0 || isAtBase })),
+    notUsed: looked.notUsed,
+    unrecorded,
+    selected: desired.manifests.length,
+  };
+}

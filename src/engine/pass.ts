@@ -1,0 +1,61 @@
+import { shapes } from "../contract/generated/shapes.ts";
+import type { Shape } from "../contract/shape.ts";
+import type { PassEvent } from "../core/events.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { RecordedHead } from "../core/recorded.ts";
+import { kindOf } from "../kinds/index.ts";
+import type { Looking } from "./look.ts";
+import type { DesiredRead } from "./read-desired.ts";
+import type { Connection } from "./target.ts";
+
+/** What a pass needs of its surroundings. */
+export type PassContext = {
+  readonly tell: (event: PassEvent) => void;
+  readonly now: () => number;
+  /** Asked to end: nothing new is started, what is in flight is finished. */
+  readonly stopping: AbortSignal;
+  /** Ends what is in flight too. */
+  readonly signal: AbortSignal;
+};
+
+/** A pass whose source is read, and whose server is connected. */
+export type Pass = {
+  readonly connection: Connection;
+  readonly read: DesiredRead;
+  readonly context: PassContext;
+};
+
+/** The shape of a manifest type; generated from its schema. */
+export function shapeOf(type: string): Shape {
+  const shape = shapes[type];
+  if (shape === undefined) throw new TypeError(`no shape ${type}`);
+  return shape;
+}
+
+/** What reading live and planning need. */
+export function lookingIn(
+  { connection: { session }, read: { rules }, context }: Pass,
+  recorded: ReadonlyMap<Identity, RecordedHead>,
+  { records }: Pick<Looking, "records">,
+): Looking {
+  const { server, reader, probeRoute, memory, remember, ledger, remembrance, sink } = session;
+  return {
+    server,
+    reader,
+    probeRoute,
+    memory,
+    remember,
+    ledger,
+    recorded,
+    remembrance,
+    kindOf,
+    shapeOf,
+    ignore: rules.ignore,
+    hasSink: sink !== null,
+    concurrency: rules.concurrency,
+    now: context.now,
+    ...(rules.allowShrink ? {} : { liveLimits: rules.guards }),
+    records,
+    signal: context.stopping,
+  };
+}

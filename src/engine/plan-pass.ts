@@ -1,0 +1,51 @@
+import { compareText } from "../core/diagnostic.ts";
+import type { PlanEvent } from "../core/events.ts";
+import { withServerSide } from "../core/server-side.ts";
+import { type Look, type Looking, look, unmanaged } from "./look.ts";
+import { lookingIn, type Pass } from "./pass.ts";
+
+/** A pass that plans and writes nothing. */
+export type PlanMode = {
+  readonly is: "plan";
+  /** Show what only the server adds. */
+  readonly showServer: boolean;
+  /** Show what is live, but neither declared nor recorded. */
+  readonly showUnmanaged: boolean;
+};
+
+/** Plans what an apply would do. */
+export async function planPass(pass: Pass, { showServer, showUnmanaged }: PlanMode): Promise<PlanEvent> {
+  const recorded = await pass.connection.session.recorded();
+  const looking = lookingIn(pass, recorded, { records: false });
+  // What the plan leaves out is shown of every row, so every row has to be read.
+  const looked = await look(
+    pass.read.desired,
+    showServer || showUnmanaged ? { ...looking, remembrance: null } : looking,
+  );
+  return {
+    ...planEvent(looked),
+    withServerSide: showServer ? serverSide(looked, looking) : null,
+    unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
+  };
+}
+
+/** What there is to report of a plan. */
+export function planEvent({ plan, decisions, notUsed }: Look): PlanEvent {
+  const details = new Map<string, string>();
+  let ignored = 0;
+  for (const [identity, decision] of decisions) {
+    ignored += decision.ignored.length;
+    if (decision.detail) details.set(identity, decision.detail);
+  }
+  return { what: "planned", plan, ignored, details, notUsed, withServerSide: null, unmanaged: null };
+}
+
+function serverSide(looked: Look, looking: Looking): PlanEvent["plan"] {
+  return withServerSide(looked, { ...looking, desired: looked.placed, live: looked.observation.live });
+}
+
+function unmanagedIn(looked: Look, looking: Looking): readonly string[] {
+  return unmanaged(looked, looking)
+    .map(({ identity }) => identity)
+    .toSorted(compareText);
+}

@@ -1,0 +1,135 @@
+import type { JsonObject } from "../contract/json.ts";
+import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { ReadEvent } from "../core/events.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
+import { isEverything, isUnder, type Selection, select, unmatched } from "../core/select.ts";
+import { kindOf } from "../kinds/index.ts";
+import { type Loaded, load } from "../manifests/load.ts";
+import type { SourceMemory } from "../manifests/memory.ts";
+import { noSource } from "../manifests/remembered.ts";
+import type { SealKey } from "../seal/key.ts";
+import { defaultLimits } from "../source/limits.ts";
+import { type Revision, readSource } from "../source/read-source.ts";
+import { contentTop } from "../source/root.ts";
+import type { SourceConfig } from "../source/source-config.ts";
+import { isTrackedFolder } from "../source/tracked.ts";
+import { requireStateFolder } from "../state/state-folder.ts";
+import type { Desired } from "./look.ts";
+import { existingSourceCache, sourceCache } from "./source-cache.ts";
+import type { Rules, Target } from "./target.ts";
+
+/** What a source declares, and the rules that its configuration gives. */
+export type DesiredRead = {
+  readonly rules: Rules;
+  readonly desired: Desired;
+  /** Every valid manifest of the source, selected or not. */
+  readonly manifests: readonly Manifest[];
+  readonly event: ReadEvent;
+  /** Caches what was read in a state folder that was not there yet. */
+  readonly cacheWith: (key: SealKey) => void;
+};
+
+/** What reading needs of its surroundings. */
+export type ReadContext = { readonly now: () => number; readonly stopping: AbortSignal };
+
+type Sourced = Pick<Target, "source" | "state" | "rules">;
+
+/** Reads, validates and selects what a target's source declares. */
+export async function readDesired(target: Sourced, { now, stopping: signal }: ReadContext): Promise<DesiredRead> {
+  const { revision, settled, readBase } = await readSource(
+    { ...target.source, limits: defaultLimits },
+    (config) => settle(target, config, signal),
+    { signal },
+  );
+  const { rules, cache, remembered } = settled;
+  const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
+  const { toRemember, ...read } = await load(revision, { ...loading, remembered }, { signal });
+  if (cache !== null) keep(cache, toRemember);
+  const loaded = withConfigFaults(read, revision.config);
+  requireMatches(rules.selection, loaded, revision);
+  const base = readBase === null ? null : valuesOf(await load(await readBase(), loading, { signal }));
+  return {
+    rules,
+    desired: desiredOf(loaded, revision, { rules, base }),
+    manifests: loaded.manifests,
+    event: readEvent(loaded, rules, revision.config),
+    cacheWith: cache === null ? (key) => keep(cacheFor(target, rules, key), toRemember) : isCached,
+  };
+}
+
+type Read = Omit<Loaded, "toRemember">;
+
+// Made apart from the other, which holds everything that was read.
+const isCached = (): void => undefined;
+
+async function settle({ source, state, rules: rulesBy }: Sourced, config: SourceConfig, signal: AbortSignal) {
+  source.accept(config);
+  // Before each pass: what a daemon follows may have brought a state folder with its last change.
+  const content = contentTop(source.root);
+  await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
+  const rules = rulesBy(config.repository);
+  const cache = await existingSourceCache({ root: source.root, state, rules: rules.load });
+  return { rules, cache, ignore: [state.folder, ...source.ignore], remembered: cache?.load() ?? noSource };
+}
+
+function cacheFor({ source, state }: Sourced, rules: Rules, key: SealKey): SourceMemory {
+  return sourceCache(key, { root: source.root, state, rules: rules.load });
+}
+
+function keep(cache: SourceMemory, toRemember: Loaded["toRemember"]): void {
+  const remembered = toRemember();
+  if (remembered !== null) cache.save(remembered);
+}
+
+function withConfigFaults(loaded: Read, { diagnostics }: SourceConfig): Read {
+  return diagnostics.length === 0 ? loaded : { ...loaded, diagnostics: [...diagnostics, ...loaded.diagnostics] };
+}
+
+function requireMatches(selection: Selection, { declared }: Read, { files, root }: Revision): void {
+  if (isEverything(selection)) return;
+  const displays = files.map(({ display }) => display);
+  const [stray] = unmatched(declared, selection, displays);
+  if (stray === undefined) return;
+  throw new HoldfastError("invalid", `${stray} matches nothing in the source ${root}`, {
+    hint: "paths and --only select within the source; name another one with --source",
+  });
+}
+
+function desiredOf(
+  { manifests, waves, declared, invalid, diagnostics }: Read,
+  { commit }: Revision,
+  { rules: { selection }, base }: { readonly rules: Rules; readonly base: Desired["base"] },
+): Desired {
+  const isWhole = isEverything(selection);
+  const selected = select(manifests, selection);
+  return { revision: commit, manifests: selected, waves, declared, invalid, isWhole, base, diagnostics };
+}
+
+function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {
+  return new Map(manifests.map(({ identity, value }) => [identity, value]));
+}
+
+function readEvent(
+  { manifests, diagnostics, files, documents }: Read,
+  rules: Rules,
+  { repository }: SourceConfig,
+): ReadEvent {
+  const { selection, strict, partial } = rules;
+  return {
+    what: "read",
+    diagnostics,
+    selected: ofSelection(diagnostics, selection),
+    paths: repository.paths ?? null,
+    files,
+    manifests: manifests.length,
+    documents,
+    isRefused: hasErrors(diagnostics, { strict }) && !partial,
+  };
+}
+
+/** Diagnostics of the selected files; all of them where everything is selected. */
+function ofSelection(diagnostics: readonly Diagnostic[], { paths }: Selection): readonly Diagnostic[] {
+  if (paths.length === 0) return diagnostics;
+  return diagnostics.filter(({ file }) => file === null || paths.some((path) => isUnder(path, file)));
+}

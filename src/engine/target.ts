@@ -1,0 +1,70 @@
+import type { ShrinkLimits } from "../core/guard.ts";
+import type { IgnoreRule } from "../core/ignore.ts";
+import type { Selection } from "../core/select.ts";
+import type { LoadRules } from "../manifests/load.ts";
+import type { SourceOptions } from "../source/read-source.ts";
+import type { SourceConfig } from "../source/source-config.ts";
+import type { OnForgotten, State } from "../state/state.ts";
+import type { Session } from "./session.ts";
+
+/** What a pass reconciles: a source with a control plane, remembered in a state folder, by rules. */
+export type Target = {
+  readonly source: TargetSource;
+  readonly server: TargetServer;
+  readonly state: TargetState;
+  /** What holds for a pass, by the configuration that its revision has. */
+  readonly rules: (config: SourceConfig["repository"]) => Rules;
+};
+
+/** Where manifests come from. */
+export type TargetSource = Omit<SourceOptions, "limits"> & {
+  /** Files and folders that are no part of it. */
+  readonly ignore: readonly string[];
+  /** The configuration that it had when the target was opened. */
+  readonly config: SourceConfig;
+  /** Fails where a configuration says what only the operator may. */
+  readonly accept: (config: SourceConfig) => void;
+};
+
+/** The control plane. */
+export type TargetServer = {
+  /** Opens state and session the first time; they stay open as long as the target is used. */
+  readonly connect: (rules: Rules) => Promise<Connection>;
+};
+
+/** An open state folder, and a session with a control plane. */
+export type Connection = { readonly session: Session; readonly state: State };
+
+/** Where the ledger is, before it is opened. */
+export type TargetState = {
+  readonly folder: string;
+  /** The key that seals; null where the folder keeps one. */
+  readonly readKey: () => string | null;
+  /** Names this build of the program, since others may read the same bytes otherwise. */
+  readonly build: string;
+  readonly onForgotten: OnForgotten;
+};
+
+/** How a pass is made: by flag > environment > configuration > default. */
+export type Rules = {
+  readonly selection: Selection;
+  /** Which manifests are accepted. */
+  readonly load: LoadRules;
+  /** Warnings are errors. */
+  readonly strict: boolean;
+  /** Go on with the valid manifests when others are invalid. */
+  readonly partial: boolean;
+  readonly ignore: readonly IgnoreRule[];
+  readonly guards: ShrinkLimits;
+  /** Act although the guards say otherwise. */
+  readonly allowShrink: boolean;
+  readonly leaseScope: string | null;
+  readonly concurrency: number;
+  readonly requestTimeoutMs: number;
+  readonly rolloutTimeoutMs: number;
+  /** Wait for rollouts. */
+  readonly wait: boolean;
+  readonly failFast: boolean;
+  /** Seconds for the whole command; null where it may take any time. */
+  readonly timeout: number | null;
+};
