@@ -1,0 +1,76 @@
+import { expect, onTestFinished, test } from "vitest";
+import { openTarget } from "../../../src/commands/target.ts";
+import type { PassEvent } from "../../../src/core/events.ts";
+import { reconcile } from "../../../src/engine/reconcile.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { team } from "../../support/manifests.ts";
+import { terminalOf } from "../commands/terminal.ts";
+import { folderOf } from "../source/source.ts";
+import { controlPlane } from "./plane.ts";
+
+/** A target with a source, a server and a state folder of its own, and what its passes report. */
+async function targetWith(files: { readonly [file: string]: string }) {
+  const plane = await controlPlane();
+  plane.manners.missing.add("putLease");
+  const { terminal } = terminalOf({ cwd: await folderOf(files), env: { HOLDFAST_TOKEN: "test-token" } });
+  const flags = { server: plane.url, state: await temporaryFolder() };
+  const target = await openTarget({ args: [], flags, terminal }, { reading: false });
+  onTestFinished(() => target[Symbol.asyncDispose]());
+  const events: PassEvent[] = [];
+  const context = { ...terminal, tell: (event: PassEvent): void => void events.push(event) };
+  const apply = { is: "apply", approve: null, leader: null, hurry: terminal.signal, onLeft: () => {} } as const;
+  return {
+    plane,
+    events,
+    plan: () => reconcile(target, { is: "plan", showServer: false, showUnmanaged: false }, context),
+    drift: () => reconcile(target, { is: "drift" }, context),
+    apply: () => reconcile(target, apply, context),
+    recorded: async () => {
+      const { session } = await target.server.connect(target.rules({}));
+      return [...(await session.recorded()).keys()];
+    },
+  };
+}
+
+/** Resolves for everybody once that many have arrived. */
+function barrier(size: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let arrived = 0;
+  return () => {
+    arrived += 1;
+    if (arrived === size) resolve();
+    return promise;
+  };
+}
+
+test("two targets are reconciled in one process at the same time, each with its own source, server and state", async () => {
+  const targets = [await targetWith({ "a.yaml": team("red") }), await targetWith({ "b.yaml": team("blue") })];
+  const meet = barrier(targets.length);
+  for (const { plane } of targets) plane.manners.beforeWrite = meet;
+  const ends = await Promise.all(targets.map(({ apply }) => apply()));
+  for (const [index, name] of ["red", "blue"].entries()) {
+    const identity = `team/${name}`;
+    expect(ends[index]).toMatchObject({ what: "applied", report: { outcomes: [{ identity, result: "created" }] } });
+    expect(targets[index]?.plane.effects).toEqual([{ operation: "putTeam", key: name }]);
+    expect(await targets[index]?.recorded()).toEqual([identity]);
+  }
+});
+
+test("a pass reports by events, and ends with the one that it answers", async () => {
+  const { apply, drift, events, plan, plane } = await targetWith({ "a.yaml": team("red") });
+  const names = () => events.splice(0).map(({ what }) => what);
+  expect(await plan()).toMatchObject({ what: "planned", plan: { summary: { create: 1 } } });
+  expect(names()).toEqual(["read", "planned"]);
+  expect(plane.effects).toEqual([]);
+  await apply();
+  expect(names()).toEqual(["read", "no-lease", "other-writers", "started", "finished", "applied"]);
+  expect(await drift()).toMatchObject({ what: "drifted", report: { summary: { unchanged: 1 } } });
+  expect(names()).toEqual(["read", "drifted"]);
+});
+
+test("a pass over a source with errors ends before the server is asked for anything", async () => {
+  const { apply, events, plane } = await targetWith({ "a.yaml": team("red"), "b.yaml": "type: team\nnam: blue\n" });
+  expect(await apply()).toMatchObject({ what: "read", isRefused: true });
+  expect(events).toHaveLength(1);
+  expect(plane.asked).toEqual([]);
+});
