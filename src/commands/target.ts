@@ -2,11 +2,9 @@ import { resolve } from "node:path";
 import { canonical } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Target } from "../engine/target.ts";
-import { findRepository } from "../source/find-repository.ts";
+import { realPathOutside } from "../files/real-path.ts";
 import { contentTop, findRoot } from "../source/root.ts";
 import { type Base, readSourceConfig, type SourceConfig } from "../source/source-config.ts";
-import { isTrackedFolder } from "../source/tracked.ts";
-import { requireStateFolder } from "../state/state-folder.ts";
 import { buildOf } from "./build.ts";
 import type { Invocation } from "./command.ts";
 import { connector, type ServerUse } from "./connection.ts";
@@ -30,12 +28,12 @@ export async function openTarget(invocation: Invocation, use: TargetUse): Promis
   const root = findRoot({ cwd, source: flags.source });
   const base = flags.base === undefined ? null : { ref: flags.base, use: use.base ?? "compare" };
   const source = { root, cwd, configFile: flags.config, base };
-  const config = await readSourceConfig({ ...source, repository: await findRepository(root, { signal }) }, { signal });
+  // Server and state are chosen by the files that are here, whatever commit is read.
+  const config = await readSourceConfig({ ...source, base: null, repository: null }, { signal });
   const operator = await honouredOperatorKeys(config.files, { root, mayAsk: !use.unattended }, terminal);
   const named = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
-  const folder = await requireStateFolder(named, { content: contentTop(root), isTracked: isTrackedFolder, signal });
   const state = {
-    folder,
+    folder: realPathOutside(contentTop(root), named),
     readKey: () => readStateKey(terminal),
     build: buildOf(terminal.program),
     onForgotten: tellForgotten(terminal),

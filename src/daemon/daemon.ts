@@ -3,6 +3,7 @@ import type { PassEnd, PassEvent } from "../core/events.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
 import { createLeader } from "../engine/leader.ts";
 import type { PassContext } from "../engine/pass.ts";
+import { requireOwnState } from "../engine/read-desired.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import type { Target } from "../engine/target.ts";
 import { createTrigger, loop } from "./loop.ts";
@@ -22,6 +23,7 @@ const REFUSED: readonly FailureCode[] = ["unauthorized", "invalid"];
 export async function runDaemon(target: Target, context: DaemonContext): Promise<void> {
   const { stopping: signal, intervalMs, onFailure } = context;
   const { source, state } = target;
+  await requireOwnState(target, signal);
   await target.server.connect(target.rules(source.config.repository));
   await using leader = createLeader();
   const trigger = createTrigger();

@@ -66,11 +66,19 @@ const isCached = (): void => undefined;
 async function settle({ source, state, rules: rulesBy }: Sourced, config: SourceConfig, signal: AbortSignal) {
   source.accept(config);
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
-  const content = contentTop(source.root);
-  await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
+  await requireOwnState({ source, state }, signal);
   const rules = rulesBy(config.repository);
   const cache = await existingSourceCache({ root: source.root, state, rules: rules.load });
   return { rules, cache, ignore: [state.folder, ...source.ignore], remembered: cache?.load() ?? noSource };
+}
+
+/** Refuses a state folder that the source may have brought. */
+export async function requireOwnState(
+  { source, state }: Pick<Target, "source" | "state">,
+  signal: AbortSignal,
+): Promise<void> {
+  const content = contentTop(source.root);
+  await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
 }
 
 function cacheFor({ source, state }: Sourced, rules: Rules, key: SealKey): SourceMemory {
