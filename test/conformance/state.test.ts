@@ -1,0 +1,206 @@
+import { describe, expect, test } from "vitest";
+import type { Identity } from "../../src/core/manifest.ts";
+import type { Ledger } from "../../src/state/ledger.ts";
+import { openState } from "../../src/state/open.ts";
+import { contentText, type ReceiptContent } from "../../src/state/receipt-digest.ts";
+import type { State } from "../../src/state/state.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { intent, receipt } from "../support/ledger-content.ts";
+import { memoryState } from "../support/memory-state.ts";
+
+/** A state that nobody has used before, as each run opens it. */
+type Runs = { readonly open: () => Promise<State> };
+
+const implementations: readonly { readonly name: string; readonly create: () => Promise<Runs> }[] = [
+  {
+    name: "SQLite",
+    create: async () => {
+      const folder = await temporaryFolder();
+      return { open: () => openState(folder, { keyText: null }) };
+    },
+  },
+  {
+    name: "memory",
+    create: async () => {
+      const state = memoryState();
+      return { open: async () => state };
+    },
+  },
+];
+
+const SERVER = "http://server";
+
+describe.each(implementations)("a state kept in $name", ({ create }) => {
+  const ledgers = async () => {
+    const { open } = await create();
+    return async (server = SERVER) => (await open()).ledger(server);
+  };
+  const ledgerOf = async () => (await ledgers())();
+  const recordedIn = async (ledger: Ledger) => [...(await ledger.recorded()).values()];
+
+  test("has one key and one name as the holder of leases, whoever opens it", async () => {
+    const [one, other] = [await create(), await create()];
+    const [first, second] = [await one.open(), await one.open()];
+    expect(second.key.bytes.open()).toBe(first.key.bytes.open());
+    expect((await other.open()).key.version).not.toBe(first.key.version);
+    expect(await second.holder()).toBe(await first.holder());
+    expect(await (await other.open()).holder()).not.toBe(await first.holder());
+    // As the control plane takes it.
+    expect(await first.holder()).toMatch(/^[^\p{Cc}]{1,256}$/u);
+  });
+
+  test("is locked by one run at a time, until that ends", async () => {
+    const { open } = await create();
+    const [first, second] = [await open(), await open()];
+    const lock = await first.lock();
+    await expect(second.lock()).rejects.toMatchObject({ code: "locked" });
+    await lock[Symbol.asyncDispose]();
+    await using again = await second.lock();
+    await expect(first.lock()).rejects.toMatchObject({ code: "locked" });
+    expect(again).toBeDefined();
+  });
+
+  test("is empty at first: no receipt, no intent, and nothing known of the server", async () => {
+    await using ledger = await ledgerOf();
+    expect([(await ledger.heads()).size, await recordedIn(ledger), await ledger.pending()]).toEqual([0, [], []]);
+    expect(await ledger.facts()).toEqual({ routes: {}, dryRun: "unproven", registers: null });
+  });
+
+  test("has receipts, facts and open intents when it is opened again", async () => {
+    const open = await ledgers();
+    {
+      await using ledger = await open();
+      await ledger.record([receipt(), receipt("web")]);
+      await ledger.open(intent());
+      await ledger.rememberFacts({ routes: { listApps: "no" }, dryRun: "proven", registers: true });
+    }
+    await using ledger = await open();
+    expect(await recordedIn(ledger)).toEqual([receipt(), receipt("web")]);
+    expect(await ledger.pending()).toEqual([{ ...intent(), reply: null }]);
+    expect(await ledger.facts()).toEqual({ routes: { listApps: "no" }, dryRun: "proven", registers: true });
+  });
+
+  test("shows a run what another one has recorded since", async () => {
+    const open = await ledgers();
+    await using reading = await open();
+    expect(await recordedIn(reading)).toEqual([]);
+    await using writing = await open();
+    await writing.record([receipt()]);
+    expect(await recordedIn(reading)).toEqual([receipt()]);
+  });
+
+  test("answers the receipts that are asked for, and none for what has none", async () => {
+    await using ledger = await ledgerOf();
+    const names = Array.from({ length: 1200 }, (_, index) => `s${index}`);
+    await ledger.record(names.map(receipt));
+    expect((await ledger.recorded()).size).toBe(1200);
+    const wanted: readonly Identity[] = ["service/c1:ws1/s7", "team/none", "service/c1:ws1/s1100"];
+    expect([...(await ledger.recorded(wanted)).keys()].toSorted()).toEqual([
+      "service/c1:ws1/s1100",
+      "service/c1:ws1/s7",
+    ]);
+  });
+
+  test("lists receipts by identity without their content, each with a mark of its own", async () => {
+    await using ledger = await ledgerOf();
+    await ledger.record([receipt("web"), receipt()]);
+    const before = [...(await ledger.heads()).values()];
+    const { written: _, echo: __, ...head } = receipt();
+    expect(before.map(({ identity }) => identity)).toEqual([receipt().identity, receipt("web").identity]);
+    expect(before[0]).toEqual({ ...head, mark: expect.any(String), digest: expect.any(String) });
+    await ledger.record([receipt()]);
+    const after = [...(await ledger.heads()).values()];
+    expect(after[0]?.mark).not.toBe(before[0]?.mark);
+    expect(after[1]?.mark).toBe(before[1]?.mark);
+  });
+
+  test("tells by a digest what a receipt says, where the control plane has answered its content", async () => {
+    await using ledger = await ledgerOf();
+    const { identity, written, echo } = receipt();
+    await ledger.record([receipt(), { ...receipt("web"), echo: null }]);
+    const heads = await ledger.heads();
+    const digest = (content: ReceiptContent) => ledger.digest(contentText(content));
+    expect(heads.get(identity)?.digest).toBe(digest({ written, echo }));
+    expect(heads.get(identity)?.digest).not.toBe(digest({ written: { ...written, name: "other" }, echo }));
+    expect(heads.get(identity)?.digest).not.toBe(digest({ written, echo: { ...echo, replicas: 2 } }));
+    expect(heads.get(receipt("web").identity)).not.toHaveProperty("digest");
+  });
+
+  test("keeps the newest receipt of a resource, and forgets what it is told to", async () => {
+    await using ledger = await ledgerOf();
+    await ledger.record([receipt()]);
+    await ledger.record([{ ...receipt(), version: 4, echo: null }]);
+    expect(await recordedIn(ledger)).toEqual([{ ...receipt(), version: 4, echo: null }]);
+    await ledger.forget([receipt().identity, "team/none"]);
+    expect(await recordedIn(ledger)).toEqual([]);
+  });
+
+  test("F77 remembers at which paths nothing is recorded, and which an intent leaves alone", async () => {
+    const paths = [["env", "DB_PASSWORD"], ["replicas"]];
+    await using ledger = await ledgerOf();
+    await ledger.record([{ ...receipt(), unrecorded: paths }]);
+    await ledger.open({ ...intent(), left: paths });
+    expect(await recordedIn(ledger)).toEqual([{ ...receipt(), unrecorded: paths }]);
+    expect(await ledger.pending()).toEqual([{ ...intent(), left: paths, reply: null }]);
+  });
+
+  test("F76 merges what several runs learn, and forgets what is said to be nothing", async () => {
+    const open = await ledgers();
+    await using one = await open();
+    await using other = await open();
+    await one.rememberFacts({ routes: { listApps: "no", putTeam: "yes" }, registers: true });
+    await other.rememberFacts({ routes: { listApps: null, listTeams: "yes" }, dryRun: "proven" });
+    await one.rememberFacts({ lease: { scope: "main", number: 7 }, released: ["team/a"] });
+    await one.rememberFacts({ lease: null, released: [] });
+    const facts = { routes: { putTeam: "yes", listTeams: "yes" }, dryRun: "proven", registers: true, released: [] };
+    expect(await one.facts()).toEqual(facts);
+    expect(await other.facts()).toEqual(facts);
+  });
+
+  test("F80 opens an intent in the place of others, at once", async () => {
+    await using ledger = await ledgerOf();
+    await ledger.open(intent("one"));
+    await ledger.open(intent("two"));
+    await ledger.open(intent("three"), ["one", "two"]);
+    expect((await ledger.pending()).map(({ id }) => id)).toEqual(["three"]);
+  });
+
+  test("ends an intent, with the receipt of its effect where it had one", async () => {
+    await using ledger = await ledgerOf();
+    await ledger.open(intent("one"));
+    await ledger.open(intent("two"));
+    await ledger.close("one", receipt());
+    await ledger.close("two", null);
+    expect(await ledger.pending()).toEqual([]);
+    expect(await recordedIn(ledger)).toEqual([receipt()]);
+  });
+
+  test("gives a reply back byte by byte, whatever it is made of", async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+    await using ledger = await ledgerOf();
+    await ledger.open(intent());
+    await ledger.keepReply("intent-1", bytes);
+    const [pending] = await ledger.pending();
+    expect(Uint8Array.from(pending?.reply ?? [])).toEqual(bytes);
+  });
+
+  test("keeps servers apart", async () => {
+    const open = await ledgers();
+    await using one = await open("http://one");
+    await one.record([receipt()]);
+    await one.open(intent());
+    await one.rememberFacts({ routes: {}, dryRun: "ignored", registers: false });
+    await using other = await open("http://other");
+    expect([await recordedIn(other), (await other.heads()).size, await other.pending()]).toEqual([[], 0, []]);
+    expect(await other.facts()).toEqual({ routes: {}, dryRun: "unproven", registers: null });
+  });
+
+  test("is not changed by whoever changes what was given to it", async () => {
+    await using ledger = await ledgerOf();
+    const env = { DB_PASSWORD: "before" };
+    await ledger.record([{ ...receipt(), written: { env } }]);
+    env.DB_PASSWORD = "after";
+    const [kept] = await recordedIn(ledger);
+    expect(kept?.written).toEqual({ env: { DB_PASSWORD: "before" } });
+  });
+});

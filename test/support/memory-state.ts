@@ -1,0 +1,108 @@
+import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts";
+import { HoldfastError } from "../../src/core/errors.ts";
+import type { Identity } from "../../src/core/manifest.ts";
+import type { Recorded, RecordedHead } from "../../src/core/recorded.ts";
+import { freshKey } from "../../src/seal/key.ts";
+import type { Ledger, PendingIntent } from "../../src/state/ledger.ts";
+import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
+import { noFacts } from "../../src/state/server-facts.ts";
+import type { State } from "../../src/state/state.ts";
+
+type Receipt = Recorded & { readonly mark: string };
+
+/** What a ledger keeps, by value: whoever changes what was given or answered changes nothing here. */
+type Kept = {
+  readonly receipts: Map<Identity, Receipt>;
+  readonly intents: Map<string, PendingIntent>;
+  facts: JsonObject;
+};
+
+/** A state that lives as long as it is referred to. */
+export function memoryState(): State {
+  const key = freshKey();
+  const servers = new Map<string, Kept>();
+  let isLocked = false;
+  return {
+    key,
+    isWritable: true,
+    holder: async () => `memory ${key.version}`,
+    lock: async () => {
+      if (isLocked) throw new HoldfastError("locked", "another writer has the state");
+      isLocked = true;
+      return {
+        [Symbol.asyncDispose]: async () => {
+          isLocked = false;
+        },
+      };
+    },
+    ledger: async (server) => {
+      const kept = servers.get(server) ?? { receipts: new Map(), intents: new Map(), facts: {} };
+      servers.set(server, kept);
+      return ledgerOn(kept, receiptDigest(key));
+    },
+  };
+}
+
+function ledgerOn(kept: Kept, digest: Ledger["digest"]): Ledger {
+  const { receipts, intents } = kept;
+  const record = (receipt: Recorded): void => {
+    receipts.set(receipt.identity, { ...structuredClone(receipt), mark: crypto.randomUUID() });
+  };
+  return {
+    digest,
+    heads: async () => new Map(inOrder(receipts).map((receipt) => [receipt.identity, headOf(receipt, digest)])),
+    recorded: async (identities) => {
+      const wanted = identities === undefined ? inOrder(receipts) : [...identities].map((one) => receipts.get(one));
+      return new Map(wanted.flatMap((one) => (one === undefined ? [] : [[one.identity, contentOf(one)]])));
+    },
+    record: async (all) => all.forEach(record),
+    forget: async (identities) => {
+      for (const identity of identities) receipts.delete(identity);
+    },
+    open: async (intent, instead = []) => {
+      for (const id of instead) intents.delete(id);
+      intents.set(intent.id, structuredClone({ ...intent, reply: null }));
+    },
+    keepReply: async (id, reply) => {
+      const intent = intents.get(id);
+      if (intent !== undefined) intents.set(id, { ...intent, reply: Uint8Array.from(reply) });
+    },
+    close: async (id, receipt) => {
+      intents.delete(id);
+      if (receipt !== null) record(receipt);
+    },
+    pending: async () => structuredClone([...intents.values()]),
+    facts: async () => ({ ...noFacts, ...structuredClone(kept.facts) }),
+    rememberFacts: async (learned) => {
+      const merged = mergePatch(kept.facts, JSON.parse(JSON.stringify(learned)));
+      kept.facts = isObject(merged) ? merged : {};
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}
+
+function inOrder(receipts: Kept["receipts"]): readonly Receipt[] {
+  return [...receipts.values()].toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
+}
+
+function headOf(receipt: Receipt, digest: Ledger["digest"]): RecordedHead {
+  const { identity, kind, id, version, at, mark, echo } = receipt;
+  const head = { identity, kind, id, version, at, mark };
+  return echo === null ? head : { ...head, digest: digest(contentText(receipt)) };
+}
+
+function contentOf({ mark: _, ...receipt }: Receipt): Recorded {
+  return structuredClone(receipt);
+}
+
+/** RFC 7396. */
+function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const before = isObject(target) ? target : {};
+  const changed = Object.entries(patch).map(
+    ([name, value]) => [name, mergePatch(before[name], value ?? null)] as const,
+  );
+  return Object.fromEntries(
+    Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(([, one]) => one !== null),
+  );
+}
