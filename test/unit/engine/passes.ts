@@ -12,8 +12,8 @@ import { openSession } from "../../../src/engine/session.ts";
 import type { SinkType } from "../../../src/engine/sink.ts";
 import { defaultSink } from "../../../src/engine/sinks/index.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
-import { openState } from "../../../src/state/open.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { memoryState } from "../../support/memory-state.ts";
 
 /** Every extension: what a documented-only control plane lacks. */
 export const extensions = (Object.keys(operations) as OperationName[]).filter((name) => !isDocumented(operation(name)));
@@ -41,15 +41,15 @@ export type PassOptions = {
   readonly deadline?: number;
 };
 
-/** Passes over one server with one state folder, each with a session of its own as separate commands would have it. */
-export async function passes(url: string, folder?: string) {
-  const place = folder ?? (await temporaryFolder());
-  const state = await openState(place, { keyText: null });
+/** Passes over one server with one state, each with a session of its own as separate commands would have it. */
+export async function passes(url: string) {
+  const folder = await temporaryFolder();
+  const state = memoryState();
   const session = (options: PassOptions) =>
     openSession({
       server: { name: "test", url },
       state,
-      folder: place,
+      folder,
       sink: options.sink === undefined ? defaultSink : options.sink,
       registersModels: options.registersModels ?? false,
       token: () => new Secret("test-token"),
@@ -101,7 +101,7 @@ export async function passes(url: string, folder?: string) {
     hurry: options.hurry ?? new AbortController().signal,
   });
   return {
-    folder: place,
+    folder,
     state,
     progress,
     session,
