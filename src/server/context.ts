@@ -4,7 +4,6 @@ import type { Store } from "../store/store.ts";
 import type { SigningKeys } from "./auth/signing-keys.ts";
 import type { Tables } from "./database/tables.ts";
 import type { ReferenceTarget } from "./manifest/reference-target.ts";
-import type { ReferenceKind } from "./manifest/references.ts";
 import type { RunDriver } from "./resources/job-run/driver.ts";
 import type { TokenUses } from "./resources/personal-access-token/token-uses.ts";
 import type { ArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
@@ -37,7 +36,7 @@ export type Context = {
   readonly folder: string;
   readonly log: Log;
   /** What manifests can refer to, by its kind. */
-  readonly targets: ReadonlyMap<ReferenceKind, ReferenceTarget>;
+  readonly targets: ReadonlyMap<string, ReferenceTarget>;
   /** What the request under way carries besides, for the audit. */
   readonly marks?: { readonly keyHash: string | null; readonly fencingNumber: number | null };
 };

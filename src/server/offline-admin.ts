@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { copyDatabase } from "../store/copy.ts";
-import { revokeTokens } from "./auth/revoke.ts";
 import { DATA_FILE, openContextBeside } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
+import { revokeTokens } from "./resources/personal-access-token/revoke.ts";
 
 /** Makes the tokens of these void, beside the server that may be running on the data: it notices within a second. */
 export async function revokeBeside(

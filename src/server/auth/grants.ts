@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from "kysely";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { forbidden } from "../../http/refusal.ts";
 import type { Tables } from "../database/tables.ts";
+import { everyoneSubject, teamSubjects } from "../resources/team/members.ts";
 import { mayGrant } from "./access.ts";
 import type { Principal, Role } from "./principal.ts";
 
@@ -53,17 +54,8 @@ export async function rolesOf(database: Kysely<Tables>, name: string, slug: stri
   const rows = await database
     .selectFrom("grants")
     .select(["resource_type", "resource_fqn", "role_id"])
-    .where(({ or, eb, selectFrom }) =>
-      or([
-        eb("subject", "in", [name, "team:everyone"]),
-        eb(
-          "subject",
-          "in",
-          selectFrom("team_members")
-            .select(({ val, eb: concat }) => concat(val("team:"), "||", concat.ref("team")).as("subject"))
-            .where("member", "=", slug),
-        ),
-      ]),
+    .where(({ or, eb }) =>
+      or([eb("subject", "in", [name, everyoneSubject]), eb("subject", "in", teamSubjects(database, slug))]),
     )
     .execute();
   return rows.map((role) => ({

@@ -4,7 +4,7 @@ import { errorBody, Refusal } from "../../http/refusal.ts";
 import { rollBackTo } from "../../store/savepoint.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
-import { fenceFault } from "./fences.ts";
+import { fenceFault } from "../resources/lease/fences.ts";
 import { findReply, keepReply, type Slot, slotOf } from "./kept-replies.ts";
 import type { Request, Served } from "./serve.ts";
 import type { WriteHeaders } from "./write-headers.ts";

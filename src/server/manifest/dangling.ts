@@ -2,10 +2,10 @@ import type { Kysely } from "kysely";
 import type { JsonObject } from "../../contract/json.ts";
 import type { ErrorDetail } from "../../contract/resources.ts";
 import { unprocessable } from "../../http/refusal.ts";
+import { type ResourceReference, referencesOf } from "../../model/references.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
-import { type Reference, referencesOf } from "./references.ts";
 
 /**
  * Refuses references to what the caller may not see. It names nothing but that, and looks nothing up: what
@@ -13,19 +13,19 @@ import { type Reference, referencesOf } from "./references.ts";
  */
 export function refuseInvisible(
   principal: Principal,
-  references: readonly Reference[],
+  references: readonly ResourceReference[],
   { targets }: Pick<Context, "targets">,
 ): void {
   const invisible = references.filter(({ kind, key }) => targets.get(kind)?.isVisible?.(principal, key) === false);
   if (invisible.length === 0) return;
-  const more = ({ kind }: Reference) => `, or you may not ${targets.get(kind)?.verb ?? "see"} it`;
+  const more = ({ kind }: ResourceReference) => `, or you may not ${targets.get(kind)?.verb ?? "see"} it`;
   throw unprocessable(invisible.map((reference) => detail(reference, more(reference))));
 }
 
 /** The references to what is absent, once those to what is not visible are refused. */
 export async function danglingReferences(
   database: Kysely<Tables>,
-  asked: readonly Reference[],
+  asked: readonly ResourceReference[],
   { targets }: Pick<Context, "targets">,
 ): Promise<readonly ErrorDetail[]> {
   const found = await findAll(database, asked, targets);
@@ -33,15 +33,15 @@ export async function danglingReferences(
 }
 
 /** The references of a manifest that the existing one does not have: those are not questioned again. */
-export function newReferences(manifest: JsonObject, existing: JsonObject | null): readonly Reference[] {
-  if (existing === null) return referencesOf(manifest);
-  const kept = new Set(referencesOf(existing).map(identityOf));
-  return referencesOf(manifest).filter((reference) => !kept.has(identityOf(reference)));
+export function newReferences(manifest: JsonObject, existing: JsonObject | null): readonly ResourceReference[] {
+  if (existing === null) return referencesOf(manifest, tenant);
+  const kept = new Set(referencesOf(existing, tenant).map(identityOf));
+  return referencesOf(manifest, tenant).filter((reference) => !kept.has(identityOf(reference)));
 }
 
 async function findAll(
   database: Kysely<Tables>,
-  asked: readonly Reference[],
+  asked: readonly ResourceReference[],
   targets: Context["targets"],
 ): Promise<ReadonlySet<string>> {
   const found = new Set([identityOf({ kind: "tenant", key: tenant })]);
@@ -56,10 +56,10 @@ async function findAll(
   return found;
 }
 
-function detail({ kind, pointer }: Reference, more = ""): ErrorDetail {
+function detail({ kind, pointer }: ResourceReference, more = ""): ErrorDetail {
   return { pointer, message: `there is no such ${kind.replace("-", " ")}${more}`, code: "dangling-reference" };
 }
 
-function identityOf({ kind, key }: Pick<Reference, "kind" | "key">): string {
+function identityOf({ kind, key }: Pick<ResourceReference, "kind" | "key">): string {
   return `${kind}/${key}`;
 }

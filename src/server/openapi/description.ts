@@ -1,5 +1,7 @@
-import type { Json } from "../../contract/json.ts";
+import type { Kysely } from "kysely";
+import type { Json, JsonObject } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
+import type { Tables } from "../database/tables.ts";
 import type { Body, PathValues, Query } from "../http/call.ts";
 import type { Schema } from "./schema.ts";
 
@@ -17,7 +19,19 @@ export type OperationDescription = {
   readonly members?: { readonly [name: string]: Schema };
   /** Its parameters in path and query besides `fqn` and `name`. */
   readonly parameters?: { readonly [name: string]: ParameterDescription };
+  /** The scope of leases that a write is about, as its request names it; everything where it says none. */
+  readonly scope?: WrittenScope;
 };
+
+/** What a write is about, in the form of a lease's scope: `c1`, `c1:ws1`, `ml-repo/r`. */
+export type WrittenScope = (
+  request: {
+    readonly members: JsonObject;
+    readonly manifest: JsonObject;
+    readonly path: { readonly [name: string]: string };
+  },
+  database: Kysely<Tables>,
+) => string | undefined | Promise<string | undefined>;
 
 type Described<Field extends string, Names, Value> = [Names] extends [never]
   ? unknown

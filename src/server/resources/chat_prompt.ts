@@ -1,3 +1,4 @@
+import { text } from "../../contract/json.ts";
 import type { PromptVersion } from "../../contract/resources.ts";
 import type { Handler } from "../http/call.ts";
 import { serve } from "../http/serve.ts";
@@ -11,6 +12,7 @@ import { register, type VersionedKind } from "./artifact/register.ts";
 import { copyVersion } from "./artifact/snapshot.ts";
 import { promptSnippets } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
+import { repoScope } from "./ml-repo.ts";
 
 /** Prompts, version by version. */
 const promptKind: VersionedKind<PromptVersion> = { type: "chat_prompt", make: makePrompt };
@@ -27,6 +29,7 @@ export const resource: Resource = {
   section: { name: "Prompt versions", description: "Versions of prompts." },
   operations: [
     serve("putPromptVersion", putPromptVersion, {
+      scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description: VERSIONED,
       answers: "PromptVersion",
       manifest: { $ref: refTo("ChatPromptManifest") },

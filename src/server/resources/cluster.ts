@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from "kysely";
-import type { JsonObject } from "../../contract/json.ts";
+import { type JsonObject, text } from "../../contract/json.ts";
 import type { Cluster } from "../../contract/resources.ts";
 import { notFound } from "../../http/refusal.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
 import { prepared } from "../../store/prepared.ts";
-import { may, visibleClusters } from "../auth/access.ts";
+import { fqnsWithRole, isTenantAdmin, may, type Target } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
@@ -21,6 +21,8 @@ import type { Resource, Section } from "../resource.ts";
 import { seedByDryRun } from "../seed/seeding.ts";
 import { copyDeclared } from "../snapshot/declared.ts";
 import { partOf } from "../snapshot/part.ts";
+
+const type = "cluster";
 
 /** Clusters, as they are declared. */
 const clusterKind: DeclaredKind<Cluster> = {
@@ -47,7 +49,7 @@ const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { 
 };
 
 const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }, { store }) => {
-  const visible = visibleClusters(principal);
+  const visible = isTenantAdmin(principal) ? null : fqnsWithRole(principal, type, "here");
   const all = store.read.selectFrom("clusters");
   return page((visible === null ? all : all.where("id", "in", visible)).select("json"), wanted);
 };
@@ -65,6 +67,7 @@ export const resource: Resource = {
       parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
     }),
     serve("putCluster", putCluster, {
+      scope: ({ manifest }) => text(manifest.name),
       description: REPLACES,
       answers: "Cluster",
       manifest: { $ref: refTo("ClusterManifest") },
@@ -118,8 +121,8 @@ function grantsOf(manifest: JsonObject): readonly Grant[] {
   return collaboratorGrants(targetOf(nameOf(manifest)), manifest);
 }
 
-function targetOf(fqn: string) {
-  return { type: "cluster", fqn } as const;
+function targetOf(fqn: string): Target {
+  return { type, fqn };
 }
 
 const byName = prepared((database: Kysely<Tables>, { name }: { readonly name: string }) =>

@@ -12,7 +12,7 @@ import { resource as modelVersion } from "./model-version.ts";
 import { resource as personalAccessToken } from "./personal-access-token/resource.ts";
 import { resource as secretGroup } from "./secret-group/resource.ts";
 import { resource as stagedArtifact } from "./staged-artifact/resource.ts";
-import { resource as team } from "./team.ts";
+import { resource as team } from "./team/resource.ts";
 import { resource as virtualAccount } from "./virtual-account/resource.ts";
 import { resource as workspace } from "./workspace.ts";
 

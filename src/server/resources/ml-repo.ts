@@ -2,8 +2,9 @@ import type { Kysely, Transaction } from "kysely";
 import { type JsonObject, text } from "../../contract/json.ts";
 import type { ErrorDetail, MlRepo } from "../../contract/resources.ts";
 import { forbidden, unprocessable } from "../../http/refusal.ts";
+import { referencesOf } from "../../model/references.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
-import { may, visibleRepos } from "../auth/access.ts";
+import { fqnsWithRole, isTenantAdmin, may, type Target } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
@@ -15,7 +16,6 @@ import { serve } from "../http/serve.ts";
 import { danglingReferences, refuseInvisible } from "../manifest/dangling.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
 import { nameOf } from "../manifest/name.ts";
-import { referencesOf } from "../manifest/references.ts";
 import { errorsOf } from "../manifest/well-formed.ts";
 import { REPLACES } from "../openapi/descriptions.ts";
 import { refTo } from "../openapi/schema.ts";
@@ -31,7 +31,7 @@ const mlRepoKind: DeclaredKind<KeptRepo> = {
   identity: (manifest) => `ml-repo/${nameOf(manifest)}`,
   find: (database, manifest) => findRepo(database, nameOf(manifest)),
   noun: "ml repo",
-  mayWrite: (principal, manifest) => may(principal, "admin", { type: "ml-repo", name: nameOf(manifest) }),
+  mayWrite: (principal, manifest) => may(principal, "admin", repoTarget(nameOf(manifest))),
   grantsOf,
   faults: async (_, manifest) => errorsOf(checkMeaning("ml-repo", manifest)),
   stamps: (repo) => ({ subject: repo.created_by_subject, createdAt: repo.created_at }),
@@ -56,6 +56,7 @@ export const resource: Resource = {
   operations: [
     serve("listMlRepos", listMlRepos, { description: "Newest first.", answers: "MlRepo" }),
     serve("putMlRepo", putMlRepo, {
+      scope: ({ manifest }) => repoScope(text(manifest.name)),
       description: REPLACES,
       answers: "MlRepo",
       manifest: { $ref: refTo("MlRepoManifest") },
@@ -65,7 +66,7 @@ export const resource: Resource = {
     {
       kind: "ml-repo",
       existing: namesOf,
-      isVisible: (principal, name) => may(principal, "read", { type: "ml-repo", name }),
+      isVisible: (principal, name) => may(principal, "read", repoTarget(name)),
     },
   ],
   seeds: { "ml-repo": seedByDryRun("putMlRepo") },
@@ -102,7 +103,7 @@ async function saveRepo(
 }
 
 function grantsOf(manifest: JsonObject): readonly Grant[] {
-  return collaboratorGrants({ type: "ml-repo", fqn: nameOf(manifest) }, manifest);
+  return collaboratorGrants(repoTarget(nameOf(manifest)), manifest);
 }
 
 /** An ml repo that has an id. */
@@ -126,15 +127,30 @@ export async function repoToWrite(
   context: Pick<Context, "targets">,
 ): Promise<KeptRepo> {
   const name = text(manifest.ml_repo) ?? "";
-  const target = { type: "ml-repo", name } as const;
+  const target = repoTarget(name);
   // One that is not visible is not even looked for.
   const repo = may(principal, "read", target) ? await findRepo(database, name) : null;
   if (repo !== null && !may(principal, "write", target)) throw forbidden("you may not write in this ml repo");
-  const references = referencesOf(manifest);
+  const references = referencesOf(manifest, tenant);
   refuseInvisible(principal, references, context);
   const all = [...faults, ...(await danglingReferences(database, references, context))];
   if (repo === null || all.length > 0) throw unprocessable(all);
   return repo;
+}
+
+/** An ml repo, as access is decided on it. */
+export function repoTarget(name: string): Target {
+  return { type: "ml-repo", fqn: name };
+}
+
+/** An ml repo, as the scope of a lease. */
+export function repoScope(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : `ml-repo/${name}`;
+}
+
+/** The names of the ml repos that a principal may see; null when it is all of them. */
+export function visibleRepos(principal: Principal): readonly string[] | null {
+  return isTenantAdmin(principal) ? null : fqnsWithRole(principal, "ml-repo", "here");
 }
 
 /** The ids of the ml repos that a principal may see, as a subquery; null when it is all of them. */

@@ -12,6 +12,7 @@ import { register, type VersionedKind } from "./artifact/register.ts";
 import { copyVersion } from "./artifact/snapshot.ts";
 import { modelSnippet } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
+import { repoScope } from "./ml-repo.ts";
 
 /** Models, version by version. */
 const modelKind: VersionedKind<ModelVersion> = { type: "model-version", make: makeModel };
@@ -34,11 +35,13 @@ export const resource: Resource = {
   section: { name: "Model versions", description: "Versions of models." },
   operations: [
     serve("putModelVersion", putModelVersion, {
+      scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description: VERSIONED,
       answers: "ModelVersion",
       manifest: { $ref: refTo("ModelVersionManifest") },
     }),
     serve("postModelVersion", postModelVersion, {
+      scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description: `Registers a version and answers an empty object.\n\n${VERSIONED}\n\nA manifest whose \`source\` is \`{type: platform, uri: <storage_root>}\` completes that stage; the version keeps the staged id.`,
       manifest: { $ref: refTo("ModelVersionManifest") },
     }),

@@ -3,9 +3,9 @@ import { type JsonObject, text } from "../../contract/json.ts";
 import type { Workspace } from "../../contract/resources.ts";
 import { checkMeaning } from "../../schema/meaning.ts";
 import { prepared } from "../../store/prepared.ts";
-import { may, visibleWorkspaces } from "../auth/access.ts";
+import { fqnsWithRole, isTenantAdmin, may, type Target } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../auth/grants.ts";
-import { tenant } from "../auth/principal.ts";
+import { type Principal, tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
 import { page } from "../database/page.ts";
 import type { Tables } from "../database/tables.ts";
@@ -61,6 +61,7 @@ export const resource: Resource = {
       parameters: { clusterId: { description: "Only those on this cluster", example: "prod-eu" } },
     }),
     serve("putWorkspace", putWorkspace, {
+      scope: ({ manifest }) => `${text(manifest.cluster_fqn)}:${text(manifest.name)}`,
       description: REPLACES,
       answers: "Workspace",
       manifest: { $ref: refTo("WorkspaceManifest") },
@@ -79,7 +80,7 @@ export const resource: Resource = {
       rows: "workspaces",
       operation: "putWorkspace",
       after: ["cluster"],
-      copy: copyDeclared(workspaceKind),
+      copy: copyDeclared(workspaceKind, ["name", "cluster_fqn"]),
     }),
   ],
 };
@@ -131,8 +132,19 @@ function fqnOf(manifest: JsonObject): string {
   return `${requiredText(manifest, "cluster_fqn")}:${nameOf(manifest)}`;
 }
 
-function targetOf(fqn: string) {
-  return { type: "workspace", fqn } as const;
+function targetOf(fqn: string): Target {
+  return { type: "workspace", fqn };
+}
+
+/** The workspaces that a principal may see: those named, and all on the clusters named; null when it is all of them. */
+export function visibleWorkspaces(
+  principal: Principal,
+): { readonly fqns: readonly string[]; readonly clusters: readonly string[] } | null {
+  if (isTenantAdmin(principal)) return null;
+  return {
+    fqns: fqnsWithRole(principal, "workspace", "here"),
+    clusters: fqnsWithRole(principal, "cluster", "below"),
+  };
 }
 
 const byFqn = prepared((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>

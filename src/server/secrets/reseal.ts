@@ -4,7 +4,7 @@ import { openWith, seal, sealedVersion } from "../../seal/seal.ts";
 import type { Store } from "../../store/store.ts";
 import { signingKeyContext } from "../auth/signing-keys.ts";
 import type { Tables } from "../database/tables.ts";
-import { valueContext } from "./sealed-value.ts";
+import { valueContext } from "../resources/secret-group/sealed-value.ts";
 
 // More would keep other writers waiting.
 const BATCH = 100;

@@ -7,14 +7,16 @@ import type { DeclaredKind } from "../manifest/declared.ts";
 import { type Copied, refused } from "./copied.ts";
 import { readFacts } from "./reading.ts";
 
-/** Copies resources of a kind that is declared by one manifest. */
-export function copyDeclared<Resource extends { readonly manifest: JsonObject }>(kind: DeclaredKind<Resource>) {
+/** Copies resources of a kind that is declared by one manifest; `naming` are the fields that make its name. */
+export function copyDeclared<Resource extends { readonly manifest: JsonObject }>(
+  kind: DeclaredKind<Resource>,
+  naming: readonly string[] = ["name"],
+) {
   return async (transaction: Transaction<Tables>, row: JsonObject, context: Context): Promise<Copied> => {
     const { id, manifest, ...facts } = readFacts(row, timestamp(context));
-    const { type, name } = manifest;
+    const { type } = manifest;
     if (typeof type !== "string" || !kind.types.includes(type)) return refused("it has no manifest of its kind");
-    if (!text(name) || (type === "workspace" && !text(manifest.cluster_fqn)))
-      return refused("its manifest lacks its name");
+    if (!naming.every((field) => text(manifest[field]))) return refused("its manifest lacks its name");
     if ((await kind.find(transaction, manifest)) !== null) return { result: "exists" };
     const resource = kind.make({ manifest, existing: null, ...facts }, () => id ?? context.newId());
     await kind.save(transaction, resource, toText(resource), null);

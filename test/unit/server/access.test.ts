@@ -1,17 +1,11 @@
 import { expect, test } from "vitest";
-import {
-  type Action,
-  may,
-  mayGrant,
-  type Target,
-  visibleClusters,
-  visibleWorkspaces,
-} from "../../../src/server/auth/access.ts";
+import { type Action, fqnsWithRole, may, mayGrant, type Target } from "../../../src/server/auth/access.ts";
 import type { Principal, Role } from "../../../src/server/auth/principal.ts";
+import { visibleWorkspaces } from "../../../src/server/resources/workspace.ts";
 
 const cluster: Target = { type: "cluster", fqn: "c1" };
 const workspace: Target = { type: "workspace", fqn: "c1:ws1" };
-const repo: Target = { type: "ml-repo", name: "r1" };
+const repo: Target = { type: "ml-repo", fqn: "r1" };
 const group: Target = { type: "secret-group", fqn: "holdfast:db" };
 
 function holding(resourceType: string, resourceFqn: string, roleId: string, slug = "dev@x.io"): Principal {
@@ -74,13 +68,6 @@ test("S48 a secret group is used by whoever holds that role on it", () => {
   ).toBe(false);
 });
 
-test("a virtual account sees itself", () => {
-  const account = { ...nobody, name: "virtualaccount:ci" };
-  expect(allowed(account, { type: "virtual-account", name: "ci" })).toEqual(["read"]);
-  expect(allowed(account, { type: "virtual-account", name: "cd" })).toEqual([]);
-  expect(allowed(nobody, { type: "virtual-account", name: "nobody" })).toEqual([]);
-});
-
 const on = (resourceType: string, resourceFqn: string, roleId: string): Role => ({ resourceType, resourceFqn, roleId });
 
 test.each<[Principal, Role, boolean]>([
@@ -102,8 +89,8 @@ test.each<[Principal, Role, boolean]>([
 });
 
 test("what can be seen is what roles name", () => {
-  expect(visibleClusters(holding("tenant", "holdfast", "tenant-admin"))).toBeNull();
-  expect(visibleClusters(holding("cluster", "c1", "cluster-viewer"))).toEqual(["c1"]);
+  expect(fqnsWithRole(holding("tenant", "holdfast", "tenant-admin"), "cluster", "here")).toBeNull();
+  expect(fqnsWithRole(holding("cluster", "c1", "cluster-viewer"), "cluster", "here")).toEqual(["c1"]);
   expect(visibleWorkspaces(holding("cluster", "c1", "cluster-viewer"))).toEqual({ fqns: [], clusters: [] });
   expect(visibleWorkspaces(holding("cluster", "c1", "cluster-member"))).toEqual({ fqns: [], clusters: ["c1"] });
   expect(visibleWorkspaces(holding("workspace", "c1:ws1", "my-own-role"))).toEqual({ fqns: [], clusters: [] });

@@ -2,15 +2,15 @@ import type { Kysely } from "kysely";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Workspace } from "../../../contract/resources.ts";
 import { badRequest, conflict, forbidden, notFound, unprocessable } from "../../../http/refusal.ts";
+import { type ResourceReference, referencesOf } from "../../../model/references.ts";
 import { checkMeaning } from "../../../schema/meaning.ts";
 import { may } from "../../auth/access.ts";
-import type { Principal } from "../../auth/principal.ts";
+import { type Principal, tenant } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Body } from "../../http/call.ts";
 import { danglingReferences, refuseInvisible } from "../../manifest/dangling.ts";
 import { nameOf, requiredText } from "../../manifest/name.ts";
-import { type Reference, referencesOf } from "../../manifest/references.ts";
 import { errorsOf } from "../../manifest/well-formed.ts";
 import { findCluster } from "../cluster.ts";
 import { findWorkspace, findWorkspaceFqn } from "../workspace.ts";
@@ -46,7 +46,7 @@ export async function findPlace(
   if (workspace !== null && !may(principal, "write", target)) throw forbidden("you may not deploy to this workspace");
   const found = workspace === null ? null : await findApplication(database, `${workspace.fqn}:${nameOf(manifest)}`);
   if (applicationId !== undefined) await checkApplicationId(database, principal, applicationId, found);
-  const references = referencesOf(manifest);
+  const references = referencesOf(manifest, tenant);
   refuseInvisible(principal, references, context);
   await refuseMeaning(database, { manifest, references }, workspace, context);
   if (workspace === null) throw notFound("the workspace");
@@ -71,7 +71,7 @@ async function checkApplicationId(
 
 async function refuseMeaning(
   database: Kysely<Tables>,
-  { manifest, references }: { readonly manifest: JsonObject; readonly references: readonly Reference[] },
+  { manifest, references }: { readonly manifest: JsonObject; readonly references: readonly ResourceReference[] },
   workspace: Workspace | null,
   context: Pick<Context, "targets">,
 ): Promise<void> {

@@ -1,8 +1,8 @@
-import type { Transaction } from "kysely";
-import type { JsonObject } from "../../../contract/json.ts";
+import type { Kysely, Transaction } from "kysely";
+import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Deployment } from "../../../contract/resources.ts";
 import { conflict, notFound } from "../../../http/refusal.ts";
-import { may, visibleWorkspaces } from "../../auth/access.ts";
+import { may } from "../../auth/access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
@@ -20,6 +20,7 @@ import { seedByDryRun } from "../../seed/seeding.ts";
 import type { Trigger } from "../job-run/rows.ts";
 import { settleTrigger, triggerOnceDeployed } from "../job-run/trigger.ts";
 import { recordSecretUses } from "../secret-group/uses.ts";
+import { findWorkspaceFqn, visibleWorkspaces } from "../workspace.ts";
 import {
   cancelled,
   madeDeployment,
@@ -114,6 +115,8 @@ export const resource: Resource = {
   },
   operations: [
     serve("putApp", putApp, {
+      scope: async ({ manifest, members }, database) =>
+        text(manifest.workspace_fqn) ?? (await workspaceFqnOf(members, database)),
       description:
         "Makes a new deployment of the application that the manifest names in its workspace, and the application itself when it is new. An equal manifest makes a new version all the same.\n\nWhile a deployment is in progress the answer is 409, unless `forceDeploy` cancels that one. Needs write on the workspace.",
       answers: "Deployment",
@@ -224,4 +227,9 @@ function createApplication(
 
 function rehearsal(planned: Planned, application: KeptApplication | null) {
   return toText({ ...planned, application: application === null ? null : { ...application, deployment: null } });
+}
+
+async function workspaceFqnOf({ workspaceId }: JsonObject, database: Kysely<Tables>): Promise<string | undefined> {
+  const id = text(workspaceId);
+  return id === undefined ? undefined : ((await findWorkspaceFqn(database, id)) ?? undefined);
 }

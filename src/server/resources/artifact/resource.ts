@@ -1,9 +1,9 @@
 import { notFound } from "../../../http/refusal.ts";
-import { visibleRepos } from "../../auth/access.ts";
 import { toText, withMember } from "../../database/json-text.ts";
 import type { Handler } from "../../http/call.ts";
 import { serve } from "../../http/serve.ts";
 import type { Resource, Section } from "../../resource.ts";
+import { visibleRepos } from "../ml-repo.ts";
 import { findArtifactById, stepsOf } from "./rows.ts";
 
 const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, { store }) => {

@@ -6,11 +6,11 @@ import { recordEffect } from "../../database/audit.ts";
 import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Body, Call, Handler } from "../../http/call.ts";
-import { scopeName, scopePath, scopeTarget } from "../../http/scope.ts";
 import { serve } from "../../http/serve.ts";
 import { isScope } from "../../http/write-headers.ts";
 import type { Resource } from "../../resource.ts";
 import { issueNumber, type KeptLease, leaseOf, lockLeases, overlappingLeases, saveLease } from "./rows.ts";
+import { scopeName, scopePath, scopeTarget } from "./scope.ts";
 
 const putLease: Handler<"putLease"> = async (call, context) => {
   const { principal, path, body } = call;
@@ -31,6 +31,7 @@ export const resource: Resource = {
   section: { name: "Leases", description: "The right to be the one writer of a scope." },
   operations: [
     serve("putLease", putLease, {
+      scope: ({ path }) => path.scope,
       description:
         "Takes the lease, renews it for its holder, or releases it. Scopes are a tree: everything (the tenant's name), a cluster `c`, a workspace `c:w`; ml repos and other texts stand right below everything. 409 while somebody else holds it, or a lease above or below it. Needs write on what the scope names. `fencingToken` comes from one sequence for all scopes; sent as `X-Fencing-Token` it keeps writers out that lost the lease.",
       answers: "Lease",

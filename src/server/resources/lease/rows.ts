@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { Lease } from "../../../contract/resources.ts";
 import type { Tables } from "../../database/tables.ts";
-import { coveringScopes, overlaps, type ScopePath, scopeName, scopePath } from "../../http/scope.ts";
+import { coveringScopes, overlaps, type ScopePath, scopeName, scopePath } from "./scope.ts";
 
 /** A lease as it is kept, its moments in epoch milliseconds. */
 export type KeptLease = Tables["leases"];

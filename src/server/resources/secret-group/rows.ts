@@ -9,8 +9,8 @@ import { fromText, type JsonText, toText, withMember } from "../../database/json
 import { sizeOfText } from "../../database/page.ts";
 import type { KeptSecret, KeptSecretGroup, Tables } from "../../database/tables.ts";
 import { refuseLargeSecret } from "../../http/reply-size.ts";
-import { openValue, sealValue } from "../../secrets/sealed-value.ts";
 import { readSecretPath } from "./manifest.ts";
+import { openValue, sealValue } from "./sealed-value.ts";
 import { countActiveUses } from "./uses.ts";
 
 /** The secret store that this control plane is itself. */

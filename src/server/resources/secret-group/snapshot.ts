@@ -1,9 +1,10 @@
 import type { Transaction } from "kysely";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { Secret } from "../../../contract/secret.ts";
+import { referencesOf } from "../../../model/references.ts";
+import { tenant } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { referencesOf } from "../../manifest/references.ts";
 import { type Copied, copier, refused } from "../../snapshot/copied.ts";
 import { partOf, type SnapshotPart } from "../../snapshot/part.ts";
 import { objects } from "../../snapshot/reading.ts";
@@ -21,7 +22,7 @@ function secretFqns({ secretGroups = [], applications = [] }: Snapshot): readonl
   const manifests = applications.flatMap(({ deployments }) => objects(deployments).map(({ manifest }) => manifest));
   const referred = manifests
     .filter((manifest) => isObject(manifest))
-    .flatMap((manifest) => referencesOf(manifest))
+    .flatMap((manifest) => referencesOf(manifest, tenant))
     .flatMap(({ kind, key }) => (kind === "secret" ? [key] : []));
   return [...new Set([...listed, ...referred])];
 }

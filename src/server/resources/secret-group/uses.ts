@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
+import { referencesOf } from "../../../model/references.ts";
+import { tenant } from "../../auth/principal.ts";
 import type { Tables } from "../../database/tables.ts";
-import { referencesOf } from "../../manifest/references.ts";
 import type { Deployed } from "../application/rows.ts";
 
 /** Keeps which secrets a new deployment refers to. */
@@ -8,7 +9,7 @@ export async function recordSecretUses(
   transaction: Transaction<Tables>,
   { id, manifest }: Pick<Deployed, "id" | "manifest">,
 ): Promise<void> {
-  const fqns = referencesOf(manifest).flatMap(({ kind, key }) => (kind === "secret" ? [key] : []));
+  const fqns = referencesOf(manifest, tenant).flatMap(({ kind, key }) => (kind === "secret" ? [key] : []));
   const rows = [...new Set(fqns)].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));
   // A statement takes a limited number of values.
   for (let at = 0; at < rows.length; at += 500) {

@@ -16,7 +16,7 @@ import { refTo } from "../../openapi/schema.ts";
 import type { Resource } from "../../resource.ts";
 import { artifactsSection } from "../artifact/resource.ts";
 import { addArtifact, findArtifact } from "../artifact/rows.ts";
-import { repoToWrite } from "../ml-repo.ts";
+import { repoScope, repoTarget, repoToWrite } from "../ml-repo.ts";
 import { wellFormedArtifact } from "./manifest.ts";
 import { artifactManifest } from "./openapi.ts";
 
@@ -54,6 +54,7 @@ export const resource: Resource = {
   section: artifactsSection,
   operations: [
     serve("stageArtifactVersion", stageArtifactVersion, {
+      scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description:
         "Makes room for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed once it is registered.",
       answers: "StagedArtifact",
@@ -63,6 +64,7 @@ export const resource: Resource = {
       },
     }),
     serve("markStageFailure", markStageFailure, {
+      scope: async ({ members }, database) => repoScope((await findStage(database, text(members.id) ?? ""))?.repo),
       description:
         "A stage that failed cannot be registered any more. May be repeated; a stage that was registered is 409.",
       members: {
@@ -120,7 +122,7 @@ async function stage(
 
 async function stageToWrite(transaction: Transaction<Tables>, principal: Principal, id: string) {
   const found = await findStage(transaction, id);
-  const target = { type: "ml-repo", name: found?.repo ?? "" } as const;
+  const target = repoTarget(found?.repo ?? "");
   if (found === null || !may(principal, "read", target)) throw notFound("the staged version");
   if (!may(principal, "write", target)) throw forbidden("you may not write in this ml repo");
   return found;

@@ -4,7 +4,7 @@ import type { ErrorDetail } from "../../../contract/resources.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import { Refusal } from "../../../http/refusal.ts";
 import { checkMeaning } from "../../../schema/meaning.ts";
-import { isTenantAdmin, may } from "../../auth/access.ts";
+import { isTenantAdmin } from "../../auth/access.ts";
 import { permissionGrants } from "../../auth/grants.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
@@ -41,7 +41,7 @@ import { accountSubjectType, issueToken } from "./token.ts";
 const decider: DeciderOf<Account> = {
   find: (database, manifest) => findAccount(database, nameOf(manifest)),
   noun: "virtual account",
-  mayWrite: (principal, manifest) => may(principal, "admin", { type: "virtual-account", name: nameOf(manifest) }),
+  mayWrite: (principal) => isTenantAdmin(principal),
   grantsOf,
   faults: async (database, manifest) => [
     ...errorsOf(checkMeaning("virtual-account", manifest)),

@@ -1,23 +1,12 @@
-import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import { escapePointer, secretReferences } from "../../contract/reference.ts";
-import { repoName } from "../auth/access.ts";
-
-/** What a manifest can name. */
-export type ReferenceKind =
-  | "cluster"
-  | "workspace"
-  | "ml-repo"
-  | "team"
-  | "virtual-account"
-  | "secret"
-  | "secret-group"
-  | "tenant";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { escapePointer, secretReferences } from "../contract/reference.ts";
+import { roleTypeOf, shortFqn } from "./roles.ts";
 
 /** Something that a manifest names, and where it does. */
-export type Reference = { readonly kind: ReferenceKind; readonly key: string; readonly pointer: string };
+export type ResourceReference = { readonly kind: string; readonly key: string; readonly pointer: string };
 
 /** Everything that a manifest refers to, whatever its type. */
-export function referencesOf(manifest: JsonObject): readonly Reference[] {
+export function referencesOf(manifest: JsonObject, tenant: string): readonly ResourceReference[] {
   return [
     ...named("cluster", manifest.cluster_fqn, "/cluster_fqn"),
     ...named("workspace", manifest.workspace_fqn, "/workspace_fqn"),
@@ -25,42 +14,35 @@ export function referencesOf(manifest: JsonObject): readonly Reference[] {
     ...(isObject(manifest.ownedBy) ? named("team", manifest.ownedBy.team, "/ownedBy/team") : []),
     ...items(manifest.collaborators).flatMap(([item, at]) => subjectReference(item, `/collaborators/${at}/subject`)),
     ...items(manifest.permissions).flatMap(([item, at]) =>
-      permissionReference(item, `/permissions/${at}/resource_fqn`),
+      permissionReference(item, `/permissions/${at}/resource_fqn`, tenant),
     ),
     ...secretsWithin(manifest, ""),
   ];
 }
 
-function named(kind: ReferenceKind, value: Json | undefined, pointer: string): readonly Reference[] {
+function named(kind: string, value: Json | undefined, pointer: string): readonly ResourceReference[] {
   return typeof value === "string" ? [{ kind, key: value, pointer }] : [];
 }
 
 // Users are not resolved: they live in the identity provider.
-function subjectReference({ subject }: JsonObject, pointer: string): readonly Reference[] {
+function subjectReference({ subject }: JsonObject, pointer: string): readonly ResourceReference[] {
   if (typeof subject !== "string") return [];
   const [kind, name = ""] = subject.split(":", 2);
   if (kind === "team") return [{ kind: "team", key: name, pointer }];
   return kind === "virtualaccount" ? [{ kind: "virtual-account", key: name, pointer }] : [];
 }
 
-function permissionReference(permission: JsonObject, pointer: string): readonly Reference[] {
-  const { resource_type: type, resource_fqn: fqn } = permission;
-  if (typeof fqn !== "string") return [];
-  switch (type) {
-    case "ml-repo":
-      return [{ kind: type, key: repoName(fqn), pointer }];
-    case "tenant":
-    case "cluster":
-    case "workspace":
-    case "secret-group":
-      return [{ kind: type, key: fqn, pointer }];
-    default:
-      return [];
-  }
+function permissionReference(
+  { resource_type: type, resource_fqn: fqn }: JsonObject,
+  pointer: string,
+  tenant: string,
+): readonly ResourceReference[] {
+  if (typeof fqn !== "string" || typeof type !== "string" || roleTypeOf(type) === undefined) return [];
+  return [{ kind: type, key: shortFqn(type, fqn, tenant), pointer }];
 }
 
 // An application may consist of others, each with an environment and mounts of its own.
-function secretsWithin(value: Json, pointer: string): readonly Reference[] {
+function secretsWithin(value: Json, pointer: string): readonly ResourceReference[] {
   if (Array.isArray(value)) return value.flatMap((item: Json, at) => secretsWithin(item, `${pointer}/${at}`));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, item]) => {
@@ -70,7 +52,7 @@ function secretsWithin(value: Json, pointer: string): readonly Reference[] {
   });
 }
 
-function secrets(value: Json, pointer: string): readonly Reference[] {
+function secrets(value: Json, pointer: string): readonly ResourceReference[] {
   return secretReferences(value, pointer).map((secret) => ({
     kind: "secret",
     key: secret.fqn,

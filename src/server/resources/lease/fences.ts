@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
-import { prepared } from "../../store/prepared.ts";
-import type { Tables } from "../database/tables.ts";
+import { prepared } from "../../../store/prepared.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { Fence } from "../../http/write-headers.ts";
 import { coveringScopes, type ScopePath, scopeName, scopePath } from "./scope.ts";
-import type { Fence } from "./write-headers.ts";
 
 /** As many as cover a workspace, for what the writer names and for what it writes. */
 type Scopes = { readonly [slot in "a" | "b" | "c" | "d" | "e" | "f"]: string };

@@ -1,24 +1,25 @@
 import type { Kysely, Transaction } from "kysely";
-import { type Json, type JsonObject, text } from "../../contract/json.ts";
-import type { Team } from "../../contract/resources.ts";
-import { conflict } from "../../http/refusal.ts";
-import { checkMeaning } from "../../schema/meaning.ts";
-import { isTenantAdmin } from "../auth/access.ts";
-import { tenant } from "../auth/principal.ts";
-import { fromText, type JsonText } from "../database/json-text.ts";
-import { page } from "../database/page.ts";
-import type { Tables } from "../database/tables.ts";
-import type { Handler } from "../http/call.ts";
-import { serve } from "../http/serve.ts";
-import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
-import { nameOf } from "../manifest/name.ts";
-import { errorsOf } from "../manifest/well-formed.ts";
-import { REPLACES } from "../openapi/descriptions.ts";
-import { refTo } from "../openapi/schema.ts";
-import type { Resource } from "../resource.ts";
-import { seedByDryRun } from "../seed/seeding.ts";
-import { copyDeclared } from "../snapshot/declared.ts";
-import { partOf } from "../snapshot/part.ts";
+import { text } from "../../../contract/json.ts";
+import type { Team } from "../../../contract/resources.ts";
+import { conflict } from "../../../http/refusal.ts";
+import { checkMeaning } from "../../../schema/meaning.ts";
+import { isTenantAdmin } from "../../auth/access.ts";
+import { tenant } from "../../auth/principal.ts";
+import { fromText, type JsonText } from "../../database/json-text.ts";
+import { page } from "../../database/page.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { Handler } from "../../http/call.ts";
+import { serve } from "../../http/serve.ts";
+import { type DeclaredKind, type Making, putDeclared } from "../../manifest/declared.ts";
+import { nameOf } from "../../manifest/name.ts";
+import { errorsOf } from "../../manifest/well-formed.ts";
+import { REPLACES } from "../../openapi/descriptions.ts";
+import { refTo } from "../../openapi/schema.ts";
+import type { Resource } from "../../resource.ts";
+import { seedByDryRun } from "../../seed/seeding.ts";
+import { copyDeclared } from "../../snapshot/declared.ts";
+import { partOf } from "../../snapshot/part.ts";
+import { everyone, isManager, listed, teamsOf } from "./members.ts";
 
 /** Teams, as they are declared. */
 const teamKind: DeclaredKind<KeptTeam> = {
@@ -31,7 +32,7 @@ const teamKind: DeclaredKind<KeptTeam> = {
     isTenantAdmin(principal) || isManager(database, nameOf(manifest), principal.subject.subjectSlug),
   grantsOf: () => [],
   faults: async (_, manifest, existing) => {
-    if (nameOf(manifest) === "everyone") throw conflict("name-taken", "the team everyone exists always");
+    if (nameOf(manifest) === everyone) throw conflict("name-taken", "the team everyone exists always");
     if (existing !== null && existing.manifest.type !== manifest.type) throw otherType(existing);
     return errorsOf(checkMeaning(String(manifest.type), manifest));
   },
@@ -70,7 +71,7 @@ export const resource: Resource = {
       answers: "Team",
     }),
   ],
-  references: [{ kind: "team", existing: async (database, keys) => ["everyone", ...(await namesOf(database, keys))] }],
+  references: [{ kind: "team", existing: async (database, keys) => [everyone, ...(await namesOf(database, keys))] }],
   seeds: { team: seedByDryRun("putTeam"), "sso-team": seedByDryRun("putTeam") },
   snapshot: [partOf("team", { rows: "teams", operation: "putTeam", copy: copyDeclared(teamKind) })],
 };
@@ -128,29 +129,6 @@ export type KeptTeam = Team & { readonly id: string };
 async function findTeam(database: Kysely<Tables>, name: string): Promise<KeptTeam | null> {
   const row = await database.selectFrom("teams").select(["id", "json"]).where("name", "=", name).executeTakeFirst();
   return row === undefined ? null : { ...fromText(row.json), id: row.id };
-}
-
-/** The names of the teams that somebody is a member or a manager of, as a subquery. */
-function teamsOf(database: Kysely<Tables>, slug: string) {
-  return database.selectFrom("team_members").select("team").where("member", "=", slug);
-}
-
-/** Whether somebody is a manager of the team of that name. */
-async function isManager(database: Kysely<Tables>, team: string, slug: string): Promise<boolean> {
-  const row = await database
-    .selectFrom("team_members")
-    .select("team")
-    .where("team", "=", team)
-    .where("member", "=", slug)
-    .where("position", "=", "manager")
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** The e-mails that a team's manifest lists, each once. */
-function listed(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
-  const value = manifest[field];
-  return Array.isArray(value) ? [...new Set(value.flatMap((item: Json) => text(item) ?? []))] : [];
 }
 
 async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {

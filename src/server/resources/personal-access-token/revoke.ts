@@ -1,13 +1,13 @@
 import type { Transaction } from "kysely";
-import { type Context, timestamp } from "../context.ts";
-import { recordEffect } from "../database/audit.ts";
-import type { Tables } from "../database/tables.ts";
-import { OptionsError } from "../options-error.ts";
-import { isFreeFor, putToken } from "../resources/secret-group/rows.ts";
-import { builtinPath, withoutTokens, withToken } from "../resources/virtual-account/account.ts";
-import { findAccount, saveAccount } from "../resources/virtual-account/rows.ts";
-import { accountSubjectType, issueToken } from "../resources/virtual-account/token.ts";
-import { innerPrincipal } from "./principal.ts";
+import { innerPrincipal } from "../../auth/principal.ts";
+import { type Context, timestamp } from "../../context.ts";
+import { recordEffect } from "../../database/audit.ts";
+import type { Tables } from "../../database/tables.ts";
+import { OptionsError } from "../../options-error.ts";
+import { isFreeFor, putToken } from "../secret-group/rows.ts";
+import { builtinPath, withoutTokens, withToken } from "../virtual-account/account.ts";
+import { findAccount, saveAccount } from "../virtual-account/rows.ts";
+import { accountSubjectType, issueToken } from "../virtual-account/token.ts";
 
 const principal = innerPrincipal("revocation");
 

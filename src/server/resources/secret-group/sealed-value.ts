@@ -1,6 +1,6 @@
-import { Secret } from "../../contract/secret.ts";
-import type { KeyRing } from "../../seal/key.ts";
-import { openWith, seal } from "../../seal/seal.ts";
+import { Secret } from "../../../contract/secret.ts";
+import type { KeyRing } from "../../../seal/key.ts";
+import { openWith, seal } from "../../../seal/seal.ts";
 
 /** The row that a value is kept in: it opens there alone. */
 export type ValuePlace = { readonly secretId: string; readonly version: number };

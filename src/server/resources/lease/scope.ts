@@ -1,5 +1,5 @@
-import type { Target } from "../auth/access.ts";
-import { tenant } from "../auth/principal.ts";
+import { type Target, wholeTenant } from "../../auth/access.ts";
+import { tenant } from "../../auth/principal.ts";
 
 /**
  * Where a scope stands in the tree of scopes, from the top: `[]` is everything, `["c1"]` a cluster, `["c1", "ws1"]` a
@@ -20,11 +20,11 @@ const cluster = /^(?:cluster\/)?([^:/]+)$/;
  */
 export function scopeTarget(scope: string): Target {
   const [, repo] = repository.exec(scope) ?? [];
-  if (repo !== undefined) return { type: "ml-repo", name: repo };
+  if (repo !== undefined) return { type: "ml-repo", fqn: repo };
   const [, workspace] = withinWorkspace.exec(scope) ?? [];
   if (workspace !== undefined) return { type: "workspace", fqn: workspace };
   const [, fqn] = cluster.exec(scope) ?? [];
-  return fqn === undefined || fqn === tenant ? { type: "tenant" } : { type: "cluster", fqn };
+  return fqn === undefined || fqn === tenant ? wholeTenant : { type: "cluster", fqn };
 }
 
 /** Where a scope stands, however it is written. */
@@ -35,7 +35,7 @@ export function scopePath(scope: string): ScopePath {
     case "workspace":
       return target.fqn.split(":");
     case "ml-repo":
-      return [`ml-repo:${tenant}/${target.name}`];
+      return [`ml-repo:${tenant}/${target.fqn}`];
     default:
       return scope === "" || scope === tenant ? everything : [scope];
   }
