@@ -14,7 +14,7 @@ export type RoleType = {
 };
 
 /** The built-in roles, by the type of the resource that they are given on. */
-export const roleTypes: { readonly [type: string]: RoleType } = {
+const roleTypes: { readonly [type: string]: RoleType } = {
   tenant: { roles: { "tenant-admin": { here: 3, below: 3 }, "tenant-member": { here: 1, below: 0 } } },
   cluster: {
     roles: {

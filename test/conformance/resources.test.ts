@@ -13,7 +13,9 @@ const kinds = [...new Set([...folder.map((name) => basename(name, ".ts")), ...do
 
 /** The kinds that a file names in its code: as a whole text, or as the beginning of an identity or subject. */
 function kindsIn(code: string): readonly string[] {
-  const texts = withoutComments(code).matchAll(/(["'`])([\w-]+)(?:[:/][^"'`]*)?\1/g);
+  const texts = withoutComments(code)
+    .replaceAll("application/json", "")
+    .matchAll(/(["'`])([\w-]+)(?:[:/][^"'`]*)?\1/g);
   return Array.from(texts, ([, , text = ""]) => text).filter((text) => kinds.includes(text));
 }
 

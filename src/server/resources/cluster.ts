@@ -9,7 +9,7 @@ import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts
 import { tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
 import { page } from "../database/page.ts";
-import type { Tables } from "../database/tables.ts";
+import type { ResourceRow, Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
 import { serve } from "../http/serve.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
@@ -21,6 +21,12 @@ import type { Resource, Section } from "../resource.ts";
 import { seedByDryRun } from "../seed/seeding.ts";
 import { copyDeclared } from "../snapshot/declared.ts";
 import { partOf } from "../snapshot/part.ts";
+
+declare module "../database/tables.ts" {
+  interface Tables {
+    readonly clusters: ResourceRow<Cluster>;
+  }
+}
 
 const type = "cluster";
 

@@ -10,7 +10,7 @@ import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import { fromText, type JsonText, toText } from "../database/json-text.ts";
 import { page } from "../database/page.ts";
-import type { Tables } from "../database/tables.ts";
+import type { ResourceRow, Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
 import { serve } from "../http/serve.ts";
 import { danglingReferences, refuseInvisible } from "../manifest/dangling.ts";
@@ -23,6 +23,12 @@ import type { Resource } from "../resource.ts";
 import { seedByDryRun } from "../seed/seeding.ts";
 import { copyDeclared } from "../snapshot/declared.ts";
 import { partOf } from "../snapshot/part.ts";
+
+declare module "../database/tables.ts" {
+  interface Tables {
+    readonly ml_repos: ResourceRow<MlRepo> & { readonly name: string };
+  }
+}
 
 /** Ml repos, as they are declared. */
 const mlRepoKind: DeclaredKind<KeptRepo> = {

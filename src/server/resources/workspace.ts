@@ -8,7 +8,7 @@ import { collaboratorGrants, type Grant, permissionGrants, replaceGrants } from 
 import { type Principal, tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
 import { page } from "../database/page.ts";
-import type { Tables } from "../database/tables.ts";
+import type { ResourceRow, Tables } from "../database/tables.ts";
 import type { Handler } from "../http/call.ts";
 import { serve } from "../http/serve.ts";
 import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
@@ -20,6 +20,16 @@ import type { Resource } from "../resource.ts";
 import { seedByDryRun } from "../seed/seeding.ts";
 import { copyDeclared } from "../snapshot/declared.ts";
 import { partOf } from "../snapshot/part.ts";
+
+declare module "../database/tables.ts" {
+  interface Tables {
+    readonly workspaces: ResourceRow<Workspace> & {
+      readonly fqn: string;
+      readonly name: string;
+      readonly cluster_id: string;
+    };
+  }
+}
 
 /** Workspaces, as they are declared. */
 const workspaceKind: DeclaredKind<Workspace> = {

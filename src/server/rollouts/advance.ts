@@ -2,9 +2,10 @@ import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import { takeDue } from "../database/claims.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
-import type { KeptDeployment, Tables } from "../database/tables.ts";
+import type { Tables } from "../database/tables.ts";
 import { withOutcome, withProgress } from "../resources/application/deployment.ts";
 import { type Deployed, findApplicationById, saveApplication, saveDeployment } from "../resources/application/rows.ts";
+import type { KeptDeployment } from "../resources/application/tables.ts";
 import { settleTrigger } from "../resources/job-run/trigger.ts";
 import type { Observation, Rollout } from "./driver.ts";
 

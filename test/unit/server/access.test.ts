@@ -89,7 +89,7 @@ test.each<[Principal, Role, boolean]>([
 });
 
 test("what can be seen is what roles name", () => {
-  expect(fqnsWithRole(holding("tenant", "holdfast", "tenant-admin"), "cluster", "here")).toBeNull();
+  expect(visibleWorkspaces(holding("tenant", "holdfast", "tenant-admin"))).toBeNull();
   expect(fqnsWithRole(holding("cluster", "c1", "cluster-viewer"), "cluster", "here")).toEqual(["c1"]);
   expect(visibleWorkspaces(holding("cluster", "c1", "cluster-viewer"))).toEqual({ fqns: [], clusters: [] });
   expect(visibleWorkspaces(holding("cluster", "c1", "cluster-member"))).toEqual({ fqns: [], clusters: ["c1"] });

@@ -1,6 +1,6 @@
 import type { Addon, HelmManifest, Recommendation } from "../../../contract/resources.ts";
 import { rolloutState } from "../../../contract/rollout.ts";
-import type { KeptApplication, KeptDeployment } from "../../database/tables.ts";
+import type { KeptApplication, KeptDeployment } from "../application/tables.ts";
 import type { AddonEntry } from "./catalogue.ts";
 import { proposed, readHelm } from "./helm.ts";
 import { upgradesOf } from "./upgrade.ts";

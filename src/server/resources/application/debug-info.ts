@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../../../contract/json.ts";
 import type { DebugInfo, DeploymentStatus } from "../../../contract/resources.ts";
 import { failedStatuses } from "../../../contract/rollout.ts";
-import type { KeptApplication } from "../../database/tables.ts";
 import type { Deployed } from "./rows.ts";
+import type { KeptApplication } from "./tables.ts";
 
 const KEPT_INFOS = 20;
 // An application has as many of them in every reply: what is longer than this is read in the deployment's manifest.

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Deployment, DeploymentStatus, Recommendation, Subject } from "../../../contract/resources.ts";
 import { tenant } from "../../auth/principal.ts";
-import type { KeptApplication, KeptDeployment } from "../../database/tables.ts";
 import type { Progress } from "../../rollouts/driver.ts";
 import { isBuilt } from "../../rollouts/embedded.ts";
 import { alertsAfter, summaryOf } from "./alerts.ts";
 import { debugInfoOf, withDebugInfo } from "./debug-info.ts";
 import { failedProblem, isApplied, potentialProblems, proposals } from "./problems.ts";
 import type { Deployed } from "./rows.ts";
+import type { KeptApplication, KeptDeployment } from "./tables.ts";
 
 /** What a new deployment is made from. */
 export type NewDeployment = {

@@ -8,7 +8,7 @@ import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
 import { newestFirst, page, textRows, totalOf } from "../../database/page.ts";
-import type { KeptApplication, Tables } from "../../database/tables.ts";
+import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { sizeOf, storable } from "../../http/reply-size.ts";
 import { serve } from "../../http/serve.ts";
@@ -36,6 +36,7 @@ import { applicationManifests } from "./openapi.ts";
 import { completeManifest, findPlace, type Place } from "./place.ts";
 import { findApplicationText, saveApplication, saveDeployment } from "./rows.ts";
 import { applicationsOfSnapshot } from "./snapshot.ts";
+import type { KeptApplication } from "./tables.ts";
 import { applicationText, deploymentText } from "./text.ts";
 
 const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {

@@ -1,7 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
 import { prepared } from "../../../store/prepared.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
-import type { KeptApplication, KeptDeployment, Tables } from "../../database/tables.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { KeptApplication, KeptDeployment } from "./tables.ts";
 
 /** A deployment that is kept, and so has an id. */
 export type Deployed = KeptDeployment & { readonly id: string };

@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { type Context, timestamp } from "../../context.ts";
-import type { KeptApplication, Tables } from "../../database/tables.ts";
+import type { Tables } from "../../database/tables.ts";
 import { type Copied, refused } from "../../snapshot/copied.ts";
 import type { SnapshotPart } from "../../snapshot/part.ts";
 import { objects, readFacts } from "../../snapshot/reading.ts";
@@ -10,6 +10,7 @@ import { findWorkspace } from "../workspace.ts";
 import { newApplication, withDeployment, withOutcome } from "./deployment.ts";
 import { type Deployed, findApplication, saveApplication, saveDeployment } from "./rows.ts";
 import { readDeployment } from "./snapshot-deployment.ts";
+import type { KeptApplication } from "./tables.ts";
 
 /** Copies an application with the deployments that were seen of it; a rollout under way goes on here by itself. */
 async function copyApplication(

@@ -1,6 +1,6 @@
 import type { Application, Deployment } from "../../../contract/resources.ts";
 import { type JsonText, toText, withMember } from "../../database/json-text.ts";
-import type { KeptApplication, KeptDeployment } from "../../database/tables.ts";
+import type { KeptApplication, KeptDeployment } from "./tables.ts";
 
 /** A deployment as it is answered: with its application, which does not hold a deployment again. */
 export function deploymentText(

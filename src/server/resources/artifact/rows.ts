@@ -1,8 +1,9 @@
 import type { Kysely, Transaction } from "kysely";
 import type { ModelVersion, PromptVersion, Subject } from "../../../contract/resources.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
-import type { KeptArtifact, Tables } from "../../database/tables.ts";
+import type { Tables } from "../../database/tables.ts";
 import { artifactFqn, type RegistryPlace, registryTypes } from "./place.ts";
+import type { KeptArtifact } from "./tables.ts";
 
 /** An artifact as it is found: a reply adds its latest version, and the steps of all its versions. */
 export type FoundArtifact = KeptArtifact & {

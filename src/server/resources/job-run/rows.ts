@@ -1,9 +1,27 @@
 import type { Kysely, Transaction } from "kysely";
-import type { JobRun } from "../../../contract/resources.ts";
+import type { JobRun, Subject } from "../../../contract/resources.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { fromText, toText } from "../../database/json-text.ts";
-import type { Tables } from "../../database/tables.ts";
+import { fromText, type JsonText, toText } from "../../database/json-text.ts";
+import type { ResourceRow, Tables } from "../../database/tables.ts";
 import type { Deployed } from "../application/rows.ts";
+
+declare module "../../database/tables.ts" {
+  interface Tables {
+    readonly job_runs: ResourceRow<JobRun> & {
+      readonly job_id: string;
+      readonly deployment_id: string;
+      readonly name: string;
+      /** When the run is to be looked at again, in epoch milliseconds; null when nothing is expected. */
+      readonly look_at: number | null;
+    };
+    /** Who wanted a run to start once a deployment has come about; the row goes when it is over. */
+    readonly job_triggers: {
+      readonly deployment_id: string;
+      readonly principal: string;
+      readonly subject: JsonText<Subject>;
+    };
+  }
+}
 
 /** A run as it is kept. */
 export type KeptRun = { readonly id: string; readonly run: JobRun };

@@ -3,6 +3,21 @@ import type { Lease } from "../../../contract/resources.ts";
 import type { Tables } from "../../database/tables.ts";
 import { coveringScopes, overlaps, type ScopePath, scopeName, scopePath } from "./scope.ts";
 
+declare module "../../database/tables.ts" {
+  interface Tables {
+    /** `issued` is the last fencing number that was issued, `changes` counts the changes of leases. */
+    readonly lease_numbers: { readonly name: string; readonly number: number };
+    /** Who may write in a scope, and until when (epoch milliseconds); the holder is empty once it was given back. */
+    readonly leases: {
+      readonly scope: string;
+      readonly holder: string;
+      readonly principal: string;
+      readonly number: number;
+      readonly expires_at: number;
+    };
+  }
+}
+
 /** A lease as it is kept, its moments in epoch milliseconds. */
 export type KeptLease = Tables["leases"];
 

@@ -8,12 +8,13 @@ import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
 import { newestFirst, totalOf } from "../../database/page.ts";
-import type { KeptAccount, Tables } from "../../database/tables.ts";
+import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { serve } from "../../http/serve.ts";
 import type { Resource } from "../../resource.ts";
 import { endOfDay } from "../virtual-account/expiry.ts";
 import { accountsSection } from "../virtual-account/resource.ts";
+import type { KeptAccount } from "../virtual-account/tables.ts";
 import { createPersonalToken } from "./authenticate.ts";
 import { endToken, findOwner, liveTokens, subjectOf } from "./rows.ts";
 

@@ -1,8 +1,27 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Subject } from "../../../contract/resources.ts";
 import { fromText } from "../../database/json-text.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { ResourceRow, Tables } from "../../database/tables.ts";
+import type { KeptAccount } from "../virtual-account/tables.ts";
 import { accountSubjectType } from "../virtual-account/token.ts";
+
+declare module "../../database/tables.ts" {
+  interface Tables {
+    /** Tokens that callers made for themselves by operation 7; of the token itself only its SHA-256 is kept. */
+    readonly personal_tokens: ResourceRow<KeptAccount> & {
+      readonly hash: string;
+      readonly owner_type: string;
+      readonly owner_id: string;
+      readonly name: string;
+      /** What it ends with: the hash of its owner's token in `tokens`, or the id of its owner's JWT in `jwts`. */
+      readonly credential: string | null;
+      /** The name of the credential that made it; null where that was not recorded. */
+      readonly made_with: string | null;
+      /** When it was last used (epoch milliseconds, to within minutes). */
+      readonly last_used_at: number | null;
+    };
+  }
+}
 
 /** Whose a personal access token is. */
 export type TokenOwner = Pick<Subject, "subjectType" | "subjectId">;

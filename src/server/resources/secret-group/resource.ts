@@ -7,7 +7,7 @@ import { tenant } from "../../auth/principal.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
 import { newestFirst, page, textRows, totalOf } from "../../database/page.ts";
-import type { KeptSecretGroup, Tables } from "../../database/tables.ts";
+import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { refuseLargePage, storable } from "../../http/reply-size.ts";
 import { serve } from "../../http/serve.ts";
@@ -32,6 +32,7 @@ import {
   touchGroup,
 } from "./rows.ts";
 import { groupsOfSnapshot, secretsOfSnapshot } from "./snapshot.ts";
+import type { KeptSecretGroup } from "./tables.ts";
 
 const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body }, context) => {
   const { name, integrationId } = body;

@@ -7,10 +7,11 @@ import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
 import { sizeOfText } from "../../database/page.ts";
-import type { KeptSecret, KeptSecretGroup, Tables } from "../../database/tables.ts";
+import type { Tables } from "../../database/tables.ts";
 import { refuseLargeSecret } from "../../http/reply-size.ts";
 import { readSecretPath } from "./manifest.ts";
 import { openValue, sealValue } from "./sealed-value.ts";
+import type { KeptSecret, KeptSecretGroup } from "./tables.ts";
 import { countActiveUses } from "./uses.ts";
 
 /** The secret store that this control plane is itself. */

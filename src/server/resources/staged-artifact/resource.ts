@@ -20,6 +20,20 @@ import { repoScope, repoTarget, repoToWrite } from "../ml-repo.ts";
 import { wellFormedArtifact } from "./manifest.ts";
 import { artifactManifest } from "./openapi.ts";
 
+declare module "../../database/tables.ts" {
+  interface Tables {
+    /** Staged versions: `state` is `open`, `registered` or `failed`. */
+    readonly stages: {
+      readonly id: string;
+      readonly artifact_id: string;
+      readonly ml_repo_id: string;
+      readonly storage_root: string;
+      readonly state: string;
+      readonly created_at: string;
+    };
+  }
+}
+
 const stageArtifactVersion: Handler<"stageArtifactVersion"> = async ({ principal, body }, context) => {
   const manifest =
     body.manifest.type === "artifact-version"
@@ -129,7 +143,7 @@ async function stageToWrite(transaction: Transaction<Tables>, principal: Princip
 }
 
 /** The stage of that id with the name of its repo, visible or not. */
-export async function findStage(
+async function findStage(
   database: Kysely<Tables>,
   id: string,
 ): Promise<{ readonly state: string; readonly repo: string } | null> {

@@ -1,6 +1,15 @@
 import type { Kysely } from "kysely";
 import { type Json, type JsonObject, text } from "../../../contract/json.ts";
-import type { Tables } from "../../database/tables.ts";
+import type { Team } from "../../../contract/resources.ts";
+import type { ResourceRow, Tables } from "../../database/tables.ts";
+
+declare module "../../database/tables.ts" {
+  interface Tables {
+    readonly teams: ResourceRow<Team> & { readonly name: string };
+    /** `member` is an e-mail; `position` is `member` or `manager`. */
+    readonly team_members: { readonly team: string; readonly member: string; readonly position: string };
+  }
+}
 
 /** The team that everybody is in, without a row. */
 export const everyone = "everyone";

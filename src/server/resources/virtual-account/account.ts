@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { ErrorDetail, VirtualAccount } from "../../../contract/resources.ts";
 import { tenant } from "../../auth/principal.ts";
-import type { KeptAccount } from "../../database/tables.ts";
 import type { Making } from "../../manifest/declared.ts";
 import { nameOf } from "../../manifest/name.ts";
 import { readSecretPath } from "../secret-group/manifest.ts";
 import { builtinStore } from "../secret-group/rows.ts";
 import { endOfDay, nextScheduledRotation } from "./expiry.ts";
+import type { KeptAccount } from "./tables.ts";
 import { accountSubjectType } from "./token.ts";
 
 /** A virtual account that is kept, and so has an id. */

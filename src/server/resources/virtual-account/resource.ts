@@ -11,7 +11,7 @@ import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText, withMember } from "../../database/json-text.ts";
 import { newestFirst, textRows, totalOf } from "../../database/page.ts";
-import type { KeptAccount, Tables } from "../../database/tables.ts";
+import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { storable } from "../../http/reply-size.ts";
 import { serve } from "../../http/serve.ts";
@@ -36,6 +36,7 @@ import { isExpired } from "./expiry.ts";
 import { accountManifest } from "./openapi.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 import { accountsOfSnapshot } from "./snapshot.ts";
+import type { KeptAccount } from "./tables.ts";
 import { accountSubjectType, issueToken } from "./token.ts";
 
 const decider: DeciderOf<Account> = {

@@ -5,8 +5,9 @@ import { rolesOf } from "../../auth/grants.ts";
 import { signToken, verifiedToken } from "../../auth/jwt.ts";
 import type { Credential, Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
-import type { KeptAccount, Tables } from "../../database/tables.ts";
+import type { Tables } from "../../database/tables.ts";
 import { isExpired } from "./expiry.ts";
+import type { KeptAccount } from "./tables.ts";
 
 /** How virtual accounts are named as subjects. */
 export const accountSubjectType = "virtualaccount";

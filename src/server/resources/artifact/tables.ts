@@ -1,0 +1,29 @@
+import type { Artifact, ModelVersion, PromptVersion } from "../../../contract/resources.ts";
+import type { ResourceRow } from "../../database/tables.ts";
+
+/** An artifact as it is kept: a reply adds what its versions say. */
+export type KeptArtifact = Omit<Artifact, "latest_version" | "run_steps">;
+
+declare module "../../database/tables.ts" {
+  interface Tables {
+    /** Models and prompts by `type` (`model-version`, `chat_prompt`, `artifact-version`), which have versions. */
+    readonly artifacts: ResourceRow<KeptArtifact> & {
+      readonly type: string;
+      readonly ml_repo_id: string;
+      readonly name: string;
+      /** Number of the newest version, 0 when none is registered. */
+      readonly newest: number;
+    };
+    readonly artifact_versions: ResourceRow<ModelVersion | PromptVersion> & {
+      readonly artifact_id: string;
+      readonly type: string;
+      readonly ml_repo_id: string;
+      readonly name: string;
+      readonly version: number;
+      readonly fqn: string;
+      readonly alias: string | null;
+      readonly run_id: string | null;
+      readonly step: number | null;
+    };
+  }
+}

@@ -1,0 +1,31 @@
+import type { SecretGroup, SecretResource } from "../../../contract/resources.ts";
+import type { ResourceRow } from "../../database/tables.ts";
+
+/** A secret group as it is kept: a reply adds its secrets. */
+export type KeptSecretGroup = Omit<SecretGroup, "associatedSecrets">;
+
+/** A secret as it is kept: a reply adds what changes without it. */
+export type KeptSecret = Omit<SecretResource, "activeDeploymentsCount" | "value">;
+
+declare module "../../database/tables.ts" {
+  interface Tables {
+    readonly secret_groups: ResourceRow<KeptSecretGroup> & { readonly name: string; readonly fqn: string };
+    readonly secrets: ResourceRow<KeptSecret> & {
+      readonly group_id: string;
+      readonly name: string;
+      readonly fqn: string;
+      /** The virtual account that keeps its token here; null for every other secret. */
+      readonly account: string | null;
+    };
+    /** One row for each secret that a deployment refers to. */
+    readonly secret_uses: { readonly deployment_id: string; readonly secret_fqn: string };
+    /** Values, sealed (base64) with `secret:<secret id>:<version>` as associated data. */
+    readonly secret_versions: {
+      readonly id: string;
+      readonly secret_id: string;
+      readonly version: number;
+      readonly sealed: string;
+      readonly created_at: string;
+    };
+  }
+}
