@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { printableLines } from "../render/escape.ts";
-import type { CommandEntry, Flags } from "./command.ts";
+import type { CommandEntry } from "./command.ts";
+import type { Flags } from "./flags.ts";
 import { addFlags, readEnvironment, serverFlags, sourceFlags } from "./options.ts";
 import { endAfter, type Terminal } from "./terminal.ts";
 
