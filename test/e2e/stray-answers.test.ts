@@ -153,12 +153,13 @@ describe("a stray page on a write", () => {
 // What unknown routes are answered with by a control plane that is not ours.
 const inOwnWords =
   (status: number, type: string, body: string): Fault =>
-  async ({ asked, reply, forward }) => {
+  async (passing) => {
+    const { asked, reply, forward } = passing;
     const answered = await forward();
     const isMissing = /"code":"(?:route-not-found|method-not-allowed)"/.test(answered.body.toString());
     if (!isMissing) return reply.writeHead(answered.status, answered.headers).end(answered.body);
     const [path = ""] = asked.path.split("?");
-    return answer(status, body.replace("{path}", path), { "content-type": type })({ asked, reply, forward });
+    return answer(status, body.replace("{path}", path), { "content-type": type })(passing);
   };
 
 describe("a control plane without extensions", () => {

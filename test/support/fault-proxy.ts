@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { type OperationName, operation } from "../../src/contract/operations.ts";
 
@@ -12,15 +13,18 @@ export type Asked = {
   readonly body: string;
 };
 
-type Answered = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
+/** An answer of the control plane, as a fault may pass it on or not. */
+export type Answered = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
 
 /** One request on its way, as a fault sees it. */
-type Passing = {
+export type Passing = {
   readonly asked: Asked;
   /** The reply to the client, not begun yet. */
   readonly reply: ServerResponse;
   /** Sends the request on, and gives the control plane's whole answer. */
   readonly forward: () => Promise<Answered>;
+  /** Ends every connection, and refuses new ones for so many milliseconds. */
+  readonly refuse: (ms: number) => Promise<void>;
 };
 
 /** What happens to a request in place of being passed on. */
@@ -57,25 +61,33 @@ export type FaultProxy<Behind extends { readonly url: string }> = {
   ) => Injected;
   /** Takes every fault out. */
   readonly heal: () => void;
+  /** Waits until nothing that was sent on is still with the control plane. */
+  readonly idle: () => Promise<void>;
 };
 
 type Rule = { readonly meets: (asked: Asked) => boolean; readonly fault: Fault };
 
-/** Starts a proxy in front of a control plane; it is closed when the test is over. */
-export async function faultProxy<Behind extends { readonly url: string }>(behind: Behind): Promise<FaultProxy<Behind>> {
+/** Starts a proxy in front of a control plane; it is closed when the test is over. Headers that it strips do not pass. */
+export async function faultProxy<Behind extends { readonly url: string }>(
+  behind: Behind,
+  { strips = [] }: { readonly strips?: readonly string[] } = {},
+): Promise<FaultProxy<Behind>> {
   const asked: Asked[] = [];
   const rules = new Set<Rule>();
+  const underWay = new Set<Promise<unknown>>();
   const proxy = createServer((message, reply) => {
     void pass(message, reply).catch(() => reply.destroy());
   });
-  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
+  const listen = (at: number) => new Promise<void>((done) => proxy.listen(at, "127.0.0.1", done));
+  await listen(0);
   onTestFinished(() => {
     proxy.closeAllConnections();
     proxy.close();
   });
   const address = proxy.address();
   if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
-  const url = `http://127.0.0.1:${address.port}`;
+  const { port } = address;
+  const url = `http://127.0.0.1:${port}`;
   return {
     url,
     server: { ...behind, url },
@@ -96,16 +108,35 @@ export async function faultProxy<Behind extends { readonly url: string }>(behind
       return { hits: () => hits, hit, stop: () => void rules.delete(rule) };
     },
     heal: () => rules.clear(),
+    idle: async () => {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
   };
+
+  async function refuse(ms: number): Promise<void> {
+    proxy.close();
+    proxy.closeAllConnections();
+    await pause(ms);
+    await listen(port);
+  }
 
   async function pass(message: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { method = "", url: path = "", headers } = message;
     const one: Asked = { method, path, headers, body: (await buffer(message)).toString() };
     asked.push(one);
-    const forward = () => send(behind.url, one);
+    const forward = async (): Promise<Answered> => {
+      const sent = send(behind.url, { ...one, headers: without(strips, one.headers) });
+      underWay.add(sent);
+      const answered = await sent.finally(() => underWay.delete(sent));
+      return { ...answered, headers: without(strips, answered.headers) };
+    };
     const rule = [...rules].reverse().find(({ meets }) => meets(one));
-    await (rule?.fault ?? passOn)({ asked: one, reply, forward });
+    await (rule?.fault ?? passOn)({ asked: one, reply, forward, refuse });
   }
+}
+
+function without(names: readonly string[], headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 }
 
 /** Passes a request on unharmed. */

@@ -1,0 +1,145 @@
+import { type OperationName, operations } from "../../src/contract/operations.ts";
+import type { Asked } from "../support/fault-proxy.ts";
+import { account, type Files, foundations, model, prompt, service, team } from "../support/manifests.ts";
+import { type ControlPlaneSort, controlPlane } from "./control-planes.ts";
+import { faultKinds } from "./fault-kinds.ts";
+import {
+  collect,
+  type Findings,
+  inParallel,
+  nothingFound,
+  randomFrom,
+  record,
+  type SweepResult,
+  sample,
+} from "./sweep.ts";
+import { applying, endTrial, notAtRest, runJudged, settle, startTrial, type Trial } from "./trial.ts";
+
+/** An operation that the reconciler uses, rehearsals apart from writes. */
+type Target = { readonly operation: OperationName; readonly dryRun: boolean };
+
+/** A kind of fault on an operation. */
+type Case = Target & { readonly kind: string };
+
+/** Puts faults on operations, and finds out whether each run says what happened and the next one puts it right. */
+export async function sweepFaults(
+  sort: ControlPlaneSort,
+  { most, seed, width }: { readonly most: number; readonly seed: number; readonly width: number },
+): Promise<SweepResult> {
+  const random = randomFrom(seed);
+  const targets = await targetsOf(sort);
+  const cases = Object.keys(faultKinds).flatMap((kind) => targets.map((target) => ({ ...target, kind })));
+  const drawn = sample(cases, most, random);
+  const perWorld = 15;
+  const worlds = Array.from({ length: Math.ceil(drawn.length / perWorld) }, (_, nth) =>
+    drawn.slice(nth * perWorld, (nth + 1) * perWorld),
+  );
+  const findings = await inParallel(width, worlds, (some) => tryCases(sort, some));
+  const counts = { killPoints: 0, faults: sum(findings.map(({ met }) => met)), randomSteps: 0 };
+  const result = { sweep: "faults on every operation", on: sort.name, seed, ...counts } as const;
+  const whole = { ...result, ...collect(findings) };
+  record(whole);
+  return whole;
+}
+
+/** The files of the nth commit: a new resource of every kind, and a change of some that are there. */
+function commit(nth: number): Files {
+  return {
+    "platform/cluster.yaml": foundations["platform/cluster.yaml"] ?? "",
+    "team.yaml": team("ml", `member-${nth}@example.com`),
+    "services/worker.yaml": service("worker", `replicas: ${nth + 1}\n`),
+    "registry/prompt.yaml": prompt("greeting", `Be kind, ${nth} times.`),
+    [`accounts/${nth}.yaml`]: account(`ci-${nth}`),
+    [`services/${nth}.yaml`]: service(`api-${nth}`),
+    [`registry/model-${nth}.yaml`]: model(`ranker-${nth}`),
+    [`platform/cluster-${nth}.yaml`]: `type: cluster\nname: dev-${nth}\ncluster_type: generic\n`,
+    ...placesOf(nth),
+  };
+}
+
+const placesOf = (nth: number): Files => ({
+  [`platform/workspace-${nth}.yaml`]: `type: workspace\nname: web-${nth}\ncluster_fqn: dev\n`,
+  [`platform/repo-${nth}.yaml`]: `type: ml-repo\nname: registry-${nth}\n`,
+});
+
+/** What the nth commit changes, the first one apart. */
+function wantedOf({ name }: ControlPlaneSort, nth: number): readonly string[] {
+  return [
+    ...["team/ml", "service/dev:web/worker", "chat_prompt/registry/greeting"],
+    ...[`virtual-account/ci-${nth}`, `service/dev:web/api-${nth}`, `model-version/registry/ranker-${nth}`],
+    `cluster/dev-${nth}`,
+    ...(name === "documented-only" ? [] : [`workspace/dev:web-${nth}`, `ml-repo/registry-${nth}`]),
+  ];
+}
+
+/** A control plane with the first commit on it. */
+async function startWorld(sort: ControlPlaneSort): Promise<Trial> {
+  const files = { ...foundations, ...commit(0) };
+  const trial = await startTrial("the first commit", sort, withoutUnwritable(sort, files));
+  const { ended } = await runJudged(trial);
+  if (ended.code !== 0) throw new Error(`the first commit is not applied: ${ended.stdout}${ended.stderr}`);
+  return trial;
+}
+
+// Workspaces and ml repos cannot be made there.
+function withoutUnwritable({ name }: ControlPlaneSort, files: Files): Files {
+  if (name !== "documented-only") return files;
+  return Object.fromEntries(Object.entries(files).filter(([file]) => !/platform\/(?:workspace|repo)-/.test(file)));
+}
+
+/** Every operation that two commits use, one after the other. */
+async function targetsOf(sort: ControlPlaneSort): Promise<readonly Target[]> {
+  const trial = await startWorld(sort);
+  await lay(trial, 1);
+  await runJudged(trial);
+  await endTrial(trial);
+  const used = trial.behind.proxy.asked.map(targetOf).filter((one) => one !== null);
+  return [...new Map(used.map((one) => [`${one.operation} ${one.dryRun}`, one])).values()];
+}
+
+function targetOf({ method, path, body }: Asked): Target | null {
+  const names = Object.keys(operations) as OperationName[];
+  const operation = names.find((name) => {
+    const row = operations[name];
+    const pattern = new RegExp(`^${row.path.replace(/\{\w+\}/g, "[^/?]+")}(?:\\?|$)`);
+    return row.method === method && pattern.test(path);
+  });
+  return operation === undefined ? null : { operation, dryRun: body.includes('"dryRun":true') };
+}
+
+async function lay({ source, sort }: Trial, nth: number): Promise<void> {
+  for (const [file, text] of Object.entries(withoutUnwritable(sort, commit(nth)))) await source.write(file, text);
+}
+
+/** Tries some faults on one control plane, each with a commit of its own. */
+async function tryCases(sort: ControlPlaneSort, cases: readonly Case[]): Promise<Findings & { readonly met: number }> {
+  const world = await startWorld(sort);
+  const found: (Findings & { readonly met: number })[] = [];
+  for (const [index, one] of cases.entries()) found.push(await tryCase(world, one, index + 1));
+  const trial = { ...world, before: world.behind.server.effects().length };
+  const rest = notAtRest(await runJudged(trial)).map((line) => `${sort.name}, after ${cases.length} faults: ${line}`);
+  await endTrial(world);
+  const met = sum(found.map((one) => one.met));
+  return { met, ...collect([...found, { ...nothingFound, wronglyReported: rest }]) };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+// Twice in a row, so that a repeat meets the fault as well; a list that lies does so once.
+const timesOf = (kind: string): number => (kind.startsWith("a list") ? 1 : 2);
+
+async function tryCase(world: Trial, { operation, dryRun, kind }: Case, nth: number) {
+  const what = `${kind}, on ${operation}${dryRun ? " (dryRun)" : ""}, commit ${nth}`;
+  const trial = { ...world, what, before: world.behind.server.effects().length };
+  await lay(trial, nth);
+  const fault = faultKinds[kind];
+  if (fault === undefined) throw new TypeError(`there is no fault ${kind}`);
+  const { hits } = trial.behind.proxy.inject(operation, fault, { times: timesOf(kind), dryRun });
+  const run = await runJudged(trial, [...applying, "--timeout", "20"]);
+  // A repeat is sent for some, so that the same fault may be met twice: it counts as one.
+  const met = Math.min(1, hits());
+  return { met, ...(await settle(trial, { wanted: wantedOf(trial.sort, nth), runs: [run], rests: false })) };
+}
+
+/** The sorts of control planes that faults are tried on. */
+export const faultyControlPlanes: readonly ControlPlaneSort[] = [controlPlane("full"), controlPlane("documented-only")];

@@ -1,0 +1,104 @@
+import { appendFileSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** What a sweep found wrong, in one line each. */
+export type Findings = {
+  /** Writes that took effect more often than they were wanted. */
+  readonly doubled: readonly string[];
+  /** Resources and tokens that are gone, and were not reported to be. */
+  readonly lost: readonly string[];
+  /** Reports, exit codes and messages that say something else than what happened. */
+  readonly wronglyReported: readonly string[];
+};
+
+/** What one sweep did and found: one row of the published table. */
+export type SweepResult = Findings & {
+  readonly sweep: SweepName;
+  readonly on: string;
+  /** Null where nothing is drawn. */
+  readonly seed: number | null;
+  readonly killPoints: number;
+  readonly faults: number;
+  readonly randomSteps: number;
+};
+
+/** Every sweep, with what it does. */
+export const sweeps = {
+  "first start and upgrades":
+    "a kill and a full disk at every system call on the databases, from each earlier schema, then the same command again",
+  "first start, small files": "a kill and a full disk at every system call that makes a file, then the same command",
+  "kill points of an apply":
+    "SIGKILL at every request, effect and reply, and before every statement on the ledger, then the same command again",
+  "faults on every operation":
+    "each kind of fault on each operation of a first apply and of an update, then the same command without it",
+  "two writers": "two state folders that apply the same commit at once to one control plane",
+  "stopped leaders": "SIGSTOP at every write until the lease has passed to another writer, then SIGCONT",
+  "random steps": "commits, kills, faults and restarts of the control plane in a random order",
+} as const;
+
+/** The name of a sweep. */
+export type SweepName = keyof typeof sweeps;
+
+/** No findings yet. */
+export const nothingFound: Findings = { doubled: [], lost: [], wronglyReported: [] };
+
+/** All findings of many trials. */
+export function collect(findings: readonly Findings[]): Findings {
+  return {
+    doubled: findings.flatMap(({ doubled }) => doubled),
+    lost: findings.flatMap(({ lost }) => lost),
+    wronglyReported: findings.flatMap(({ wronglyReported }) => wronglyReported),
+  };
+}
+
+/** Prints what a sweep did, and keeps it for the published page where the run is one that is published. */
+export function record(result: SweepResult): void {
+  const { sweep, on, seed, killPoints, faults, randomSteps, doubled, lost, wronglyReported } = result;
+  const counts = `${killPoints} kill points, ${faults} faults, ${randomSteps} random steps`;
+  const found = `doubled ${doubled.length}, lost ${lost.length}, wrongly reported ${wronglyReported.length}`;
+  process.stdout.write(`${sweep}, ${on}${seed === null ? "" : `, seed ${seed}`}: ${counts}: ${found}\n`);
+  const file = process.env.SOAK_RESULTS;
+  if (file === undefined) return;
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, `${JSON.stringify(result)}\n`);
+}
+
+/** The seed of this run: that of the environment, or a new one. */
+export function seedOf(environment: { readonly SEED?: string | undefined } = process.env): number {
+  const given = Number(environment.SEED ?? Number.NaN);
+  return Number.isSafeInteger(given) && given >= 0 ? given : Math.floor(Math.random() * 2 ** 31);
+}
+
+/** Numbers from 0 up to 1 that follow from a seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Some of the items, drawn at random; all of them, in order, where there are no more than that. */
+export function sample<Item>(items: readonly Item[], size: number, random: () => number): readonly Item[] {
+  if (items.length <= size) return items;
+  const drawn = items.map((item, index) => ({ item, index, rank: random() }));
+  const first = drawn.toSorted((one, other) => one.rank - other.rank).slice(0, size);
+  return first.toSorted((one, other) => one.index - other.index).map(({ item }) => item);
+}
+
+/** Does something with every item, with a few of them at a time. */
+export async function inParallel<Item, Made>(
+  width: number,
+  items: readonly Item[],
+  make: (item: Item) => Promise<Made>,
+): Promise<readonly Made[]> {
+  const made: Made[] = [];
+  const left = items.values();
+  const work = async (): Promise<void> => {
+    for (const item of left) made.push(await make(item));
+  };
+  await Promise.all(Array.from({ length: width }, work));
+  return made;
+}
