@@ -1,6 +1,6 @@
 import { type OperationName, operations } from "../../src/contract/operations.ts";
 import type { Asked } from "../support/fault-proxy.ts";
-import { account, type Files, foundations, model, prompt, service, team } from "../support/manifests.ts";
+import { lay, startWorld, wantedOf } from "./commits.ts";
 import { type ControlPlaneSort, controlPlane } from "./control-planes.ts";
 import { faultKinds } from "./fault-kinds.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type SweepResult,
   sample,
 } from "./sweep.ts";
-import { applying, endTrial, notAtRest, runJudged, settle, startTrial, type Trial } from "./trial.ts";
+import { applying, endTrial, notAtRest, runJudged, settle, type Trial } from "./trial.ts";
 
 /** An operation that the reconciler uses, rehearsals apart from writes. */
 type Target = { readonly operation: OperationName; readonly dryRun: boolean };
@@ -42,51 +42,6 @@ export async function sweepFaults(
   return whole;
 }
 
-/** The files of the nth commit: a new resource of every kind, and a change of some that are there. */
-function commit(nth: number): Files {
-  return {
-    "platform/cluster.yaml": foundations["platform/cluster.yaml"] ?? "",
-    "team.yaml": team("ml", `member-${nth}@example.com`),
-    "services/worker.yaml": service("worker", `replicas: ${nth + 1}\n`),
-    "registry/prompt.yaml": prompt("greeting", `Be kind, ${nth} times.`),
-    [`accounts/${nth}.yaml`]: account(`ci-${nth}`),
-    [`services/${nth}.yaml`]: service(`api-${nth}`),
-    [`registry/model-${nth}.yaml`]: model(`ranker-${nth}`),
-    [`platform/cluster-${nth}.yaml`]: `type: cluster\nname: dev-${nth}\ncluster_type: generic\n`,
-    ...placesOf(nth),
-  };
-}
-
-const placesOf = (nth: number): Files => ({
-  [`platform/workspace-${nth}.yaml`]: `type: workspace\nname: web-${nth}\ncluster_fqn: dev\n`,
-  [`platform/repo-${nth}.yaml`]: `type: ml-repo\nname: registry-${nth}\n`,
-});
-
-/** What the nth commit changes, the first one apart. */
-function wantedOf({ name }: ControlPlaneSort, nth: number): readonly string[] {
-  return [
-    ...["team/ml", "service/dev:web/worker", "chat_prompt/registry/greeting"],
-    ...[`virtual-account/ci-${nth}`, `service/dev:web/api-${nth}`, `model-version/registry/ranker-${nth}`],
-    `cluster/dev-${nth}`,
-    ...(name === "documented-only" ? [] : [`workspace/dev:web-${nth}`, `ml-repo/registry-${nth}`]),
-  ];
-}
-
-/** A control plane with the first commit on it. */
-async function startWorld(sort: ControlPlaneSort): Promise<Trial> {
-  const files = { ...foundations, ...commit(0) };
-  const trial = await startTrial("the first commit", sort, withoutUnwritable(sort, files));
-  const { ended } = await runJudged(trial);
-  if (ended.code !== 0) throw new Error(`the first commit is not applied: ${ended.stdout}${ended.stderr}`);
-  return trial;
-}
-
-// Workspaces and ml repos cannot be made there.
-function withoutUnwritable({ name }: ControlPlaneSort, files: Files): Files {
-  if (name !== "documented-only") return files;
-  return Object.fromEntries(Object.entries(files).filter(([file]) => !/platform\/(?:workspace|repo)-/.test(file)));
-}
-
 /** Every operation that two commits use, one after the other. */
 async function targetsOf(sort: ControlPlaneSort): Promise<readonly Target[]> {
   const trial = await startWorld(sort);
@@ -105,10 +60,6 @@ function targetOf({ method, path, body }: Asked): Target | null {
     return row.method === method && pattern.test(path);
   });
   return operation === undefined ? null : { operation, dryRun: body.includes('"dryRun":true') };
-}
-
-async function lay({ source, sort }: Trial, nth: number): Promise<void> {
-  for (const [file, text] of Object.entries(withoutUnwritable(sort, commit(nth)))) await source.write(file, text);
 }
 
 /** Tries some faults on one control plane, each with a commit of its own. */

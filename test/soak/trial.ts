@@ -18,6 +18,8 @@ export type Trial = {
   readonly sort: ControlPlaneSort;
   readonly behind: Behind;
   readonly source: Source;
+  /** Other sources of the same resources, with state folders of their own. */
+  readonly others?: readonly Source[];
   /** The effects that were there before the fault. */
   readonly before: number;
 };
@@ -125,12 +127,13 @@ async function lostTokens(trial: Trial, runs: readonly Judged[]): Promise<readon
 /** Whether an account's token is neither delivered nor reported as lost. */
 async function lostToken(
   identity: string,
-  { source, behind }: Trial,
+  { source, others = [], behind }: Trial,
   runs: readonly Judged[],
 ): Promise<readonly string[]> {
   const host = new URL(behind.proxy.url).host.replace(":", "_");
-  const path = join(source.folder, "state/tokens", host, identity);
-  if (!existsSync(path)) {
+  const paths = [source, ...others].map(({ folder }) => join(folder, "state/tokens", host, identity));
+  const path = paths.find(existsSync);
+  if (path === undefined) {
     const isTold = runs.some(({ ended }) => /token-(?:unrecovered|lost)/.test(ended.stdout));
     return isTold ? [] : [`the token of ${identity}, without a word`];
   }

@@ -31,7 +31,7 @@ export type Passing = {
 export type Fault = (passing: Passing) => unknown;
 
 /** Which requests a fault meets. */
-export type Target = OperationName | RegExp;
+export type Target = OperationName | RegExp | ((asked: Asked) => boolean);
 
 /** A fault that is in place. */
 export type Injected = {
@@ -50,7 +50,7 @@ export type FaultProxy<Behind extends { readonly url: string }> = {
   /** Every request so far, in the order of arrival. */
   readonly asked: Asked[];
   /**
-   * Puts a fault in the way of an operation, or of requests whose `METHOD /path?query` matches. Of those that match, the
+   * Puts a fault in the way of an operation, of requests whose `METHOD /path?query` matches, or of those that are told. Of those that match, the
    * first `skip` pass and the next `times` meet it. Of several faults for one request, the newest is met.
    * @default skip 0, times Infinity
    */
@@ -156,7 +156,9 @@ function send(origin: string, { method, path, headers, body }: Asked): Promise<A
   });
 }
 
-function isTarget(target: Target, { method, path }: Asked): boolean {
+function isTarget(target: Target, asked: Asked): boolean {
+  if (typeof target === "function") return target(asked);
+  const { method, path } = asked;
   if (target instanceof RegExp) return target.test(`${method} ${path}`);
   const row = operation(target);
   const pattern = new RegExp(`^${row.path.replace(/\{\w+\}/g, "[^/?]+")}(?:\\?|$)`);
