@@ -1,7 +1,7 @@
 import { type OperationName, operations } from "../../src/contract/operations.ts";
 import type { Asked } from "../support/fault-proxy.ts";
 import { lay, startWorld, wantedOf } from "./commits.ts";
-import { type ControlPlaneSort, controlPlane } from "./control-planes.ts";
+import type { ControlPlaneSort } from "./control-planes.ts";
 import { faultKinds } from "./fault-kinds.ts";
 import {
   collect,
@@ -91,6 +91,3 @@ async function tryCase(world: Trial, { operation, dryRun, kind }: Case, nth: num
   const met = Math.min(1, hits());
   return { met, ...(await settle(trial, { wanted: wantedOf(trial.sort, nth), runs: [run], rests: false })) };
 }
-
-/** The sorts of control planes that faults are tried on. */
-export const faultyControlPlanes: readonly ControlPlaneSort[] = [controlPlane("full"), controlPlane("documented-only")];

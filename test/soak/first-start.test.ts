@@ -6,6 +6,7 @@ import { everyKind } from "../support/manifests.ts";
 import { sourceOf } from "../support/source.ts";
 import { runOnSmallDisk, whyNoSmallDisk } from "./small-disk.ts";
 import { runWithFault, whyNoStrace } from "./strace.ts";
+import { nothingFound, record } from "./sweep.ts";
 
 /** A source, and a command for it that makes both databases and all the small files beside them. */
 async function firstStart() {
@@ -37,7 +38,9 @@ describe.skipIf(noStrace !== null)("F72 a first start", () => {
       expect({ code: status, stderr }).toEqual(works);
       rmSync(state, { recursive: true, force: true });
     }
-    process.stdout.write(`plan --embedded, ${fault}: ${call} ${nth - 1}\n`);
+    const counts = fault === "killed" ? { killPoints: nth - 1, faults: 0 } : { killPoints: 0, faults: nth - 1 };
+    const on = `plan --embedded, ${fault} at ${call}`;
+    record({ sweep: "first start, small files", on, seed: null, randomSteps: 0, ...counts, ...nothingFound });
     expect(nth).toBeGreaterThan(2);
   });
 
@@ -65,7 +68,9 @@ describe.skipIf(noDisk !== null)("F72 a first start on a disk that is too small"
       expect(refused.stderr).toMatch(/^(?:error|warning): .*\/\.holdfast\/state.*(?:no space|is full)/m);
       if (refused.code !== 0) expect({ size, ...refused }).toMatchObject({ size, code: 1, stdout: "" });
     }
-    process.stdout.write(`plan --embedded: disks of 4 to ${size - 4} KiB were too small\n`);
+    const on = `plan --embedded, on disks of 4 to ${size - 4} KiB`;
+    const counts = { killPoints: 0, faults: size / 4 - 1, randomSteps: 0 };
+    record({ sweep: "first start, small files", on, seed: null, ...counts, ...nothingFound });
     expect(size).toBeGreaterThan(100);
   });
 });

@@ -6,6 +6,7 @@ import type { Migrations } from "../../src/store/migrate.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { contentOf, fillTables, firstOf, migrateLikeEarlierReleases } from "../support/schemas.ts";
 import { type Fault, type Faulty, type Point, runWithFault, whyNoStrace } from "./strace.ts";
+import { nothingFound, record } from "./sweep.ts";
 
 const calls = ["pwrite64", "fsync", "ftruncate", "openat", "?unlink,unlinkat", "?rename,?renameat,renameat2"];
 const faults: readonly Fault[] = ["killed", "full once", "full from then on"];
@@ -34,8 +35,12 @@ export function sweepDatabase(name: string, migrations: Migrations): void {
         "and %s at any system call, is as before or as after, and the next start ends it",
         async (fault) => {
           const upgrade = await upgradeOf(name, migrations, count);
-          const counts = calls.map((call) => `${call} ${countOf((nth) => survives(upgrade, fault, { call, nth }))}`);
-          process.stdout.write(`${name} from step ${count}, ${fault}: ${counts.join(", ")}\n`);
+          const counts = calls.map((call) => countOf((nth) => survives(upgrade, fault, { call, nth })));
+          const total = counts.reduce((sum, one) => sum + one, 0);
+          const on = `${name} from step ${count}, ${fault}`;
+          const [killPoints, faults] = fault === "killed" ? [total, 0] : [0, total];
+          const result = { on, seed: null, killPoints, faults, randomSteps: 0, ...nothingFound };
+          record({ sweep: "first start and upgrades", ...result });
         },
       );
     },

@@ -54,7 +54,8 @@ async function tryRound(world: Trial, nth: number, delay: number): Promise<Findi
     { skip: delay, times: 1 },
   );
   const first = source.start(applying);
-  void hit.then(() => second.resolve(other.start(applying)));
+  // The first one may be done before.
+  void Promise.race([hit, first.ended]).then(() => second.resolve(other.start(applying)));
   const ended = await Promise.all([first.ended, second.promise.then((running) => running.ended)]);
   // What the one made is not told by the other: only what each says to have made itself is looked at.
   const runs = ended.map((one): Judged => ({ ended: one, effects: [] }));
