@@ -1,0 +1,43 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { controlPlane } from "../soak/control-planes.ts";
+import { type Asked, dropAfter, type Fault } from "../support/fault-proxy.ts";
+import { foundations, model, prompt, service } from "../support/manifests.ts";
+import { sourceOf } from "../support/source.ts";
+
+// A write is sent again when its request can no longer arrive, and not before.
+vi.setConfig({ testTimeout: 60_000 });
+
+const files = { ...foundations, "api.yaml": service("api"), "prompt.yaml": prompt("greeting", "Be kind.") };
+const applying = ["apply", "--yes", "--request-timeout", "2"];
+
+/** A source of resources that get a version with each write, where no key keeps a repeat from making another. */
+async function withoutKeys() {
+  const { server, proxy } = await controlPlane("header-stripping").start();
+  const source = await sourceOf({ ...files, "model.yaml": model("ranker") }, proxy.server);
+  return { server, proxy, source };
+}
+
+const isVersion = ({ method, path, body }: Asked): boolean =>
+  method === "PUT" && /apps|prompt-versions|model-versions/.test(path) && !body.includes('"dryRun":true');
+
+test("F3 a write whose reply is lost is found by reading back, and not sent again, where no keys are taken", async () => {
+  const { server, proxy, source } = await withoutKeys();
+  const { hits } = proxy.inject(isVersion, dropAfter);
+  expect(await source.run(applying)).toMatchObject({ code: 0, stdout: expect.stringContaining("6 created") });
+  expect(hits()).toBe(3);
+  expect(server.effects()).toHaveLength(6);
+});
+
+test("F3 a write that arrives after its connection broke is found before it is sent again, where no keys are taken", async () => {
+  const { server, proxy, source } = await withoutKeys();
+  // Whoever looks at once does not find it yet; the deadline of the request is a second later.
+  const breakThenArrive: Fault = async ({ reply, forward }) => {
+    reply.destroy();
+    await pause(1000);
+    await forward();
+  };
+  proxy.inject(isVersion, breakThenArrive, { times: 3 });
+  expect(await source.run(applying)).toMatchObject({ code: 0, stdout: expect.stringContaining("6 created") });
+  expect(server.effects()).toHaveLength(6);
+});

@@ -1,0 +1,67 @@
+/** A safeguard that is taken out of a copy of the sources, and the test that has to fail then. */
+export type Mutation = {
+  readonly name: string;
+  /** A line of the sources that occurs once, so that it is found wherever its file is moved to. */
+  readonly find: string;
+  readonly replace: string;
+  readonly killedBy: {
+    readonly project: "parts" | "e2e";
+    readonly file: string;
+    /** Where the title of the test begins. */
+    readonly title: string;
+  };
+};
+
+/** The safeguards that no test run may lack unnoticed. */
+export const mutations: readonly Mutation[] = [
+  {
+    name: "the flush of the journal to the disk",
+    find: "PRAGMA synchronous = FULL;",
+    replace: "PRAGMA synchronous = OFF;",
+    killedBy: {
+      project: "parts",
+      file: "test/unit/store/connect.test.ts",
+      title: "F32 a connection flushes what it commits to the disk",
+    },
+  },
+  {
+    name: "the reading back after an ambiguous write",
+    find: "for (const isLast of [false, true]) {",
+    replace: "for (const isLast of Array<boolean>()) {",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/lost-replies.test.ts",
+      title: "F3 a write whose reply is lost is found by reading back",
+    },
+  },
+  {
+    name: "the wait before an ambiguous write is sent again",
+    find: "if (isLast) await rest(attempt, doubt);",
+    replace: "",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/lost-replies.test.ts",
+      title: "F3 a write that arrives after its connection broke is found before it is sent again",
+    },
+  },
+  {
+    name: "the fencing check of the server",
+    find: 'return leases.some((lease) => Number(lease.number) > number) ? "stale" : null;',
+    replace: "return null;",
+    killedBy: {
+      project: "parts",
+      file: "test/conformance/leases.test.ts",
+      title: "F74 a write is rejected by a newer lease of any scope that covers what it is about",
+    },
+  },
+  {
+    name: "the redaction of sensitive fields",
+    find: "if (sensitive) return mask(value);",
+    replace: "",
+    killedBy: {
+      project: "e2e",
+      file: "test/e2e/canaries.test.ts",
+      title: "S10, S12: a secret of a manifest is in no output",
+    },
+  },
+];
