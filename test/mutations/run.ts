@@ -11,9 +11,6 @@ const root = resolve(import.meta.dirname, "../..");
 /** A test of the report that vitest writes. */
 type Result = { readonly title: string; readonly status: string };
 
-const survivors = mutations.filter((mutation) => !isNoticed(mutation));
-if (survivors.length > 0) process.exit(1);
-
 /** Whether the named tests pass as the sources are, and fail without the safeguard. */
 function isNoticed(mutation: Mutation): boolean {
   const folder = copyOfCheckout();
@@ -63,3 +60,6 @@ function runTests({ killedBy: { project, file, title } }: Mutation, folder: stri
     throw new Error(`${file} has left no report: ${stderr}`, { cause });
   }
 }
+
+const survivors = mutations.filter((mutation) => !isNoticed(mutation));
+if (survivors.length > 0) process.exit(1);

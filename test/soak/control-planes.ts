@@ -41,6 +41,3 @@ export function controlPlane(name: ControlPlaneSort["name"]): ControlPlaneSort {
   if (found === undefined) throw new TypeError(`there is no control plane named ${name}`);
   return found;
 }
-
-/** Those that make a repeated write once: on others a proxy that delivers twice doubles it, whoever the client is. */
-export const keyedControlPlanes: readonly ControlPlaneSort[] = controlPlanes.filter(({ takesKeys }) => takesKeys);

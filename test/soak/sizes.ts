@@ -5,15 +5,19 @@ export type Sizes = {
   readonly rounds: number;
   readonly stops: number;
   readonly commits: number;
+  /** From how many earlier schemas of each database an upgrade is tried. */
+  readonly schemas: number;
+  /** Every how many system calls of a start one is tried. */
+  readonly everyCall: number;
 };
 
 const all = Number.POSITIVE_INFINITY;
 
-/** `short` is part of `npm cit`, `long` is `npm run soak`, and `SOAK=all npm run soak` leaves nothing out. */
+/** `short` is part of `npm cit` (where starts have tests of their own), `long` is `npm run soak`, and `SOAK=all npm run soak` leaves nothing out. */
 export const sizes = {
-  short: { killPoints: 2, faults: 3, rounds: 1, stops: 1, commits: 1 },
-  long: { killPoints: 60, faults: 200, rounds: 20, stops: all, commits: 20 },
-  all: { killPoints: all, faults: all, rounds: 200, stops: all, commits: 400 },
+  short: { killPoints: 2, faults: 2, rounds: 1, stops: 1, commits: 1, schemas: 0, everyCall: all },
+  long: { killPoints: 40, faults: 100, rounds: 12, stops: all, commits: 12, schemas: 3, everyCall: 7 },
+  all: { killPoints: all, faults: all, rounds: 200, stops: all, commits: 400, schemas: all, everyCall: 1 },
 } as const satisfies { readonly [size: string]: Sizes };
 
 /** The sizes of this run. */

@@ -5,8 +5,9 @@ import { describe, expect, test } from "vitest";
 import type { Migrations } from "../../src/store/migrate.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { contentOf, fillTables, firstOf, migrateLikeEarlierReleases } from "../support/schemas.ts";
+import { soakSizes } from "./sizes.ts";
 import { type Fault, type Faulty, type Point, runWithFault, whyNoStrace } from "./strace.ts";
-import { nothingFound, record } from "./sweep.ts";
+import { countPoints, nothingFound, randomFrom, record, sample, seedOf } from "./sweep.ts";
 
 const calls = ["pwrite64", "fsync", "ftruncate", "openat", "?unlink,unlinkat", "?rename,?renameat,renameat2"];
 const faults: readonly Fault[] = ["killed", "full once", "full from then on"];
@@ -25,33 +26,24 @@ type Upgrade = {
 
 /** Tests the first start and every upgrade of a database with a fault at every system call on its files. */
 export function sweepDatabase(name: string, migrations: Migrations): void {
-  const steps = Object.keys(migrations).toSorted();
+  const all = Object.keys(migrations).map((_, count) => count);
+  const steps = sample(all, soakSizes.schemas, randomFrom(seedOf()));
   const reason = whyNoStrace();
   if (reason !== null) process.stdout.write(`F72 ${name} is not swept: ${reason}\n`);
-  describe.skipIf(reason !== null).each(steps.map((_, count) => count))(
-    `F72 ${name}, upgraded from step %i`,
-    (count) => {
-      test.each(faults)(
-        "and %s at any system call, is as before or as after, and the next start ends it",
-        async (fault) => {
-          const upgrade = await upgradeOf(name, migrations, count);
-          const counts = calls.map((call) => countOf((nth) => survives(upgrade, fault, { call, nth })));
-          const total = counts.reduce((sum, one) => sum + one, 0);
-          const on = `${name} from step ${count}, ${fault}`;
-          const [killPoints, faults] = fault === "killed" ? [total, 0] : [0, total];
-          const result = { on, seed: null, killPoints, faults, randomSteps: 0, ...nothingFound };
-          record({ sweep: "first start and upgrades", ...result });
-        },
-      );
-    },
-  );
-}
-
-/** How often something is so, counted from one on until it is not. */
-function countOf(isSo: (nth: number) => boolean): number {
-  let nth = 1;
-  while (isSo(nth)) nth += 1;
-  return nth - 1;
+  describe.skipIf(reason !== null).each(steps)(`F72 ${name}, upgraded from step %i`, (count) => {
+    test.each(faults)(
+      "and %s at any system call, is as before or as after, and the next start ends it",
+      async (fault) => {
+        const upgrade = await upgradeOf(name, migrations, count);
+        const counts = calls.map((call) => countPoints((nth) => survives(upgrade, fault, { call, nth }), soakSizes));
+        const total = counts.reduce((sum, one) => sum + one, 0);
+        const on = `${name} from step ${count}, ${fault}`;
+        const [killPoints, faults] = fault === "killed" ? [total, 0] : [0, total];
+        const result = { on, seed: null, killPoints, faults, randomSteps: 0, ...nothingFound };
+        record({ sweep: "first start and upgrades", ...result });
+      },
+    );
+  });
 }
 
 async function upgradeOf(name: string, migrations: Migrations, count: number): Promise<Upgrade> {

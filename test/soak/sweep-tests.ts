@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { controlPlanes, keyedControlPlanes } from "./control-planes.ts";
+import { controlPlanes } from "./control-planes.ts";
 import { sweepFaults } from "./fault-operations.ts";
 import { sweepKillPoints } from "./kill-apply.ts";
 import { sweepRandomSteps } from "./random-steps.ts";
@@ -16,9 +16,7 @@ export function testSweeps({ killPoints, faults, rounds, stops, commits }: Sizes
     test("F32 an apply that is killed at any point is put right by the next one", async () => {
       expect(await sweepKillPoints(sort, { most: killPoints, seed, width })).toMatchObject(nothingFound);
     });
-  });
 
-  describe.each(keyedControlPlanes)("on a $name control plane", (sort) => {
     test("F2 F3 F11 any fault on any operation is reported as it is, and put right by the next apply", async () => {
       expect(await sweepFaults(sort, { most: faults, seed, width })).toMatchObject(nothingFound);
     });

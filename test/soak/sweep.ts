@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Sizes } from "./sizes.ts";
 
 /** What a sweep found wrong, in one line each. */
 export type Findings = {
@@ -86,6 +87,13 @@ export function sample<Item>(items: readonly Item[], size: number, random: () =>
   const drawn = items.map((item, index) => ({ item, index, rank: random() }));
   const first = drawn.toSorted((one, other) => one.rank - other.rank).slice(0, size);
   return first.toSorted((one, other) => one.index - other.index).map(({ item }) => item);
+}
+
+/** How many points there are from the first on, some passed over as the size of the run says: each is tried until one is not there. */
+export function countPoints(isThere: (nth: number) => boolean, { everyCall }: Pick<Sizes, "everyCall">): number {
+  let count = 0;
+  for (let nth = 1; isThere(nth); nth += everyCall) count += 1;
+  return count;
 }
 
 /** Does something with every item, with a few of them at a time. */
