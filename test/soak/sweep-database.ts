@@ -90,7 +90,7 @@ function expectToBeTold({ code, stdout, stderr }: Faulty, path: string): void {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   if (stdout === done) return;
   expect(JSON.parse(stdout)).toEqual({
-    code: expect.stringMatching(/^(?:inaccessible|no-backup)$/),
+    code: expect.stringMatching(/^(?:full|inaccessible|no-backup)$/),
     message: expect.stringContaining(`${path}: `),
   });
 }
