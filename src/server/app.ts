@@ -18,7 +18,7 @@ import { addOperations, operationNames } from "./http/routes.ts";
 import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageRefusal } from "./http/storage-refusal.ts";
 import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
-import { Wheel } from "./recurring-task.ts";
+import { RecurringTask } from "./recurring-task.ts";
 import { addReference } from "./reference/routes.ts";
 import { resources } from "./resources/index.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke.ts";
@@ -125,9 +125,9 @@ function followCertificate(server: Server, files: TlsFiles, options: ControlPlan
   const now = () => Date.now();
   const next = () => now() + fileCheckSeconds * 1000;
   const failed = (error: unknown) => log.error({ err: error }, "reading the certificate again failed");
-  const wheel = new Wheel(() => renewTls(server, files).then(next), now, failed);
-  wheel.at(next());
-  return { [Symbol.asyncDispose]: () => wheel.close() };
+  const task = new RecurringTask(() => renewTls(server, files).then(next), now, failed);
+  task.at(next());
+  return { [Symbol.asyncDispose]: () => task.close() };
 }
 
 // Whoever asks does not wait for longer.

@@ -1,76 +1,78 @@
 import type { Context } from "./context.ts";
 import { forgetReplies } from "./http/kept-replies.ts";
-import { Wheel } from "./recurring-task.ts";
-import { advanceRuns } from "./resources/job-run/advance.ts";
-import { forgetLeases } from "./resources/lease/rows.ts";
-import { forgetEndedTokens } from "./resources/personal-access-token/rows.ts";
-import { rotateTokens } from "./resources/virtual-account/rotate.ts";
-import { advanceRollouts } from "./rollouts/advance.ts";
+import { RecurringTask } from "./recurring-task.ts";
+import type { BackgroundJob, Resource } from "./resource.ts";
 import type { ServerKeys } from "./secrets/server-keys.ts";
 
 const HOUR = 3_600_000;
-const MINUTE = 60_000;
 
 /** What goes on by itself while the control plane is up. */
-export type Wheels = AsyncDisposable & { readonly lookAt: (moment: number) => void };
+export type BackgroundJobs = AsyncDisposable & { readonly lookAt: (moment: number) => void };
 
-/** Sets everything going that needs no request; `keyCheckSeconds` is null where keys cannot change. */
-export function turnWheels(
+/** How the keys that seal secrets are kept current; `keyCheckSeconds` is null where they cannot change. */
+export type KeyCheck = { readonly serverKeys: ServerKeys; readonly keyCheckSeconds: number | null };
+
+/** Starts all that needs no request. */
+export function startBackgroundJobs(
   context: Context,
-  { serverKeys, keyCheckSeconds }: { readonly serverKeys: ServerKeys; readonly keyCheckSeconds: number | null },
-): Wheels {
-  const { now } = context;
-  const wheel = (what: string, work: () => Promise<number | null>) => wheelOf(what, work, context);
-  const progress = wheel("rollouts and runs", () => advance(context));
-  const rotation = wheel("rotation", () => rotateTokens(context));
-  const upkeep = wheel("upkeep", () => keepUp(context));
-  const keys = wheel("reading the keys again", async () => {
-    await serverKeys.refresh();
-    return keyCheckSeconds === null ? null : now() + keyCheckSeconds * 1000;
-  });
-  const uses = wheel("keeping when tokens were used", async () => {
-    await context.tokenUses.keep();
-    return now() + MINUTE;
-  });
-  for (const one of [rotation, upkeep, keys, uses]) one.at(now());
-  const all = [progress, rotation, upkeep, keys, uses];
+  resources: readonly Resource[],
+  keyCheck: KeyCheck,
+): BackgroundJobs {
+  const { now, log } = context;
+  const advance = taskOf({ name: "rollouts and runs", run: () => advanceAll(resources, context) }, context);
+  const jobs: readonly BackgroundJob[] = [
+    ...resources.flatMap(({ jobs: own = [] }) => own),
+    { name: "upkeep", run: () => keepUp(resources, context) },
+    { name: "reading the keys again", run: () => refreshKeys(keyCheck, context) },
+  ];
+  const tasks = jobs.map((job) => taskOf(job, context));
+  for (const task of tasks) task.at(now());
   return {
-    lookAt: (moment) => progress.at(moment),
+    lookAt: (moment) => advance.at(moment),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all(all.map((one) => one.close()));
-      await context.tokenUses
-        .keep()
-        .catch((error: unknown) => context.log.error({ err: error }, "when tokens were last used was not kept"));
+      await Promise.all([advance, ...tasks].map((task) => task.close()));
+      for (const { name, finish } of jobs) {
+        await finish?.(context).catch((error: unknown) => log.error({ err: error }, `${name} failed at the end`));
+      }
     },
   };
 }
 
-/** A wheel that says when its work begins to fail, and when that is over, and not each time that it fails. */
-function wheelOf(what: string, work: () => Promise<number | null>, { now, log }: Context): Wheel {
+/** A task that says when its work begins to fail, and when that is over, and not each time that it fails. */
+function taskOf({ name, run }: BackgroundJob, context: Context): RecurringTask {
+  const { now, log } = context;
   let isFailing = false;
-  const turn = async () => {
-    const next = await work();
-    if (isFailing) log.info(`${what}: goes on`);
+  const work = async () => {
+    const next = await run(context);
+    if (isFailing) log.info(`${name}: goes on`);
     isFailing = false;
     return next;
   };
-  return new Wheel(turn, now, (error) => {
-    log[isFailing ? "debug" : "error"]({ err: error }, `${what} failed`);
+  return new RecurringTask(work, now, (error) => {
+    log[isFailing ? "debug" : "error"]({ err: error }, `${name} failed`);
     isFailing = true;
   });
 }
 
-async function advance(context: Context): Promise<number | null> {
-  const moments = [await advanceRollouts(context), await advanceRuns(context)].filter((moment) => moment !== null);
-  return moments.length === 0 ? null : Math.min(...moments);
+async function advanceAll(resources: readonly Resource[], context: Context): Promise<number | null> {
+  let next: number | null = null;
+  for (const { advance } of resources) {
+    const moment = (await advance?.(context)) ?? null;
+    if (moment !== null) next = Math.min(next ?? moment, moment);
+  }
+  return next;
 }
 
-async function keepUp(context: Context): Promise<number> {
+async function keepUp(resources: readonly Resource[], context: Context): Promise<number> {
   await context.store.write(async (transaction) => {
     await forgetReplies(transaction, context.now());
-    await forgetEndedTokens(transaction, context.now());
-    await forgetLeases(transaction, await context.store.time(transaction));
+    for (const { forget } of resources) await forget?.(transaction, context);
   });
   await context.signingKeys.renew("old");
   return context.now() + HOUR;
+}
+
+async function refreshKeys({ serverKeys, keyCheckSeconds }: KeyCheck, { now }: Context): Promise<number | null> {
+  await serverKeys.refresh();
+  return keyCheckSeconds === null ? null : now() + keyCheckSeconds * 1000;
 }

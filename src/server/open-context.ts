@@ -6,7 +6,7 @@ import type { SchemaCare } from "../store/migrate.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { openSigningKeys } from "./auth/signing-keys.ts";
-import { turnWheels } from "./background-jobs.ts";
+import { startBackgroundJobs } from "./background-jobs.ts";
 import type { Context } from "./context.ts";
 import { createIds } from "./database/ids.ts";
 import { migrations } from "./database/migrations.ts";
@@ -30,10 +30,13 @@ export async function openContext(
 ): Promise<Context> {
   const store = stack.use(await openData(options, folder, "migrate"));
   const source = keySource(options, folder);
-  const { context, serverKeys } = await contextOn(store, source, options, (moment) => wheels.lookAt(moment));
+  const { context, serverKeys } = await contextOn(store, source, options, (moment) => jobs.lookAt(moment));
   const isChanging = source.from !== "text" || store.isShared;
-  const wheels = stack.use(
-    turnWheels(context, { serverKeys, keyCheckSeconds: isChanging ? (options.fileCheckSeconds ?? 5) : null }),
+  const jobs = stack.use(
+    startBackgroundJobs(context, resources, {
+      serverKeys,
+      keyCheckSeconds: isChanging ? (options.fileCheckSeconds ?? 5) : null,
+    }),
   );
   return context;
 }

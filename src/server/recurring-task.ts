@@ -1,5 +1,5 @@
 /** Runs one piece of work when its next moment comes: one timer, however many things wait for it. */
-export class Wheel {
+export class RecurringTask {
   readonly #work: () => Promise<number | null>;
   readonly #now: () => number;
   readonly #failed: (error: unknown) => void;

@@ -1,3 +1,6 @@
+import type { Transaction } from "kysely";
+import type { Context } from "./context.ts";
+import type { Tables } from "./database/tables.ts";
 import type { Served } from "./http/serve.ts";
 import type { ReferenceTarget } from "./manifest/reference-target.ts";
 import type { Schemas } from "./openapi/schema.ts";
@@ -6,6 +9,15 @@ import type { SnapshotPart } from "./snapshot/part.ts";
 
 /** A heading of the reference, under which the operations of one or more resources stand. */
 export type Section = { readonly name: string; readonly description: string };
+
+/** Work that needs no request. */
+export type BackgroundJob = {
+  readonly name: string;
+  /** Does what is due, and answers when to come again, in epoch milliseconds; null when nothing is expected. */
+  readonly run: (context: Context) => Promise<number | null>;
+  /** What is left to do when the server ends. */
+  readonly finish?: (context: Context) => Promise<void>;
+};
 
 /** All that the server has to know of a resource; `resources/` has one for each of its files and folders. */
 export type Resource = {
@@ -17,6 +29,11 @@ export type Resource = {
   readonly seeds?: { readonly [type: string]: Seeding };
   /** What is copied from a snapshot of another control plane. */
   readonly snapshot?: readonly SnapshotPart[];
+  /** What moves on by itself after a write: rollouts and runs. Answers as a background job does. */
+  readonly advance?: (context: Context) => Promise<number | null>;
+  readonly jobs?: readonly BackgroundJob[];
+  /** Forgets what has ended; once an hour. */
+  readonly forget?: (transaction: Transaction<Tables>, context: Context) => Promise<void>;
   /** Schemas of manifests that have no file in `schemas/`, or that the server takes in another form. */
   readonly manifestSchemas?: (schemas: Schemas, unknownFields: "refuse" | "allow") => Schemas;
 };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Wheel } from "../../../src/server/recurring-task.ts";
+import { RecurringTask } from "../../../src/server/recurring-task.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
@@ -15,39 +15,39 @@ function turning(next: (turn: number) => number | null) {
     turns.push(Date.now());
     return next(turns.length);
   };
-  const wheel = new Wheel(
+  const task = new RecurringTask(
     work,
     () => Date.now(),
     (error) => failures.push(error),
   );
-  return { wheel, turns, failures };
+  return { task, turns, failures };
 }
 
 test("it turns at the earliest moment that was named, and then at those that its work names", async () => {
-  const { wheel, turns } = turning((turn) => (turn === 1 ? 500 : null));
-  wheel.at(300);
-  wheel.at(100);
-  wheel.at(200);
+  const { task, turns } = turning((turn) => (turn === 1 ? 500 : null));
+  task.at(300);
+  task.at(100);
+  task.at(200);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(turns).toEqual([100, 500]);
 });
 
 test("a moment named during its work is not lost", async () => {
-  const { wheel, turns } = turning((turn) => {
-    if (turn === 1) wheel.at(50);
+  const { task, turns } = turning((turn) => {
+    if (turn === 1) task.at(50);
     return null;
   });
-  wheel.at(0);
+  task.at(0);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(turns).toEqual([0, 50]);
 });
 
 test("it goes on after a failure, a second later", async () => {
-  const { wheel, turns, failures } = turning((turn) => {
+  const { task, turns, failures } = turning((turn) => {
     if (turn === 1) throw new Error("no");
     return null;
   });
-  wheel.at(0);
+  task.at(0);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(turns).toEqual([0, 1000]);
   expect(failures).toHaveLength(1);
@@ -55,16 +55,16 @@ test("it goes on after a failure, a second later", async () => {
 
 test("a moment weeks away waits for it", async () => {
   const weeks = 40 * 86_400_000;
-  const { wheel, turns } = turning(() => (Date.now() < weeks ? weeks : null));
-  wheel.at(weeks);
+  const { task, turns } = turning(() => (Date.now() < weeks ? weeks : null));
+  task.at(weeks);
   await vi.advanceTimersByTimeAsync(weeks + 1);
   expect(turns.at(-1)).toBe(weeks);
 });
 
 test("closed, it turns no more", async () => {
-  const { wheel, turns } = turning(() => 0);
-  await wheel.close();
-  wheel.at(0);
+  const { task, turns } = turning(() => 0);
+  await task.close();
+  task.at(0);
   await vi.advanceTimersByTimeAsync(1000);
   expect(turns).toEqual([]);
 });

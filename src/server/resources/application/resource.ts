@@ -15,7 +15,7 @@ import { serve } from "../../http/serve.ts";
 import { nameOf, requiredText } from "../../manifest/name.ts";
 import { refTo } from "../../openapi/schema.ts";
 import type { Resource } from "../../resource.ts";
-import { rolloutOf } from "../../rollouts/advance.ts";
+import { advanceRollouts, rolloutOf } from "../../rollouts/advance.ts";
 import { seedByDryRun } from "../../seed/seeding.ts";
 import type { Trigger } from "../job-run/rows.ts";
 import { settleTrigger, triggerOnceDeployed } from "../job-run/trigger.ts";
@@ -155,6 +155,7 @@ export const resource: Resource = {
   seeds: { service: seedByDryRun("putApp", { id: "applicationId" }) },
   snapshot: [applicationsOfSnapshot],
   manifestSchemas: applicationManifests,
+  advance: advanceRollouts,
 };
 
 function plan({ subject }: Principal, manifest: JsonObject, { workspace, found }: Place, context: Context): Planned {

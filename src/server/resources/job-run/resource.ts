@@ -8,6 +8,7 @@ import type { Handler } from "../../http/call.ts";
 import { serve } from "../../http/serve.ts";
 import type { Resource } from "../../resource.ts";
 import { findApplicationById } from "../application/rows.ts";
+import { advanceRuns } from "./advance.ts";
 import { hasRuns } from "./job-run.ts";
 
 const getJobRun: Handler<"getJobRun"> = async ({ principal, path }, { store }) => {
@@ -45,6 +46,7 @@ export const resource: Resource = {
       },
     }),
   ],
+  advance: advanceRuns,
 };
 
 async function visibleJob(database: Kysely<Tables>, principal: Principal, id: string): Promise<void> {

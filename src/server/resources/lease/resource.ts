@@ -9,7 +9,15 @@ import type { Body, Call, Handler } from "../../http/call.ts";
 import { serve } from "../../http/serve.ts";
 import { isScope } from "../../http/write-headers.ts";
 import type { Resource } from "../../resource.ts";
-import { issueNumber, type KeptLease, leaseOf, lockLeases, overlappingLeases, saveLease } from "./rows.ts";
+import {
+  forgetLeases,
+  issueNumber,
+  type KeptLease,
+  leaseOf,
+  lockLeases,
+  overlappingLeases,
+  saveLease,
+} from "./rows.ts";
 import { scopeName, scopePath, scopeTarget } from "./scope.ts";
 
 const putLease: Handler<"putLease"> = async (call, context) => {
@@ -64,6 +72,7 @@ export const resource: Resource = {
       },
     }),
   ],
+  forget: async (transaction, { store }) => forgetLeases(transaction, await store.time(transaction)),
 };
 
 /** A change of a lease under way. */

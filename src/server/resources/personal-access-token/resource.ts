@@ -11,12 +11,12 @@ import { newestFirst, totalOf } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { serve } from "../../http/serve.ts";
-import type { Resource } from "../../resource.ts";
+import type { BackgroundJob, Resource } from "../../resource.ts";
 import { endOfDay } from "../virtual-account/expiry.ts";
 import { accountsSection } from "../virtual-account/resource.ts";
 import type { KeptAccount } from "../virtual-account/tables.ts";
 import { createPersonalToken } from "./authenticate.ts";
-import { endToken, findOwner, liveTokens, subjectOf } from "./rows.ts";
+import { endToken, findOwner, forgetEndedTokens, liveTokens, subjectOf } from "./rows.ts";
 
 const getPersonalAccessToken: Handler<"getPersonalAccessToken"> = async ({ principal, path: { name } }, context) => {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) throw badRequest("the name is 1 to 64 letters, digits, `-`, `_` or `.`");
@@ -96,6 +96,17 @@ const revokePersonalAccessToken: Handler<"revokePersonalAccessToken"> = async ({
     return undefined;
   });
 
+const MINUTE = 60_000;
+
+const keepUses: BackgroundJob = {
+  name: "keeping when tokens were used",
+  run: async ({ tokenUses, now }) => {
+    await tokenUses.keep();
+    return now() + MINUTE;
+  },
+  finish: ({ tokenUses }) => tokenUses.keep(),
+};
+
 /** The operations on personal access tokens: 7, E12 and E13. */
 export const resource: Resource = {
   section: accountsSection,
@@ -134,6 +145,8 @@ export const resource: Resource = {
       },
     }),
   ],
+  jobs: [keepUses],
+  forget: (transaction, { now }) => forgetEndedTokens(transaction, now()),
 };
 
 // Everyone has names of its own: whose token it is, is part of what is looked for.

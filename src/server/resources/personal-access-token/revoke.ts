@@ -4,7 +4,7 @@ import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import type { Tables } from "../../database/tables.ts";
 import { OptionsError } from "../../options-error.ts";
-import { isFreeFor, putToken } from "../secret-group/rows.ts";
+import { isFreeFor, putToken } from "../secret-group/account-tokens.ts";
 import { builtinPath, withoutTokens, withToken } from "../virtual-account/account.ts";
 import { findAccount, saveAccount } from "../virtual-account/rows.ts";
 import { accountSubjectType, issueToken } from "../virtual-account/token.ts";

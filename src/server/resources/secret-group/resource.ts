@@ -16,23 +16,12 @@ import { refTo } from "../../openapi/schema.ts";
 import type { Resource } from "../../resource.ts";
 import { isListed, type Question } from "../../seed/seeding.ts";
 import { deploymentText } from "../application/text.ts";
+import { addGroup, builtinStore, findGroup, groupSizes, groupTexts, hasCollaborators, touchGroup } from "./groups.ts";
 import { readGroupManifest, readSecrets } from "./manifest.ts";
 import { groupManifest, groupName, integrationId, secretList } from "./openapi.ts";
-import {
-  addGroup,
-  builtinStore,
-  findGroup,
-  groupSizes,
-  groupTexts,
-  hasCollaborators,
-  isCurrent,
-  openSecret,
-  putValue,
-  secretFqn,
-  touchGroup,
-} from "./rows.ts";
 import { groupsOfSnapshot, secretsOfSnapshot } from "./snapshot.ts";
 import type { KeptSecretGroup } from "./tables.ts";
+import { isCurrent, openSecret, putValue, secretFqn } from "./values.ts";
 
 const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body }, context) => {
   const { name, integrationId } = body;

@@ -9,8 +9,9 @@ import { type Copied, copier, refused } from "../../snapshot/copied.ts";
 import { partOf, type SnapshotPart } from "../../snapshot/part.ts";
 import { objects } from "../../snapshot/reading.ts";
 import type { Snapshot } from "../../snapshot/seen.ts";
+import { addGroup, findGroup } from "./groups.ts";
 import { readSecretPath } from "./manifest.ts";
-import { addGroup, findGroup, hasSecret, putValue } from "./rows.ts";
+import { hasSecret, putValue } from "./values.ts";
 
 const PLACEHOLDER = "placeholder: a snapshot copies no secret value";
 

@@ -3,8 +3,8 @@ import type { ErrorDetail, VirtualAccount } from "../../../contract/resources.ts
 import { tenant } from "../../auth/principal.ts";
 import type { Making } from "../../manifest/declared.ts";
 import { nameOf } from "../../manifest/name.ts";
+import { builtinStore } from "../secret-group/groups.ts";
 import { readSecretPath } from "../secret-group/manifest.ts";
-import { builtinStore } from "../secret-group/rows.ts";
 import { endOfDay, nextScheduledRotation } from "./expiry.ts";
 import type { KeptAccount } from "./tables.ts";
 import { accountSubjectType } from "./token.ts";

@@ -22,7 +22,8 @@ import { REPLACES } from "../../openapi/descriptions.ts";
 import { refTo } from "../../openapi/schema.ts";
 import type { Resource, Section } from "../../resource.ts";
 import { seedByDryRun, seeder } from "../../seed/seeding.ts";
-import { builtinStore, giveToAccount, isFreeFor, putToken } from "../secret-group/rows.ts";
+import { giveToAccount, isFreeFor, putToken } from "../secret-group/account-tokens.ts";
+import { builtinStore } from "../secret-group/groups.ts";
 import {
   type Account,
   builtinPath,
@@ -34,6 +35,7 @@ import {
 } from "./account.ts";
 import { isExpired } from "./expiry.ts";
 import { accountManifest } from "./openapi.ts";
+import { rotateTokens } from "./rotate.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 import { accountsOfSnapshot } from "./snapshot.ts";
 import type { KeptAccount } from "./tables.ts";
@@ -106,6 +108,7 @@ export const resource: Resource = {
   seeds: { "virtual-account": { ...seedByDryRun("putVirtualAccount"), prepare: takeSecret } },
   snapshot: [accountsOfSnapshot],
   manifestSchemas: accountManifest,
+  jobs: [{ name: "rotation", run: rotateTokens }],
 };
 
 async function storeFaults(database: Kysely<Tables>, manifest: JsonObject): Promise<readonly ErrorDetail[]> {

@@ -3,7 +3,7 @@ import { innerPrincipal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import type { Tables } from "../../database/tables.ts";
-import { isFreeFor, putToken } from "../secret-group/rows.ts";
+import { isFreeFor, putToken } from "../secret-group/account-tokens.ts";
 import { type Account, builtinPath, graceDays, withToken } from "./account.ts";
 import { endOfGrace } from "./expiry.ts";
 import { findAccount, saveAccount } from "./rows.ts";

@@ -5,7 +5,7 @@ import type { Tables } from "../../database/tables.ts";
 import { type Copied, copier, refused } from "../../snapshot/copied.ts";
 import { partOf, type SnapshotPart } from "../../snapshot/part.ts";
 import { readFacts } from "../../snapshot/reading.ts";
-import { giveToAccount } from "../secret-group/rows.ts";
+import { giveToAccount } from "../secret-group/account-tokens.ts";
 import { builtinPath, makeAccount } from "./account.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 

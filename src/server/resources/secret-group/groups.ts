@@ -1,0 +1,137 @@
+import type { Kysely, Transaction } from "kysely";
+import { canonical, type JsonObject } from "../../../contract/json.ts";
+import type { SecretGroup, Subject } from "../../../contract/resources.ts";
+import { collaboratorGrants, type Grant, replaceGrants } from "../../auth/grants.ts";
+import { type Principal, tenant } from "../../auth/principal.ts";
+import { type Context, timestamp } from "../../context.ts";
+import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
+import { sizeOfText } from "../../database/page.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { KeptSecret, KeptSecretGroup } from "./tables.ts";
+import { countActiveUses } from "./uses.ts";
+
+/** The secret store that this control plane is itself. */
+export const builtinStore = "builtin";
+
+/** The secret group of that name. */
+export async function findGroup(database: Kysely<Tables>, name: string): Promise<KeptSecretGroup | null> {
+  const row = await database.selectFrom("secret_groups").select("json").where("name", "=", name).executeTakeFirst();
+  return row === undefined ? null : fromText(row.json);
+}
+
+/** A group to be made; `collaborators` are those who may use it. */
+export type NewGroup = { readonly name: string; readonly fqn?: string; readonly collaborators?: readonly JsonObject[] };
+
+/** Keeps a group that has no secrets yet. */
+export async function addGroup(
+  transaction: Transaction<Tables>,
+  { subject }: Principal,
+  { name, fqn = `${tenant}:${name}`, collaborators = [] }: NewGroup,
+  context: Context,
+): Promise<KeptSecretGroup> {
+  const now = timestamp(context);
+  const group: KeptSecretGroup = {
+    id: context.newId(),
+    fqn,
+    name,
+    tenantName: tenant,
+    integrationId: builtinStore,
+    ...stampsOf(subject, now),
+    manifest: groupManifest(name, collaborators),
+  };
+  const { id } = group;
+  await transaction
+    .insertInto("secret_groups")
+    .values({ id, created_at: now, json: toText(group), name, fqn })
+    .execute();
+  await replaceGrants(transaction, `secret-group/${name}`, groupGrants(group));
+  return group;
+}
+
+function groupManifest(name: string, collaborators: readonly JsonObject[]): JsonObject {
+  const manifest = { type: "secret-group", name, integrationId: builtinStore };
+  return collaborators.length === 0 ? manifest : { ...manifest, collaborators };
+}
+
+function groupGrants({ fqn, manifest }: Pick<KeptSecretGroup, "fqn" | "manifest">): readonly Grant[] {
+  return collaboratorGrants({ type: "secret-group", fqn }, manifest);
+}
+
+/** Whether these are the ones who may use a group. */
+export function hasCollaborators({ manifest }: KeptSecretGroup, collaborators: readonly JsonObject[]): boolean {
+  return canonical(manifest.collaborators ?? []) === canonical(collaborators);
+}
+
+/** Says that something in a group was changed, and who may use it from now on. */
+export async function touchGroup(
+  transaction: Transaction<Tables>,
+  group: KeptSecretGroup,
+  collaborators: readonly JsonObject[],
+  context: Context,
+): Promise<KeptSecretGroup> {
+  const manifest = groupManifest(group.name, collaborators);
+  const touched = { ...group, manifest, updatedAt: timestamp(context) };
+  await transaction
+    .updateTable("secret_groups")
+    .set({ json: toText(touched) })
+    .where("id", "=", group.id)
+    .execute();
+  await replaceGrants(transaction, `secret-group/${group.name}`, groupGrants(touched));
+  return touched;
+}
+
+/** Groups as they are answered: each with its secrets, and none with a value. */
+export async function groupTexts(
+  database: Kysely<Tables>,
+  groups: readonly JsonText<KeptSecretGroup>[],
+): Promise<readonly JsonText<SecretGroup>[]> {
+  const ids = groups.map((text) => fromText(text).id);
+  const secrets = await secretsOf(database, ids);
+  const uses = await countActiveUses(
+    database,
+    secrets.map(({ fqn }) => fqn),
+  );
+  const byGroup = Map.groupBy(secrets, ({ secretGroupId }) => secretGroupId);
+  return groups.map((text, at) => {
+    const own = byGroup.get(ids[at] ?? "") ?? [];
+    const answered = own.map((secret) => ({ ...secret, activeDeploymentsCount: uses.get(secret.fqn) ?? 0 }));
+    return withMember(text, "associatedSecrets", toText(answered));
+  });
+}
+
+// How many deployments use a secret is told with it.
+const USES_BYTES = 40;
+
+/** About how many bytes each of these groups has as it is answered, told without reading its secrets. */
+export async function groupSizes(
+  database: Kysely<Tables>,
+  groups: readonly JsonText<KeptSecretGroup>[],
+): Promise<readonly number[]> {
+  if (groups.length === 0) return [];
+  const ids = groups.map((text) => fromText(text).id);
+  const rows = await database
+    .selectFrom("secrets")
+    .select(["group_id", ({ fn }) => fn.sum<number>(sizeOfText("json")).as("size")])
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("group_id", "in", ids)
+    .groupBy("group_id")
+    .execute();
+  const sizes = new Map(rows.map(({ group_id, size, count }) => [group_id, Number(size) + Number(count) * USES_BYTES]));
+  return groups.map((text, at) => text.length + (sizes.get(ids[at] ?? "") ?? 0));
+}
+
+async function secretsOf(database: Kysely<Tables>, groupIds: readonly string[]): Promise<readonly KeptSecret[]> {
+  if (groupIds.length === 0) return [];
+  const rows = await database
+    .selectFrom("secrets")
+    .select("json")
+    .where("group_id", "in", groupIds)
+    .orderBy("name")
+    .execute();
+  return rows.map(({ json }) => fromText(json));
+}
+
+/** Who made something, and when. */
+export function stampsOf(subject: Subject, now: string) {
+  return { createdBy: subject.subjectId, createdBySubject: subject, createdAt: now, updatedAt: now };
+}

@@ -1,0 +1,162 @@
+import type { Kysely, Transaction } from "kysely";
+import type { SecretResource, SecretVersion, Subject } from "../../../contract/resources.ts";
+import type { Secret } from "../../../contract/secret.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { type Context, timestamp } from "../../context.ts";
+import { fromText, toText } from "../../database/json-text.ts";
+import { sizeOfText } from "../../database/page.ts";
+import type { Tables } from "../../database/tables.ts";
+import { refuseLargeSecret } from "../../http/reply-size.ts";
+import { stampsOf } from "./groups.ts";
+import { openValue, sealValue } from "./sealed-value.ts";
+import type { KeptSecret, KeptSecretGroup } from "./tables.ts";
+import { countActiveUses } from "./uses.ts";
+
+/** A value for a key of a group; `account` is the virtual account that keeps its token there, for a new key. */
+export type NewValue = {
+  readonly group: KeptSecretGroup;
+  readonly key: string;
+  readonly value: Secret;
+  readonly account?: string | null;
+};
+
+/** Keeps a value: as version 1 of a new secret, or as the next version of the one that has the key. */
+export async function putValue(
+  transaction: Transaction<Tables>,
+  { subject }: Principal,
+  { group, key, value, account = null }: NewValue,
+  context: Context,
+): Promise<void> {
+  const now = timestamp(context);
+  const existing = await findSecret(transaction, group.id, key);
+  const before = existing ?? newSecret(context.newId(), group, key, subject, now);
+  const version = newVersion(context.newId(), before, now);
+  const secret = { ...before, updatedAt: now, secretVersions: [version, ...before.secretVersions] };
+  const row = { id: secret.id, created_at: secret.createdAt, group_id: group.id, name: key, fqn: secret.fqn };
+  await transaction
+    .insertInto("secrets")
+    .values({ ...row, account, json: toText(secret) })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ json: toText(secret) }))
+    .execute();
+  const sealed = sealValue(context.keys(), { secretId: secret.id, version: version.version }, value);
+  refuseLargeSecret(sealed.length + (existing === null ? 0 : await sealedSize(transaction, secret.id)));
+  await transaction
+    .insertInto("secret_versions")
+    .values({ id: version.id, secret_id: secret.id, version: version.version, sealed, created_at: now })
+    .execute();
+}
+
+async function sealedSize(transaction: Transaction<Tables>, secretId: string): Promise<number> {
+  const { size } = await transaction
+    .selectFrom("secret_versions")
+    .select(({ fn }) => fn.sum<number | null>(sizeOfText("sealed")).as("size"))
+    .where("secret_id", "=", secretId)
+    .executeTakeFirstOrThrow();
+  return Number(size ?? 0);
+}
+
+/** Whether a value is the newest that its key has. */
+export async function isCurrent(
+  transaction: Transaction<Tables>,
+  { group, key, value }: NewValue,
+  context: Pick<Context, "keys">,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("secrets as s")
+    .innerJoin("secret_versions as v", "v.secret_id", "s.id")
+    .select(["s.id as id", "v.version as version", "v.sealed as sealed"])
+    .where("s.group_id", "=", group.id)
+    .where("s.name", "=", key)
+    .orderBy("v.version", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  const place = { secretId: row.id, version: Number(row.version) };
+  return openValue(context.keys(), place, row.sealed).open() === value.open();
+}
+
+/** The fqn of the secret of that id, by which manifests name it; null when it is absent. */
+export async function secretFqn(database: Kysely<Tables>, id: string): Promise<string | null> {
+  const row = await database.selectFrom("secrets").select("fqn").where("id", "=", id).executeTakeFirst();
+  return row?.fqn ?? null;
+}
+
+/** Whether there is a secret of that fqn. */
+export async function hasSecret(database: Kysely<Tables>, fqn: string): Promise<boolean> {
+  const row = await database.selectFrom("secrets").select("id").where("fqn", "=", fqn).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** A secret with the values of all its versions; null when it is absent. */
+export async function openSecret(
+  database: Kysely<Tables>,
+  id: string,
+  context: Pick<Context, "keys">,
+): Promise<SecretResource | null> {
+  const row = await database.selectFrom("secrets").select("json").where("id", "=", id).executeTakeFirst();
+  if (row === undefined) return null;
+  const kept = fromText(row.json);
+  const sealed = await database
+    .selectFrom("secret_versions")
+    .select(["version", "sealed"])
+    .where("secret_id", "=", id)
+    .execute();
+  const values = new Map(
+    sealed.map(({ version, sealed: text }) => [
+      Number(version),
+      openValue(context.keys(), { secretId: id, version: Number(version) }, text).open(),
+    ]),
+  );
+  const secretVersions = kept.secretVersions.map((version) => ({
+    ...version,
+    ...valueMember(values, version.version),
+  }));
+  const uses = await countActiveUses(database, [kept.fqn]);
+  const newest = kept.secretVersions[0]?.version ?? 0;
+  return {
+    ...kept,
+    ...valueMember(values, newest),
+    secretVersions,
+    activeDeploymentsCount: uses.get(kept.fqn) ?? 0,
+  };
+}
+
+/** The secret that a group has under a key. */
+export async function findSecret(database: Kysely<Tables>, groupId: string, key: string): Promise<KeptSecret | null> {
+  const row = await database
+    .selectFrom("secrets")
+    .select("json")
+    .where("group_id", "=", groupId)
+    .where("name", "=", key)
+    .executeTakeFirst();
+  return row === undefined ? null : fromText(row.json);
+}
+
+function newSecret(id: string, group: KeptSecretGroup, key: string, subject: Subject, now: string): KeptSecret {
+  return {
+    id,
+    fqn: `${group.fqn}:${key}`,
+    name: key,
+    secretGroupId: group.id,
+    ...stampsOf(subject, now),
+    secretVersions: [],
+  };
+}
+
+function newVersion(id: string, { id: secretId, fqn, name, secretVersions }: KeptSecret, now: string): SecretVersion {
+  const version = (secretVersions[0]?.version ?? 0) + 1;
+  return {
+    id,
+    fqn: `${fqn}:${version}`,
+    secretId,
+    version,
+    secret: { id: secretId, fqn, name },
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+function valueMember(values: ReadonlyMap<number, string>, version: number): { readonly value?: string } {
+  const value = values.get(version);
+  return value === undefined ? {} : { value };
+}
