@@ -6,14 +6,15 @@ import { diagnosticsText } from "../render/diagnostics.ts";
 import { applyReport } from "../render/pass-report.ts";
 import { tokensText } from "../render/tokens.ts";
 import { createApproval } from "./approval.ts";
-import type { Invocation } from "./command.ts";
+import type { Invocation, InvocationOf } from "./command.ts";
+import type { apply } from "./declarations/apply.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { isInteractive, writeResult } from "./terminal.ts";
 import { type View, viewOf } from "./view.ts";
 
 /** Makes live follow the manifests. */
-export async function run(invocation: Invocation): Promise<number> {
+export async function run(invocation: InvocationOf<typeof apply>): Promise<number> {
   const { terminal } = invocation;
   requireConsent(invocation);
   const view = viewOf(invocation);

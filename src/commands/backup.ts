@@ -3,14 +3,15 @@ import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { backUp } from "../server/offline-admin.ts";
 import { StoreError } from "../store/store-error.ts";
-import type { Invocation } from "./command.ts";
+import type { InvocationOf } from "./command.ts";
 import { checkoutAt, dataFolder } from "./data-folder.ts";
+import type { backup } from "./declarations/backup.ts";
 import { outputFile } from "./output-file.ts";
 import { storeFailure } from "./store-failure.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Copies the data of the control plane to a file, whether it runs or not. */
-export async function run(invocation: Invocation): Promise<number> {
+export async function run(invocation: InvocationOf<typeof backup>): Promise<number> {
   const { args, flags, terminal } = invocation;
   const [file = ""] = args;
   if (flags.database) {

@@ -1,22 +1,42 @@
-import type { FlagName, Flags } from "./flags.ts";
+import type { FlagName, Flags, GeneralFlag } from "./flags.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** One run of a command: what the user typed, the environment filled in. */
-export type Invocation = {
+export type Invocation<Names extends FlagName = FlagName> = {
   readonly args: readonly string[];
-  readonly flags: Flags;
+  readonly flags: Flags<Names | GeneralFlag>;
   readonly terminal: Terminal;
 };
 
-/** A command of the program; its code is loaded when it runs. */
-export type CommandEntry = {
+/** What a command is called with; read at every start, so that its code is apart from it. */
+export type Declaration<Names extends FlagName = FlagName> = {
   readonly name: string;
   readonly arguments: string;
   /** What the arguments are; else they select within the source. */
   readonly argumentsAre?: string;
   readonly summary: string;
-  readonly flags: readonly FlagName[];
+  readonly flags: readonly Names[];
   readonly examples: readonly string[];
-  /** Answers the exit code. */
-  readonly load: () => Promise<{ readonly run: (invocation: Invocation) => Promise<number> }>;
 };
+
+/** Declares a command. */
+export function declare<const Names extends FlagName>(declaration: Declaration<Names>): Declaration<Names> {
+  return declaration;
+}
+
+/** A run of a declared command, with the flags that it declares. */
+export type InvocationOf<Declared> = Declared extends Declaration<infer Names> ? Invocation<Names> : never;
+
+/** Answers the exit code. */
+type Run<Names extends FlagName> = (invocation: Invocation<Names>) => Promise<number>;
+
+/** A command of the program; its code is loaded when it runs. */
+export type CommandEntry = Declaration & { readonly load: () => Promise<{ readonly run: Run<FlagName> }> };
+
+/** Joins a declared command with its code. */
+export function toEntry<Names extends FlagName>(
+  declaration: Declaration<Names>,
+  load: () => Promise<{ readonly run: Run<Names> }>,
+): CommandEntry {
+  return { ...declaration, load };
+}

@@ -1,7 +1,8 @@
 import { exitCodes } from "../core/errors.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { driftReport } from "../render/pass-report.ts";
-import type { Invocation } from "./command.ts";
+import type { InvocationOf } from "./command.ts";
+import type { drift } from "./declarations/drift.ts";
 import { startLean } from "./lean-heap.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
@@ -9,7 +10,7 @@ import { writeResult } from "./terminal.ts";
 import { viewOf } from "./view.ts";
 
 /** Shows what moved in live; never writes to live. */
-export async function run(invocation: Invocation): Promise<number> {
+export async function run(invocation: InvocationOf<typeof drift>): Promise<number> {
   const { flags, terminal } = invocation;
   const view = viewOf(invocation);
   await using target = await openTarget(invocation, { reading: true, base: "instead" });

@@ -133,3 +133,32 @@ type Attribute<Name extends FlagName> = Name extends `no${infer Rest}`
 export type Flags<Names extends FlagName = FlagName> = {
   readonly [Name in Names as Attribute<Name>]?: ValueOf<(typeof flags)[Name]>;
 };
+
+/** Flags that every command has. */
+export const generalFlags = [
+  "source",
+  "config",
+  "state",
+  "timeout",
+  "noColor",
+  "logLevel",
+  "logFormat",
+] as const satisfies readonly FlagName[];
+
+/** Name of a flag that every command has. */
+export type GeneralFlag = (typeof generalFlags)[number];
+
+/** Flags of every command that reads manifests. */
+export const sourceFlags = ["only", "kind", "exclude", "strict", "partial"] as const satisfies readonly FlagName[];
+
+/** Flags of every command that talks to a control plane. */
+export const serverFlags = [
+  "server",
+  "embedded",
+  "tokenFile",
+  "caFile",
+  "concurrency",
+  "requestTimeout",
+  "connectTimeout",
+  "retryWait",
+] as const satisfies readonly FlagName[];

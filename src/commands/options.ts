@@ -1,27 +1,10 @@
 import { type Command, InvalidArgumentError, type Option } from "commander";
 import { HoldfastError } from "../core/errors.ts";
-import { type FlagName, flags } from "./flags.ts";
-
-const general = ["source", "config", "state", "timeout", "noColor", "logLevel", "logFormat"] as const;
-
-/** Flags of every command that reads manifests. */
-export const sourceFlags = ["only", "kind", "exclude", "strict", "partial"] as const satisfies readonly FlagName[];
-
-/** Flags of every command that talks to a control plane. */
-export const serverFlags = [
-  "server",
-  "embedded",
-  "tokenFile",
-  "caFile",
-  "concurrency",
-  "requestTimeout",
-  "connectTimeout",
-  "retryWait",
-] as const satisfies readonly FlagName[];
+import { type FlagName, flags, generalFlags } from "./flags.ts";
 
 /** Gives a command its flags, after those that every command has. */
 export function addFlags(command: Command, names: readonly FlagName[]): Command {
-  for (const name of [...names, ...general]) command.addOption(flags[name].option());
+  for (const name of [...names, ...generalFlags]) command.addOption(flags[name].option());
   return command;
 }
 

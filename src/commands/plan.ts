@@ -5,7 +5,8 @@ import { UnsafePathError } from "../files/unsafe-path.ts";
 import { replaceFile } from "../files/write.ts";
 import { planFile, planReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/root.ts";
-import type { Invocation } from "./command.ts";
+import type { InvocationOf } from "./command.ts";
+import type { plan } from "./declarations/plan.ts";
 import { startLean } from "./lean-heap.ts";
 import { outputFile } from "./output-file.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
@@ -14,7 +15,7 @@ import { writeResult } from "./terminal.ts";
 import { viewOf } from "./view.ts";
 
 /** Shows what apply would do; changes nothing. */
-export async function run(invocation: Invocation): Promise<number> {
+export async function run(invocation: InvocationOf<typeof plan>): Promise<number> {
   const { flags, terminal } = invocation;
   const view = viewOf(invocation);
   await using target = await openTarget(invocation, { reading: true });

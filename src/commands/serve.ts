@@ -3,8 +3,9 @@ import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../server/app.ts";
-import type { Invocation } from "./command.ts";
+import type { Invocation, InvocationOf } from "./command.ts";
 import { dataFolder } from "./data-folder.ts";
+import type { serve } from "./declarations/serve.ts";
 import { startFailure } from "./embedded.ts";
 import { serverKeyOptions } from "./server-key.ts";
 import type { Sight } from "./sight.ts";
@@ -13,7 +14,7 @@ import { terminalLog } from "./terminal-log.ts";
 import { boundYoungGeneration } from "./young-generation.ts";
 
 /** Runs the control plane until asked to end. */
-export async function run(invocation: Invocation): Promise<number> {
+export async function run(invocation: InvocationOf<typeof serve>): Promise<number> {
   refuseDebugger(invocation);
   boundYoungGeneration();
   const { terminal } = invocation;

@@ -4,13 +4,14 @@ import type { ValidationReport } from "../core/report.ts";
 import { readDesired } from "../engine/read-desired.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
-import type { Invocation } from "./command.ts";
+import type { InvocationOf } from "./command.ts";
+import type { validate } from "./declarations/validate.ts";
 import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
 import { viewOf } from "./view.ts";
 
 /** Checks manifests offline. */
-export async function run(invocation: Invocation): Promise<number> {
+export async function run(invocation: InvocationOf<typeof validate>): Promise<number> {
   const { terminal } = invocation;
   const view = viewOf(invocation);
   await using target = await openTarget(invocation, { reading: true });

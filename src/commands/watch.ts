@@ -1,13 +1,14 @@
 import { HoldfastError } from "../core/errors.ts";
 import { runDaemon } from "../daemon/daemon.ts";
-import type { Invocation } from "./command.ts";
+import type { InvocationOf } from "./command.ts";
+import type { watch } from "./declarations/watch.ts";
 import { openTarget } from "./target.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
 
 const INTERVAL_S = 60;
 
 /** Keeps live true to the manifests until asked to end. */
-export async function run(invocation: Invocation): Promise<number> {
+export async function run(invocation: InvocationOf<typeof watch>): Promise<number> {
   const { flags, terminal } = invocation;
   const { stopping } = terminal;
   // One bad manifest does not stop the others.

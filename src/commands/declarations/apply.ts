@@ -1,0 +1,23 @@
+import { declare } from "../command.ts";
+import { serverFlags, sourceFlags } from "../flags.ts";
+
+/** What `apply` is called with. */
+export const apply = declare({
+  name: "apply",
+  arguments: "[path...]",
+  summary: "make live follow the manifests",
+  flags: [
+    "yes",
+    "plan",
+    "output",
+    "wait",
+    "noWait",
+    "failFast",
+    "allowShrink",
+    "sink",
+    "leaseScope",
+    ...sourceFlags,
+    ...serverFlags,
+  ],
+  examples: ["holdfast apply --yes", "holdfast apply --plan plan.json"],
+});

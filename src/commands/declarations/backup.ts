@@ -1,0 +1,11 @@
+import { declare } from "../command.ts";
+
+/** What `backup` is called with. */
+export const backup = declare({
+  name: "backup",
+  arguments: "<file>",
+  argumentsAre: "the copy, which must not be there yet",
+  summary: "copy the control plane's data to a file, also while it runs",
+  flags: ["data", "database"],
+  examples: ["holdfast backup --data /var/lib/holdfast /backup/2026-11-30.db"],
+});

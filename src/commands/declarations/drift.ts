@@ -1,0 +1,11 @@
+import { declare } from "../command.ts";
+import { serverFlags, sourceFlags } from "../flags.ts";
+
+/** What `drift` is called with. */
+export const drift = declare({
+  name: "drift",
+  arguments: "[path...]",
+  summary: "show what moved in live behind git's back; never writes",
+  flags: ["output", "base", "detailedExitcode", "noDetailedExitcode", "allowShrink", ...sourceFlags, ...serverFlags],
+  examples: ["holdfast drift", "holdfast drift -o json --no-detailed-exitcode"],
+});

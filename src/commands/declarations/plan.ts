@@ -1,0 +1,11 @@
+import { declare } from "../command.ts";
+import { serverFlags, sourceFlags } from "../flags.ts";
+
+/** What `plan` is called with. */
+export const plan = declare({
+  name: "plan",
+  arguments: "[path...]",
+  summary: "show what apply would do, and why; changes nothing",
+  flags: ["output", "out", "base", "show", "detailedExitcode", "allowShrink", "sink", ...sourceFlags, ...serverFlags],
+  examples: ["holdfast plan --embedded", "holdfast plan --base origin/main --out plan.json"],
+});

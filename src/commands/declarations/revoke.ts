@@ -1,0 +1,11 @@
+import { declare } from "../command.ts";
+
+/** What `revoke` is called with. */
+export const revoke = declare({
+  name: "revoke",
+  arguments: "<subject...>",
+  argumentsAre: "whose tokens, such as virtualaccount:ci or user:dev@example.com",
+  summary: "make tokens void, also while the control plane runs",
+  flags: ["data", "database"],
+  examples: ["holdfast revoke virtualaccount:ci --data /var/lib/holdfast"],
+});

@@ -1,0 +1,35 @@
+import { declare } from "../command.ts";
+
+/** What `serve` is called with. */
+export const serve = declare({
+  name: "serve",
+  arguments: "",
+  summary: "run the control plane itself",
+  flags: [
+    "host",
+    "port",
+    "data",
+    "database",
+    "seed",
+    "snapshot",
+    "tokenFile",
+    "caFile",
+    "names",
+    "artifactRoot",
+    "documentedOnly",
+    "unknownFields",
+    "rolloutSeconds",
+    "tlsCert",
+    "tlsKey",
+    "rateLimit",
+    "maxLeaseSeconds",
+    "drainSeconds",
+    "renewSigningKey",
+    "revoke",
+  ],
+  examples: [
+    "holdfast serve --port 0 --data /var/lib/holdfast",
+    "holdfast serve --documented-only --seed manifests",
+    "holdfast serve --snapshot https://platform.example.com --token-file token",
+  ],
+});

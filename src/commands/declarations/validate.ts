@@ -1,0 +1,11 @@
+import { declare } from "../command.ts";
+import { sourceFlags } from "../flags.ts";
+
+/** What `validate` is called with. */
+export const validate = declare({
+  name: "validate",
+  arguments: "[path...]",
+  summary: "check manifests offline: schema, identities, references, cycles",
+  flags: ["output", ...sourceFlags],
+  examples: ["holdfast validate", "holdfast validate services/api.yaml -o json"],
+});

@@ -1,0 +1,11 @@
+import { declare } from "../command.ts";
+import { serverFlags, sourceFlags } from "../flags.ts";
+
+/** What `watch` is called with. */
+export const watch = declare({
+  name: "watch",
+  arguments: "[path...]",
+  summary: "keep live true to the manifests: on every change, and on an interval",
+  flags: ["interval", "yes", "wait", "noWait", "allowShrink", "sink", "leaseScope", ...sourceFlags, ...serverFlags],
+  examples: ["holdfast watch --embedded", "holdfast watch --interval 300 --sink file"],
+});
