@@ -28,7 +28,7 @@ await build({
   // Threads stand beside the chunks that start them, under the names that they have among the sources.
   entryPoints: {
     holdfast: "src/cli.ts",
-    worker: "src/yaml/worker.ts",
+    worker: "src/yaml/exact/worker.ts",
     thread: "src/manifests/thread.ts",
     committer: "src/store/committer.ts",
   },

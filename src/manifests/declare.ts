@@ -6,20 +6,20 @@ import type { Position } from "../model/position.ts";
 import { fileDiagnostic, inFile, type Saying } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
-import { formatOf, type ParsedDocument, type ParsedFile, type Reading } from "../yaml/document.ts";
+import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
+import type { ExactThread } from "../yaml/exact/thread.ts";
 import { quoted } from "../yaml/fault.ts";
 import { lineFinder } from "../yaml/line-finder.ts";
 import { type Locate, locator } from "../yaml/locate.ts";
-import { readHere } from "../yaml/read.ts";
+import { readPlainYaml } from "../yaml/read.ts";
 import { glimpse } from "../yaml/text.ts";
-import type { AsideReader } from "../yaml/worker-reader.ts";
 import { type Declaration, nameOf, salvage } from "./declaration.ts";
-import { claim, claimsType, type Detected, detect, isPlanText } from "./detect.ts";
+import { claimsType, type Detected, detect, isPlanText } from "./detect.ts";
 import type { Findings } from "./diagnostic-list.ts";
 import { examine } from "./examine.ts";
 import { Origin, Outlined } from "./lazy-manifest.ts";
 import { meaningAlone } from "./meaning.ts";
-import { isReadable } from "./reparse.ts";
+import { isPlain, readOptionsOf } from "./reparse.ts";
 
 /** What one file contributes. */
 export type FileContent = {
@@ -42,8 +42,8 @@ export type DeclareRules = {
 
 /** What reading any file needs. */
 export type DeclareOptions = DeclareRules & {
-  /** Reads what is not read at once. */
-  readonly aside: AsideReader;
+  /** Reads what is not plain YAML. */
+  readonly exact: ExactThread;
   /** Gives others their turn between documents. */
   readonly pause: () => Promise<void> | undefined;
 };
@@ -53,7 +53,7 @@ type Hearing = Pick<Findings, "add">;
 
 /**
  * Reads the declarations of one file, reporting what is wrong in it: at once where it can be read here, so that nothing of
- * its text outlives it, and later where it is read aside.
+ * its text outlives it, and later where it takes the exact reader.
  */
 export function declare(file: SourceFile, options: DeclareOptions, found: Hearing): FileContent | Promise<FileContent> {
   if (file.size > options.limits.fileBytes) {
@@ -62,25 +62,21 @@ export function declare(file: SourceFile, options: DeclareOptions, found: Hearin
     return { declarations: [], unmanaged: 1, isReadable: false };
   }
   const bytes = file.bytes();
-  return declareHere(file, bytes, options, found) ?? declareAside({ file, bytes, options, found });
+  return declarePlain(file, bytes, options, found) ?? declareExactly({ file, bytes, options, found });
 }
 
-/** Reads the declarations of one file where that is quick and certain; null where it has to be read aside. */
-export function declareHere(
+/** Reads the declarations of one file of plain YAML; null for any other file. */
+export function declarePlain(
   file: SourceFile,
   bytes: Uint8Array,
   options: DeclareRules,
   found: Hearing,
 ): FileContent | null {
-  const parsed = readHere(bytes, readingOf(file, options));
+  const parsed = readPlainYaml(bytes, readOptionsOf(file, options.limits));
   if (parsed === null) return null;
   const reader = readerOf({ file, bytes, options, found }, parsed);
   for (const [index, document] of parsed.documents.entries()) reader.read(document, index);
   return reader.content();
-}
-
-function readingOf({ path }: SourceFile, { limits }: DeclareRules): Reading {
-  return { format: formatOf(path) ?? "yaml", limits, worthy: claim };
 }
 
 type Given<Options> = {
@@ -90,9 +86,9 @@ type Given<Options> = {
   readonly found: Hearing;
 };
 
-async function declareAside(given: Given<DeclareOptions>): Promise<FileContent> {
+async function declareExactly(given: Given<DeclareOptions>): Promise<FileContent> {
   const { file, bytes, options } = given;
-  const parsed = await options.aside.read(bytes, readingOf(file, options));
+  const parsed = await options.exact.read(bytes, readOptionsOf(file, options.limits));
   const reader = readerOf(given, parsed);
   for (const [index, document] of parsed.documents.entries()) {
     reader.read(document, index);
@@ -111,7 +107,7 @@ type FileReader = {
 
 function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
   const { text, faults, documents } = parsed;
-  const isReadAgain = isReadable(file, documents);
+  const isReadAgain = isPlain(documents);
   const origin = isReadAgain ? new Origin(file, options.limits) : null;
   let isAllowed: boolean | null = null;
   const allowsSecrets = (): boolean => {
@@ -173,7 +169,7 @@ function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFil
   for (const fault of faults) {
     found.add(inFile(file.display, isOurs ? fault : mild(fault), text === "" ? null : positionAt(fault.offset)));
   }
-  return { declarations: [], unmanaged: 1, isReadable: isReadable(file, []) };
+  return { declarations: [], unmanaged: 1, isReadable: true };
 }
 
 function mild({ code, summary }: Saying): Saying {
@@ -246,6 +242,8 @@ function foreignDiagnostics({ file, foreign }: Reader): readonly Diagnostic[] {
 // What a broken document would have been called, so that what refers to it is blocked and not called undeclared.
 function readBroken(reader: Reader, document: ParsedDocument, index: number): Declaration | null {
   const { file, found, positionAt, options } = reader;
+  // Of what a command of ours wrote, with more manifests in it than a manifest may hold.
+  if (isPlanText(document.chunk.text)) return null;
   const [first] = document.faults;
   if (!claimsType(document.chunk.text)) return first ? passOver(reader, document, mild(first)) : null;
   for (const fault of document.faults) found.add(inFile(file.display, fault, positionAt(fault.offset)));

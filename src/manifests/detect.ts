@@ -43,10 +43,14 @@ export function isPlanText(text: string): boolean {
   return /^\{\s{1,8}"format_version": "1\.0",\s{1,8}"revision":/.test(text);
 }
 
-/** What a text that names a type of ours matches. */
-export const claim: RegExp = new RegExp(
-  `(?:^|[\\s,{"'-])type["']?[ \\t]*:[ \\t]*["']?(?:${documentTypes.join("|")})(?![\\w-])`,
-);
+const OURS = `["']?[ \\t]*:[ \\t]*["']?(?:${documentTypes.join("|")})(?![\\w-])`;
+const claim = new RegExp(`(?:^|[\\s,{"'-])type${OURS}`);
+
+/**
+ * What a text that is not plain YAML matches where it may be meant as a manifest: a type of ours under this key or a
+ * misspelt one, or any type at all at the top. Every other one is passed over unread.
+ */
+export const worthReading: RegExp = new RegExp(`(?:^|[\\s,{"'-])\\w{3,6}${OURS}|^["']?type["']?[ \\t]*:`, "m");
 
 function foreign(
   code: "not-a-manifest" | "unknown-type" | "empty",

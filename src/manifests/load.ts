@@ -6,7 +6,7 @@ import type { Limits } from "../source/limits.ts";
 import { pacer } from "../source/pace.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { formatOf } from "../yaml/document.ts";
-import { AsideReader } from "../yaml/worker-reader.ts";
+import { ExactThread } from "../yaml/exact/thread.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
 import { findings, type Refuse } from "./diagnostic-list.ts";
 import { refuseTwins } from "./duplicates.ts";
@@ -106,16 +106,16 @@ export async function load(
   };
 }
 
-type Reading = Omit<DeclareOptions, "aside"> & Pick<LoadOptions, "remembered" | "threads">;
+type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "remembered" | "threads">;
 
-// What was read before is recalled; the rest is read here and by other threads, and what is read aside waited for.
+// What was read before is recalled; the rest is read here and by other threads, and what takes the exact reader waited for.
 async function readAll({ files }: RevisionFiles, reading: Reading): Promise<readonly ReadFile[]> {
   const { allowLiteralSecrets, limits, unknownFields, now, pause } = reading;
-  await using aside = new AsideReader();
+  await using exact = new ExactThread();
   const read = new Map<SourceFile, ReadFile>();
   const waited: Promise<unknown>[] = [];
   const readHere = (file: SourceFile): void => {
-    const one = readOne(file, { ...reading, aside });
+    const one = readOne(file, { ...reading, exact });
     if (!(one instanceof Promise)) {
       read.set(file, one);
       return;

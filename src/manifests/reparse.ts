@@ -2,10 +2,11 @@ import { isObject, type JsonObject } from "../contract/json.ts";
 import type { Position } from "../model/position.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
-import { formatOf, type ParsedDocument, parseFile } from "../yaml/document.ts";
+import { formatOf, type ParsedDocument, type ReadOptions } from "../yaml/document.ts";
 import { lineFinder } from "../yaml/line-finder.ts";
 import { type Locate, locator } from "../yaml/locate.ts";
-import { SMALL_BYTES } from "../yaml/read.ts";
+import { readPlainYaml } from "../yaml/read.ts";
+import { worthReading } from "./detect.ts";
 
 /** A file whose documents can be read again, quickly and to the same end. */
 export type Again = {
@@ -14,9 +15,14 @@ export type Again = {
   readonly locate: (index: number, line: number) => Locate;
 };
 
-/** Whether a file's documents can be read again so: by the fast parsers alone, whose word was the last one. */
-export function isReadable({ size }: SourceFile, documents: readonly ParsedDocument[]): boolean {
-  return size <= SMALL_BYTES && documents.every(({ readBy }) => readBy !== "exact");
+/** Whether a file's documents can be read again so: by the fast reader alone. */
+export function isPlain(documents: readonly ParsedDocument[]): boolean {
+  return documents.every(({ readBy }) => readBy === "fast");
+}
+
+/** How a file's documents are read. */
+export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits): ReadOptions {
+  return { format: formatOf(path) ?? "yaml", limits, worthy: worthReading };
 }
 
 /** Reads a file again when first asked: what most runs do not look at is not kept. */
@@ -39,9 +45,7 @@ export function readAgain(file: SourceFile, limits: Limits): Again {
 type Found = { readonly documents: readonly ParsedDocument[]; readonly positionAt: (offset: number) => Position };
 
 function find(file: SourceFile, limits: Limits): Found {
-  const reading = { format: formatOf(file.path) ?? "yaml", limits, worthy: null };
-  // The exact parser was asked before where there was doubt, and had nothing to add.
-  const parsed = parseFile(file.bytes(), reading, () => null);
+  const parsed = readPlainYaml(file.bytes(), readOptionsOf(file, limits));
   return { documents: parsed?.documents ?? [], positionAt: lineFinder(parsed?.text ?? "") };
 }
 

@@ -2,7 +2,6 @@ import { availableParallelism } from "node:os";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { SourceFile } from "../source/revision.ts";
-import { SMALL_BYTES } from "../yaml/read.ts";
 import { readContent } from "./kept.ts";
 import type { RememberedContent } from "./remembered.ts";
 import type { ReadApart, SentFile, ThreadRules } from "./thread.ts";
@@ -115,7 +114,7 @@ function startThread(batch: () => readonly SourceFile[], { rules, onRead }: Shar
 // A copy, since what is cloned is the whole buffer that the bytes may be a part of.
 function sent(file: SourceFile): SentFile {
   const { path, display, size } = file;
-  return { path, display, bytes: size > SMALL_BYTES ? null : new Uint8Array(file.bytes()) };
+  return { path, display, size, bytes: new Uint8Array(file.bytes()) };
 }
 
 function lentOf(read: ReadApart): Lent | null {

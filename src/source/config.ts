@@ -7,11 +7,11 @@ import { HoldfastError } from "../core/errors.ts";
 import { schemaFor } from "../schema/known.ts";
 import { validateConfig } from "../schema/validate.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
+import { ExactThread } from "../yaml/exact/thread.ts";
 import { fault } from "../yaml/fault.ts";
 import { lineFinder } from "../yaml/line-finder.ts";
 import { locator } from "../yaml/locate.ts";
-import { readHere } from "../yaml/read.ts";
-import { AsideReader } from "../yaml/worker-reader.ts";
+import { readYaml } from "../yaml/read.ts";
 import { aboutOf, fileDiagnostic, inFile, worded } from "./file-diagnostic.ts";
 import { defaultLimits } from "./limits.ts";
 import { openFile } from "./open.ts";
@@ -86,9 +86,9 @@ export async function parseConfig(
   bytes: Uint8Array,
   origin: Pick<ConfigFile, "isInSource"> & { readonly file: string },
 ): Promise<ConfigFile> {
-  await using aside = new AsideReader();
-  const reading = { format: "yaml", limits: defaultLimits, worthy: null } as const;
-  const { text, faults, documents } = readHere(bytes, reading) ?? (await aside.read(bytes, reading));
+  await using exact = new ExactThread();
+  const options = { format: "yaml", limits: defaultLimits, worthy: null } as const;
+  const { text, faults, documents } = await readYaml(bytes, options, exact);
   const positionAt = lineFinder(text);
   const [document] = documents;
   const all = [...faults, ...documents.flatMap((each) => each.faults), ...(documents[1] ? [second(documents[1])] : [])];

@@ -22,6 +22,17 @@ export function caution(offset: number, code: string, summary: string, detail: s
   return { severity: "warning", code, summary, detail, offset };
 }
 
+/** The fault of nesting beyond the limit. */
+export function tooDeep(depth: number, offset: number): Fault {
+  return fault(offset, "too-deep", `nested more than ${depth} levels deep`);
+}
+
+/** The fault of more values than the limit. */
+export function tooManyNodes(nodes: number, offset: number): Fault {
+  const detail = "Aliases count as often as they are used. Split the document.";
+  return fault(offset, "too-many-nodes", `more than ${nodes} values in one document`, detail);
+}
+
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 const LONGEST = 80;
 

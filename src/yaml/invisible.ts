@@ -7,8 +7,8 @@ const JOINED = /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
-// A carriage return, and the line feed of other times.
-const BREAKS = /[\r\u0085]/;
+// The line feed of other times.
+const NEXT_LINE = "\u0085";
 
 /** What the characters of a text may be, other than what they look like. */
 export type Looks = {
@@ -23,7 +23,7 @@ export function looksOf(text: string, isSimple: boolean): Looks {
   const isHiding = !isSimple && INVISIBLE.test(text);
   return {
     isOdd: isHiding || text.includes("\\"),
-    isPlain: isSimple || !(isHiding || BREAKS.test(text)),
+    isPlain: isSimple || !(isHiding || text.includes(NEXT_LINE)),
   };
 }
 

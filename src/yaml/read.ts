@@ -1,9 +1,17 @@
-import { type ParsedFile, parseFile, type Reading } from "./document.ts";
+import type { ParsedFile, ReadOptions } from "./document.ts";
+import type { ExactThread } from "./exact/thread.ts";
+import { parseFile } from "./parse.ts";
 
-/** What is read at once, since it cannot take long; larger files are read aside. */
-export const SMALL_BYTES = 64 * 1024;
+/** Reads the documents of a file: at once where all of them are plain YAML, else with the exact reader in its thread. */
+export function readYaml(
+  bytes: Uint8Array,
+  options: ReadOptions,
+  exact: ExactThread,
+): ParsedFile | Promise<ParsedFile> {
+  return readPlainYaml(bytes, options) ?? exact.read(bytes, options);
+}
 
-/** Reads a file where that is quick and certain; null where it has to be read aside. */
-export function readHere(bytes: Uint8Array, reading: Reading): ParsedFile | null {
-  return bytes.length <= SMALL_BYTES ? parseFile(bytes, reading, null) : null;
+/** Reads the documents of a file where all of them are plain YAML; null for any other file. */
+export function readPlainYaml(bytes: Uint8Array, options: ReadOptions): ParsedFile | null {
+  return parseFile(bytes, options, null);
 }

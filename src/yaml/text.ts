@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { type Fault, fault } from "./fault.ts";
 
-/** The text of a file, or what keeps it from being text. */
+/** The text of a file, its lines ended by line feeds, or what keeps it from being text. */
 export type Decoded =
   /** `isSimple`: printable ASCII and line feeds alone, which most files are. */
   { readonly text: string; readonly isSimple: boolean } | { readonly fault: Fault; readonly text: string };
@@ -10,7 +10,7 @@ const NOT_SIMPLE = /[^\n\x20-\x7e]/;
 
 // What YAML 1.2 calls non-printable, and the byte-order mark, which may stand only at the very start.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]|\r(?!\n)/;
+const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]|\r/;
 
 /** Reads bytes as UTF-8, refusing what is not text in one agreed form. */
 export function decode(bytes: Uint8Array): Decoded {
@@ -19,7 +19,7 @@ export function decode(bytes: Uint8Array): Decoded {
   if (!isPlain && !isUtf8(whole)) return { fault: encodingFault(whole), text: "" };
   const raw = whole.toString(isPlain ? "latin1" : "utf8");
   if (isPlain && !NOT_SIMPLE.test(raw)) return { text: raw, isSimple: true };
-  const text = raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
+  const text = (raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw).replaceAll("\r\n", "\n");
   const found = FORBIDDEN.exec(text);
   return found === null ? { text, isSimple: false } : { fault: characterFault(text, found.index, whole), text };
 }

@@ -7,16 +7,20 @@ import {
   COLON,
   COMMA,
   endBetween,
+  endOfLine,
+  HASH,
+  isGap,
+  isRest,
+  LINE_FEED,
   OPENING_BRACE,
   OPENING_BRACKET,
   QUOTE,
-  SPACE,
 } from "./characters.ts";
 import { keyIn } from "./key.ts";
 import { noKeys, objectOf, withKey } from "./shape.ts";
-import { listOf, noted, type Reading, readQuoted, scalarAt, take } from "./word.ts";
+import { listOf, noted, noteInside, type Reading, readQuoted, scalarAt, take } from "./word.ts";
 
-/** Reads a list or mapping in brackets, within one line; undefined where it is not surely one. */
+/** Reads a list or mapping in brackets; undefined where it is not surely one. */
 export function readBrackets(reading: Reading, depth: number): Json | undefined {
   if (depth > reading.limits.depth) return undefined;
   return reading.text.charCodeAt(reading.at) === OPENING_BRACKET
@@ -25,56 +29,68 @@ export function readBrackets(reading: Reading, depth: number): Json | undefined 
 }
 
 function readList(reading: Reading, depth: number): Json | undefined {
-  const from = reading.open;
-  if (isEmpty(reading, CLOSING_BRACKET)) return [];
-  do {
+  const { open: from, at: start } = reading;
+  toNext(reading, start + 1);
+  while (!isAt(reading, CLOSING_BRACKET)) {
     const item = readValue(reading, depth);
-    if (item === undefined || !take(reading, item, 1)) return undefined;
-  } while (goesOn(reading));
-  return closes(reading, CLOSING_BRACKET) ? listOf(reading, from) : undefined;
+    if (item === undefined || !take(reading, item, 1, start) || !goesOn(reading, CLOSING_BRACKET)) return undefined;
+  }
+  reading.at++;
+  return listOf(reading, from, start);
 }
 
 function readFields(reading: Reading, depth: number): Json | undefined {
-  const from = reading.open;
+  const { open: from, at: start } = reading;
   let shape = noKeys;
-  if (isEmpty(reading, CLOSING_BRACE)) return {};
-  do {
+  toNext(reading, start + 1);
+  while (!isAt(reading, CLOSING_BRACE)) {
+    const keyAt = reading.at;
     const key = readKey(reading);
     const next = key === null ? null : withKey(shape, key);
     if (next === null || next.size > reading.limits.keys) return undefined;
     shape = next;
     const value = readValue(reading, depth);
-    if (value === undefined || !take(reading, value, 2)) return undefined;
-  } while (goesOn(reading));
-  reading.open = from;
-  if (!closes(reading, CLOSING_BRACE)) return undefined;
-  return objectOf(shape, reading.values, from) ?? undefined;
-}
-
-function isEmpty(reading: Reading, closing: number): boolean {
-  reading.at = afterSpaces(reading.text, reading.at + 1);
-  return closes(reading, closing);
-}
-
-function closes(reading: Reading, closing: number): boolean {
-  if (reading.text.charCodeAt(reading.at) !== closing) return false;
+    if (value === undefined || !take(reading, value, 2, keyAt) || !goesOn(reading, CLOSING_BRACE)) return undefined;
+  }
   reading.at++;
+  noteInside(reading, from, start, shape);
+  reading.open = from;
+  return shape === noKeys ? {} : (objectOf(shape, reading.values, from) ?? undefined);
+}
+
+function isAt({ text, at }: Reading, code: number): boolean {
+  return text.charCodeAt(at) === code;
+}
+
+// To what follows a place, past the ends of lines; to the end of the text where a line is not indented enough.
+function toNext(reading: Reading, from: number): void {
+  const { text, margin } = reading;
+  reading.at = afterSpaces(text, from);
+  if (!isRest(text, from)) return;
+  let start = 0;
+  do {
+    start = endOfLine(text, reading.at) + 1;
+    reading.at = afterSpaces(text, start);
+  } while (isAt(reading, LINE_FEED) || isAt(reading, HASH));
+  if (reading.at - start <= margin) reading.at = text.length;
+}
+
+// Past the comma behind a value, or to what closes the brackets.
+function goesOn(reading: Reading, closing: number): boolean {
+  toNext(reading, reading.at);
+  if (isAt(reading, closing)) return true;
+  if (!isAt(reading, COMMA)) return false;
+  toNext(reading, reading.at + 1);
   return true;
 }
 
-// Goes to what follows the value: past a comma, where there is one.
-function goesOn(reading: Reading): boolean {
-  reading.at = afterSpaces(reading.text, reading.at);
-  if (reading.text.charCodeAt(reading.at) !== COMMA) return false;
-  reading.at = afterSpaces(reading.text, reading.at + 1);
-  return true;
-}
-
+// A colon behind quotes needs no space.
 function readKey(reading: Reading): string | null {
   const { text } = reading;
   const key = keyIn(reading, reading.at, endBetween);
-  if (key === null || text.charCodeAt(key.end) !== COLON || text.charCodeAt(key.end + 1) !== SPACE) return null;
-  reading.at = afterSpaces(text, key.end + 1);
+  if (key === null || text.charCodeAt(key.end) !== COLON) return null;
+  if (key.isBare && !isGap(text, key.end + 1)) return null;
+  toNext(reading, key.end + 1);
   return key.word;
 }
 
@@ -86,10 +102,12 @@ function readValue(reading: Reading, depth: number): Json | undefined {
     const quoted = readQuoted(reading, at);
     if (quoted === null) return undefined;
     reading.at = quoted.end;
+    reading.start = at;
     return noted(reading, quoted.word);
   }
   const end = endBetween(text, at);
   if (end < 0) return undefined;
   reading.at = end;
+  reading.start = at;
   return scalarAt(reading, at, end);
 }

@@ -107,18 +107,19 @@ function isGapOrMark(code: number): boolean {
   return code === SPACE || code === HASH || code === COLON;
 }
 
-/** Where an unquoted scalar between brackets ends: at a bracket, a comma, or a colon with a space; -1 as above. */
+/** Where an unquoted scalar between brackets ends: at a bracket, a comma, its line's end, or a colon with a gap; -1 as above. */
 export function endBetween(text: string, from: number): number {
   if (!mayBegin(text, from)) return -1;
   let end = from;
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === SPACE) continue;
-    if (code === LINE_FEED || code === TAB || (code === HASH && at > end)) return -1;
+    if (code === TAB) return -1;
+    if (code === LINE_FEED || (code === HASH && at > end)) return end;
     if (code < 0x80 && BRACKETS[code] === 1) return end;
     if (code === COLON) {
       const next = text.charCodeAt(at + 1);
-      if (next === SPACE) return end;
+      if (next === SPACE || next === LINE_FEED) return end;
       if (!begins(next)) return -1;
     }
     end = at + 1;

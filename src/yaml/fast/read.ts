@@ -1,5 +1,7 @@
 import type { Json } from "../../contract/json.ts";
+import { type Fault, tooManyNodes } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
+import type { Outline } from "../outline.ts";
 import type { Chunk } from "../split.ts";
 import { readBlock } from "./block.ts";
 import { readBrackets } from "./brackets.ts";
@@ -24,7 +26,7 @@ import {
 import { type Cut, cutter } from "./cut.ts";
 import { keyIn } from "./key.ts";
 import { noKeys, objectOf, type Shape, withKey } from "./shape.ts";
-import { listOf, noted, type Reading, readQuoted, scalarAt, take } from "./word.ts";
+import { listOf, noted, noteInside, type Reading, readQuoted, scalarAt, take } from "./word.ts";
 
 /** The value of a document without a fault. */
 export type Plain = {
@@ -35,26 +37,55 @@ export type Plain = {
   readonly hasCredentials: boolean;
 };
 
+/** A document that is read no further. */
+export type Refused = { readonly fault: Fault };
+
 /**
- * Reads a document as nearly all are written: block mappings and lists, scalars and brackets within a line, block texts.
+ * Reads a document as nearly all are written: block mappings and lists, quoted and unquoted scalars, brackets, block texts.
  * Null where it is anything else, has a fault or might have one: other readers know what to say of that. Every character
  * is taken for what it looks like, so the text must hold no carriage return and none that is invisible. The bytes are
  * those of the whole file, where each is a character.
  */
-export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: YamlLimits): Plain | null {
-  const { text } = chunk;
-  const reading = beginning(text, cutter(chunk, bytes), limits);
+export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: YamlLimits): Plain | Refused | null {
+  return readFrom(beginning(chunk.text, cutter(chunk, bytes), limits, null));
+}
+
+/** Where the fields of a document stand that `readPlain` can read; its text begins at the chunk's offset. Null for any other. */
+export function outlinePlain(chunk: Chunk, limits: YamlLimits): Outline | null {
+  const places: Outline[] = [];
+  const reading = beginning(chunk.text, cutter(chunk, null), limits, places);
+  const read = readFrom(reading);
+  if (read === null || "fault" in read) return null;
+  return moved({ key: read.offset, value: read.offset, inside: reading.inside }, chunk.offset);
+}
+
+function moved({ key, value, inside }: Outline, by: number): Outline {
+  const within = inside === null ? null : new Map(Array.from(inside, ([name, each]) => [name, moved(each, by)]));
+  return { key: key + by, value: value + by, inside: within };
+}
+
+function readFrom(reading: Reading): Plain | Refused | null {
+  const { text } = reading;
   if (text.startsWith("---") && !toNextLine(reading, 3)) return null;
   if (reading.at === 0) toContent(reading, 0);
-  if (reading.column !== 0) return null;
   const offset = reading.at;
-  const value = readMapping(reading, noKeys, 1);
+  const value = readRoot(reading);
+  // Whatever else the text holds, it was plain so far.
+  if (reading.nodes > reading.limits.nodes) return { fault: tooManyNodes(reading.limits.nodes, offset) };
   if (value === undefined || !isAtEnd(reading)) return null;
   return { value, offset, hasCredentials: reading.hasCredentials };
 }
 
-function beginning(text: string, cut: Cut, limits: YamlLimits): Reading {
-  return { text, limits, cut, values: [], open: 0, at: 0, column: 0, nodes: 1, hasCredentials: false };
+function readRoot(reading: Reading): Json | undefined {
+  const { text, at, column } = reading;
+  const code = text.charCodeAt(at);
+  if (code === OPENING_BRACKET || code === OPENING_BRACE) return readInLine(reading, at, -1, 0);
+  return column === 0 ? readNode(reading, noKeys, 1) : undefined;
+}
+
+function beginning(text: string, cut: Cut, limits: YamlLimits, places: Outline[] | null): Reading {
+  const position = { open: 0, at: 0, column: 0, nodes: 1, margin: -1, start: -1 };
+  return { text, limits, cut, values: [], ...position, hasCredentials: false, places, inside: null };
 }
 
 function isAtEnd({ column }: Reading): boolean {
@@ -93,17 +124,19 @@ function readNode(reading: Reading, above: Shape, depth: number): Json | undefin
 }
 
 function readMapping(reading: Reading, above: Shape, depth: number): Json | undefined {
-  const { column, open: from } = reading;
+  const { column, open: from, at: start } = reading;
   if (depth > reading.limits.depth) return undefined;
   let shape = noKeys;
   do {
+    const keyAt = reading.at;
     const next = readKey(reading, shape, above);
     if (next === null || next.size > reading.limits.keys) return undefined;
     shape = next;
     const value = readField(reading, column, shape, depth);
-    if (value === undefined || !take(reading, value, 2)) return undefined;
+    if (value === undefined || !take(reading, value, 2, keyAt)) return undefined;
   } while (reading.column === column);
   if (reading.column > column) return undefined;
+  noteInside(reading, from, start, shape);
   reading.open = from;
   return objectOf(shape, reading.values, from) ?? undefined;
 }
@@ -134,21 +167,30 @@ function readOtherKey(reading: Reading, shape: Shape, above: Shape): Shape | nul
 function readField(reading: Reading, column: number, key: Shape, depth: number): Json | undefined {
   const { text } = reading;
   const at = afterSpaces(text, reading.at);
-  if (!isRest(text, reading.at)) return readInLine(reading, at, column, depth);
-  toContent(reading, endOfLine(text, at) + 1);
+  const isInLine = !isRest(text, reading.at);
+  if (!isInLine) toContent(reading, endOfLine(text, at) + 1);
+  const value = isInLine ? readInLine(reading, at, column, depth) : readBelow(reading, column, key, depth);
+  // What goes on below its key is found by it.
+  const first = text.charCodeAt(at);
+  if (!isInLine || first === BAR || first === GREATER) reading.start = -1;
+  return value;
+}
+
+function readBelow(reading: Reading, column: number, key: Shape, depth: number): Json | undefined {
   if (reading.column > column) return readNode(reading, key, depth + 1);
   // A list may stand as far to the left as its key.
-  return reading.column === column && isItem(text, reading.at) ? readList(reading, key, depth + 1) : null;
+  const isList = reading.column === column && isItem(reading.text, reading.at);
+  return isList ? readList(reading, key, depth + 1) : null;
 }
 
 function readList(reading: Reading, above: Shape, depth: number): Json | undefined {
-  const { text, column, open: from } = reading;
+  const { text, column, open: from, at: start } = reading;
   if (depth > reading.limits.depth) return undefined;
   do {
     const item = readItem(reading, column, above, depth);
-    if (item === undefined || !take(reading, item, 1)) return undefined;
+    if (item === undefined || !take(reading, item, 1, start)) return undefined;
   } while (reading.column === column && isItem(text, reading.at));
-  return reading.column > column ? undefined : listOf(reading, from);
+  return reading.column > column ? undefined : listOf(reading, from, start);
 }
 
 function readItem(reading: Reading, column: number, above: Shape, depth: number): Json | undefined {
@@ -157,6 +199,7 @@ function readItem(reading: Reading, column: number, above: Shape, depth: number)
   const at = afterSpaces(text, from);
   if (isRest(text, from)) {
     toContent(reading, endOfLine(text, at) + 1);
+    reading.start = -1;
     return reading.column > column ? readNode(reading, above, depth + 1) : null;
   }
   if (!isItem(text, at) && !isKey(reading, at)) return readInLine(reading, at, column, depth);
@@ -175,6 +218,12 @@ function isKey(reading: Reading, at: number): boolean {
 }
 
 function readInLine(reading: Reading, at: number, column: number, depth: number): Json | undefined {
+  const value = readScalarOrBrackets(reading, at, column, depth);
+  reading.start = at;
+  return value;
+}
+
+function readScalarOrBrackets(reading: Reading, at: number, column: number, depth: number): Json | undefined {
   const { text } = reading;
   switch (text.charCodeAt(at)) {
     case QUOTE:
@@ -185,6 +234,7 @@ function readInLine(reading: Reading, at: number, column: number, depth: number)
     case OPENING_BRACKET:
     case OPENING_BRACE: {
       reading.at = at;
+      reading.margin = column;
       const value = readBrackets(reading, depth + 1);
       return toNextLine(reading, reading.at) ? value : undefined;
     }
@@ -197,7 +247,24 @@ function readInLine(reading: Reading, at: number, column: number, depth: number)
     }
     default: {
       const end = endOfValue(text, at);
-      return end >= 0 && toNextLine(reading, end) ? scalarAt(reading, at, end) : undefined;
+      if (end < 0 || !toNextLine(reading, end)) return undefined;
+      return reading.column > column ? readFolded(reading, at, end, column) : scalarAt(reading, at, end);
     }
   }
+}
+
+// An unquoted text over several lines, each right below the other.
+function readFolded(reading: Reading, from: number, firstEnd: number, column: number): string | undefined {
+  const { text, cut } = reading;
+  const parts = [cut(from, firstEnd)];
+  let end = firstEnd;
+  do {
+    const line = endOfLine(text, end);
+    const { at } = reading;
+    if (afterSpaces(text, end) !== line || at - reading.column !== line + 1) return undefined;
+    end = endOfValue(text, at);
+    if (end < 0 || !toNextLine(reading, end)) return undefined;
+    parts.push(cut(at, end));
+  } while (reading.column > column);
+  return noted(reading, parts.join(" "));
 }

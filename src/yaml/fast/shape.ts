@@ -84,7 +84,8 @@ function firstOf(shape: Shape, values: readonly Json[], from: number): JsonObjec
   return fields;
 }
 
-function keysOf(shape: Shape): readonly string[] {
+/** The keys of a shape, in their order. */
+export function keysOf(shape: Shape): readonly string[] {
   const keys: string[] = [];
   for (let each: Shape | null = shape; each !== null && each.size > 0; each = each.before) keys.push(each.key);
   return keys.reverse();

@@ -1,9 +1,11 @@
 import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
 import type { YamlLimits } from "../limits.ts";
+import type { Outline } from "../outline.ts";
 import { resolvePlain } from "../scalar.ts";
 import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
 import type { Cut } from "./cut.ts";
+import { keysOf, type Shape } from "./shape.ts";
 
 /** A document that is being read. */
 export type Reading = {
@@ -20,17 +22,45 @@ export type Reading = {
   /** Keys and values so far. */
   nodes: number;
   hasCredentials: boolean;
+  /** Lines inside brackets stand to the right of this column. */
+  margin: number;
+  /** Where the value read last begins; -1 where its key says more, or there is nothing. */
+  start: number;
+  /** Where each of the values stands, and what is inside the one read last; null where nobody asks. */
+  readonly places: Outline[] | null;
+  inside: Outline["inside"];
 };
 
-/** Takes a value in, which counts as one node, or with its key as two; false where there are too many by now. */
-export function take(reading: Reading, value: Json, nodes: 1 | 2): boolean {
+/**
+ * Takes a value in, which counts as one node, or with its key as two; false where there are too many by now. `key` is where
+ * its key begins, or where an item stands that has no place of its own.
+ */
+export function take(reading: Reading, value: Json, nodes: 1 | 2, key: number): boolean {
+  if (reading.places !== null) reading.places[reading.open] = placeOf(reading, nodes, key);
   reading.values[reading.open++] = value;
   reading.nodes += nodes;
   return reading.nodes <= reading.limits.nodes;
 }
 
+function placeOf(reading: Reading, nodes: 1 | 2, key: number): Outline {
+  const { start, inside } = reading;
+  reading.inside = null;
+  const value = start < 0 ? key : start;
+  return { key: nodes === 1 ? value : key, value, inside };
+}
+
+/** Notes what is inside the collection whose values begin at the given one, and where it begins itself. */
+export function noteInside(reading: Reading, from: number, start: number, shape: Shape | null): void {
+  reading.start = start;
+  if (reading.places === null) return;
+  const places = reading.places.slice(from, reading.open);
+  const keys = shape === null ? null : keysOf(shape);
+  reading.inside = new Map(places.map((place, nth) => [keys?.[nth] ?? String(nth), place]));
+}
+
 /** The list of the values from the given one on; a list that grew item by item would keep room for more of them. */
-export function listOf(reading: Reading, from: number): Json {
+export function listOf(reading: Reading, from: number, start: number): Json {
+  noteInside(reading, from, start, null);
   const items = reading.values.slice(from, reading.open);
   reading.open = from;
   return items;

@@ -105,7 +105,7 @@ describe("files that are not ours", () => {
       "empty.yaml": "empty",
       "null.yaml": "empty",
       "other.yaml": "unknown-type",
-      "chart/templates/x.yaml": "syntax",
+      "chart/templates/x.yaml": "not-read",
     });
     expect(loaded.diagnostics.filter(({ file }) => file === "k8s.yaml")).toHaveLength(1);
   });

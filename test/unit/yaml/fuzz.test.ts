@@ -5,9 +5,9 @@ import { escapePointer } from "../../../src/contract/reference.ts";
 import { excerptOf } from "../../../src/core/excerpt.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import type { ParsedFile } from "../../../src/yaml/document.ts";
+import { ExactThread } from "../../../src/yaml/exact/thread.ts";
 import { lineFinder } from "../../../src/yaml/line-finder.ts";
 import { locator } from "../../../src/yaml/locate.ts";
-import { AsideReader } from "../../../src/yaml/worker-reader.ts";
 import { folderOf, loadRevision, read, write } from "../source/source.ts";
 import { parsed } from "./parsed.ts";
 import { during, seed, texts, timeout } from "./texts.ts";
@@ -87,7 +87,7 @@ describe(`inputs of every sort (SEED=${seed})`, () => {
   });
 
   test("what is read aside is what would be read here", { timeout }, async () => {
-    await using aside = new AsideReader();
+    await using aside = new ExactThread();
     // The thread's start is not part of the time that there is for looking.
     await aside.read(Buffer.from(""), { format: "yaml", limits: defaultLimits, worthy: null });
     await fc.assert(

@@ -1,6 +1,7 @@
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
-import { type Format, type ParsedFile, parseFile } from "../../../src/yaml/document.ts";
-import { parseExact } from "../../../src/yaml/exact.ts";
+import type { Format, ParsedFile } from "../../../src/yaml/document.ts";
+import { exactReader } from "../../../src/yaml/exact/read.ts";
+import { parseFile } from "../../../src/yaml/parse.ts";
 
 /** Parses a file as a worker does, with the exact parser at hand. */
 export function parsed(
@@ -9,7 +10,7 @@ export function parsed(
   limits: Partial<Limits> = {},
 ): ParsedFile {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
-  const file = parseFile(bytes, { format, limits: { ...defaultLimits, ...limits }, worthy: null }, parseExact);
+  const file = parseFile(bytes, { format, limits: { ...defaultLimits, ...limits }, worthy: null }, exactReader);
   if (file === null) throw new Error("undecided, though it could be looked at exactly");
   return file;
 }

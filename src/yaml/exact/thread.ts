@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { extname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import type { ParsedFile, Reading } from "./document.ts";
-import { fault } from "./fault.ts";
+import type { ParsedFile, ReadOptions } from "../document.ts";
+import { fault } from "../fault.ts";
 import { type PackedFile, unpack } from "./packed.ts";
 import type { Job } from "./worker.ts";
 
@@ -30,7 +30,7 @@ const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
  * Reads files in a thread of its own, one at a time, so that none can hold up the rest or take more than is allowed.
  * The thread starts when it is first needed, is replaced when a file was too much for it, and ends with its owner.
  */
-export class AsideReader {
+export class ExactThread {
   readonly #most: Cost;
   readonly #ended = new AbortController();
   #worker: Worker | null = null;
@@ -40,9 +40,9 @@ export class AsideReader {
     this.#most = most;
   }
 
-  /** Reads a file with the exact parser at hand; a file that costs too much has that as its fault. */
-  read(bytes: Uint8Array, reading: Reading): Promise<ParsedFile> {
-    const answer = this.#turn.then(() => this.#ask(bytes, reading));
+  /** Reads a file with the exact reader at hand; a file that costs too much has that as its fault. */
+  read(bytes: Uint8Array, options: ReadOptions): Promise<ParsedFile> {
+    const answer = this.#turn.then(() => this.#ask(bytes, options));
     this.#turn = answer.catch(() => undefined);
     return answer;
   }
@@ -52,10 +52,10 @@ export class AsideReader {
     await this.#stop();
   }
 
-  async #ask(bytes: Uint8Array, reading: Reading): Promise<ParsedFile> {
+  async #ask(bytes: Uint8Array, options: ReadOptions): Promise<ParsedFile> {
     this.#ended.signal.throwIfAborted();
-    const answer = await this.#answerOf({ bytes: new Uint8Array(bytes), reading });
-    if (typeof answer === "object") return unpack(answer, bytes, reading.limits);
+    const answer = await this.#answerOf({ bytes: new Uint8Array(bytes), options });
+    if (typeof answer === "object") return unpack(answer, bytes, options.limits);
     await this.#stop();
     return { text: "", faults: [REFUSED[answer]], documents: [] };
   }

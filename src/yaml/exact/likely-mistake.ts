@@ -2,13 +2,13 @@ import type { ErrorCode } from "yaml";
 import { leftOpen } from "./left-open.ts";
 
 /** What a person most likely did where a parser gave up. */
-export type Slip = { readonly offset: number; readonly summary: string; readonly detail: string | null };
+export type Mistake = { readonly offset: number; readonly summary: string; readonly detail: string | null };
 
 /** A parser's complaint; its words tell more than its code, quote the text, and are never shown. */
 export type Complaint = { readonly code: ErrorCode; readonly message: string; readonly offset: number };
 
 /** The slip behind a complaint about a text. */
-export function slipBehind(complaint: Complaint, text: string): Slip {
+export function likelyMistake(complaint: Complaint, text: string): Mistake {
   const { code, offset } = complaint;
   const line = lineAt(text, offset);
   const found =
@@ -36,13 +36,13 @@ function lineAt(text: string, offset: number): Line {
   return { start, text: line, indent: line.length - line.trimStart().length };
 }
 
-function template({ start, text }: Line): Slip | null {
+function template({ start, text }: Line): Mistake | null {
   const at = text.indexOf("{{");
   return at < 0 ? null : { offset: start + at, ...TEMPLATE };
 }
 
 // Found out only where the text ends or something else begins: what is to be mended is at its beginning.
-function unclosed({ message, offset }: Complaint, text: string): Slip | null {
+function unclosed({ message, offset }: Complaint, text: string): Mistake | null {
   const [, closing] = /end with a ([\]}])$/.exec(message) ?? [];
   if (closing !== undefined) {
     const at = leftOpen(text, offset).bracket ?? offset;
@@ -55,7 +55,7 @@ function unclosed({ message, offset }: Complaint, text: string): Slip | null {
   return { offset: at, summary: "a quote that is never closed", detail: "Close it at the end of the text." };
 }
 
-function misplaced({ message, offset }: Complaint, line: Line, text: string): Slip | null {
+function misplaced({ message, offset }: Complaint, line: Line, text: string): Mistake | null {
   const next = lineAt(text, Math.min(text.length, line.start + line.text.length + 1));
   const isField = /^\s+[^\s#][^:]*:(?:\s|$)/.test(next.text);
   if (isField && next.indent > line.indent && offset > line.start + line.indent) {
@@ -84,7 +84,7 @@ const NO_COLON = {
   detail: "Write `key: value`. If the line goes on with the text above, indent it further.",
 };
 
-function surplus({ message, offset }: Complaint, line: Line, text: string): Slip | null {
+function surplus({ message, offset }: Complaint, line: Line, text: string): Mistake | null {
   const isFirst = offset <= line.start + line.indent;
   const isAtEnd = message.endsWith("at node end");
   if (message.startsWith("Missing , between") || (isAtEnd && leftOpen(text, offset).bracket !== null)) {

@@ -1,18 +1,18 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
-import type { ParsedFile, Reading } from "../../../src/yaml/document.ts";
-import { AsideReader, type Cost } from "../../../src/yaml/worker-reader.ts";
+import type { ParsedFile, ReadOptions } from "../../../src/yaml/document.ts";
+import { type Cost, ExactThread } from "../../../src/yaml/exact/thread.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
 
-const reading: Reading = { format: "yaml", limits: defaultLimits, worthy: null };
+const reading: ReadOptions = { format: "yaml", limits: defaultLimits, worthy: null };
 const sound = "type: team\nname: t\nmembers: [a@example.com]\n";
 
 /** Texts that only the exact parser can be asked about, and which keep it busy for seconds. */
 const busy = `a: &x [${"b, ".repeat(60_000)}b]\n`;
 
-const read = (reader: AsideReader, text: string, how: Reading = reading) => reader.read(Buffer.from(text), how);
+const read = (reader: ExactThread, text: string, how: ReadOptions = reading) => reader.read(Buffer.from(text), how);
 const faultsOf = ({ faults }: ParsedFile) =>
   faults.map(({ code, summary, detail }) => `${code}: ${summary}. ${detail}`);
 
@@ -31,7 +31,7 @@ describe("a file that costs too much is refused, and the next one is read", () =
   ];
 
   test.each(refusals)("%s", async (_, most, said) => {
-    await using aside = new AsideReader(most);
+    await using aside = new ExactThread(most);
     const files = await Promise.all([read(aside, busy), read(aside, sound)]);
     expect(files.map(faultsOf)).toEqual([[said], []]);
     expect(files.map(({ documents }) => documents.map(({ value }) => value))).toEqual([
@@ -41,7 +41,7 @@ describe("a file that costs too much is refused, and the next one is read", () =
   });
 
   test("B30: a parser that fails in a way of its own", async () => {
-    await using aside = new AsideReader();
+    await using aside = new ExactThread();
     // What no caller gives: the parser runs into it as it would into a fault of its own.
     const limits: Limits = JSON.parse("null");
     const files = await Promise.all([read(aside, sound, { ...reading, limits }), read(aside, sound)]);
@@ -58,7 +58,7 @@ describe("a file that costs too much is refused, and the next one is read", () =
 
 describe("a reader that is done with", () => {
   test("ends its thread, and gives no answer any more", async () => {
-    const aside = new AsideReader();
+    const aside = new ExactThread();
     const reads = [read(aside, busy), read(aside, sound)];
     const ended = Promise.allSettled(reads);
     await aside[Symbol.asyncDispose]();
@@ -69,8 +69,8 @@ describe("a reader that is done with", () => {
   test("keeps no process alive, nor does one that only waits for the next file", async () => {
     const cwd = await temporaryFolder();
     const script = (last: string) => `
-      import { AsideReader } from ${JSON.stringify(resolve("src/yaml/worker-reader.ts"))};
-      const aside = new AsideReader();
+      import { ExactThread } from ${JSON.stringify(resolve("src/yaml/exact/thread.ts"))};
+      const aside = new ExactThread();
       const file = await aside.read(Buffer.from("a: &x 1"), ${JSON.stringify(reading)});
       console.log(JSON.stringify(file.documents[0].value));
       ${last}`;
@@ -82,7 +82,7 @@ describe("a reader that is done with", () => {
 });
 
 test("a text that has its turn after many others is read all the same", async () => {
-  await using aside = new AsideReader({ milliseconds: 500, mebibytes: 64 });
+  await using aside = new ExactThread({ milliseconds: 500, mebibytes: 64 });
   const texts = Array.from({ length: 20 }, (_, n) => `a: &x ${n}\n`);
   const files = await Promise.all(texts.map((text) => read(aside, text)));
   expect(files.map(({ documents }) => documents[0]?.value)).toEqual(texts.map((_, n) => ({ a: n })));

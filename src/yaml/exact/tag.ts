@@ -1,6 +1,6 @@
-import type { Json } from "../contract/json.ts";
-import { type Fault, fault } from "./fault.ts";
-import { resolvePlain, type Scalar } from "./scalar.ts";
+import type { Json } from "../../contract/json.ts";
+import { type Fault, fault } from "../fault.ts";
+import { resolvePlain, type Scalar } from "../scalar.ts";
 
 /** A scalar read as its tag says, or why it cannot be. */
 export type Tagged = Scalar | { readonly is: "bad-tag"; readonly summary: string; readonly detail: string | null };

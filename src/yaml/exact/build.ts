@@ -1,0 +1,271 @@
+import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
+import type { Json } from "../../contract/json.ts";
+import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
+import { namingFields } from "../../model/naming-fields.ts";
+import { type Fault, fault, quoted, tooDeep, tooManyNodes } from "../fault.ts";
+import { checkText } from "../invisible.ts";
+import type { YamlLimits } from "../limits.ts";
+import { resolvePlain } from "../scalar.ts";
+import { collectionTagFault, resolveTagged } from "./tag.ts";
+
+/** The value of a document, with everything in it that manifests may not contain. */
+export type Built = {
+  readonly value: Json;
+  readonly faults: readonly Fault[];
+  /** Where the content starts. */
+  readonly offset: number;
+  /** Whether a text in it is in a known credential format. */
+  readonly hasCredentials: boolean;
+};
+
+/** Characters that the aliases of a file may still repeat. */
+export type AliasBudget = { left: number };
+
+/** What an anchor stands for: its value, and how many nodes, characters and levels one alias to it adds. */
+type Anchored = { readonly value: Json; readonly nodes: number; readonly characters: number; readonly depth: number };
+
+type Node = ParsedNode | null;
+type ScalarNode = ParsedNode & { readonly source: string; readonly type?: string };
+type MapNode = Extract<ParsedNode, { readonly items: readonly { readonly key: unknown }[] }>;
+type ListNode = Exclude<Extract<ParsedNode, { readonly items: readonly unknown[] }>, MapNode>;
+
+type State = {
+  readonly limits: YamlLimits;
+  readonly faults: Fault[];
+  readonly looksOdd: boolean;
+  readonly aliases: AliasBudget;
+  /** By name; null while the anchored node is still open. */
+  readonly anchors: Map<string, Anchored | null>;
+  hasCredentials: boolean;
+  nodes: number;
+  /** Characters of the keys and values seen so far, aliases expanded. */
+  characters: number;
+  /** Levels of the deepest node seen so far, aliases expanded. */
+  deepest: number;
+};
+
+/** Faults of one document beyond this many add nothing. */
+const MOST_FAULTS = 100;
+
+/** Builds a document's value from its nodes; `looksOdd` asks for a closer look at every string. */
+export function build(
+  root: ParsedNode,
+  limits: YamlLimits,
+  { looksOdd, aliases }: { readonly looksOdd: boolean; readonly aliases: AliasBudget },
+): Built {
+  const counts = { hasCredentials: false, nodes: 0, characters: 0, deepest: 0 };
+  const state: State = { limits, faults: [], looksOdd, aliases, anchors: new Map(), ...counts };
+  const value = readNode(state, root, 0);
+  return { value, faults: state.faults, offset: Math.max(0, startOf(root)), hasCredentials: state.hasCredentials };
+}
+
+/** Where a node starts in the text; -1 where there is nothing, an empty value. */
+export function startOf(node: Node): number {
+  if (node === null) return -1;
+  const isEmpty = isScalar(node) && node.source === "" && node.type === "PLAIN";
+  return isEmpty && !hasProperties(node) ? -1 : (node.range?.[0] ?? 0);
+}
+
+function hasProperties(node: ParsedNode): boolean {
+  return Boolean(tagOf(node)) || Boolean("anchor" in node && node.anchor);
+}
+
+function tagOf(node: ParsedNode): string {
+  return ("tag" in node && node.tag) || "";
+}
+
+function report(state: State, found: Fault | null): void {
+  if (found !== null && state.faults.length < MOST_FAULTS) state.faults.push(found);
+}
+
+function readNode(state: State, node: Node, depth: number): Json {
+  if (isAlias(node)) return readAlias(state, node.source, startOf(node), depth);
+  countNodes(state, 1, startOf(node));
+  if (node === null) return null;
+  const anchor = "anchor" in node ? node.anchor : undefined;
+  return anchor ? readAnchored(state, node, anchor, depth) : readContent(state, node, depth);
+}
+
+function readContent(state: State, node: ParsedNode, depth: number): Json {
+  if (isMap(node)) return readMapping(state, node as MapNode, depth + 1);
+  return isSeq(node) ? readSequence(state, node as ListNode, depth + 1) : readScalar(state, node as ScalarNode);
+}
+
+// Remembers how large the node is, since every alias to it counts as much again.
+function readAnchored(state: State, node: ParsedNode, anchor: string, depth: number): Json {
+  const { nodes, characters, deepest } = state;
+  state.anchors.set(anchor, null);
+  state.deepest = depth;
+  const value = readContent(state, node, depth);
+  state.anchors.set(anchor, {
+    value,
+    nodes: state.nodes - nodes + 1,
+    characters: state.characters - characters,
+    depth: state.deepest - depth,
+  });
+  state.deepest = Math.max(deepest, state.deepest);
+  return value;
+}
+
+function countNodes(state: State, count: number, offset: number): void {
+  const { nodes: most } = state.limits;
+  const wasWithin = state.nodes <= most;
+  state.nodes += count;
+  if (!wasWithin || state.nodes <= most) return;
+  report(state, tooManyNodes(most, Math.max(0, offset)));
+}
+
+function goDeeper(state: State, depth: number, offset: number): void {
+  const isFirst = state.deepest <= state.limits.depth;
+  state.deepest = Math.max(state.deepest, depth);
+  if (depth > state.limits.depth && isFirst) report(state, tooDeep(state.limits.depth, offset));
+}
+
+// Its name is not shown: a password that begins with `*` looks like one.
+const UNNAMED = 'Anchor it (`&…`) before it is used. If it is a text, put it in "quotes".';
+
+function readAlias(state: State, name: string, offset: number, depth: number): Json {
+  const anchored = state.anchors.get(name);
+  if (anchored === undefined) {
+    report(state, fault(offset, "unknown-anchor", "an alias (`*…`) of something that is not anchored above", UNNAMED));
+    return null;
+  }
+  if (anchored === null) {
+    report(state, fault(offset, "recursive-alias", "an alias (`*…`) of what it is in", "Write out what is meant."));
+    return null;
+  }
+  countNodes(state, anchored.nodes, offset);
+  goDeeper(state, depth + anchored.depth, offset);
+  return takeFromBudget(state, anchored.characters, offset) ? anchored.value : null;
+}
+
+// A long text behind an alias costs nothing here, and as much as it is long each time it is sent or shown.
+function takeFromBudget(state: State, characters: number, offset: number): boolean {
+  const { aliases, limits } = state;
+  const wasWithin = aliases.left >= 0;
+  state.characters += characters;
+  aliases.left -= characters;
+  if (aliases.left >= 0) return true;
+  const summary = `aliases that repeat more than ${limits.fileBytes} characters`;
+  const detail = "Aliases count as often as they are used. Split the file.";
+  if (wasWithin) report(state, fault(offset, "too-large", summary, detail));
+  return false;
+}
+
+function readScalar(state: State, node: ScalarNode): Json {
+  const text = node.source;
+  const offset = Math.max(0, startOf(node));
+  state.characters += text.length;
+  if (state.looksOdd) report(state, checkText(text, offset, "value"));
+  if (text.length >= SHORTEST_CREDENTIAL && isCredential(text)) state.hasCredentials = true;
+  const tag = tagOf(node);
+  if (tag === "" && node.type !== "PLAIN") return text;
+  const scalar = tag === "" ? resolvePlain(text) : resolveTagged(tag, text);
+  if (scalar.is === "value") return scalar.value;
+  if (scalar.is === "bad-tag") {
+    report(state, fault(offset, "tag", scalar.summary, scalar.detail));
+    return text;
+  }
+  const [summary, detail] = NUMBER_FAULTS[scalar.is];
+  report(state, fault(offset, scalar.is, summary, detail));
+  return 0;
+}
+
+const NUMBER_FAULTS = {
+  "octal-looking": [
+    "a number with a leading zero",
+    'Quote it ("0755") if it is a name or a mode; write 0o755 for an octal number.',
+  ],
+  "unsafe-integer": ["an integer too large to be kept exactly", "Quote it if it is a name or an id."],
+  "not-finite": ["a number that is not finite", "Manifests carry finite numbers only. Quote it if it is a name."],
+} as const;
+
+function readSequence(state: State, node: ListNode, depth: number): Json {
+  report(state, collectionTagFault(tagOf(node), "seq", startOf(node)));
+  goDeeper(state, depth, startOf(node));
+  const items: Json[] = [];
+  for (const each of node.items) {
+    const item = readNode(state, each as Node, depth);
+    if (state.nodes <= state.limits.nodes) items.push(item);
+  }
+  return items;
+}
+
+function readMapping(state: State, node: MapNode, depth: number): Json {
+  report(state, collectionTagFault(tagOf(node), "map", startOf(node)));
+  goDeeper(state, depth, startOf(node));
+  const fields: Record<string, Json> = {};
+  for (const [nth, pair] of node.items.entries()) {
+    const key = readKey(state, pair.key as Node, depth);
+    const value = readNode(state, pair.value as Node, depth);
+    if (nth === state.limits.keys) {
+      const summary = `a mapping with more than ${state.limits.keys} keys`;
+      report(state, fault(startOf(node), "too-many-keys", summary));
+    }
+    if (key === null || !isKept(state, key, value, { count: nth + 1, depth })) continue;
+    if (Object.hasOwn(fields, key)) reportTwice(state, key, pair.key as Node, node);
+    else define(fields, key, value);
+  }
+  return fields;
+}
+
+function reportTwice(state: State, key: string, second: Node, { items }: MapNode): void {
+  // Looking for the first takes as long as the mapping is.
+  if (state.faults.length >= MOST_FAULTS) return;
+  const summary = `the key ${quoted(key)} is there twice`;
+  const found = fault(Math.max(0, startOf(second)), "duplicate-key", summary, "Keep one of them.");
+  const first = items.find((pair) => isScalar(pair.key) && pair.key.source === key);
+  report(state, { ...found, other: Math.max(0, startOf((first?.key ?? null) as Node)) });
+}
+
+// Beyond the limits nothing is kept but what the document is called.
+function isKept(
+  { nodes, limits }: State,
+  key: string,
+  value: Json,
+  { count, depth }: { readonly count: number; readonly depth: number },
+): boolean {
+  if (nodes <= limits.nodes && count <= limits.keys) return true;
+  return depth === 1 && typeof value === "string" && namingFields.includes(key);
+}
+
+// An ordinary assignment to `__proto__` would set the object's prototype instead.
+function define(fields: Record<string, Json>, key: string, value: Json): void {
+  if (key === "__proto__")
+    Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
+  else fields[key] = value;
+}
+
+/** Reads a key; null where it cannot be one, with the fault reported. */
+function readKey(state: State, node: Node, depth: number): string | null {
+  const offset = Math.max(0, startOf(node));
+  if (!isScalar(node) || hasProperties(node)) return readOddKey(state, node, depth);
+  countNodes(state, 1, offset);
+  const key = (node as ScalarNode).source;
+  state.characters += key.length;
+  if (state.looksOdd) report(state, checkText(key, offset, "key"));
+  return node.type === "PLAIN" ? plainKey(state, key, offset) : key;
+}
+
+function plainKey(state: State, key: string, offset: number): string | null {
+  if (key === "<<") {
+    const detail = "Write the fields out; YAML 1.2 has no merge keys.";
+    report(state, fault(offset, "merge-key", "merge keys (`<<`) are not supported", detail));
+    return null;
+  }
+  const scalar = resolvePlain(key);
+  if (scalar.is === "value" && typeof scalar.value === "string") return key;
+  report(state, fault(offset, "key", "a key that is not a string", "Quote it."));
+  return null;
+}
+
+// Anchored and tagged keys are legal YAML, if rare; lists, mappings and aliases as keys are not ours.
+function readOddKey(state: State, node: Node, depth: number): string | null {
+  const value = readNode(state, node, depth);
+  const offset = Math.max(0, startOf(node));
+  if (typeof value === "string" && isScalar(node)) {
+    return node.type === "PLAIN" && tagOf(node) === "" ? plainKey(state, value, offset) : value;
+  }
+  report(state, fault(offset, "key", "a key that is not a string", "Quote it."));
+  return null;
+}

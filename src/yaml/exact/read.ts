@@ -1,0 +1,45 @@
+import { faultyDocument, type ParsedDocument } from "../document.ts";
+import type { Fault } from "../fault.ts";
+import type { YamlLimits } from "../limits.ts";
+import type { ExactReader } from "../parse.ts";
+import type { Chunk } from "../split.ts";
+import { type AliasBudget, build } from "./build.ts";
+import { TEMPLATE } from "./likely-mistake.ts";
+import { outlineOf } from "./outline.ts";
+import { parseExact } from "./parse.ts";
+
+/** Reads the documents of one file with the library `yaml`; what their aliases repeat counts together. */
+export function exactReader(limits: YamlLimits, looksOdd: boolean): ExactReader {
+  const aliases: AliasBudget = { left: limits.fileBytes };
+  return (chunk) => readExact(chunk, limits, { looksOdd, aliases });
+}
+
+type Manner = { readonly looksOdd: boolean; readonly aliases: AliasBudget };
+
+function readExact(chunk: Chunk, limits: YamlLimits, manner: Manner): ParsedDocument | null {
+  const parsed = parseExact(chunk.text, limits);
+  const shifted = (faults: readonly Fault[]) => faults.map((each) => shift(each, chunk.offset));
+  if ("faults" in parsed) return { ...faultyDocument(chunk, shifted(parsed.faults)), readBy: "exact" };
+  const { root } = parsed;
+  if (root === null) return chunk.isExplicit ? faultyDocument(chunk, []) : null;
+  const { value, faults, offset, hasCredentials } = build(root, limits, manner);
+  return {
+    value,
+    faults: shifted(faults.map((each) => (isTemplate(each, chunk.text) ? { ...each, ...TEMPLATE } : each))),
+    offset: chunk.offset + offset,
+    hasCredentials,
+    chunk,
+    readBy: "exact",
+    outline: () => outlineOf(root, chunk.offset),
+  };
+}
+
+function shift({ other, ...found }: Fault, by: number): Fault {
+  const shifted = { ...found, offset: Math.max(0, found.offset) + by };
+  return other === undefined ? shifted : { ...shifted, other: Math.max(0, other) + by };
+}
+
+// Two opening brackets are a mapping as the key of another: nobody means that.
+function isTemplate({ code, offset }: Fault, text: string): boolean {
+  return code === "key" && text.startsWith("{{", offset - 1);
+}
