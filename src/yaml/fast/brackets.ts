@@ -71,7 +71,8 @@ function toNext(reading: Reading, from: number): void {
   do {
     start = endOfLine(text, reading.at) + 1;
     reading.at = afterSpaces(text, start);
-  } while (isAt(reading, LINE_FEED) || isAt(reading, HASH));
+    // At the start of a line a comment is none to every reader.
+  } while (isAt(reading, LINE_FEED) || (isAt(reading, HASH) && reading.at > start));
   if (reading.at - start <= margin) reading.at = text.length;
 }
 

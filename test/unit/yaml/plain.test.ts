@@ -105,6 +105,7 @@ describe(`the plain reader (SEED=${seed})`, () => {
       "a: 9007199254740993\n",
       "a: [b\n c]\n",
       "a: [b,\nc]\n",
+      "a: [b,\n# c\n  d]\n",
       "a: b\n  # d\n c\n",
       "a: 'b\n c'\n",
       'a: "\\u0041"\n',
