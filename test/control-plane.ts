@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { readDocuments } from "../src/commands/read-documents.ts";
 import { Secret } from "../src/contract/secret.ts";
 import { createLog } from "../src/log/log.ts";
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/server/app.ts";
@@ -30,9 +31,12 @@ export async function temporaryFolder(): Promise<string> {
  * Starts a control plane in a folder of its own, or in the given one, with the data in the database that the tests run
  * on; it is closed when the test is over.
  */
-export async function startControlPlane(
-  options: Partial<ControlPlaneOptions> = {},
-): Promise<ControlPlane & { readonly admin: Caller; readonly data: string }> {
+export async function startControlPlane({
+  seed,
+  ...options
+}: Omit<Partial<ControlPlaneOptions>, "seed"> & { readonly seed?: string } = {}): Promise<
+  ControlPlane & { readonly admin: Caller; readonly data: string }
+> {
   const data = options.data ?? (await temporaryFolder());
   const database = await databaseOf(data);
   const plane = await createControlPlane({
@@ -40,6 +44,9 @@ export async function startControlPlane(
     log: createLog({ level: "silent" }),
     ...(database === null ? {} : { database: new Secret(database) }),
     ...options,
+    ...(seed === undefined
+      ? {}
+      : { seed: await readDocuments(seed, { refused: "seed", signal: AbortSignal.timeout(30_000) }) }),
     data,
   });
   onTestFinished(() => plane.close());

@@ -3,13 +3,15 @@ import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../server/app.ts";
+import type { SeedDocument } from "../server/seed/documents.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { dataFolder } from "./data-folder.ts";
 import type { serve } from "./declarations/serve.ts";
 import { startFailure } from "./embedded.ts";
+import { readDocuments } from "./read-documents.ts";
 import { serverKeyOptions } from "./server-key.ts";
 import type { Sight } from "./sight.ts";
-import { writeResult } from "./terminal.ts";
+import { type Terminal, writeResult } from "./terminal.ts";
 import { terminalLog } from "./terminal-log.ts";
 import { boundYoungGeneration } from "./young-generation.ts";
 
@@ -46,7 +48,7 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
       ...(documentedOnly === undefined ? {} : { documentedOnly }),
       ...(unknownFields === undefined ? {} : { unknownFields }),
       ...(rolloutSeconds === undefined ? {} : { rolloutSeconds }),
-      ...(seed === undefined ? {} : { seed: resolve(terminal.cwd, seed) }),
+      ...(seed === undefined ? {} : { seed: await readSeed(seed, terminal) }),
       ...(sight === null ? {} : { snapshot: sight.snapshot }),
       ...(artifactRoot === undefined ? {} : { artifactRoot }),
       ...(rateLimit === undefined ? {} : { rateLimit }),
@@ -72,6 +74,10 @@ function tlsOptions({ flags, terminal: { cwd } }: Invocation): Pick<ControlPlane
     throw new HoldfastError("invalid", "--tls-cert and --tls-key belong together", { hint: "give both, or neither" });
   }
   return { tls: { certificate: resolve(cwd, tlsCert), key: resolve(cwd, tlsKey) } };
+}
+
+function readSeed(folder: string, { cwd, stopping: signal }: Terminal): Promise<readonly SeedDocument[]> {
+  return readDocuments(resolve(cwd, folder), { refused: "the seed is refused", signal });
 }
 
 /** What `--snapshot` shows of another control plane, told as well; null without it. */

@@ -3,8 +3,8 @@ import { connect } from "../client/connect.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
-import { readDocuments, SeedError } from "../server/seed/documents.ts";
 import type { Invocation } from "./command.ts";
+import { readDocuments } from "./read-documents.ts";
 import { namedServer } from "./server-choice.ts";
 import { look, type Sight } from "./sight.ts";
 import { sayWait } from "./terminal.ts";
@@ -16,7 +16,7 @@ export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Sig
     throw new HoldfastError("invalid", "--names is for --snapshot alone", { hint: "name a control plane to copy" });
   }
   const { url, token } = namedServer(server, { server, embedded: false, tokenFile }, terminal);
-  const named = names === undefined ? [] : await readNames(resolve(terminal.cwd, names));
+  const named = names === undefined ? [] : await readNames(resolve(terminal.cwd, names), terminal.stopping);
   await using connection = connect({
     server: url,
     token,
@@ -44,11 +44,6 @@ function words(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-async function readNames(folder: string): Promise<readonly JsonObject[]> {
-  try {
-    return (await readDocuments(folder)).map(({ manifest }) => manifest);
-  } catch (error) {
-    if (!(error instanceof SeedError)) throw error;
-    throw new HoldfastError("invalid", `--names: ${error.message}`, { cause: error });
-  }
+async function readNames(folder: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
+  return (await readDocuments(folder, { refused: "--names", signal })).map(({ manifest }) => manifest);
 }

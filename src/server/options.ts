@@ -3,6 +3,7 @@ import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
 import type { RunDriver } from "./resources/job-run/driver.ts";
 import type { RolloutDriver } from "./rollouts/driver.ts";
+import type { SeedDocument } from "./seed/documents.ts";
 import type { Snapshot } from "./snapshot/seen.ts";
 
 /** What a control plane is started with. */
@@ -29,8 +30,8 @@ export type ControlPlaneOptions = {
   readonly artifactRoot?: string;
   /** What was seen of another control plane: what is absent here is copied before the first request is served. */
   readonly snapshot?: Snapshot;
-  /** Folder of manifests to create before the first request is served. */
-  readonly seed?: string;
+  /** Manifests to create before the first request is served. */
+  readonly seed?: readonly SeedDocument[];
   /** The key that seals secrets, or several, the newest first. */
   readonly serverKey?: Secret;
   /** A file with such keys, which is looked at again while we run; else `server-key` in the data folder. */

@@ -7,7 +7,7 @@ import { Refusal } from "../../http/refusal.ts";
 import type { Context } from "../context.ts";
 import type { Served } from "../http/serve.ts";
 import type { Resource } from "../resource.ts";
-import { readDocuments, type SeedDocument, SeedError } from "./documents.ts";
+import { type SeedDocument, SeedError } from "./documents.ts";
 import { type Question, type Seeding, seeder } from "./seeding.ts";
 
 /** A document that something else has to come before. */
@@ -17,14 +17,18 @@ type Waiting = { readonly document: SeedDocument; readonly refusal: Refusal };
 type Ask = (name: OperationName, request: Pick<Question, "query" | "body">) => Promise<Json>;
 
 /**
- * Creates what the manifests of a folder declare and what is absent; what exists is left as it is. What refers to
+ * Creates what manifests declare and what is absent; what exists is left as it is. What refers to
  * something not created yet waits for another round, so that the order follows from the references.
  */
-export async function seed(folder: string, resources: readonly Resource[], context: Context): Promise<void> {
+export async function seed(
+  documents: readonly SeedDocument[],
+  resources: readonly Resource[],
+  context: Context,
+): Promise<void> {
   const served = resources.flatMap(({ operations }) => operations);
   const ask = asSeed(served, context);
   const seedings = new Map(resources.flatMap(({ seeds = {} }) => Object.entries(seeds)));
-  let pending = await readDocuments(folder);
+  let pending = documents;
   let created = 0;
   while (pending.length > 0) {
     const waiting: Waiting[] = [];
@@ -36,7 +40,7 @@ export async function seed(folder: string, resources: readonly Resource[], conte
     if (waiting.length > 0 && waiting.length === pending.length) throw stuck(waiting);
     pending = waiting.map(({ document }) => document);
   }
-  context.log.info({ folder, created }, "seeded");
+  context.log.info({ created }, "seeded");
 }
 
 function asSeed(served: readonly Served[], context: Context): Ask {
