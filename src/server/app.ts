@@ -11,7 +11,7 @@ import { makeFolder } from "../store/folder.ts";
 import { holdExclusiveLock } from "../store/lock.ts";
 import { StoreError, type StoreFault, storeFault } from "../store/store-error.ts";
 import { establishAdmin } from "./auth/admin-token.ts";
-import { authenticators } from "./auth/authenticators.ts";
+import { userToken } from "./auth/authenticate.ts";
 import type { Context } from "./context.ts";
 import { announceEndpoint } from "./endpoint.ts";
 import { addOperations, operationNames } from "./http/routes.ts";
@@ -106,7 +106,7 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
   if (tls !== undefined) stack.use(followCertificate(app.server, tls, options));
   addOperations(app, {
     context,
-    authenticators,
+    authenticators: [userToken, ...resources.flatMap(({ authenticate = [] }) => authenticate)],
     served: resources.flatMap(({ operations }) => operations),
     documentedOnly,
     bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),

@@ -1,4 +1,5 @@
 import type { Transaction } from "kysely";
+import type { Authenticator } from "./auth/authenticate.ts";
 import type { Context } from "./context.ts";
 import type { Tables } from "./database/tables.ts";
 import type { Served } from "./http/serve.ts";
@@ -23,6 +24,8 @@ export type BackgroundJob = {
 export type Resource = {
   readonly section: Section;
   readonly operations: readonly Served[];
+  /** Knows callers by tokens that are of this resource. */
+  readonly authenticate?: Authenticator;
   /** What manifests can refer to. */
   readonly references?: readonly ReferenceTarget[];
   /** How the manifests of a seed folder are created, by their `type`. */

@@ -15,7 +15,7 @@ import type { BackgroundJob, Resource } from "../../resource.ts";
 import { endOfDay } from "../virtual-account/expiry.ts";
 import { accountsSection } from "../virtual-account/resource.ts";
 import type { KeptAccount } from "../virtual-account/tables.ts";
-import { createPersonalToken } from "./authenticate.ts";
+import { createPersonalToken, personalToken } from "./authenticate.ts";
 import { endToken, findOwner, forgetEndedTokens, liveTokens, subjectOf } from "./rows.ts";
 
 const getPersonalAccessToken: Handler<"getPersonalAccessToken"> = async ({ principal, path: { name } }, context) => {
@@ -147,6 +147,7 @@ export const resource: Resource = {
   ],
   jobs: [keepUses],
   forget: (transaction, { now }) => forgetEndedTokens(transaction, now()),
+  authenticate: personalToken,
 };
 
 // Everyone has names of its own: whose token it is, is part of what is looked for.

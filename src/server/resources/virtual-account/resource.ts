@@ -18,8 +18,8 @@ import { serve } from "../../http/serve.ts";
 import { type DeciderOf, type Decision, decide } from "../../manifest/declared.ts";
 import { nameOf } from "../../manifest/name.ts";
 import { errorsOf, wellFormed } from "../../manifest/well-formed.ts";
-import { REPLACES } from "../../openapi/descriptions.ts";
 import { refTo } from "../../openapi/schema.ts";
+import { REPLACES } from "../../openapi/shared-text.ts";
 import type { Resource, Section } from "../../resource.ts";
 import { seedByDryRun, seeder } from "../../seed/seeding.ts";
 import { giveToAccount, isFreeFor, putToken } from "../secret-group/account-tokens.ts";
@@ -39,7 +39,7 @@ import { rotateTokens } from "./rotate.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 import { accountsOfSnapshot } from "./snapshot.ts";
 import type { KeptAccount } from "./tables.ts";
-import { accountSubjectType, issueToken } from "./token.ts";
+import { accountSubjectType, accountToken, issueToken } from "./token.ts";
 
 const decider: DeciderOf<Account> = {
   find: (database, manifest) => findAccount(database, nameOf(manifest)),
@@ -109,6 +109,7 @@ export const resource: Resource = {
   snapshot: [accountsOfSnapshot],
   manifestSchemas: accountManifest,
   jobs: [{ name: "rotation", run: rotateTokens }],
+  authenticate: accountToken,
 };
 
 async function storeFaults(database: Kysely<Tables>, manifest: JsonObject): Promise<readonly ErrorDetail[]> {
