@@ -19,6 +19,10 @@ export type OperationDescription = {
   readonly members?: { readonly [name: string]: Schema };
   /** Its parameters in path and query besides `fqn` and `name`. */
   readonly parameters?: { readonly [name: string]: ParameterDescription };
+  /** What stands beside `data` in its reply. */
+  readonly beside?: { readonly [name: string]: Schema };
+  /** Where its refusals are others than those of operations of its sort: statuses that it has too, or never has. */
+  readonly refuses?: { readonly also?: readonly number[]; readonly never?: readonly number[] };
   /** The scope of leases that a write is about, as its request names it; everything where it says none. */
   readonly scope?: WrittenScope;
 };

@@ -91,7 +91,7 @@ function operationObject({ name, about, section, row }: Described, schemas: Sche
         content: { "application/json": { schema: body, example: sampleBody(body, schemas) } },
       },
     }),
-    responses: { 200: replyOf(row, about, schemas), ...refusalsOf(row) },
+    responses: { 200: replyOf(row, about, schemas), ...refusalsOf(row, about) },
     "x-number": row.number,
     "x-retry": row.retry,
   };

@@ -1,5 +1,6 @@
 import type { Operation } from "../../contract/operations.ts";
 import type { ErrorBody } from "../../contract/resources.ts";
+import type { OperationDescription } from "./description.ts";
 import type { Reference, ResponseObject } from "./openapi.ts";
 import { refTo } from "./schema.ts";
 
@@ -100,30 +101,31 @@ export const refusals: { readonly [name: string]: ResponseObject } = Object.from
 );
 
 /** The refusals of an operation, by their status. */
-export function refusalsOf(row: Operation): { readonly [status: string]: Reference } {
-  const met = all.filter(({ status }) => isMet(status, row));
+export function refusalsOf(
+  row: Operation,
+  { refuses = {} }: OperationDescription,
+): { readonly [status: string]: Reference } {
+  const { also = [], never = [] } = refuses;
+  const met = all.filter(({ status }) => also.includes(status) || (isMet(status, row) && !never.includes(status)));
   return Object.fromEntries(met.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]));
 }
 
-function isMet(status: number, { number, path, body, retry }: Operation): boolean {
+function isMet(status: number, { path, body, retry }: Operation): boolean {
   const isWrite = retry !== "read";
   switch (status) {
     case 403:
-      // Everyone may have tokens of their own.
-      return (isWrite && number !== "7") || number === "S1";
-    case 404:
-      return (path.includes("{") || isWrite) && number !== "7";
     case 409:
     case 412:
     case 422:
     case 504:
-      return isWrite;
     case 507:
-      return isWrite || number === "S1";
+      return isWrite;
+    case 404:
+      return path.includes("{") || isWrite;
     case 415:
       return body !== undefined;
     case 424:
-      return number === "18";
+      return false;
     default:
       return true;
   }

@@ -8,12 +8,6 @@ import { refTo, type Schema, type Schemas } from "./schema.ts";
 // The interface marks what is always there in the other replies only.
 const withoutMarker: readonly string[] = ["3", "4", "6", "7", "8", "9"];
 
-const token: Schema = {
-  description: "The token, in this one reply only",
-  type: "string",
-  examples: ["hf_pat_…"],
-};
-
 /** What an operation answers when all is well. */
 export function replyOf(row: Operation, about: OperationDescription, schemas: Schemas): ResponseObject {
   const schema = replySchema(row, about);
@@ -36,7 +30,7 @@ const says: { readonly [reply in Operation["reply"]]: string } = {
   bare: "What was made, without an envelope",
 };
 
-function replySchema({ reply, number }: Operation, { answers }: OperationDescription): Schema {
+function replySchema({ reply, number }: Operation, { answers, beside }: OperationDescription): Schema {
   const row: Schema = answers === undefined ? { type: "object" } : { $ref: refTo(answers) };
   switch (reply) {
     case "empty":
@@ -53,13 +47,7 @@ function replySchema({ reply, number }: Operation, { answers }: OperationDescrip
       return {
         type: "object",
         ...(!withoutMarker.includes(number) && { required: ["data"] }),
-        properties: { data: row, ...beside(number) },
+        properties: { data: row, ...beside },
       };
   }
-}
-
-function beside(number: string): { readonly [member: string]: Schema } {
-  if (number === "18") return { token };
-  if (number !== "7") return {};
-  return { token, created: { description: "Whether this call made it", type: "boolean", examples: [true] } };
 }

@@ -11,6 +11,7 @@ import { newestFirst, totalOf } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/call.ts";
 import { serve } from "../../http/serve.ts";
+import { oneTimeToken } from "../../openapi/shared-text.ts";
 import type { BackgroundJob, Resource } from "../../resource.ts";
 import { endOfDay } from "../virtual-account/expiry.ts";
 import { accountsSection } from "../virtual-account/resource.ts";
@@ -112,6 +113,12 @@ export const resource: Resource = {
   section: accountsSection,
   operations: [
     serve("getPersonalAccessToken", getPersonalAccessToken, {
+      beside: {
+        token: oneTimeToken,
+        created: { description: "Whether this call made it", type: "boolean", examples: [true] },
+      },
+      // Everyone may have tokens of their own.
+      refuses: { never: [403, 404] },
       description:
         "Answers the caller's own token of that name. When there is none it is made: `created` is true, and `token` is in this reply only. It ends with the credential that made it, or when it is revoked.\n\nAlthough a GET, this is a write: do not repeat it blindly.",
       answers: "VirtualAccount",

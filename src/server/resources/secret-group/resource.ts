@@ -129,6 +129,7 @@ export const resource: Resource = {
       manifest: { $ref: refTo("SecretGroupManifest") },
     }),
     serve("getSecret", getSecret, {
+      refuses: { also: [403, 507] },
       description: "The one reply that carries a secret value. Needs admin on the tenant; every read is audited.",
       answers: "Secret",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },

@@ -19,7 +19,7 @@ import { type DeciderOf, type Decision, decide } from "../../manifest/declared.t
 import { nameOf } from "../../manifest/name.ts";
 import { errorsOf, wellFormed } from "../../manifest/well-formed.ts";
 import { refTo } from "../../openapi/schema.ts";
-import { REPLACES } from "../../openapi/shared-text.ts";
+import { oneTimeToken, REPLACES } from "../../openapi/shared-text.ts";
 import type { Resource, Section } from "../../resource.ts";
 import { seedByDryRun, seeder } from "../../seed/seeding.ts";
 import { giveToAccount, isFreeFor, putToken } from "../secret-group/account-tokens.ts";
@@ -98,6 +98,8 @@ export const resource: Resource = {
   section: accountsSection,
   operations: [
     serve("putVirtualAccount", putVirtualAccount, {
+      beside: { token: oneTimeToken },
+      refuses: { also: [424] },
       description: `${REPLACES}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not hold.`,
       answers: "VirtualAccount",
       manifest: { $ref: refTo("VirtualAccountManifest") },
