@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { conceptText } from "./generate/concept.ts";
 import { kindsText } from "./generate/kinds.ts";
 import { referenceText } from "./generate/reference.ts";
 import { resourcesText } from "./generate/resources.ts";
@@ -36,6 +37,7 @@ async function generated(): Promise<ReadonlyMap<string, string>> {
     ["src/engine/sinks/index.ts", sinksText(root)],
     ["src/server/resources/index.ts", resourcesText(root)],
     ["docs/schemas.md", referenceText(schemas)],
+    ["docs/concept.svg", conceptText()],
   ]);
 }
 
