@@ -1,4 +1,4 @@
-import { migrations } from "../../src/state/sqlite/ledger.ts";
+import { migrations } from "../../src/state/sqlite/schema.ts";
 import { sweepDatabase } from "./sweep-database.ts";
 
 sweepDatabase("ledger.db", migrations);

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
-import { migrations as ledger } from "../../src/state/sqlite/ledger.ts";
+import { migrations as ledger } from "../../src/state/sqlite/schema.ts";
 import { connect } from "../../src/store/connect.ts";
 import { type Migrations, migrate } from "../../src/store/migrate.ts";
 import { queries } from "../../src/store/sqlite.ts";

@@ -7,7 +7,6 @@ import type { Recorded, RecordedHead } from "../../core/recorded.ts";
 import type { SealKey } from "../../seal/key.ts";
 import { open, seal, sealedVersion } from "../../seal/seal.ts";
 import { openStoreApart, type StoreApart } from "../../store/apart.ts";
-import type { Migrations } from "../../store/migrate.ts";
 import { openStoreReadOnly } from "../../store/read-only.ts";
 import { rowsOf } from "../../store/sqlite.ts";
 import { type Statement, statement } from "../../store/statement.ts";
@@ -15,48 +14,7 @@ import type { Intent, Ledger, PendingIntent } from "../ledger.ts";
 import { contentText, type ReceiptDigest, receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type RememberedFacts } from "../server-facts.ts";
 import type { LedgerOptions } from "../state.ts";
-
-type Tables = {
-  server: { server: string; facts: string };
-  receipt: {
-    server: string;
-    identity: string;
-    kind: string;
-    external_id: string | null;
-    version: number | null;
-    at: number;
-    /** Sealed JSON of what was written and what was answered. */
-    sealed: Uint8Array;
-    /** What tells this receipt from every other: the beginning of what is sealed, with its nonce, as hex. */
-    mark: string;
-    /** The digest of its content; null in a ledger of an earlier release. */
-    tally: string | null;
-  };
-  intent: {
-    id: string;
-    server: string;
-    identity: string;
-    kind: string;
-    operation: string;
-    version_before: number | null;
-    creates: number;
-    deadline: number;
-    /** Sealed JSON of the manifest that is sent. */
-    sealed: Uint8Array;
-    /** Sealed bytes of a reply that may carry a one-time token. */
-    reply: Uint8Array | null;
-    /** The sealed Idempotency-Key. */
-    key: Uint8Array | null;
-    /** Sealed JSON of the paths at which the manifest has what live had; null where there are none. */
-    left_alone: Uint8Array | null;
-    at: number | null;
-  };
-};
-
-const MARK_BYTES = 33;
-
-/** The outside of a receipt. */
-const HEAD = ["identity", "kind", "external_id", "version", "at", "mark", "tally"] as const;
+import { HEAD, MARK_BYTES, migrations, type Tables } from "./schema.ts";
 
 type Head = readonly [
   identity: Identity,
@@ -67,84 +25,6 @@ type Head = readonly [
   mark: string,
   digest: string | null,
 ];
-
-/** The steps of the ledger's schema. */
-export const migrations: Migrations = {
-  "001-ledger": {
-    up: async (db) => {
-      await db.schema
-        .createTable("server")
-        .addColumn("server", "text", (column) => column.primaryKey())
-        .addColumn("facts", "text", (column) => column.notNull())
-        .execute();
-      await db.schema
-        .createTable("receipt")
-        .addColumn("server", "text", (column) => column.notNull())
-        .addColumn("identity", "text", (column) => column.notNull())
-        .addColumn("kind", "text", (column) => column.notNull())
-        .addColumn("external_id", "text")
-        .addColumn("version", "integer")
-        .addColumn("at", "integer", (column) => column.notNull())
-        .addColumn("sealed", "blob", (column) => column.notNull())
-        .addPrimaryKeyConstraint("receipt_key", ["server", "identity"])
-        .execute();
-      await db.schema
-        .createTable("intent")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("server", "text", (column) => column.notNull())
-        .addColumn("identity", "text", (column) => column.notNull())
-        .addColumn("kind", "text", (column) => column.notNull())
-        .addColumn("operation", "text", (column) => column.notNull())
-        .addColumn("version_before", "integer")
-        .addColumn("creates", "integer", (column) => column.notNull())
-        .addColumn("deadline", "integer", (column) => column.notNull())
-        .addColumn("sealed", "blob", (column) => column.notNull())
-        .addColumn("reply", "blob")
-        .execute();
-    },
-  },
-  "002-intent-key": {
-    up: async (db) => {
-      await db.schema.alterTable("intent").addColumn("key", "blob").execute();
-    },
-  },
-  "003-receipt-mark": {
-    up: async (db) => {
-      await db.schema
-        .alterTable("receipt")
-        .addColumn("mark", "text", (column) => column.notNull().defaultTo(""))
-        .execute();
-      await sql`UPDATE receipt SET mark = lower(hex(substr(sealed, 1, ${sql.lit(MARK_BYTES)})))`.execute(db);
-      // The outsides alone, so that a look at them reads none of the insides.
-      await db.schema
-        .createIndex("receipt_head")
-        .on("receipt")
-        .columns(["server", "identity", "kind", "external_id", "version", "at", "mark"])
-        .execute();
-    },
-  },
-  "004-receipt-tally": {
-    up: async (db) => {
-      await db.schema.alterTable("receipt").addColumn("tally", "text").execute();
-      await db.schema.dropIndex("receipt_head").execute();
-      await db.schema
-        .createIndex("receipt_head")
-        .on("receipt")
-        .columns(["server", ...HEAD])
-        .execute();
-    },
-  },
-  "005-intent-left-alone": {
-    up: async (db) => {
-      await db.schema.alterTable("intent").addColumn("left_alone", "blob").execute();
-    },
-  },
-  "006-intent-at": {
-    up: async (db) => {
-      await db.schema.alterTable("intent").addColumn("at", "integer").execute();
-    },
-  },
-};
 
 type Place = { readonly server: string; readonly key: SealKey; readonly digest: ReceiptDigest };
 
