@@ -20,7 +20,14 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const view = viewOf(invocation);
   const approve = await createApproval(invocation, view);
   await using target = await openTarget(invocation, { reading: false });
-  const mode = { is: "apply", approve, leader: null, hurry: new AbortController().signal, onLeft } as const;
+  const mode = {
+    is: "apply",
+    approve,
+    lastGood: null,
+    leader: null,
+    hurry: new AbortController().signal,
+    onLeft,
+  } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) });
   if (end.what === "declined") {
     terminal.stderr.write("nothing was written\n");

@@ -28,11 +28,14 @@ export function connector(invocation: Invocation, state: TargetState, use: Serve
   // Now, so that a sink that there is not is refused before anything is read.
   const sink = chosenSink(invocation, use.operator);
   const resources = new AsyncDisposableStack();
-  let connected: Promise<Connection> | null = null;
+  let connecting: Promise<Connection> | null = null;
+  let connection: Connection | null = null;
   return {
-    connect: (rules) => {
-      connected ??= open(invocation, state, { ...use, sink }, rules, resources);
-      return connected;
+    connection: () => connection,
+    connect: async (rules) => {
+      connecting ??= open(invocation, state, { ...use, sink }, rules, resources);
+      connection = await connecting;
+      return connection;
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

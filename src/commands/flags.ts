@@ -43,7 +43,7 @@ function scope(text: string): string {
 /** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its twin in the environment. */
 export const flags = {
   source: text("--source <dir>", "the source folder; by default the one that holds holdfast.yaml"),
-  config: text("--config <file>", "configuration; by default holdfast.yaml at the top of the source"),
+  config: text("--config <file>", "the operator's configuration, read beside holdfast.yaml at the top of the source"),
   only: texts("--only <id...>", "only these identities, with what they refer to"),
   kind: texts("--kind <kind...>", "only these kinds, with what they refer to"),
   exclude: texts("--exclude <glob...>", "leave out the identities that match"),
@@ -72,7 +72,10 @@ export const flags = {
   wait: toggle("--wait", "wait for rollouts, 10 minutes at most (the default)"),
   noWait: toggle("--no-wait", "do not wait for rollouts"),
   failFast: toggle("--fail-fast", "start nothing more after the first failure"),
-  allowShrink: toggle("--allow-shrink", "act although the source declares, or live shows, far less than before"),
+  allowShrink: toggle(
+    "--allow-shrink",
+    "act although the source, its configuration or live shows far less than before",
+  ),
   sink: choice("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
   leaseScope: text(
     "--lease-scope <scope>",

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { canonical } from "../contract/json.ts";
+import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Target } from "../engine/target.ts";
 import { realPathOutside } from "../files/real-path.ts";
@@ -18,6 +19,8 @@ import { growNoMore } from "./young-generation.ts";
 export type TargetUse = Omit<ServerUse, "operator"> & {
   /** What `--base` names: a commit to compare with, or one that is read in the folder's place. @default "compare" */
   readonly base?: Base["use"];
+  /** Whether a broken configuration is reported with everything else, and not refused. @default false */
+  readonly reportsConfig?: boolean;
 };
 
 /** Finds the target of a command; its server is connected, and its state opened, when a pass first needs them. */
@@ -30,6 +33,7 @@ export async function openTarget(invocation: Invocation, use: TargetUse): Promis
   const source = { root, cwd, configFile: flags.config, base };
   // Server and state are chosen by the files that are here, whatever commit is read.
   const config = await readSourceConfig({ ...source, base: null, repository: null }, { signal });
+  if (!use.reportsConfig) requireValidConfig(config);
   const operator = await honouredOperatorKeys(config.files, { root, mayAsk: !use.unattended }, terminal);
   const named = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
   const state = {
@@ -40,7 +44,7 @@ export async function openTarget(invocation: Invocation, use: TargetUse): Promis
   };
   const server = connector(invocation, state, { ...use, operator });
   return {
-    source: { ...source, config, ignore: plansOf(invocation), accept: acceptor(config) },
+    source: { ...source, config, ignore: plansOf(invocation), accept: acceptor(config, use) },
     server,
     state,
     rules: rulesOf(invocation, root),
@@ -48,19 +52,30 @@ export async function openTarget(invocation: Invocation, use: TargetUse): Promis
   };
 }
 
-// Server and state were chosen by them.
-function acceptor(first: SourceConfig): (config: SourceConfig) => void {
+// Server and state were chosen by the operator keys that there were at first.
+function acceptor(first: SourceConfig, { reportsConfig }: TargetUse): (config: SourceConfig) => void {
   const accepted = operatorKeysIn(first);
   return (config) => {
+    if (!reportsConfig) requireValidConfig(config);
     if (operatorKeysIn(config) === accepted) return;
-    throw new HoldfastError("invalid", "the configuration's operator keys have changed since this command began", {
-      hint: "start it again",
+    const files = config.files.flatMap(({ file }) => file ?? []).join(", ");
+    throw new HoldfastError("invalid", `the operator keys in ${files || "the configuration"} have changed`, {
+      hint: "take that back, or start again: they hold for as long as a command runs",
     });
   };
 }
 
 function operatorKeysIn({ files }: SourceConfig): string {
   return canonical(files.map(({ operator }) => ({ ...operator })));
+}
+
+function requireValidConfig({ diagnostics }: SourceConfig): void {
+  if (!hasErrors(diagnostics)) return;
+  const files = [...new Set(diagnostics.map(({ file }) => file))].join(", ");
+  throw new HoldfastError("invalid", `the configuration is refused: ${files}`, {
+    hint: "correct it; nothing was read or sent",
+    diagnostics,
+  });
 }
 
 // A plan kept in the source is no part of it: making one must not change what it was made of.

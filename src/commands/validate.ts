@@ -14,7 +14,7 @@ import { viewOf } from "./view.ts";
 export async function run(invocation: InvocationOf<typeof validate>): Promise<number> {
   const { terminal } = invocation;
   const view = viewOf(invocation);
-  await using target = await openTarget(invocation, { reading: true });
+  await using target = await openTarget(invocation, { reading: true, reportsConfig: true });
   const { desired, event, rules } = await readDesired(target, terminal);
   const { manifests, isWhole } = desired;
   const files = isWhole ? event.files : new Set(manifests.map(({ file }) => file)).size;

@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
-import type { ApplyEvent, PassEvent } from "../core/events.ts";
+import type { ApplyEvent, KeptEvent, PassEvent } from "../core/events.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Outcome } from "../core/report.ts";
 import { applyLine, outcomeText } from "../render/apply.ts";
@@ -25,7 +25,7 @@ export function createWatchReporter(invocation: Invocation): WatchReporter {
   const { stdout, stderr } = invocation.terminal;
   const view = viewOf(invocation);
   const others = reportPass(invocation, view);
-  const last = { diagnostics: "", warnings: "", applied: "", failure: "", unread: "", notUsed: "" };
+  const last = { diagnostics: "", warnings: "", applied: "", failure: "", kept: "", unread: "", notUsed: "" };
   const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream = stderr): void => {
     if (text !== last[what]) stream.write(text);
     last[what] = text;
@@ -48,7 +48,10 @@ export function createWatchReporter(invocation: Invocation): WatchReporter {
     tell: (event) => {
       switch (event.what) {
         case "read":
+          last.kept = "";
           return once("diagnostics", shown(event.diagnostics));
+        case "kept":
+          return once("kept", `${failureText(event)}keeping the last good revision${revisionText(event)}\n`);
         case "other-writers":
           return once("warnings", shown(event.warnings));
         case "applied":
@@ -62,12 +65,20 @@ export function createWatchReporter(invocation: Invocation): WatchReporter {
       }
     },
     failure: (error) => {
-      const { hint: next = null } = failureOf(error) ?? {};
-      const hint = next === null ? "" : `\n  → ${printable(next)}`;
+      const { hint = null, diagnostics = [] } = failureOf(error) ?? {};
       const message = error instanceof Error ? error.message : String(error);
-      once("failure", `error: ${printable(message)}${hint}\n`);
+      once("failure", failureText({ message, hint, diagnostics }));
     },
   };
+
+  function failureText({ message, hint, diagnostics }: Pick<KeptEvent, "message" | "hint" | "diagnostics">): string {
+    const next = hint === null ? "" : `  → ${printable(hint)}\n`;
+    return `${shown(diagnostics)}error: ${printable(message)}\n${next}`;
+  }
+}
+
+function revisionText({ revision }: KeptEvent): string {
+  return revision === null ? "" : `, commit ${revision}`;
 }
 
 function appliedText({ report, plan, places }: ApplyEvent, paint: Paint): string {

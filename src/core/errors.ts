@@ -1,3 +1,5 @@
+import type { Diagnostic } from "./diagnostic.ts";
+
 /** What ends a command early; each code has its exit code (`exitCodes`). */
 export type FailureCode =
   | "error"
@@ -31,14 +33,21 @@ export class HoldfastError extends Error {
   readonly code: FailureCode;
   /** The next step, in a sentence. */
   readonly hint: string | null;
+  /** What is wrong with the input, where that is the reason. */
+  readonly diagnostics: readonly Diagnostic[];
 
   constructor(
     code: FailureCode,
     message: string,
-    { hint = null, cause }: { hint?: string | null; cause?: unknown } = {},
+    {
+      hint = null,
+      diagnostics = [],
+      cause,
+    }: { hint?: string | null; diagnostics?: readonly Diagnostic[]; cause?: unknown } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.hint = hint;
+    this.diagnostics = diagnostics;
   }
 }

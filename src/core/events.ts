@@ -22,6 +22,16 @@ export type ReadEvent = {
   readonly isRefused: boolean;
 };
 
+/** The source was refused, and the pass goes on with the last good revision. */
+export type KeptEvent = {
+  readonly what: "kept";
+  /** The commit that is kept; null where it is none. */
+  readonly revision: string | null;
+  readonly message: string;
+  readonly hint: string | null;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
 /** A plan was made: how a plan pass ends, and what an apply pass is about to do. */
 export type PlanEvent = {
   readonly what: "planned";
@@ -92,4 +102,4 @@ export type PassEnd =
   | { readonly what: "superseded" };
 
 /** Everything that a pass reports; plain data, for whoever shows it. */
-export type PassEvent = PassEnd | ProgressEvent | LeaseEvent;
+export type PassEvent = PassEnd | KeptEvent | ProgressEvent | LeaseEvent;

@@ -9,6 +9,14 @@ const SHARE = 0.7;
 /** From how many resources on how large a share of them has to be there still. */
 export type ShrinkLimits = { readonly shrinkFrom?: number; readonly shrinkShare?: number };
 
+/** Whether guards stop less than the default ones do. */
+export function isLooserThanDefault({
+  shrinkFrom,
+  shrinkShare,
+}: { [name in keyof ShrinkLimits]?: number | null }): boolean {
+  return (shrinkFrom ?? FROM) > FROM || (shrinkShare ?? SHARE) < SHARE;
+}
+
 /** Why a source may not be acted on, or null: an emptied or suddenly smaller source is more often an accident. */
 export function shrinkGuard(
   recorded: Iterable<Identity>,
@@ -17,11 +25,16 @@ export function shrinkGuard(
 ): string | null {
   const known = [...recorded];
   const kept = known.filter((identity) => declared.has(identity)).length;
-  if (known.length > 0 && declared.size === 0) {
-    return `the source declares nothing, but the ledger knows ${known.length} resources`;
-  }
+  const emptied = emptyGuard(known, declared);
+  if (emptied !== null) return emptied;
   if (known.length < shrinkFrom || kept >= known.length * shrinkShare) return null;
   return `the source declares ${kept} of the ${known.length} resources that the ledger knows (at least ${Math.round(shrinkShare * 100)} % expected)`;
+}
+
+/** Why an emptied source may not even be planned, or null. */
+export function emptyGuard(recorded: readonly Identity[], declared: ReadonlySet<Identity>): string | null {
+  if (recorded.length === 0 || declared.size > 0) return null;
+  return `the source declares nothing, but the ledger knows ${recorded.length} resources`;
 }
 
 /**

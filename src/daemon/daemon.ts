@@ -40,10 +40,11 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     const over = work.catch(onFailure).finally(() => left.delete(over));
     left.add(over);
   };
+  const lastGood = { read: null };
   let hasWorked = false;
   const pass = async ({ hurry }: { readonly hurry: AbortSignal }): Promise<void> => {
     try {
-      const mode = { is: "apply", approve: null, leader, hurry, onLeft } as const;
+      const mode = { is: "apply", approve: null, lastGood, leader, hurry, onLeft } as const;
       const end = await reconcile(target, mode, { ...context, tell });
       hasWorked = true;
       requireNoOtherWriter(end);

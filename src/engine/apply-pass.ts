@@ -11,9 +11,10 @@ import { type Look, look } from "./look.ts";
 import { lookingIn, type Pass, shapeOf } from "./pass.ts";
 import { placeOf } from "./place.ts";
 import { planEvent } from "./plan-pass.ts";
+import type { DesiredRead } from "./read-desired.ts";
 import type { Recovered } from "./recover.ts";
 import type { Session } from "./session.ts";
-import { requireUnshrunk } from "./shrink.ts";
+import { requireUnshrunk } from "./source-guard.ts";
 import { takeWriteTurn } from "./write-turn.ts";
 
 /** A pass that makes live follow. */
@@ -21,6 +22,8 @@ export type ApplyMode = {
   readonly is: "apply";
   /** Asked before anything is written, and again where live had to be read again; null where nobody is asked. */
   readonly approve: ((planned: PlanEvent) => Promise<boolean>) | null;
+  /** The last good revision of a daemon, to go on with while its source is refused; null where nothing is kept. */
+  readonly lastGood: LastGood | null;
   /** The lease of a daemon, held over many passes; null for a pass that takes one when it writes. */
   readonly leader: Leader | null;
   /** Something newer is to be looked at: rollouts are waited for no longer. */
@@ -28,6 +31,9 @@ export type ApplyMode = {
   /** Told of work that goes on when the pass is over. */
   readonly onLeft: (work: Promise<void>) => void;
 };
+
+/** What the last pass that a daemon carried out has read. */
+export type LastGood = { read: DesiredRead | null };
 
 /** Makes live follow the source. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
@@ -77,6 +83,7 @@ async function lookFirst(pass: Pass, session: Session, mode: ApplyMode): Promise
   const recovered = await recoverPending(session, followOptions(pass, mode));
   const recorded = await session.recorded();
   requireUnshrunk(session.memory, recorded, desired.declared, rules);
+  session.memory.configured = pass.read.isConfigured;
   const looking = lookingIn(pass, recorded, { records: true });
   const lookAgain = (): Promise<Look> => look(desired, looking);
   return { looked: await lookAgain(), recovered, lookAgain };

@@ -20,6 +20,8 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
   seenRegistering: boolean | null;
   released: ReadonlySet<Identity>;
   honoursKeys: boolean;
+  /** Whether the source that was applied last had a configuration. */
+  configured: boolean;
   lease: NumberedLease | null;
   /** The id of the subject that our writes are made by; null while nobody knows. */
   subject: string | null;
@@ -43,6 +45,7 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
     this.seenRegistering = facts.registers;
     this.released = new Set(facts.released);
     this.honoursKeys = facts.honoursKeys ?? false;
+    this.configured = facts.configured ?? false;
     this.lease = facts.lease ?? null;
     this.subject = facts.subject ?? null;
     // What an earlier release learned to be missing is forgotten with the next news.
@@ -106,15 +109,15 @@ export class ServerMemory implements ServerFacts, CapabilityMemory {
 
   // Cheap to ask for: it is, around every write.
   #state(): readonly unknown[] {
-    const { dryRun, seenRegistering, honoursKeys, released, lease, subject } = this;
-    return [dryRun, seenRegistering, honoursKeys, released, lease, subject, this.#routeNews];
+    const { dryRun, seenRegistering, honoursKeys, configured, released, lease, subject } = this;
+    return [dryRun, seenRegistering, honoursKeys, configured, released, lease, subject, this.#routeNews];
   }
 
   /** The facts to remember for the next run. */
   facts(): RememberedFacts {
-    const { dryRun, seenRegistering: registers, honoursKeys, lease, subject } = this;
+    const { dryRun, seenRegistering: registers, honoursKeys, configured, lease, subject } = this;
     const routes = Object.fromEntries([...this.#proven].map((name) => [name, "yes"] as const));
-    return { routes, dryRun, registers, released: [...this.released], honoursKeys, lease, subject };
+    return { routes, dryRun, registers, released: [...this.released], honoursKeys, configured, lease, subject };
   }
 }
 

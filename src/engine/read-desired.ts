@@ -22,6 +22,8 @@ import type { Rules, Target } from "./target.ts";
 /** What a source declares, and the rules that its configuration gives. */
 export type DesiredRead = {
   readonly rules: Rules;
+  /** Whether the source has a configuration. */
+  readonly isConfigured: boolean;
   readonly desired: Desired;
   /** Every valid manifest of the source, selected or not. */
   readonly manifests: readonly Manifest[];
@@ -31,15 +33,21 @@ export type DesiredRead = {
 };
 
 /** What reading needs of its surroundings. */
-export type ReadContext = { readonly now: () => number; readonly stopping: AbortSignal };
+export type ReadContext = {
+  readonly now: () => number;
+  readonly stopping: AbortSignal;
+  /** Told the configuration, and what follows from it, before any file is read; may refuse it. */
+  readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
+};
 
 type Sourced = Pick<Target, "source" | "state" | "rules">;
 
 /** Reads, validates and selects what a target's source declares. */
-export async function readDesired(target: Sourced, { now, stopping: signal }: ReadContext): Promise<DesiredRead> {
+export async function readDesired(target: Sourced, context: ReadContext): Promise<DesiredRead> {
+  const { now, stopping: signal } = context;
   const { revision, settled, readBase } = await readSource(
     { ...target.source, limits: defaultLimits },
-    (config) => settle(target, config, signal),
+    (config) => settle(target, config, context),
     { signal },
   );
   const { rules, cache, remembered } = settled;
@@ -51,6 +59,7 @@ export async function readDesired(target: Sourced, { now, stopping: signal }: Re
   const base = readBase === null ? null : valuesOf(await load(await readBase(), loading, { signal }));
   return {
     rules,
+    isConfigured: revision.config.isPresent,
     desired: desiredOf(loaded, revision, { rules, base }),
     manifests: loaded.manifests,
     event: readEvent(loaded, rules, revision.config),
@@ -63,11 +72,16 @@ type Read = Omit<Loaded, "toRemember">;
 // Made apart from the other, which holds everything that was read.
 const isCached = (): void => undefined;
 
-async function settle({ source, state, rules: rulesBy }: Sourced, config: SourceConfig, signal: AbortSignal) {
+async function settle(
+  { source, state, rules: rulesBy }: Sourced,
+  config: SourceConfig,
+  { stopping, onConfig = () => undefined }: ReadContext,
+) {
   source.accept(config);
-  // Before each pass: what a daemon follows may have brought a state folder with its last change.
-  await requireOwnState({ source, state }, signal);
   const rules = rulesBy(config.repository);
+  onConfig({ rules, isConfigured: config.isPresent });
+  // Before each pass: what a daemon follows may have brought a state folder with its last change.
+  await requireOwnState({ source, state }, stopping);
   const cache = await existingSourceCache({ root: source.root, state, rules: rules.load });
   return { rules, cache, ignore: [state.folder, ...source.ignore], remembered: cache?.load() ?? noSource };
 }

@@ -30,6 +30,8 @@ export type TargetSource = Omit<SourceOptions, "limits"> & {
 export type TargetServer = {
   /** Opens state and session the first time; they stay open as long as the target is used. */
   readonly connect: (rules: Rules) => Promise<Connection>;
+  /** What is open; null before. */
+  readonly connection: () => Connection | null;
 };
 
 /** An open state folder, and a session with a control plane. */

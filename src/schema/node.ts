@@ -39,6 +39,8 @@ export type SchemaNode = {
   /** A map whose values are compared as texts. */
   readonly "x-as-text"?: true;
   readonly "x-sensitive"?: true | "keys";
+  /** A key of the configuration that has no effect yet. */
+  readonly "x-supported"?: false;
   /** Where a key of the configuration may come from. */
   readonly "x-class"?: "repository" | "operator";
 };

@@ -1,14 +1,15 @@
 import { realpathSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import type { HoldfastConfig } from "../contract/generated/config.ts";
-import { isObject, type JsonObject } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { isLooserThanDefault } from "../core/guard.ts";
 import { schemaFor } from "../schema/known.ts";
 import { validateConfig } from "../schema/validate.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { ExactThread } from "../yaml/exact/thread.ts";
-import { fault } from "../yaml/fault.ts";
+import { type Fault, fault } from "../yaml/fault.ts";
 import { lineFinder } from "../yaml/line-finder.ts";
 import { locator } from "../yaml/locate.ts";
 import { readYaml } from "../yaml/read.ts";
@@ -34,7 +35,7 @@ export type RepositoryConfig = Given<
 
 /** Keys that say where credentials and writes go: honoured from the source's own file only for a person at a terminal. */
 export type OperatorConfig = Given<
-  "server" | "tokenFile" | "state" | "sinks" | "notifications" | "sources" | "targets" | "modelVersionWrite"
+  "server" | "tokenFile" | "state" | "sinks" | "notifications" | "sources" | "targets" | "modelVersionWrite" | "guards"
 >;
 
 /** A configuration file, its two classes of keys apart. */
@@ -44,6 +45,7 @@ export type ConfigFile = {
   /** Whether it lies in the source, where a pull request can change it. */
   readonly isInSource: boolean;
   readonly repository: RepositoryConfig;
+  /** In the source, these are guards that are looser than the default ones, too. */
   readonly operator: OperatorConfig;
   /** The operator keys that it sets, for messages. */
   readonly operatorKeys: readonly string[];
@@ -59,7 +61,8 @@ export type ConfigOptions = {
   readonly file?: string | undefined;
 };
 
-const NONE: ConfigFile = {
+/** What is read where there is no configuration. */
+export const noConfig: ConfigFile = {
   file: null,
   isInSource: false,
   repository: {},
@@ -75,7 +78,7 @@ export async function readConfig({ root, cwd, file }: ConfigOptions): Promise<Co
   const path = isOwn ? named : operatorFile(named);
   const display = relative(cwd, path).split(sep).join("/");
   const opened = openFile(path, defaultLimits.fileBytes);
-  if (opened.is === "gone" && isOwn) return NONE;
+  if (opened.is === "gone" && isOwn) return noConfig;
   if (opened.is !== "read") return broken(display, "cannot be read as a regular file", isOwn);
   if (opened.size > opened.bytes.length) return broken(display, "is too large", isOwn);
   return parseConfig(opened.bytes, { file: display, isInSource: isOwn || isInside(root, named) });
@@ -93,15 +96,23 @@ export async function parseConfig(
   const [document] = documents;
   const all = [...faults, ...documents.flatMap((each) => each.faults), ...(documents[1] ? [second(documents[1])] : [])];
   if (all.length > 0)
-    return { ...NONE, ...origin, diagnostics: all.map((each) => inFile(origin.file, each, positionAt(each.offset))) };
-  if (document === undefined || document.value === null) return { ...NONE, ...origin };
+    return {
+      ...noConfig,
+      ...origin,
+      diagnostics: all.map((each) => inFile(origin.file, each, positionAt(each.offset))),
+    };
+  if (document === undefined || document.value === null) return { ...noConfig, ...origin };
   const locate = locator(document, positionAt);
-  const diagnostics = validateConfig(document.value).map((each) => {
+  const invalid = validateConfig(document.value).map((each) => {
     return inFile(origin.file, worded(each), locate(each.pointer, aboutOf(each)));
   });
+  const unsupported = unsupportedKeys(document.value).map((key) => {
+    return inFile(origin.file, notSupported(key), locate(`/${key}`, "key"));
+  });
+  const diagnostics = [...invalid, ...unsupported];
   if (diagnostics.some(({ severity }) => severity === "error") || !isObject(document.value))
-    return { ...NONE, ...origin, diagnostics };
-  return { ...NONE, ...origin, ...split(document.value), diagnostics };
+    return { ...noConfig, ...origin, diagnostics };
+  return { ...noConfig, ...origin, ...split(document.value, origin), diagnostics };
 }
 
 // A mounted ConfigMap is a link; outside the source links are the operator's own.
@@ -118,7 +129,7 @@ function operatorFile(path: string): string {
 
 function broken(file: string, what: string, isInSource: boolean): ConfigFile {
   return {
-    ...NONE,
+    ...noConfig,
     file,
     isInSource,
     diagnostics: [fileDiagnostic("error", "configuration", file, `the configuration ${what}`)],
@@ -129,18 +140,38 @@ function second({ offset }: ParsedDocument) {
   return fault(offset, "too-many-documents", "a second document in the configuration", "Keep one.");
 }
 
-function split(value: JsonObject): Pick<ConfigFile, "repository" | "operator" | "operatorKeys"> {
+function split(
+  value: JsonObject,
+  { isInSource }: Pick<ConfigFile, "isInSource">,
+): Pick<ConfigFile, "repository" | "operator" | "operatorKeys"> {
   const given = Object.entries(value).filter(([, field]) => field !== null);
-  const operator = given.filter(([key]) => classOf(key) === "operator");
-  const repository = given.filter(([key]) => classOf(key) === "repository");
   // The schema has just said that the fields have these types.
+  const isLooser = isInSource && isLooserThanDefault((value as HoldfastConfig).guards ?? {});
+  const isOperators = (key: string): boolean => classOf(key) === "operator" || (key === "guards" && isLooser);
+  const operator = given.filter(([key]) => isOperators(key));
+  const repository = given.filter(([key]) => !isOperators(key));
   return {
     repository: Object.fromEntries(repository) as RepositoryConfig,
     operator: Object.fromEntries(operator) as OperatorConfig,
-    operatorKeys: operator.map(([key]) => key),
+    operatorKeys: operator.map(([key]) => (key === "guards" ? "looser guards" : key)),
   };
 }
 
 function classOf(key: string): string | undefined {
   return schemaFor("config")?.properties?.[key]?.["x-class"];
+}
+
+function unsupportedKeys(value: Json): readonly string[] {
+  if (!isObject(value)) return [];
+  const properties = schemaFor("config")?.properties ?? {};
+  return Object.keys(value).filter((key) => value[key] !== null && properties[key]?.["x-supported"] === false);
+}
+
+function notSupported(key: string): Omit<Fault, "offset"> {
+  return {
+    severity: "error",
+    code: "not-supported",
+    summary: `\`${key}\` is not supported yet`,
+    detail: "Leave it out.",
+  };
 }

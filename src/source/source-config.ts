@@ -1,6 +1,7 @@
+import { join, resolve } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { readFileAt } from "./commit.ts";
-import { type ConfigFile, parseConfig, type RepositoryConfig, readConfig } from "./config.ts";
+import { type ConfigFile, noConfig, parseConfig, type RepositoryConfig, readConfig } from "./config.ts";
 import { defaultLimits } from "./limits.ts";
 import type { Repository } from "./repository.ts";
 import { CONFIG_NAME } from "./root.ts";
@@ -21,25 +22,46 @@ export type SourceConfigOptions = {
 
 /** The configuration of one revision. */
 export type SourceConfig = {
-  /** The files that it comes from: the source's own, and the operator's. */
+  /** The files of the checkout and of the operator that it comes from, the operator's last. */
   readonly files: readonly ConfigFile[];
-  /** The keys that a pull request may change. */
+  /** Whether the revision has a configuration of its own. */
+  readonly isPresent: boolean;
+  /** The keys that a pull request may change, each replaced as a whole by the operator's value. */
   readonly repository: RepositoryConfig;
   /** What is wrong with it. */
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Reads the configuration of a source. */
-export async function readSourceConfig(
-  { root, cwd, repository, configFile, base }: SourceConfigOptions,
-  stop: { readonly signal: AbortSignal },
-): Promise<SourceConfig> {
-  const own = await readConfig({ root, cwd, file: configFile });
-  if (base === null) return { files: [own], repository: own.repository, diagnostics: own.diagnostics };
-  // A pull request must not decide by what rules it is looked at.
-  const path = CONFIG_NAME;
-  const file = await readFileAt({ root, cwd, repository, limits: defaultLimits, ref: base.ref, path }, stop);
-  const isInSource = true;
-  const before = file && (await parseConfig(file.bytes(), { file: `${base.ref}:${path}`, isInSource }));
-  return { files: [own], repository: before?.repository ?? {}, diagnostics: before?.diagnostics ?? [] };
+type Stop = { readonly signal: AbortSignal };
+
+/** Reads the configuration of a source: its own, and the operator's. */
+export async function readSourceConfig(options: SourceConfigOptions, stop: Stop): Promise<SourceConfig> {
+  const { root, cwd, configFile, base } = options;
+  const own = await readConfig({ root, cwd });
+  const isOther = configFile !== undefined && resolve(cwd, configFile) !== join(root, CONFIG_NAME);
+  const operators = isOther ? [await readConfig({ root, cwd, file: configFile })] : [];
+  const atBase = base === null ? null : await readConfigAt(base.ref, options, stop);
+  return {
+    files: [own, ...operators],
+    isPresent: (base?.use === "instead" && atBase !== null ? atBase : own).file !== null,
+    repository: {
+      // A pull request must not decide by what rules it is looked at.
+      ...(atBase ?? own).repository,
+      ...guardsOf(own),
+      ...operators.map((file) => ({ ...file.repository, ...guardsOf(file) }))[0],
+    },
+    diagnostics: [own, ...operators, ...(atBase === null ? [] : [atBase])].flatMap((file) => file.diagnostics),
+  };
+}
+
+// Looser guards are the operator's word, once they are accepted as such.
+function guardsOf({ operator: { guards } }: ConfigFile): Pick<RepositoryConfig, "guards"> {
+  return guards === undefined ? {} : { guards };
+}
+
+async function readConfigAt(ref: string, options: SourceConfigOptions, stop: Stop): Promise<ConfigFile> {
+  const { root, cwd, repository } = options;
+  const file = await readFileAt({ root, cwd, repository, limits: defaultLimits, ref, path: CONFIG_NAME }, stop);
+  if (file === null) return noConfig;
+  return parseConfig(file.bytes(), { file: `${ref}:${CONFIG_NAME}`, isInSource: true });
 }

@@ -16,6 +16,8 @@ export type RememberedFacts = {
   readonly honoursKeys?: boolean;
   /** The id of the subject that the control plane takes us for. */
   readonly subject?: string | null;
+  /** Whether the source that was applied last had a configuration. */
+  readonly configured?: boolean;
   /** The last lease that a run of ours had here. */
   readonly lease?: NumberedLease | null;
 };

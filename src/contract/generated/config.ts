@@ -7,11 +7,11 @@ type Immutable<T> = T extends readonly (infer Item)[]
     : T;
 
 /**
- * Configuration of Holdfast: `holdfast.yaml` at the top of a source, or the file that `--config` names
+ * Configuration of Holdfast: `holdfast.yaml` at the top of a source, and the file that `--config` names, whose keys replace those of the source
  */
 interface MutableHoldfastConfig {
 /**
- * Folders and files, relative to this file, that manifests are read from; everything below it without this key
+ * Folders and files, relative to the source, that manifests are read from; the whole source without this key
  */
 paths?: (string[] | null)
 /**
@@ -48,7 +48,7 @@ external?: (string[] | null)
  */
 unknownFields?: (("refuse" | "warn") | null)
 /**
- * When a source or a control plane is not acted on, because it has shrunk more than a person would do on purpose
+ * When a source or a control plane is not acted on, because it has shrunk more than a person would do on purpose; in the source they may only be stricter than the default ones
  */
 guards?: ({
 /**
@@ -93,15 +93,15 @@ state?: (string | null)
  */
 sinks?: (string[] | null)
 /**
- * Who is told about passes
+ * Who is told about passes (not supported yet)
  */
 notifications?: (JsonObject[] | null)
 /**
- * Repositories that a daemon follows
+ * Repositories that a daemon follows (not supported yet)
  */
 sources?: (JsonObject[] | null)
 /**
- * Pairs of a source and a server
+ * Pairs of a source and a server (not supported yet)
  */
 targets?: (JsonObject[] | null)
 /**
@@ -110,5 +110,5 @@ targets?: (JsonObject[] | null)
 modelVersionWrite?: (("put" | "post") | null)
 }
 
-/** Configuration of Holdfast: `holdfast.yaml` at the top of a source, or the file that `--config` names. */
+/** Configuration of Holdfast: `holdfast.yaml` at the top of a source, and the file that `--config` names, whose keys replace those of the source. */
 export type HoldfastConfig = Immutable<MutableHoldfastConfig>;

@@ -103,9 +103,9 @@ describe("operator keys in the source's own configuration", () => {
   });
 
   test("S41 that are too long to be read are refused without a question", async () => {
-    const { at, read } = await scene(`${config}notifications: [{url: ${"x".repeat(5000)}}]\n`);
+    const { at, read } = await scene(`${config}tokenFile: ${"x".repeat(4000)}\n`);
     const person = at(["y"]);
-    await expect(read(person)).rejects.toThrow("`notifications` is too long to be confirmed");
+    await expect(read(person)).rejects.toThrow("`tokenFile` is too long to be confirmed");
     expect(person.stderr()).toBe("");
   });
 });

@@ -18,7 +18,14 @@ async function targetWith(files: { readonly [file: string]: string }) {
   onTestFinished(() => target[Symbol.asyncDispose]());
   const events: PassEvent[] = [];
   const context = { ...terminal, tell: (event: PassEvent): void => void events.push(event) };
-  const apply = { is: "apply", approve: null, leader: null, hurry: terminal.signal, onLeft: () => {} } as const;
+  const apply = {
+    is: "apply",
+    approve: null,
+    lastGood: null,
+    leader: null,
+    hurry: terminal.signal,
+    onLeft: () => {},
+  } as const;
   return {
     plane,
     events,

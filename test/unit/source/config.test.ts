@@ -120,6 +120,24 @@ describe("the configuration", () => {
     expect(await readConfig({ root: source, cwd: root, file: "source/ops.yaml" })).toMatchObject({ isInSource: true });
   });
 
+  test("takes guards that are looser than the default ones for the operator's, and stricter ones for anybody's", async () => {
+    const root = await folderOf({ "ops.yaml": "" });
+    const read = async (guards: string) => {
+      write(root, { "holdfast.yaml": `guards: ${guards}\n` });
+      const { repository, operator, operatorKeys } = await readConfig({ root, cwd: root });
+      return { repository: repository.guards, operator: operator.guards, operatorKeys };
+    };
+    for (const looser of ["{shrinkFrom: 11}", "{shrinkShare: 0.69}", "{shrinkFrom: 5, shrinkShare: 0}"]) {
+      expect(await read(looser)).toMatchObject({ repository: undefined, operatorKeys: ["looser guards"] });
+    }
+    for (const stricter of ["{shrinkFrom: 1}", "{shrinkShare: 0.7}", "{shrinkFrom: 10, shrinkShare: 1}", "{}"]) {
+      expect(await read(stricter)).toMatchObject({ operator: undefined, operatorKeys: [] });
+    }
+    const outside = await folderOf({ "ops.yaml": "guards: {shrinkShare: 0}\n" });
+    const { repository } = await readConfig({ root, cwd: root, file: join(outside, "ops.yaml") });
+    expect(repository.guards).toEqual({ shrinkShare: 0 });
+  });
+
   test("of a base commit is read from its bytes", async () => {
     const config = await parseConfig(Buffer.from("paths: [base]\n"), { file: "holdfast.yaml", isInSource: true });
     expect(config.repository).toEqual({ paths: ["base"] });

@@ -1,0 +1,56 @@
+import { HoldfastError } from "../core/errors.ts";
+import { emptyGuard, shrinkGuard } from "../core/guard.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { ServerMemory } from "./memory.ts";
+import type { DesiredRead } from "./read-desired.ts";
+import type { Rules } from "./target.ts";
+
+/** Refuses to act on a source that has lost too much, unless the operator says that it is meant. */
+export function requireUnshrunk(
+  memory: ServerMemory,
+  recorded: ReadonlyMap<Identity, unknown>,
+  declared: ReadonlySet<Identity>,
+  { allowShrink, guards }: Rules,
+): void {
+  if (allowShrink) {
+    memory.released = new Set([...recorded.keys()].filter((identity) => !declared.has(identity)));
+    return;
+  }
+  const shrunk = shrinkGuard(countedOf(memory, recorded, declared), declared, guards);
+  if (shrunk !== null) throw refused(shrunk);
+}
+
+/** Refuses to plan a source that has lost everything, unless the operator says that it is meant. */
+export function requireUnemptied(
+  memory: ServerMemory,
+  recorded: ReadonlyMap<Identity, unknown>,
+  declared: ReadonlySet<Identity>,
+  { allowShrink }: Rules,
+): void {
+  if (allowShrink || declared.size > 0) return;
+  const emptied = emptyGuard(countedOf(memory, recorded, declared), declared);
+  if (emptied !== null) throw refused(emptied);
+}
+
+/** Refuses a source that has lost its configuration, unless the operator says that it is meant. */
+export function requireConfiguration(
+  { configured }: ServerMemory,
+  { isConfigured, rules }: Pick<DesiredRead, "isConfigured" | "rules">,
+): void {
+  if (!configured || isConfigured || rules.allowShrink) return;
+  throw refused("the source has no holdfast.yaml any more, and without it other rules would hold");
+}
+
+function countedOf(
+  { released }: ServerMemory,
+  recorded: ReadonlyMap<Identity, unknown>,
+  declared: ReadonlySet<Identity>,
+): readonly Identity[] {
+  return [...recorded.keys()].filter((identity) => declared.has(identity) || !released.has(identity));
+}
+
+function refused(why: string): HoldfastError {
+  return new HoldfastError("refused", why, {
+    hint: "nothing is written until it is whole again; if that is meant, run with --allow-shrink",
+  });
+}
