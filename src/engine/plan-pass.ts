@@ -1,8 +1,9 @@
-import { compareText } from "../core/diagnostic.ts";
+import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import type { PlanEvent } from "../core/events.ts";
 import { withServerSide } from "../core/server-side.ts";
-import { type Look, type Looking, look, unmanaged } from "./look.ts";
+import { type Desired, type Look, type Looking, look, unmanaged } from "./look.ts";
 import { lookingIn, type Pass } from "./pass.ts";
+import { requireUnemptied } from "./source-guard.ts";
 
 /** A pass that plans and writes nothing. */
 export type PlanMode = {
@@ -16,10 +17,12 @@ export type PlanMode = {
 /** Plans what an apply would do. */
 export async function planPass(pass: Pass, { showServer, showUnmanaged }: PlanMode): Promise<PlanEvent> {
   const recorded = await pass.connection.session.recorded();
+  const { desired, rules } = pass.read;
+  requireUnemptied(pass.connection.session.memory, recorded, desired.declared, rules);
   const looking = lookingIn(pass, recorded, { records: false });
   // What the plan leaves out is shown of every row, so every row has to be read.
   const looked = await look(
-    pass.read.desired,
+    withWarning(desired),
     showServer || showUnmanaged ? { ...looking, remembrance: null } : looking,
   );
   return {
@@ -27,6 +30,21 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged }: PlanMo
     withServerSide: showServer ? serverSide(looked, looking) : null,
     unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
   };
+}
+
+// Whoever reads the plan alone should see that it says nothing of a source.
+function withWarning(desired: Desired): Desired {
+  if (desired.declared.size > 0) return desired;
+  const warning: Diagnostic = {
+    severity: "warning",
+    code: "empty-source",
+    summary: "the source declares nothing",
+    detail: null,
+    file: null,
+    line: null,
+    column: null,
+  };
+  return { ...desired, diagnostics: [...desired.diagnostics, warning] };
 }
 
 /** What there is to report of a plan. */
