@@ -8,6 +8,7 @@ import { tokensText } from "../render/tokens.ts";
 import { createApproval } from "./approval.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
+import { refuseSource } from "./failure-report.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { isInteractive, writeResult } from "./terminal.ts";
@@ -33,7 +34,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
     terminal.stderr.write("nothing was written\n");
     return 0;
   }
-  if (end.what !== "applied") return exitCodes.invalid;
+  if (end.what !== "applied") return refuseSource(end, invocation);
   await report(end, invocation, view);
   // What was done is told first; that the run was cut short then decides the exit code.
   terminal.stopping.throwIfAborted();

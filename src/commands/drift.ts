@@ -3,6 +3,7 @@ import { reconcile } from "../engine/reconcile.ts";
 import { driftReport } from "../render/pass-report.ts";
 import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
+import { refuseSource } from "./failure-report.ts";
 import { startLean } from "./lean-heap.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
@@ -16,7 +17,7 @@ export async function run(invocation: InvocationOf<typeof drift>): Promise<numbe
   await using target = await openTarget(invocation, { reading: true, base: "instead" });
   const tell = reportPass(invocation, view, { onRead: startLean });
   const end = await reconcile(target, { is: "drift" }, { ...terminal, tell });
-  if (end.what !== "drifted") return exitCodes.invalid;
+  if (end.what !== "drifted") return refuseSource(end, invocation);
   showErrors(end.report.diagnostics, invocation, view);
   await writeResult(terminal, driftReport(end, flags.base ?? null, view));
   if (!end.report.complete) return exitCodes.error;

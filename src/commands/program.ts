@@ -9,6 +9,7 @@ import { revoke } from "./declarations/revoke.ts";
 import { serve } from "./declarations/serve.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
+import { reportFailure } from "./failure-report.ts";
 import type { Flags } from "./flags.ts";
 import { addFlags, readEnvironment } from "./options.ts";
 import { endAfter, type Terminal } from "./terminal.ts";
@@ -51,7 +52,13 @@ function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode:
       const flags = command.opts<Flags>();
       endAfter(flags.timeout, terminal);
       const { run } = await entry.load();
-      done(await run({ args: command.args, flags, terminal }));
+      const invocation = { args: command.args, flags, terminal };
+      try {
+        done(await run(invocation));
+      } catch (error) {
+        await reportFailure(error, invocation);
+        throw error;
+      }
     });
   return command;
 }

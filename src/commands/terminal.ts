@@ -55,9 +55,17 @@ export async function confirm(question: string, { stdin, stderr, stopping }: Ter
   }
 }
 
+const answered = new WeakSet<Writable>();
+
+/** Whether a result was written to stdout. */
+export function hasResult({ stdout }: Pick<Terminal, "stdout">): boolean {
+  return answered.has(stdout);
+}
+
 /** Writes a result to stdout and waits until it is handed over, so that a pipe gets all of it. */
 export async function writeResult({ stdout }: Terminal, text: string): Promise<void> {
   if (text === "") return;
+  answered.add(stdout);
   await new Promise<void>((resolve, reject) => {
     stdout.write(text, (error) => {
       // A reader that has seen enough (`| head`) is no failure of ours.
