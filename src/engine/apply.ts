@@ -1,6 +1,5 @@
 import { ClientError } from "../client/failure.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
-import { rolloutState } from "../contract/rollout.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Decision } from "../core/decide.ts";
 import type { ProgressEvent } from "../core/events.ts";
@@ -13,7 +12,7 @@ import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Step, writes } from "../core/plan.ts";
 import type { Planned } from "../core/planner.ts";
 import { opened, type Recorded, type RecordedHead, saysExactly, saysTheSame } from "../core/recorded.ts";
-import { type ApplyReport, type RolloutResult, summariseOutcomes } from "../core/report.ts";
+import { type ApplyReport, summariseOutcomes } from "../core/report.ts";
 import { StoreError, storeFault } from "../store/store-error.ts";
 import { announced } from "./announce.ts";
 import { type Ended, endedFrom, held, skipped, untouched } from "./ended.ts";
@@ -21,8 +20,8 @@ import { ended, type Job, receiptOf, type WritingContext, type Written } from ".
 import { carries } from "./judge.ts";
 import { placeOf } from "./place.ts";
 import { receiptFrom } from "./receipt.ts";
-import { followRollout } from "./rollout.ts";
 import { schedule, type Task } from "./schedule.ts";
+import { rolloutOf } from "./step-rollout.ts";
 import { turns } from "./turns.ts";
 import { write } from "./write.ts";
 
@@ -206,46 +205,6 @@ async function follow(step: Step, written: Written, end: Ended, on: Running): Pr
   const outcome = { ...end.outcome, rollout };
   on.onProgress({ what: "finished", step, outcome, place: placeOf(outcome, on.manifests) });
   return { ...end, outcome };
-}
-
-async function rolloutOf(step: Step, written: Written, on: Running): Promise<RolloutResult> {
-  if (!on.kindOf(step.kind)?.rollsOut || written.state !== "done") return null;
-  const { row } = written;
-  const now = rolloutState(row.status);
-  if (now !== "progressing" || !on.wait) return now;
-  if (!row.id || !row.stamp) return null;
-  const ending = followRollout(
-    on.reader,
-    { applicationId: row.id, deploymentId: row.stamp },
-    {
-      timeoutMs: on.rolloutTimeoutMs,
-      onStatus: (status) => on.onProgress({ what: "rollout", step, status }),
-      signal: on.stopping,
-    },
-  ).catch((error: unknown): RolloutResult => {
-    if (on.stopping.aborted || error instanceof ClientError) return "progressing";
-    throw error;
-  });
-  on.rollouts.open += 1;
-  const isOver = await endsBefore(ending, on.hurry).finally(() => {
-    on.rollouts.open -= 1;
-  });
-  if (isOver) return ending;
-  const { identity } = step;
-  on.onLeft(ending.then((rollout) => on.onProgress({ what: "rolled-out", identity, rollout })));
-  return "progressing";
-}
-
-async function endsBefore(ending: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
-  const { promise: aborted, resolve } = Promise.withResolvers<boolean>();
-  const leave = (): void => resolve(false);
-  signal.addEventListener("abort", leave);
-  if (signal.aborted) leave();
-  try {
-    return await Promise.race([ending.then(() => true), aborted]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-  }
 }
 
 // A refused identity or a lost lease will refuse every other write too, what another writer does would be done twice, and

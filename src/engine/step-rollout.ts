@@ -1,0 +1,61 @@
+import { ClientError } from "../client/failure.ts";
+import { rolloutState } from "../contract/rollout.ts";
+import type { ProgressEvent } from "../core/events.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Step } from "../core/plan.ts";
+import type { RolloutResult } from "../core/report.ts";
+import type { WritingContext, Written } from "./job.ts";
+import { followRollout } from "./rollout.ts";
+
+/** What following the rollouts of steps needs of its surroundings. */
+export type StepRolloutContext = Pick<WritingContext, "reader" | "rolloutTimeoutMs" | "stopping" | "hurry"> & {
+  readonly kindOf: (type: string) => Kind | undefined;
+  /** Follow rollouts to their end. */
+  readonly wait: boolean;
+  readonly onProgress: (progress: ProgressEvent) => void;
+  /** Told of work that goes on when the apply is over: the rollouts that it did not wait for. */
+  readonly onLeft: (work: Promise<void>) => void;
+  /** How many are being waited for. */
+  readonly rollouts: { open: number };
+};
+
+/** How the rollout of a step has ended, as far as it is waited for; null where it starts none. */
+export async function rolloutOf(step: Step, written: Written, on: StepRolloutContext): Promise<RolloutResult> {
+  if (!on.kindOf(step.kind)?.rollsOut || written.state !== "done") return null;
+  const { row } = written;
+  const now = rolloutState(row.status);
+  if (now !== "progressing" || !on.wait) return now;
+  if (!row.id || !row.stamp) return null;
+  const ending = followRollout(
+    on.reader,
+    { applicationId: row.id, deploymentId: row.stamp },
+    {
+      timeoutMs: on.rolloutTimeoutMs,
+      onStatus: (status) => on.onProgress({ what: "rollout", step, status }),
+      signal: on.stopping,
+    },
+  ).catch((error: unknown): RolloutResult => {
+    if (on.stopping.aborted || error instanceof ClientError) return "progressing";
+    throw error;
+  });
+  on.rollouts.open += 1;
+  const isOver = await endsBefore(ending, on.hurry).finally(() => {
+    on.rollouts.open -= 1;
+  });
+  if (isOver) return ending;
+  const { identity } = step;
+  on.onLeft(ending.then((rollout) => on.onProgress({ what: "rolled-out", identity, rollout })));
+  return "progressing";
+}
+
+async function endsBefore(ending: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  const { promise: aborted, resolve } = Promise.withResolvers<boolean>();
+  const leave = (): void => resolve(false);
+  signal.addEventListener("abort", leave);
+  if (signal.aborted) leave();
+  try {
+    return await Promise.race([ending.then(() => true), aborted]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}
