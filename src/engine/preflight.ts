@@ -1,0 +1,81 @@
+import type { RouteProbe } from "../client/route-probe.ts";
+import type { Rehearsal } from "../core/decide.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Identity } from "../core/manifest.ts";
+import { writes } from "../core/plan.ts";
+import type { Placed, Planned } from "../core/planner.ts";
+import type { ServerMemory } from "./memory.ts";
+import { isLocal, unreadableDiagnostic } from "./observe.ts";
+import type { Rehearse, Rehearsed } from "./rehearse.ts";
+
+/** What dry runs need of their surroundings. */
+export type Preflight = {
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly memory: ServerMemory;
+  readonly probeRoute: RouteProbe;
+  readonly signal: AbortSignal;
+  /** Takes what the dry runs left open. */
+  readonly unclear: Diagnostic[];
+};
+
+/**
+ * Asks the server, by rehearsal, what it would make of manifests that seem to differ: its defaults and rewrites are no
+ * differences. The first manifest of a kind whose write is an extension also shows whether the server has it, or a probe of
+ * the route does, where there is no dry run.
+ */
+export async function preflight(
+  { plan, decisions }: Planned,
+  placed: readonly Placed[],
+  known: ReadonlyMap<Identity, Rehearsal>,
+  rehearse: Rehearse,
+  on: Preflight,
+): Promise<ReadonlyMap<Identity, Rehearsal>> {
+  const asked = new Map<Identity, Rehearsal>();
+  const creating = new Set(
+    plan.steps.filter(({ action }) => action === "create" || action === "ensure").map(({ identity }) => identity),
+  );
+  const probed = new Set<Kind>();
+  const isOpen = ({ manifest: { identity } }: Placed): boolean => decisions.has(identity) && !known.has(identity);
+  const jobs = placed.filter(isOpen).flatMap(({ manifest }) => {
+    const kind = on.kindOf(manifest.kind);
+    const action = decisions.get(manifest.identity)?.action;
+    if (kind === undefined || action === undefined) return [];
+    const settles = action === "update" && !manifest.references.some(({ identity }) => creating.has(identity));
+    const probes = writes({ action }) && isUncharted(kind, on.memory) && !probed.has(kind);
+    if (probes) probed.add(kind);
+    return settles || probes ? [{ kind, manifest, settles, probes }] : [];
+  });
+  await Promise.all(
+    jobs.map(async ({ kind, manifest, settles, probes }) => {
+      if (probes) await orPass(probe(kind, on), on);
+      const rehearsed = await orPass(rehearse(kind, manifest, on), on);
+      // A probe that is refused for what does not exist yet tells of the route alone.
+      if (settles && rehearsed.state !== "impossible") asked.set(manifest.identity, rehearsed);
+    }),
+  );
+  return asked;
+}
+
+// A dry run tells of the route too, where there is one.
+async function probe({ write: [first] }: Kind, on: Preflight): Promise<Rehearsed> {
+  if (first !== undefined && first.rehearsal === undefined) await on.probeRoute(first.operation, on);
+  return { state: "impossible" };
+}
+
+// Without the server's word on its defaults the schema's stand; the plan itself does not hang on it. Whether there is a
+// way to write decides what is planned.
+async function orPass(asking: Promise<Rehearsed>, { unclear }: Preflight): Promise<Rehearsed> {
+  return asking.catch((error: unknown) => {
+    if (!isLocal(error)) throw error;
+    const isNew = !unclear.some(({ summary }) => summary.includes(error.message));
+    if (error.reason === "route-unclear" && isNew) {
+      unclear.push(unreadableDiagnostic(error.operation, error, "the plan is not complete: this may not be writable"));
+    }
+    return { state: "impossible" };
+  });
+}
+
+function isUncharted({ write: [first] }: Kind, memory: ServerMemory): boolean {
+  return first !== undefined && !memory.knows(first.operation);
+}
