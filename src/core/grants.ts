@@ -1,3 +1,4 @@
+import { subjectResource } from "../model/references.ts";
 import type { Identity, Reference } from "./manifest.ts";
 
 /** The role assignments that manifests of many kinds carry. */
@@ -27,9 +28,9 @@ function reference(identity: Identity | null, pointer: string): readonly Referen
 }
 
 function subjectIdentity(subject: string): Identity | null {
-  const [, scheme, name = ""] = /^(team|virtualaccount):(.+)$/.exec(subject) ?? [];
-  if (scheme === "team") return teamIdentity(name);
-  return scheme === undefined ? null : `virtual-account/${name}`;
+  const resource = subjectResource(subject);
+  if (resource === null) return null;
+  return resource.kind === "team" ? teamIdentity(resource.key) : `${resource.kind}/${resource.key}`;
 }
 
 // Everyone is a team that exists always.

@@ -24,12 +24,16 @@ function named(kind: string, value: Json | undefined, pointer: string): readonly
   return typeof value === "string" ? [{ kind, key: value, pointer }] : [];
 }
 
-// Users are not resolved: they live in the identity provider.
 function subjectReference({ subject }: JsonObject, pointer: string): readonly ResourceReference[] {
-  if (typeof subject !== "string") return [];
-  const [kind, name = ""] = subject.split(":", 2);
-  if (kind === "team") return [{ kind: "team", key: name, pointer }];
-  return kind === "virtualaccount" ? [{ kind: "virtual-account", key: name, pointer }] : [];
+  const resource = typeof subject === "string" ? subjectResource(subject) : null;
+  return resource === null ? [] : [{ ...resource, pointer }];
+}
+
+/** The team or account that a role is given to; null for people, who live in the identity provider. */
+export function subjectResource(subject: string): { readonly kind: string; readonly key: string } | null {
+  const [scheme, key = ""] = subject.split(":", 2);
+  if (scheme === "team") return { kind: "team", key };
+  return scheme === "virtualaccount" ? { kind: "virtual-account", key } : null;
 }
 
 function permissionReference(
