@@ -1,0 +1,127 @@
+import type { Transaction } from "kysely";
+import type { JsonObject } from "../../../contract/json.ts";
+import type { Deployment } from "../../../contract/resources.ts";
+import { conflict } from "../../../http/refusal.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { type Context, timestamp } from "../../context.ts";
+import { recordEffect } from "../../database/audit.ts";
+import { type JsonText, toText } from "../../database/json-text.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { Handler } from "../../http/call.ts";
+import { storable } from "../../http/reply-size.ts";
+import { nameOf, requiredText } from "../../manifest/name.ts";
+import { rolloutOf } from "../../rollouts/advance.ts";
+import type { Trigger } from "../job-run/rows.ts";
+import { settleTrigger, triggerOnceDeployed } from "../job-run/trigger.ts";
+import { recordSecretUses } from "../secret-group/uses.ts";
+import {
+  cancelled,
+  madeDeployment,
+  newApplication,
+  type Planned,
+  plannedDeployment,
+  withDeployment,
+  withOutcome,
+  withProgress,
+} from "./deployment.ts";
+import { wellFormedApplication } from "./manifest.ts";
+import { completeManifest, findPlace, type Place } from "./place.ts";
+import { saveApplication, saveDeployment } from "./rows.ts";
+import type { KeptApplication } from "./tables.ts";
+import { deploymentText } from "./text.ts";
+
+/** Makes a new version of an application, and the application itself where it is new. */
+export const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
+  const { read } = context.store;
+  const manifest = wellFormedApplication(context, await completeManifest(read, principal, body));
+  if (body.dryRun === true) {
+    const { workspace, found } = await findPlace(read, principal, manifest, body, context);
+    const planned = plan(principal, manifest, { workspace, found }, context);
+    return { data: storable(rehearsal(planned, found?.application ?? null)) };
+  }
+  return context.store.write(async (transaction) => {
+    const place = await findPlace(transaction, principal, manifest, body, context);
+    const underWay = place.found?.underWay ?? null;
+    if (underWay !== null && body.forceDeploy !== true) {
+      throw conflict("deployment-in-progress", `the deployment ${underWay.fqn} is still in progress`);
+    }
+    const trigger = body.triggerOnDeploy === true ? principal : null;
+    const data = storable(await deploy(transaction, { principal, manifest, place, trigger }, context));
+    const resource = `${requiredText(manifest, "type")}/${place.workspace.fqn}/${nameOf(manifest)}`;
+    await recordEffect(transaction, context, { principal, operation: "putApp", resource });
+    return { data };
+  });
+};
+
+function plan({ subject }: Principal, manifest: JsonObject, { workspace, found }: Place, context: Context): Planned {
+  return plannedDeployment({
+    applicationId: found?.application.id ?? null,
+    applicationFqn: `${workspace.fqn}:${nameOf(manifest)}`,
+    version: (found?.application.lastVersion ?? 0) + 1,
+    manifest,
+    subject,
+    now: timestamp(context),
+    recommended: found?.application.recommendations ?? [],
+  });
+}
+
+type NewVersion = {
+  readonly principal: Principal;
+  readonly manifest: JsonObject;
+  readonly place: Place;
+  /** Who wants a job to run once it is deployed. */
+  readonly trigger: Trigger | null;
+};
+
+async function deploy(
+  transaction: Transaction<Tables>,
+  { principal, manifest, place, trigger }: NewVersion,
+  context: Context,
+): Promise<JsonText<Deployment>> {
+  const { newId, rollouts } = context;
+  const planned = plan(principal, manifest, place, context);
+  const now = planned.createdAt;
+  const before = place.found?.application ?? createApplication(principal, manifest, place, now, newId);
+  await cancelUnderWay(transaction, place, now, context);
+  const made = madeDeployment(planned, before.id, newId());
+  const begun = withProgress(made, [rollouts.begin(manifest)], now, newId);
+  const { progress, lookAt } = await rollouts.observe(rolloutOf(begun), context.now());
+  const deployment = withProgress(begun, progress, now, newId);
+  const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);
+  const deploymentJson = await saveDeployment(transaction, deployment, lookAt);
+  await recordSecretUses(transaction, deployment);
+  const applicationJson = await saveApplication(transaction, application);
+  if (trigger !== null) await triggerOnceDeployed(transaction, deployment, trigger);
+  await settleTrigger(transaction, deployment, context);
+  if (lookAt !== null) context.lookAt(lookAt);
+  return deploymentText(deploymentJson, applicationJson);
+}
+
+async function cancelUnderWay(
+  transaction: Transaction<Tables>,
+  { found }: Place,
+  now: string,
+  context: Context,
+): Promise<void> {
+  const underWay = found?.underWay ?? null;
+  if (underWay === null) return;
+  const deployment = withProgress(underWay, [cancelled], now, context.newId);
+  await saveDeployment(transaction, deployment, null);
+  await settleTrigger(transaction, deployment, context);
+}
+
+function createApplication(
+  { subject }: Principal,
+  manifest: JsonObject,
+  { workspace }: Place,
+  now: string,
+  newId: () => string,
+): KeptApplication {
+  const name = nameOf(manifest);
+  const fqn = `${workspace.fqn}:${name}`;
+  return newApplication({ id: newId(), fqn, name, type: requiredText(manifest, "type"), workspace, subject, now });
+}
+
+function rehearsal(planned: Planned, application: KeptApplication | null) {
+  return toText({ ...planned, application: application === null ? null : { ...application, deployment: null } });
+}

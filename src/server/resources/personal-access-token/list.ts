@@ -1,0 +1,55 @@
+import type { PersonalAccessToken } from "../../../contract/resources.ts";
+import { isTenantAdmin } from "../../auth/access.ts";
+import type { Context } from "../../context.ts";
+import { fromText, toText } from "../../database/json-text.ts";
+import { newestFirst, totalOf } from "../../database/page.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { Handler } from "../../http/call.ts";
+import { endOfDay } from "../virtual-account/expiry.ts";
+import { findOwner, liveTokens, subjectOf } from "./rows.ts";
+
+/** Lists tokens, and never what they are. */
+export const listPersonalAccessTokens: Handler<"listPersonalAccessTokens"> = async (call, context) => {
+  const { read } = context.store;
+  const { subject } = call.query;
+  const wanted = [
+    ...(isTenantAdmin(call.principal) ? [] : [call.principal.subject]),
+    ...(subject === undefined ? [] : [await findOwner(read, subject)]),
+  ];
+  let rows = liveTokens(read, context.now());
+  for (const owner of wanted) {
+    rows = rows.where("p.owner_type", "=", owner?.subjectType ?? "").where("p.owner_id", "=", owner?.subjectId ?? "");
+  }
+  const listed = rows
+    .leftJoin("virtual_accounts as a", "a.id", "p.owner_id")
+    .select(["p.id", "p.json", "p.made_with", "p.last_used_at", "j.valid_until", "a.expires_on"]);
+  // Tokens are small: no page of them is too large.
+  const found = await newestFirst(listed, "p.", call.page).execute();
+  return { rows: found.map((row) => toText(shown(row, context))), total: await totalOf(rows, call.page, found.length) };
+};
+
+type Listed = Pick<Tables["personal_tokens"], "id" | "json" | "made_with" | "last_used_at"> & {
+  readonly valid_until: number | null;
+  readonly expires_on: string | null;
+};
+
+function shown(
+  { id, json, made_with, last_used_at, valid_until, expires_on }: Listed,
+  { tokenUses }: Pick<Context, "tokenUses">,
+): PersonalAccessToken {
+  const { name, createdAt } = fromText(json);
+  const ends = [valid_until, endOfDay(expires_on)].flatMap((end) => (end === null ? [] : [Number(end)]));
+  return {
+    id,
+    name,
+    subject: subjectOf(json),
+    createdAt,
+    createdWith: made_with,
+    lastUsedAt: momentOf(tokenUses.unkept(id) ?? last_used_at),
+    expiry: momentOf(ends.length === 0 ? null : Math.min(...ends)),
+  };
+}
+
+function momentOf(time: number | null): string | null {
+  return time === null ? null : new Date(Number(time)).toISOString();
+}
