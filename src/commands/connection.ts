@@ -25,7 +25,7 @@ export type ServerUse = {
 
 /** Connects with the chosen control plane when first asked to, starting the embedded one where that is chosen. */
 export function connector(invocation: Invocation, state: TargetState, use: ServerUse): TargetServer & AsyncDisposable {
-  // Now, so that a sink that there is not is refused before anything is read.
+  // Chosen here, so that an unknown sink is refused before anything is read.
   const sink = chosenSink(invocation, use.operator);
   const resources = new AsyncDisposableStack();
   let connecting: Promise<Connection> | null = null;

@@ -55,7 +55,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
       if (code === "locked" || (!hasWorked && REFUSED.includes(code))) throw error;
       onFailure(error);
     }
-    // What has changed there meanwhile was seen by nobody.
+    // Paths that are new were not watched while the pass ran.
     if (await watcher.follow(paths)) trigger.ring();
   };
   await loop(pass, { trigger, intervalMs, signal });

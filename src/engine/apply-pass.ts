@@ -8,7 +8,7 @@ import type { Applied } from "./apply.ts";
 import { type FollowOptions, follow, recoverPending } from "./follow.ts";
 import type { Leader } from "./leader.ts";
 import { type Look, look } from "./look.ts";
-import { lookingIn, type Pass, shapeOf } from "./pass.ts";
+import { type Pass, planContextIn, shapeOf } from "./pass.ts";
 import { placeOf } from "./place.ts";
 import { planEvent } from "./plan-pass.ts";
 import type { DesiredRead } from "./read-desired.ts";
@@ -42,7 +42,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   // It may have stood by for long: everything may have changed.
   if (writer === null) return { what: "superseded" };
   const session = { ...pass.connection.session, writer };
-  const { looked, recovered } = await lookFirst(pass, session, mode);
+  const { looked, recovered } = await planFirst(pass, session, mode);
   const hasLease = mode.leader.hasLease();
   tellOtherWriters(looked, pass, hasLease);
   const applied = await follow(looked, session, { ...followOptions(pass, mode), recovered, hasLease });
@@ -52,7 +52,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
 // Where nothing is to be written no lease is taken.
 async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   const { session } = pass.connection;
-  const { looked, recovered, lookAgain } = await lookFirst(pass, session, mode);
+  const { looked, recovered, planAgain } = await planFirst(pass, session, mode);
   if (mode.approve !== null && !(await mode.approve(planEvent(looked)))) return { what: "declined" };
   const following = { ...followOptions(pass, mode), recovered };
   if (!looked.plan.steps.some(writes)) {
@@ -63,8 +63,8 @@ async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   }
   await using turn = await takeWriteTurn(pass.connection, pass.read, pass.context);
   const { writer, hasLease } = turn;
-  const current = turn.mustLookAgain ? await lookAgain() : looked;
-  if (turn.mustLookAgain && mode.approve !== null && !(await mode.approve(planEvent(current))))
+  const current = turn.mustPlanAgain ? await planAgain() : looked;
+  if (turn.mustPlanAgain && mode.approve !== null && !(await mode.approve(planEvent(current))))
     return { what: "declined" };
   if (!hasLease) tellOtherWriters(current, pass, hasLease);
   const applied = await follow(current, { ...session, writer }, { ...following, hasLease });
@@ -74,19 +74,19 @@ async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
 type First = {
   readonly looked: Look;
   readonly recovered: readonly Recovered[];
-  readonly lookAgain: () => Promise<Look>;
+  readonly planAgain: () => Promise<Look>;
 };
 
 // What an earlier run was interrupted in is settled before anything is planned.
-async function lookFirst(pass: Pass, session: Session, mode: ApplyMode): Promise<First> {
+async function planFirst(pass: Pass, session: Session, mode: ApplyMode): Promise<First> {
   const { desired, rules } = pass.read;
   const recovered = await recoverPending(session, followOptions(pass, mode));
   const recorded = await session.recorded();
   requireUnshrunk(session.memory, recorded, desired.declared, rules);
   session.memory.configured = pass.read.isConfigured;
-  const looking = lookingIn(pass, recorded, { records: true });
-  const lookAgain = (): Promise<Look> => look(desired, looking);
-  return { looked: await lookAgain(), recovered, lookAgain };
+  const planning = planContextIn(pass, recorded, { records: true });
+  const planAgain = (): Promise<Look> => look(desired, planning);
+  return { looked: await planAgain(), recovered, planAgain };
 }
 
 function followOptions({ read: { rules }, context }: Pass, { hurry, onLeft }: ApplyMode): FollowOptions {

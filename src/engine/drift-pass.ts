@@ -1,13 +1,13 @@
 import { makeDrift } from "../core/drift.ts";
 import type { DriftEvent } from "../core/events.ts";
 import { driftInput, look } from "./look.ts";
-import { lookingIn, type Pass } from "./pass.ts";
+import { type Pass, planContextIn } from "./pass.ts";
 
 /** Tells what moved in live since it was recorded. */
 export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
   const { desired } = pass.read;
   const recorded = await pass.connection.session.recorded();
-  const looking = lookingIn(pass, recorded, { records: false });
+  const looking = planContextIn(pass, recorded, { records: false });
   const looked = await look(desired, looking);
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
   return {

@@ -33,7 +33,7 @@ export function shapeOf(type: string): Shape {
 }
 
 /** What reading live and planning need. */
-export function lookingIn(
+export function planContextIn(
   { connection: { session }, read: { rules }, context }: Pass,
   recorded: ReadonlyMap<Identity, RecordedHead>,
   { records }: Pick<Looking, "records">,

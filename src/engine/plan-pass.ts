@@ -2,7 +2,7 @@ import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import type { PlanEvent } from "../core/events.ts";
 import { withServerSide } from "../core/server-side.ts";
 import { type Desired, type Look, type Looking, look, unmanaged } from "./look.ts";
-import { lookingIn, type Pass } from "./pass.ts";
+import { type Pass, planContextIn } from "./pass.ts";
 import { requireUnemptied } from "./source-guard.ts";
 
 /** A pass that plans and writes nothing. */
@@ -19,7 +19,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged }: PlanMo
   const recorded = await pass.connection.session.recorded();
   const { desired, rules } = pass.read;
   requireUnemptied(pass.connection.session.memory, recorded, desired.declared, rules);
-  const looking = lookingIn(pass, recorded, { records: false });
+  const looking = planContextIn(pass, recorded, { records: false });
   // What the plan leaves out is shown of every row, so every row has to be read.
   const looked = await look(
     withWarning(desired),

@@ -69,7 +69,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
 
 type Read = Omit<Loaded, "toRemember">;
 
-// Made apart from the other, which holds everything that was read.
+// Made here, since a closure made beside the other one would keep everything that was read in memory.
 const isCached = (): void => undefined;
 
 async function settle(

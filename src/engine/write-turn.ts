@@ -9,8 +9,8 @@ import type { Connection } from "./target.ts";
 /** The right to write once. */
 export type WriteTurn = AsyncDisposable & {
   readonly writer: Writer;
-  /** Whether others may have written since live was read. */
-  readonly mustLookAgain: boolean;
+  /** Whether live has to be read again, because others may have written since. */
+  readonly mustPlanAgain: boolean;
   /** Whether a lease keeps other writers apart. */
   readonly hasLease: boolean;
 };
@@ -35,13 +35,13 @@ export async function takeWriteTurn(
   if (taken.state !== "held") {
     if (taken.state === "none") tell(noLease(session, options, taken.why));
     const { writer } = session;
-    return { writer, mustLookAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
+    return { writer, mustPlanAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
   }
   const { lease } = taken;
   const isOurs = session.memory.followsOurLease({ scope: lease.scope, number: lease.number() });
   return {
     writer: lease.writer,
-    mustLookAgain: taken.waited || !isOurs,
+    mustPlanAgain: taken.waited || !isOurs,
     hasLease: true,
     [Symbol.asyncDispose]: async () => {
       if (!lease.isLost()) session.memory.lease = { scope: lease.scope, number: lease.number() };
