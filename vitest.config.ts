@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Runs for an hour and more, so only where it is asked for: `npm run soak`. */
+/** Runs for twenty minutes and more, so only where it is asked for: `npm run soak`. */
 const soak = {
   test: {
     name: "soak",
