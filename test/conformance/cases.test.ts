@@ -8,6 +8,8 @@ const cases = [
   ...numbered("S", 10, 15),
   // Hostile checkouts and callers.
   ...numbered("S", 40, 51),
+  // Crashes, and a leader that sleeps.
+  ...numbered("F", 32, 34),
   ...numbered("F", 72, 84),
 ];
 
@@ -22,8 +24,11 @@ function namedIn(source: string): readonly string[] {
 }
 
 test("every case of bad and hostile input is named by a test", () => {
-  // The texts of the hostile files are titles too.
-  const files = globSync("test/{unit,conformance,e2e}/**/*.test.ts").concat("test/support/hostile.ts");
+  // The texts of the hostile files are titles too, and the sweeps have theirs beside them.
+  const files = globSync("test/{unit,conformance,e2e}/**/*.test.ts").concat(
+    "test/support/hostile.ts",
+    "test/soak/sweep-tests.ts",
+  );
   const named = new Set(files.flatMap((file) => namedIn(readFileSync(file, "utf8"))));
   expect(cases.filter((name) => !named.has(name))).toEqual([]);
 });
