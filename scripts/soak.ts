@@ -1,4 +1,5 @@
-// Runs the sweeps; with `--publish`, docs/reliability.md is written from their results.
+// Runs the sweeps; with `--publish`, docs/reliability.md is written from their results, and from those that the file
+// `SOAK_RESULTS` has of earlier runs, so that a run may be done in parts.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +9,7 @@ import { reliabilityPage } from "../test/soak/reliability-page.ts";
 const root = resolve(import.meta.dirname, "..");
 const isPublished = process.argv.includes("--publish");
 const folder = mkdtempSync(join(tmpdir(), "holdfast-soak-"));
-const results = join(folder, "results.jsonl");
+const results = process.env.SOAK_RESULTS ?? join(folder, "results.jsonl");
 try {
   const more = process.argv.slice(2).filter((argument) => argument !== "--publish");
   const args = ["node_modules/vitest/vitest.mjs", "run", "--project", "soak", "--disable-console-intercept", ...more];

@@ -14,8 +14,8 @@ export function reliabilityPage({ date, results }: SoakRun): string {
 
 # Reliability
 
-Sweeps kill, starve and mislead Holdfast at every step, and compare what it reports with the audit log of the control
-plane. These are the results of the run of ${date} (seed ${[...seeds].join(", ")}):
+Sweeps kill, starve and mislead Holdfast, and compare what it reports with the audit log of the control plane. A sweep
+draws some of its points, as many as the table says. These results are of ${date} (seed ${[...seeds].join(", ")}):
 
 ${table(
   ["sweep", "kill points", "faults", "random steps", "doubled", "lost", "wrongly reported"],

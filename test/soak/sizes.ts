@@ -16,7 +16,7 @@ const all = Number.POSITIVE_INFINITY;
 /** `short` is part of `npm cit` (where starts have tests of their own), `long` is `npm run soak`, and `SOAK=all npm run soak` leaves nothing out. */
 export const sizes = {
   short: { killPoints: 2, faults: 2, rounds: 1, stops: 1, commits: 1, schemas: 0, everyCall: all },
-  long: { killPoints: 40, faults: 100, rounds: 12, stops: all, commits: 12, schemas: 3, everyCall: 7 },
+  long: { killPoints: 24, faults: 60, rounds: 6, stops: 12, commits: 6, schemas: 2, everyCall: 7 },
   all: { killPoints: all, faults: all, rounds: 200, stops: all, commits: 400, schemas: all, everyCall: 1 },
 } as const satisfies { readonly [size: string]: Sizes };
 

@@ -26,14 +26,14 @@ export type SweepResult = Findings & {
 /** Every sweep, with what it does. */
 export const sweeps = {
   "first start and upgrades":
-    "a kill and a full disk at every system call on the databases, from each earlier schema, then the same command again",
-  "first start, small files": "a kill and a full disk at every system call that makes a file, then the same command",
+    "a kill and a full disk at system calls on the databases, from earlier schemas, then the same command again",
+  "first start, small files": "a kill and a full disk at system calls that make files, then the same command again",
   "kill points of an apply":
-    "SIGKILL at every request, effect and reply, and before every statement on the ledger, then the same command again",
+    "SIGKILL at a request, between its effect and its reply, after the reply, or before a statement on the ledger, then the same command again",
   "faults on every operation":
-    "each kind of fault on each operation of a first apply and of an update, then the same command without it",
+    "kinds of fault on the operations of a commit that creates and updates, then the same command without the fault",
   "two writers": "two state folders that apply the same commit at once to one control plane",
-  "stopped leaders": "SIGSTOP at every write until the lease has passed to another writer, then SIGCONT",
+  "stopped leaders": "SIGSTOP at a write until the lease has passed to another writer, then SIGCONT",
   "random steps": "commits, kills, faults and restarts of the control plane in a random order",
 } as const;
 
