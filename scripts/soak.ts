@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "holdfast-soak-"));
 const results = process.env.SOAK_RESULTS ?? join(folder, "results.jsonl");
 try {
   const more = process.argv.slice(2).filter((argument) => argument !== "--publish");
-  const args = ["node_modules/vitest/vitest.mjs", "run", "--project", "soak", "--disable-console-intercept", ...more];
+  const args = ["node_modules/vitest/vitest.mjs", "run", ...more, "--project", "soak", "--disable-console-intercept"];
   const { status } = spawnSync(process.execPath, args, {
     cwd: root,
     stdio: "inherit",
