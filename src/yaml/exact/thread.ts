@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { extname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { ParsedFile, ReadOptions } from "../document.ts";
 import { fault } from "../fault.ts";
-import { type PackedFile, unpack } from "./packed.ts";
-import type { Job } from "./worker.ts";
+import { unpack } from "./packed.ts";
+import type { Answer, Question } from "./worker.ts";
 
 /** What reading one file may cost. */
 export type Cost = {
@@ -23,60 +22,122 @@ const PATIENCE = 15;
 /** The part of the memory that holds what is alive for a moment only. */
 const YOUNG_SHARE = 1 / 4;
 
+/** Files that the worker has at a time, so that it never waits for the next one. */
+const AHEAD = 16;
+
 // The sources have the worker beside them, the bundle has it at its top under the same name.
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
+type Job = PromiseWithResolvers<ParsedFile> & { readonly bytes: Uint8Array; readonly options: ReadOptions };
+
 /**
- * Reads files in a thread of its own, one at a time, so that none can hold up the rest or take more than is allowed.
- * The thread starts when it is first needed, is replaced when a file was too much for it, and ends with its owner.
+ * Reads files with the exact reader in a thread of its own, one at a time, so that none can hold up the rest or take more than
+ * is allowed. The thread starts when it is first needed, is replaced when a file was too much for it, and ends with its owner.
  */
-export class ExactThread {
+export class ExactThread implements AsyncDisposable {
   readonly #most: Cost;
   readonly #ended = new AbortController();
+  readonly #waiting: Job[] = [];
+  /** The jobs that the worker has, the one that it works at first. */
+  #asked: readonly Job[] = [];
   #worker: Worker | null = null;
-  #turn: Promise<unknown> = Promise.resolve();
+  #isReady = false;
+  #isWatched = false;
+  /** Milliseconds of the processor's time that the worker had used when it answered last. */
+  #spentBefore = 0;
 
   constructor(most: Cost = mostCost) {
     this.#most = most;
   }
 
   /** Reads a file with the exact reader at hand; a file that costs too much has that as its fault. */
-  read(bytes: Uint8Array, options: ReadOptions): Promise<ParsedFile> {
-    const answer = this.#turn.then(() => this.#ask(bytes, options));
-    this.#turn = answer.catch(() => undefined);
-    return answer;
+  async read(bytes: Uint8Array, options: ReadOptions): Promise<ParsedFile> {
+    this.#ended.signal.throwIfAborted();
+    const job = { ...Promise.withResolvers<ParsedFile>(), bytes, options };
+    this.#waiting.push(job);
+    this.#ask();
+    return job.promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort();
-    await this.#stop();
-  }
-
-  async #ask(bytes: Uint8Array, options: ReadOptions): Promise<ParsedFile> {
-    this.#ended.signal.throwIfAborted();
-    const answer = await this.#answerOf({ bytes: new Uint8Array(bytes), options });
-    if (typeof answer === "object") return unpack(answer, bytes, options.limits);
-    await this.#stop();
-    return { text: "", faults: [REFUSED[answer]], documents: [] };
-  }
-
-  async #answerOf(job: Job): Promise<PackedFile | Refused> {
-    try {
-      this.#worker ??= await start(this.#most);
-    } catch (error) {
-      return refusedBy(error);
-    }
-    // Waiting for an answer is work; waiting for the next file must keep no process alive.
-    this.#worker.ref();
-    const answer = await answerOf(this.#worker, job, this.#most, { signal: this.#ended.signal });
-    this.#worker.unref();
-    return answer;
-  }
-
-  async #stop(): Promise<void> {
+    for (const { reject } of [...this.#asked, ...this.#waiting.splice(0)]) reject(this.#ended.signal.reason);
     const worker = this.#worker;
     this.#worker = null;
     await worker?.terminate();
+  }
+
+  #ask(): void {
+    const worker = this.#worker ?? this.#start();
+    if (!this.#isReady) return;
+    const next = this.#waiting.splice(0, AHEAD - this.#asked.length);
+    this.#asked = [...this.#asked, ...next];
+    for (const { bytes, options } of next) {
+      const question: Question = { bytes: new Uint8Array(bytes), options };
+      worker.postMessage(question, [question.bytes.buffer]);
+    }
+    // Waiting for an answer is work; waiting for the next file must keep no process alive.
+    if (this.#asked.length === 0) worker.unref();
+    else worker.ref();
+    // What is thrown is that the owner has ended, which who waits for an answer hears as well.
+    if (!this.#isWatched) this.#watch().catch(() => undefined);
+  }
+
+  #start(): Worker {
+    const { mebibytes } = this.#most;
+    const maxYoungGenerationSizeMb = Math.ceil(mebibytes * YOUNG_SHARE);
+    const maxOldGenerationSizeMb = mebibytes - maxYoungGenerationSizeMb;
+    const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb };
+    const worker = new Worker(WORKER, { env: {}, execArgv: [], resourceLimits });
+    this.#worker = worker;
+    this.#isReady = false;
+    worker.on("message", (answer: Answer) => {
+      if (this.#worker === worker) this.#hear(answer);
+    });
+    worker.on("error", (error) => this.#replace(worker, refusedBy(error)));
+    worker.on("exit", () => this.#replace(worker, "crash"));
+    return worker;
+  }
+
+  #hear({ file, spent }: Answer): void {
+    this.#spentBefore = spent;
+    this.#isReady = true;
+    const [job, ...others] = this.#asked;
+    this.#asked = others;
+    if (file !== null) job?.resolve(unpack(file, job.bytes, job.options.limits));
+    this.#ask();
+  }
+
+  // The job that it works at is the one that was too much for it.
+  #replace(worker: Worker, why: Refused): void {
+    if (this.#worker !== worker) return;
+    const [job = this.#waiting.shift(), ...others] = this.#asked;
+    this.#worker = null;
+    this.#asked = [];
+    this.#waiting.unshift(...others);
+    job?.resolve({ text: "", faults: [REFUSED[why]], documents: [] });
+    worker.terminate().catch(() => undefined);
+    if (this.#waiting.length > 0) this.#ask();
+  }
+
+  async #watch(): Promise<void> {
+    const { milliseconds } = this.#most;
+    const { signal } = this.#ended;
+    this.#isWatched = true;
+    try {
+      let [job] = this.#asked;
+      let [left, since] = [milliseconds, performance.now()];
+      for (let worker = this.#worker; job !== undefined && worker !== null; worker = this.#worker) {
+        if (left <= 0 || performance.now() - since > PATIENCE * milliseconds) return this.#replace(worker, "time");
+        await setTimeout(left, undefined, { signal, ref: false });
+        const spent = await spentBy(worker, since);
+        const [now] = this.#asked;
+        if (now !== job) [job, left, since] = [now, milliseconds, performance.now()];
+        else left = milliseconds - (spent - this.#spentBefore);
+      }
+    } finally {
+      this.#isWatched = false;
+    }
   }
 }
 
@@ -95,37 +156,6 @@ const REFUSED = {
 /** Why the thread has no answer to give. */
 type Refused = keyof typeof REFUSED;
 
-async function start({ mebibytes }: Cost): Promise<Worker> {
-  const maxYoungGenerationSizeMb = Math.ceil(mebibytes * YOUNG_SHARE);
-  const maxOldGenerationSizeMb = mebibytes - maxYoungGenerationSizeMb;
-  const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb };
-  const worker = new Worker(WORKER, { env: {}, execArgv: [], resourceLimits });
-  // Whoever waits for an answer hears of an error; without a listener of its own it would end the process besides.
-  worker.on("error", () => undefined);
-  await once(worker, "message");
-  return worker;
-}
-
-async function answerOf(
-  worker: Worker,
-  job: Job,
-  { milliseconds }: Cost,
-  { signal }: { signal: AbortSignal },
-): Promise<PackedFile | Refused> {
-  const done = new AbortController();
-  const stop = { signal: AbortSignal.any([signal, done.signal]) };
-  worker.postMessage(job, [job.bytes.buffer]);
-  try {
-    const answer = once(worker, "message", stop).then(([packed]: PackedFile[]) => packed);
-    return (await Promise.race([answer, overdue(worker, milliseconds, stop), gone(worker, stop)])) ?? "crash";
-  } catch (error) {
-    signal.throwIfAborted();
-    return refusedBy(error);
-  } finally {
-    done.abort();
-  }
-}
-
 // A string or a stack that grew too large is a RangeError.
 function refusedBy(error: unknown): Refused {
   if (error instanceof RangeError) return "memory";
@@ -133,25 +163,8 @@ function refusedBy(error: unknown): Refused {
   return isTooMuch ? "memory" : "crash";
 }
 
-// One that failed says so before it goes.
-async function gone(worker: Worker, stop: { signal: AbortSignal }): Promise<"crash"> {
-  await once(worker, "exit", stop);
-  return "crash";
-}
-
-async function overdue(worker: Worker, milliseconds: number, { signal }: { signal: AbortSignal }): Promise<"time"> {
-  const since = performance.now();
-  const before = spent(worker, since);
-  let left = milliseconds;
-  while (left > 0 && performance.now() - since < PATIENCE * milliseconds) {
-    await setTimeout(left, undefined, { signal });
-    left = milliseconds - ((await spent(worker, since)) - (await before));
-  }
-  return "time";
-}
-
 /** Milliseconds of the processor's time that a thread has used; by the clock where Node cannot tell. */
-async function spent(worker: Worker, since: number): Promise<number> {
+async function spentBy(worker: Worker, since: number): Promise<number> {
   try {
     const { user, system } = await worker.cpuUsage();
     return (user + system) / 1000;

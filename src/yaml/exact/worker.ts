@@ -1,3 +1,4 @@
+import { threadCpuUsage } from "node:process";
 import { parentPort } from "node:worker_threads";
 import type { ReadOptions } from "../document.ts";
 import { parseFile } from "../parse.ts";
@@ -5,13 +6,23 @@ import { type PackedFile, pack } from "./packed.ts";
 import { exactReader } from "./read.ts";
 
 /** One file to be read. */
-export type Job = { readonly bytes: Uint8Array<ArrayBuffer>; readonly options: ReadOptions };
+export type Question = { readonly bytes: Uint8Array<ArrayBuffer>; readonly options: ReadOptions };
 
-// That it is there, and then one answer to each job.
-const say = (answer: PackedFile | "ready") => parentPort?.postMessage(answer);
+/** What was read; null at first, which says that the worker is there. */
+export type Answer = {
+  readonly file: PackedFile | null;
+  /** Milliseconds of the processor's time that the worker has used so far. */
+  readonly spent: number;
+};
 
-parentPort?.on("message", ({ bytes, options }: Job) => {
+function say(file: PackedFile | null): void {
+  const { user, system } = threadCpuUsage();
+  const answer: Answer = { file, spent: (user + system) / 1000 };
+  parentPort?.postMessage(answer);
+}
+
+parentPort?.on("message", ({ bytes, options }: Question) => {
   const parsed = parseFile(bytes, options, exactReader);
   say(parsed === null ? { faults: [], documents: [] } : pack(parsed, options.limits));
 });
-say("ready");
+say(null);
