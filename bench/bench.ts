@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isObject } from "../src/contract/json.ts";
 import { type Program, run } from "./child.ts";
-import { corpus, writeCorpus } from "./corpus/corpus.ts";
+import { corpus, withFault, writeCorpus } from "./corpus/corpus.ts";
 import { buildFloors, type Floors } from "./floor.ts";
 import { alternate, type Measured, type Pair } from "./pairs.ts";
 import { far, type Plane, singleReads, startPlane } from "./plane.ts";
@@ -15,6 +15,8 @@ export type Size = { readonly count: number; readonly pairs: number; readonly co
 export type Results = {
   readonly startUp: Measured;
   readonly validate: Measured;
+  /** One fault in each file, against none. */
+  readonly faulty: Measured;
   /** Null for more manifests than its goal is set for. */
   readonly applies: { readonly near: Measured; readonly far: Measured } | null;
   readonly coldPlan: Measured;
@@ -54,6 +56,7 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
     const smallPlan = await measure(`plan of ${SMALL}, cold`, await smallPlanPair(work, { planes, floors, size }));
     const startUp = await measure("validate of one file, against node -e 0", startUpPair(work));
     const validate = await measure("validate, cold", validatePair(place));
+    const faulty = await measure("validate, one fault in each file", faultyPair(work, place));
     const applying = { source, bodies, size, planes, floors };
     const applies = size.count > GOALS ? null : await measureApplies(work, applying, measure);
 
@@ -72,7 +75,7 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
       "plan, warm, with the documented operations alone",
       documentedPlanPair(plane, { ...place, state, reads, size }),
     );
-    return { startUp, validate, applies, coldPlan, warmPlan, documentedPlan, smallPlan };
+    return { startUp, validate, faulty, applies, coldPlan, warmPlan, documentedPlan, smallPlan };
   } finally {
     await Promise.all(planes.map(({ stop }) => stop()));
     rmSync(work, { recursive: true, force: true });
@@ -104,6 +107,22 @@ function validatePair({ source, count, floors }: Place): Pair {
   return {
     ours: async () => ({ script: BIN, args: ["validate", "-o", "json", "--source", source], check: validated(count) }),
     floor: async () => ({ script: floors.validate, args: [source], check: counted({ manifests: count }) }),
+  };
+}
+
+// The floor is the same command on the same manifests without their faults.
+function faultyPair(work: string, { source, count }: Place): Pair {
+  const folder = join(work, "faulty");
+  writeCorpus(folder, count, withFault);
+  const program = { script: BIN, args: ["validate", "-o", "json", "--source"] };
+  return {
+    ours: async () => ({
+      ...program,
+      args: [...program.args, folder],
+      exitCode: 3,
+      check: summarised({ files: count, manifests: 0, errors: count }),
+    }),
+    floor: async () => ({ ...program, args: [...program.args, source], check: validated(count) }),
   };
 }
 

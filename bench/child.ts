@@ -19,6 +19,8 @@ export type Program = {
   readonly script: string;
   readonly args: readonly string[];
   readonly env?: { readonly [name: string]: string };
+  /** The exit code of a run that counts. @default 0 */
+  readonly exitCode?: number;
   /** Explains what is wrong with the result; null when it did the whole work. */
   readonly check: (result: unknown) => string | null;
 };
@@ -27,7 +29,7 @@ const project = join(import.meta.dirname, "..");
 let count = 0;
 
 /** Runs a program once in a process of its own; what it prints must be JSON. */
-export async function run({ script, args, env = {}, check }: Program): Promise<Run> {
+export async function run({ script, args, env = {}, exitCode = 0, check }: Program): Promise<Run> {
   count += 1;
   const notes = join(tmpdir(), `holdfast-bench-measured-${process.pid}-${count}`);
   const started = performance.now();
@@ -43,7 +45,7 @@ export async function run({ script, args, env = {}, check }: Program): Promise<R
   const milliseconds = performance.now() - started;
   const measured = readNotes(notes);
   const result = parse(out);
-  const fault = child.exitCode === 0 ? check(result) : `exit code ${child.exitCode}`;
+  const fault = child.exitCode === exitCode ? check(result) : `exit code ${child.exitCode}`;
   if (fault !== null)
     throw new Error(`${script} ${args[0] ?? ""}: ${fault}\n${err.slice(0, 2000)}${out.slice(0, 2000)}`);
   return { milliseconds, ...measured, result };

@@ -35,12 +35,13 @@ function report(results: Results): void {
 }
 
 function judge(results: Results): readonly Row[] {
-  const { startUp, validate, applies, coldPlan, warmPlan, documentedPlan, smallPlan } = results;
+  const { startUp, validate, faulty, applies, coldPlan, warmPlan, documentedPlan, smallPlan } = results;
   const { count } = size;
   const [cold, warm] = count > GOALS ? [1200, 500] : [320, 220];
   return [
     judgeTime("validate of one file", startUp, { atMost: 5 }),
     judgeTime("validate, cold", validate, { atMost: 1.2 }),
+    judgeTime("validate, one fault in each file", faulty, { atMost: 3 }),
     judgeTime("plan, cold", coldPlan, { atMost: 1.25 }),
     judgeTime("plan, warm", warmPlan, { atMost: 1.4 }),
     judgeTime("plan, warm, documented only", documentedPlan, { atMost: 1.4 }),

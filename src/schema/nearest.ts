@@ -22,26 +22,35 @@ function plain(name: string): string {
 /** Insertions, deletions, replacements and swaps of neighbours between two texts; `limit + 1` when there are more. */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
-  let before: readonly number[] = [];
-  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);
+  // Numbers in place: every unknown field of every file is compared with every field that there is.
+  let before = new Uint16Array(b.length + 1);
+  let last = Uint16Array.from({ length: b.length + 1 }, (_, column) => column);
+  let next = new Uint16Array(b.length + 1);
   for (let row = 1; row <= a.length; row += 1) {
-    const next = [row];
+    next[0] = row;
     let least = row;
     for (let column = 1; column <= b.length; column += 1) {
-      const same = a[row - 1] === b[column - 1];
-      const steps = [at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1)];
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const distance = Math.min(...steps, swapped ? at(before, column - 2) + 1 : Number.POSITIVE_INFINITY);
+      const distance = Math.min(
+        at(last, column) + 1,
+        at(next, column - 1) + 1,
+        at(last, column - 1) + (a.charCodeAt(row - 1) === b.charCodeAt(column - 1) ? 0 : 1),
+        isSwapped(a, row, b, column) ? at(before, column - 2) + 1 : Number.POSITIVE_INFINITY,
+      );
       least = Math.min(least, distance);
-      next.push(distance);
+      next[column] = distance;
     }
     // No later row can be nearer than the two before it were.
     if (least > limit + 1) return limit + 1;
-    [before, last] = [last, next];
+    [before, last, next] = [last, next, before];
   }
   return Math.min(at(last, b.length), limit + 1);
 }
 
-function at(row: readonly number[], column: number): number {
+function isSwapped(a: string, row: number, b: string, column: number): boolean {
+  if (row < 2 || column < 2) return false;
+  return a.charCodeAt(row - 1) === b.charCodeAt(column - 2) && a.charCodeAt(row - 2) === b.charCodeAt(column - 1);
+}
+
+function at(row: Uint16Array, column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }

@@ -59,7 +59,9 @@ export function outlinePlain(chunk: Chunk, limits: YamlLimits): Outline | null {
   return moved({ key: read.offset, value: read.offset, inside: reading.inside }, chunk.offset);
 }
 
-function moved({ key, value, inside }: Outline, by: number): Outline {
+function moved(outline: Outline, by: number): Outline {
+  if (by === 0) return outline;
+  const { key, value, inside } = outline;
   const within = inside === null ? null : new Map(Array.from(inside, ([name, each]) => [name, moved(each, by)]));
   return { key: key + by, value: value + by, inside: within };
 }
