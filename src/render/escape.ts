@@ -1,5 +1,4 @@
-// Control and format characters (bidirectional and zero-width ones among them), line separators, lone surrogates.
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+import { escapeUnprintable } from "../model/unprintable.ts";
 
 // What CI runners take for a command in what a step prints: `##[name]`, `##vso[name]` and `##teamcity[name]` anywhere in
 // a line, `::name::` at its beginning, white space left aside, and the marks of sections.
@@ -10,12 +9,7 @@ const COMMAND = /#(?=#\w*(?:\[|$))|(?<=^|\s):(?=:)|(?<=section_(?:start|end)):/g
  * `\u{XXXXX}` beyond that.
  */
 export function printable(text: string): string {
-  return withoutCommands(
-    text.replace(UNPRINTABLE, (character) => {
-      const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
-      return code.length === 4 ? `\\u${code}` : `\\u{${code}}`;
-    }),
-  );
+  return withoutCommands(escapeUnprintable(text));
 }
 
 /** Lines of somebody else's, such as a stack or an error of a library: what `printable` leaves, but for the line feeds. */

@@ -1,11 +1,12 @@
+import { UNPRINTABLE } from "../model/unprintable.ts";
 import { withoutCommands } from "./escape.ts";
 
 // What `printable` escapes for people, but for the line feeds between the lines; JSON has an escape for each.
-const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const BUT_LINE_FEEDS = new RegExp(`(?!\\n)${UNPRINTABLE.source}`, "gu");
 
 /** A report as JSON: two spaces, a newline at the end, nothing that is not in the report, and nothing that a terminal or a CI runner obeys. */
 export function jsonText(report: object): string {
-  return `${withoutCommands(JSON.stringify(report, null, 2).replace(UNPRINTABLE, escaped))}\n`;
+  return `${withoutCommands(JSON.stringify(report, null, 2).replace(BUT_LINE_FEEDS, escaped))}\n`;
 }
 
 function escaped(character: string): string {

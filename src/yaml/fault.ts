@@ -1,4 +1,5 @@
 import { isCredential, MASK } from "../model/credential.ts";
+import { escapeUnprintable } from "../model/unprintable.ts";
 
 /** Something wrong in a text, at an offset into it (UTF-16 code units from 0). */
 export type Fault = {
@@ -33,18 +34,11 @@ export function tooManyNodes(nodes: number, offset: number): Fault {
   return fault(offset, "too-many-nodes", `more than ${nodes} values in one document`, detail);
 }
 
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 const LONGEST = 80;
 
 /** A name as messages show it: in back quotes, shortened, with everything invisible escaped; a credential not at all. */
 export function quoted(name: string): string {
   if (isCredential(name)) return MASK;
   const short = name.length > LONGEST ? `${name.slice(0, LONGEST)}…` : name;
-  return `\`${short.replace(UNPRINTABLE, escaped).replaceAll("`", "\\u0060")}\``;
-}
-
-function escaped(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const hex = code.toString(16);
-  return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
+  return `\`${escapeUnprintable(short).replaceAll("`", "\\u0060")}\``;
 }

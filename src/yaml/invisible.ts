@@ -1,7 +1,6 @@
+import { INVISIBLE } from "../model/unprintable.ts";
 import { caution, type Fault, fault } from "./fault.ts";
 
-// Marks that reorder text or take no room: what a reader sees is then not what is there.
-const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u;
 // A zero-width joiner between pictographs makes one emoji of them, and hides nothing.
 const JOINED = /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?=\p{Extended_Pictographic})/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
