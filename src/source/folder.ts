@@ -19,12 +19,11 @@ import {
 } from "./ignore.ts";
 import type { FileState, KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
-import { lookAt, openFile, type Room } from "./open.ts";
+import { lookAt, openFile } from "./open.ts";
 import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
 import type { Repository } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
-import { slabs } from "./slabs.ts";
 import { isUntouched, stampOf } from "./stamp.ts";
 
 /** What is read of a folder. */
@@ -85,7 +84,6 @@ type Folder = { readonly path: string; readonly depth: number; readonly scopes: 
 type Reading = Omit<FolderOptions, "paths"> & {
   readonly at: number;
   readonly place: FolderPlace;
-  readonly room: Room;
   readonly passedOver: ReadonlySet<string>;
   readonly open: Folder[];
   /** Every folder that was put there. */
@@ -108,7 +106,7 @@ function startReading(options: FolderOptions): Reading {
     head: null,
   };
   const seen = { seen: new Set<string>(), opened: new Set<string>(), ignoreFiles: new Set<string>() };
-  const fresh = { room: slabs(), open: [], found: [], ...seen, diagnostics: [] };
+  const fresh = { open: [], found: [], ...seen, diagnostics: [] };
   return { ...options, at: Date.now(), cwd, place, passedOver, ...fresh };
 }
 
@@ -265,7 +263,7 @@ function readOne(reading: Reading, path: string): FolderFile | null {
   const { place, limits } = reading;
   const known = untouched(reading, path);
   if (known !== null) return new FolderFile(place, path, known, null);
-  const opened = openFile(placeOf(reading, path), limits.fileBytes, reading.room);
+  const opened = openFile(placeOf(reading, path), limits.fileBytes);
   switch (opened.is) {
     case "read": {
       const { bytes, size, stamp } = opened;

@@ -12,13 +12,8 @@ export const HEAD_BYTES = 16 * 1024;
 // Not following links and not waiting for a pipe's other end, whatever took the file's place since it was listed.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Gives memory for so many bytes. */
-export type Room = (length: number) => Uint8Array;
-
-const ofItsOwn: Room = (length) => Buffer.allocUnsafeSlow(length);
-
 /** Reads a regular file whose size is within the limit, or the beginning of a larger one; never anything else. */
-export function openFile(path: string, limit: number, room: Room = ofItsOwn): Opened {
+export function openFile(path: string, limit: number): Opened {
   let descriptor: number;
   try {
     descriptor = openSync(path, FLAGS);
@@ -28,7 +23,7 @@ export function openFile(path: string, limit: number, room: Room = ofItsOwn): Op
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return { is: "not-a-file" };
-    const bytes = readUpTo(descriptor, room(stat.size > limit ? Math.min(limit, HEAD_BYTES) : stat.size));
+    const bytes = readUpTo(descriptor, Buffer.allocUnsafe(stat.size > limit ? Math.min(limit, HEAD_BYTES) : stat.size));
     return { is: "read", bytes, size: stat.size, stamp: stampOf(stat) };
   } catch (error) {
     return { is: reasonOf(error) };
