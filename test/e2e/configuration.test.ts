@@ -2,6 +2,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
+import { commitAll } from "../support/git.ts";
 import { team } from "../support/manifests.ts";
 import { planOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
@@ -34,6 +35,15 @@ describe("a configuration that is refused", () => {
     await remove("holdfast.yaml");
     await symlink("outside.yaml", join(folder, "holdfast.yaml"));
     expect(await run(["plan", "--partial"])).toMatchObject({ code: 3, stdout: "" });
+  });
+
+  test("stops a plan that has the good one of its base commit", async () => {
+    const server = await serve();
+    const { folder, run, write } = await source(server, "paths: [manifests]\n");
+    await commitAll(folder, "Begin");
+    expect(await run(["plan", "--base", "HEAD"])).toMatchObject({ code: 0 });
+    await write("holdfast.yaml", BROKEN);
+    expect(await run(["plan", "--base", "HEAD"])).toMatchObject({ code: 3, stdout: "" });
   });
 
   test("is told in JSON", async () => {
