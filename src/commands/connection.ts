@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { openSession } from "../engine/session.ts";
 import type { SinkType } from "../engine/sink.ts";
-import { defaultSink, sinks } from "../engine/sinks/index.ts";
-import type { Connection, Rules, TargetServer, TargetState } from "../engine/target.ts";
+import { defaultSink } from "../engine/sinks/index.ts";
+import type { Connection, Rules, TargetState } from "../engine/target.ts";
 import { printable } from "../render/escape.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import { openState } from "../state/open.ts";
@@ -23,25 +23,8 @@ export type ServerUse = {
   readonly operator: OperatorConfig;
 };
 
-/** Connects with the chosen control plane when first asked to, starting the embedded one where that is chosen. */
-export function connector(invocation: Invocation, state: TargetState, use: ServerUse): TargetServer & AsyncDisposable {
-  // Chosen here, so that an unknown sink is refused before anything is read.
-  const sink = chosenSink(invocation, use.operator);
-  const resources = new AsyncDisposableStack();
-  let connecting: Promise<Connection> | null = null;
-  let connection: Connection | null = null;
-  return {
-    connection: () => connection,
-    connect: async (rules) => {
-      connecting ??= open(invocation, state, { ...use, sink }, rules, resources);
-      connection = await connecting;
-      return connection;
-    },
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
-}
-
-async function open(
+/** Opens the state, and a session with the chosen control plane; starts the embedded one where that is chosen. */
+export async function openConnection(
   invocation: Invocation,
   { folder, readKey, build, onForgotten }: TargetState,
   use: ServerUse & { readonly sink: SinkType | null },
@@ -61,7 +44,7 @@ async function open(
     onForgotten,
     sink: use.sink ?? sinkUnchosen(choice, use, terminal),
     registersModels: operator.modelVersionWrite === "post",
-    build,
+    build: build(),
     concurrency: rules.concurrency,
     requestTimeout: rules.requestTimeoutMs,
     connectTimeout: milliseconds(flags.connectTimeout) ?? 10_000,
@@ -84,18 +67,6 @@ function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, {
   if (choice.name === "embedded") return defaultSink;
   // Nobody reads where an unattended run has put a one-time token, so it must be told where they may go.
   return unattended || env.CI ? null : defaultSink;
-}
-
-// The first one that is named; a misspelt one must not leave tokens with none.
-function chosenSink({ flags }: Invocation, operator: OperatorConfig): SinkType | null {
-  const names = flags.sink === undefined ? (operator.sinks ?? []) : [flags.sink];
-  const chosen = names.map((name) => {
-    const sink = sinks.find((one) => one.name === name);
-    if (sink !== undefined) return sink;
-    const known = sinks.map((one) => one.name).join(", ");
-    throw new HoldfastError("invalid", `sinks: there is no sink ${name}`, { hint: `name one of these: ${known}` });
-  });
-  return chosen[0] ?? null;
 }
 
 async function chooseServer(

@@ -8,7 +8,8 @@ import { contentTop, findRoot } from "../source/root.ts";
 import { type Base, readSourceConfig, type SourceConfig } from "../source/source-config.ts";
 import { buildOf } from "./build.ts";
 import type { Invocation } from "./command.ts";
-import { connector, type ServerUse } from "./connection.ts";
+import type { ServerUse } from "./connection.ts";
+import { connector } from "./connector.ts";
 import { tellForgotten } from "./forgotten.ts";
 import { honouredOperatorKeys } from "./operator-keys.ts";
 import { rulesOf } from "./rules.ts";
@@ -39,7 +40,7 @@ export async function openTarget(invocation: Invocation, use: TargetUse): Promis
   const state = {
     folder: realPathOutside(contentTop(root), named),
     readKey: () => readStateKey(terminal),
-    build: buildOf(terminal.program),
+    build: () => buildOf(terminal.program),
     onForgotten: tellForgotten(terminal),
   };
   const server = connector(invocation, state, { ...use, operator });

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import type { PassEnd } from "../core/events.ts";
-import { type ApplyMode, applyPass } from "./apply-pass.ts";
+import type { ApplyMode } from "./apply-pass.ts";
 import { driftPass } from "./drift-pass.ts";
 import type { Pass, PassContext } from "./pass.ts";
 import { type PlanMode, planPass } from "./plan-pass.ts";
@@ -50,13 +50,16 @@ function requireConfigIn({ server }: Target, config: Pick<DesiredRead, "rules" |
   if (connection !== null) requireConfiguration(connection.session.memory, config);
 }
 
-function passIn(mode: Mode, pass: Pass, { source }: Target): Promise<PassEnd> {
+async function passIn(mode: Mode, pass: Pass, { source }: Target): Promise<PassEnd> {
   switch (mode.is) {
     case "plan":
       return planPass(pass, mode);
     case "drift":
       return driftPass(pass, { isAtBase: source.base !== null });
-    case "apply":
+    case "apply": {
+      // Loaded here, so that a pass that writes nothing does not load what writes.
+      const { applyPass } = await import("./apply-pass.ts");
       return applyPass(pass, mode);
+    }
   }
 }

@@ -21,7 +21,7 @@ export async function existingSourceCache(source: CachedSource): Promise<SourceM
 export function sourceCache(key: SealKey, { root, rules, state }: CachedSource): SourceMemory {
   const { unknownFields, allowLiteralSecrets } = rules;
   return sourceMemory(join(state.folder, "cache"), root, key, {
-    build: state.build,
+    build: state.build(),
     rules: { unknownFields, allowLiteralSecrets, limits: defaultLimits },
     onLost: (path, error) => state.onForgotten("what was read of the source", unusableAt(path, error)),
   });

@@ -43,7 +43,7 @@ export type TargetState = {
   /** The key that seals; null where the folder keeps one. */
   readonly readKey: () => string | null;
   /** Names this build of the program, since others may read the same bytes otherwise. */
-  readonly build: string;
+  readonly build: () => string;
   readonly onForgotten: OnForgotten;
 };
 
