@@ -4,6 +4,7 @@ import { conceptText } from "./generate/concept.ts";
 import { kindsText } from "./generate/kinds.ts";
 import { referenceText } from "./generate/reference.ts";
 import { resourcesText } from "./generate/resources.ts";
+import { rulesText } from "./generate/rules.ts";
 import { readSchemas, schemasText } from "./generate/schemas.ts";
 import { shapesText } from "./generate/shapes.ts";
 import { sinksText } from "./generate/sinks.ts";
@@ -33,6 +34,7 @@ async function generated(): Promise<ReadonlyMap<string, string>> {
     ["src/schema/generated/validators.js", validators.js],
     ["src/schema/generated/validators.d.ts", validators.dts],
     ["src/schema/generated/schemas.ts", schemasText(schemas)],
+    ["src/schema/rules/index.ts", rulesText(root)],
     ["src/kinds/index.ts", kindsText(root)],
     ["src/engine/sinks/index.ts", sinksText(root)],
     ["src/server/resources/index.ts", resourcesText(root)],

@@ -2,6 +2,8 @@ import { ClientError, type FailureReason } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import { isObject, type JsonObject, text } from "../contract/json.ts";
 import { type ListOperation, operation } from "../contract/operations.ts";
+import { kindOf } from "../kinds/index.ts";
+import { resources } from "../server/resources/index.ts";
 import type { Snapshot } from "../server/snapshot/seen.ts";
 
 const IN_FLIGHT = 16;
@@ -60,9 +62,7 @@ async function clusters(reader: Reader, manifests: readonly JsonObject[], stop: 
   } catch (error) {
     whyUnseen(error);
   }
-  const ids = manifests.flatMap(
-    (manifest) => text(manifest.type === "cluster" ? manifest.name : manifest.cluster_fqn) ?? [],
-  );
+  const ids = manifests.flatMap((manifest) => text(manifest.cluster_fqn) ?? idByName(manifest) ?? []);
   const found = await inTurns([...new Set(ids)], async (id): Promise<readonly JsonObject[]> => {
     try {
       return [await reader.get("getCluster", { path: { id } }, stop)];
@@ -72,6 +72,12 @@ async function clusters(reader: Reader, manifests: readonly JsonObject[], stop: 
     }
   });
   return found.flat();
+}
+
+// What is read one by one suggests its own id.
+function idByName(manifest: JsonObject): string | undefined {
+  const kind = kindOf(text(manifest.type) ?? "");
+  return kind?.single?.operation === "getCluster" ? kind.single.guessId?.(kind.key(manifest)) : undefined;
 }
 
 /** An application with its newest deployment, and its active one where that is another. */
@@ -103,21 +109,11 @@ function absentNames(named: readonly JsonObject[], { applications = [], ...lists
   return absent.map(({ type, name }) => `${text(type)}/${text(name) ?? "without a name"}: named, and found by no read`);
 }
 
-const managed: readonly string[] = [
-  "cluster",
-  "workspace",
-  "team",
-  "sso-team",
-  "virtual-account",
-  "ml-repo",
-  "model-version",
-  "chat_prompt",
-  "secret-group",
-];
+const seeded: ReadonlySet<string> = new Set(resources.flatMap(({ seeds }) => Object.keys(seeds ?? {})));
 
 // Applications are of any type, and known by their workspace.
 function isManaged({ type, workspace_fqn: workspace }: JsonObject): boolean {
-  return managed.includes(text(type) ?? "") || text(workspace) !== undefined;
+  return seeded.has(text(type) ?? "") || text(workspace) !== undefined;
 }
 
 function keyOf(manifest: JsonObject): string {

@@ -1,4 +1,6 @@
+import { referenceKinds } from "../model/reference-kinds.ts";
 import { subjectResource } from "../model/references.ts";
+import { roleTypeOf } from "../model/roles.ts";
 import type { Identity, Reference } from "./manifest.ts";
 
 /** The role assignments that manifests of many kinds carry. */
@@ -19,7 +21,7 @@ export function grantReferences({ collaborators, permissions, ownedBy }: Grants)
     ...(permissions ?? []).flatMap(({ resource_type, resource_fqn }, index) =>
       reference(resourceIdentity(resource_type, resource_fqn), `/permissions/${index}/resource_fqn`),
     ),
-    ...reference(ownedBy?.team ? teamIdentity(ownedBy.team) : null, "/ownedBy/team"),
+    ...reference(ownedBy?.team ? holderIdentity(referenceKinds.owner, ownedBy.team) : null, "/ownedBy/team"),
   ];
 }
 
@@ -29,17 +31,18 @@ function reference(identity: Identity | null, pointer: string): readonly Referen
 
 function subjectIdentity(subject: string): Identity | null {
   const resource = subjectResource(subject);
-  if (resource === null) return null;
-  return resource.kind === "team" ? teamIdentity(resource.key) : `${resource.kind}/${resource.key}`;
+  return resource === null ? null : holderIdentity(resource.kind, resource.key);
 }
 
 // Everyone is a team that exists always.
-function teamIdentity(name: string): Identity | null {
-  return name === "everyone" ? null : `team/${name}`;
+function holderIdentity(kind: string, name: string): Identity | null {
+  return kind === referenceKinds.owner && name === "everyone" ? null : `${kind}/${name}`;
 }
 
+const kindsOfFields: readonly string[] = Object.values(referenceKinds.fields);
+
 function resourceIdentity(type: string, fqn: string): Identity | null {
-  if (type === "cluster" || type === "workspace") return `${type}/${fqn}`;
+  if (!kindsOfFields.includes(type)) return null;
   // An ml repo's fqn is `ml-repo:tenant/repo`; manifests may give the bare name too.
-  return type === "ml-repo" ? `ml-repo/${fqn.slice(fqn.lastIndexOf("/") + 1)}` : null;
+  return `${type}/${roleTypeOf(type)?.hasLongFqn ? fqn.slice(fqn.lastIndexOf("/") + 1) : fqn}`;
 }

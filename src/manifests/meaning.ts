@@ -95,7 +95,7 @@ function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10);
 }
 
-// A service names its workspace and the workspace its cluster: the first reference that leads to a cluster counts.
+// An application names its workspace and the workspace its cluster, which names no place any more.
 function clusterFinder(manifests: readonly Manifest[]): (manifest: Manifest) => Manifest | undefined {
   let index: ReadonlyMap<Identity, Manifest> | null = null;
   const named = (identity: Identity): Manifest | undefined => {
@@ -104,17 +104,15 @@ function clusterFinder(manifests: readonly Manifest[]): (manifest: Manifest) => 
   };
   const known = new Map<Identity, Manifest | undefined>();
   const find = (manifest: Manifest): Manifest | undefined => {
-    if (manifest.kind === "cluster") return manifest;
     if (known.has(manifest.identity)) return known.get(manifest.identity);
     // Set beforehand, so that a cycle ends here.
     known.set(manifest.identity, undefined);
-    const cluster = first(manifest.references, ({ identity, pointer }) => {
-      const target = PLACES.has(pointer) ? named(identity) : undefined;
-      return target === undefined ? undefined : find(target);
-    });
+    const places = manifest.references.filter(({ pointer }) => PLACES.has(pointer));
+    const cluster = places.length === 0 ? manifest : first(places, ({ identity }) => placeIn(named(identity)));
     known.set(manifest.identity, cluster);
     return cluster;
   };
+  const placeIn = (target: Manifest | undefined) => (target === undefined ? undefined : find(target));
   return find;
 }
 

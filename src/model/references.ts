@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { escapePointer, secretReferences } from "../contract/reference.ts";
+import { kindOfSubject, referenceKinds } from "./reference-kinds.ts";
 import { roleTypeOf, shortFqn } from "./roles.ts";
 
 /** Something that a manifest names, and where it does. */
@@ -8,10 +9,8 @@ export type ResourceReference = { readonly kind: string; readonly key: string; r
 /** Everything that a manifest refers to, whatever its type. */
 export function referencesOf(manifest: JsonObject, tenant: string): readonly ResourceReference[] {
   return [
-    ...named("cluster", manifest.cluster_fqn, "/cluster_fqn"),
-    ...named("workspace", manifest.workspace_fqn, "/workspace_fqn"),
-    ...named("ml-repo", manifest.ml_repo, "/ml_repo"),
-    ...(isObject(manifest.ownedBy) ? named("team", manifest.ownedBy.team, "/ownedBy/team") : []),
+    ...Object.entries(referenceKinds.fields).flatMap(([field, kind]) => named(kind, manifest[field], `/${field}`)),
+    ...(isObject(manifest.ownedBy) ? named(referenceKinds.owner, manifest.ownedBy.team, "/ownedBy/team") : []),
     ...items(manifest.collaborators).flatMap(([item, at]) => subjectReference(item, `/collaborators/${at}/subject`)),
     ...items(manifest.permissions).flatMap(([item, at]) =>
       permissionReference(item, `/permissions/${at}/resource_fqn`, tenant),
@@ -31,9 +30,9 @@ function subjectReference({ subject }: JsonObject, pointer: string): readonly Re
 
 /** The team or account that a role is given to; null for people, who live in the identity provider. */
 export function subjectResource(subject: string): { readonly kind: string; readonly key: string } | null {
-  const [scheme, key = ""] = subject.split(":", 2);
-  if (scheme === "team") return { kind: "team", key };
-  return scheme === "virtualaccount" ? { kind: "virtual-account", key } : null;
+  const [scheme = "", key = ""] = subject.split(":", 2);
+  const kind = kindOfSubject(scheme);
+  return kind === undefined ? null : { kind, key };
 }
 
 function permissionReference(

@@ -1,17 +1,8 @@
 import { isObject } from "../contract/json.ts";
+import { applicationRules } from "./application-rules.ts";
 import { FAULT_LIMIT, type Fault } from "./fault.ts";
-import { promptMeaning } from "./meaning/chat-prompt.ts";
-import { clusterMeaning } from "./meaning/cluster.ts";
-import type { MeaningContext, Rule } from "./meaning/rule.ts";
-import { serviceMeaning } from "./meaning/service.ts";
-import { virtualAccountMeaning } from "./meaning/virtual-account.ts";
-
-const rules: { readonly [type: string]: readonly Rule[] } = {
-  chat_prompt: promptMeaning,
-  cluster: clusterMeaning,
-  service: serviceMeaning,
-  "virtual-account": virtualAccountMeaning,
-};
+import type { MeaningContext } from "./rule.ts";
+import { rulesByType } from "./rules/index.ts";
 
 /** Everything that a manifest of sound form means wrongly, until that is enough; at most 100 faults. */
 export function checkMeaning(
@@ -20,9 +11,9 @@ export function checkMeaning(
   context: MeaningContext = {},
   isEnough: () => boolean = () => false,
 ): readonly Fault[] {
-  if (!isObject(value) || !Object.hasOwn(rules, type)) return [];
+  if (!isObject(value)) return [];
   const faults: Fault[] = [];
-  for (const rule of rules[type] ?? []) {
+  for (const rule of rulesByType.get(type) ?? applicationRules) {
     if (isEnough()) break;
     faults.push(...rule(value, context));
   }

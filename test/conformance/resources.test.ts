@@ -5,23 +5,14 @@ import { operations } from "../../src/contract/operations.ts";
 import { documentTypes } from "../../src/schema/known.ts";
 import { components } from "../../src/server/openapi/components.ts";
 import { resources } from "../../src/server/resources/index.ts";
+import { kindsNamedIn } from "../support/kinds-named.ts";
 
 const SERVER = join(import.meta.dirname, "../../src/server");
 
 const folder = readdirSync(join(SERVER, "resources")).filter((name) => name !== "index.ts");
 const kinds = [...new Set([...folder.map((name) => basename(name, ".ts")), ...documentTypes])];
 
-/** The kinds that a file names in its code: as a whole text, or as the beginning of an identity or subject. */
-function kindsIn(code: string): readonly string[] {
-  const texts = withoutComments(code)
-    .replaceAll("application/json", "")
-    .matchAll(/(["'`])([\w-]+)(?:[:/][^"'`]*)?\1/g);
-  return Array.from(texts, ([, , text = ""]) => text).filter((text) => kinds.includes(text));
-}
-
-function withoutComments(code: string): string {
-  return code.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
-}
+const kindsIn = (code: string) => kindsNamedIn(code, kinds);
 
 test("a kind is found where code names it, and not in a comment", () => {
   expect(kindsIn('case "team":')).toEqual(["team"]);

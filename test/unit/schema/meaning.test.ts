@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
-import type { MeaningContext } from "../../../src/schema/meaning/rule.ts";
 import { checkMeaning } from "../../../src/schema/meaning.ts";
+import type { MeaningContext } from "../../../src/schema/rule.ts";
 import { manifest } from "./valid.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");

@@ -77,7 +77,9 @@ async function refuseMeaning(
 ): Promise<void> {
   const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);
   const faults = [
-    ...errorsOf(checkMeaning("service", manifest, cluster === null ? {} : { cluster: cluster.manifest })),
+    ...errorsOf(
+      checkMeaning(requiredText(manifest, "type"), manifest, cluster === null ? {} : { cluster: cluster.manifest }),
+    ),
     ...(await danglingReferences(database, references, context)),
   ];
   if (faults.length > 0) throw unprocessable(faults);

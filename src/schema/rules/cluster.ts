@@ -1,11 +1,11 @@
 import { type JsonObject, text } from "../../contract/json.ts";
-import type { Rule } from "./rule.ts";
-import { twins } from "./twins.ts";
+import { duplicates } from "../duplicates.ts";
+import type { Rule } from "../rule.ts";
 
 /** Rules of clusters. */
-export const clusterMeaning: readonly Rule[] = [
+export const rules: readonly Rule[] = [
   (manifest: JsonObject) =>
-    twins(
+    duplicates(
       manifest.supported_nodepools,
       (index) => `/supported_nodepools/${index}/name`,
       ({ name }) => text(name),

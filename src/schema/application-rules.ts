@@ -1,11 +1,11 @@
-import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
-import { error, type Fault } from "../fault.ts";
-import { isUnderBaseDomains } from "./host.ts";
+import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
+import { isUnderBaseDomains } from "./base-domains.ts";
+import { duplicates, objectsOf } from "./duplicates.ts";
+import { error, type Fault } from "./fault.ts";
 import type { MeaningContext, Rule } from "./rule.ts";
-import { objectsOf, twins } from "./twins.ts";
 
-/** Rules of services, and of the fields that other applications share with them; what asks for the cluster comes first. */
-export const serviceMeaning: readonly Rule[] = [hosts, requests, bounds, ports, mounts, rollout];
+/** Rules of the fields that applications share, held wherever such a field stands; what asks for the cluster comes first. */
+export const applicationRules: readonly Rule[] = [hosts, requests, bounds, ports, mounts, rollout];
 
 const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({
   request: `${name}_request`,
@@ -31,7 +31,7 @@ function isAbove(least: Json | undefined, most: Json | undefined): boolean {
 
 function ports(manifest: JsonObject): readonly Fault[] {
   const token = ({ port, protocol }: JsonObject) => `${port}/${text(protocol)?.toUpperCase() ?? "TCP"}`;
-  return twins(manifest.ports, (index) => `/ports/${index}/port`, token, "port and protocol");
+  return duplicates(manifest.ports, (index) => `/ports/${index}/port`, token, "port and protocol");
 }
 
 function hosts(manifest: JsonObject, context: MeaningContext): readonly Fault[] {
@@ -55,7 +55,7 @@ function hosts(manifest: JsonObject, context: MeaningContext): readonly Fault[] 
 
 function mounts(manifest: JsonObject): readonly Fault[] {
   const token = ({ mount_path: path }: JsonObject) => text(path)?.replace(/(?<=.)\/$/, "");
-  return twins(manifest.mounts, (index) => `/mounts/${index}/mount_path`, token, "mount path");
+  return duplicates(manifest.mounts, (index) => `/mounts/${index}/mount_path`, token, "mount path");
 }
 
 function rollout({ rollout_strategy: strategy }: JsonObject): readonly Fault[] {

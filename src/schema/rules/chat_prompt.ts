@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
+import { duplicates, objectsOf } from "../duplicates.ts";
 import { type Fault, warning } from "../fault.ts";
-import type { Rule } from "./rule.ts";
-import { objectsOf, twins } from "./twins.ts";
+import type { Rule } from "../rule.ts";
 
 /** Rules of chat prompts. */
-export const promptMeaning: readonly Rule[] = [weights, functions, serverTools];
+export const rules: readonly Rule[] = [weights, functions, serverTools];
 
 function weights({ routing_config: routing }: JsonObject): readonly Fault[] {
   if (!isObject(routing) || routing.type !== "weight-based-routing") return [];
@@ -21,12 +21,12 @@ function near(sum: number, whole: number): boolean {
 
 function functions({ tools }: JsonObject): readonly Fault[] {
   const name = (tool: JsonObject) => (isObject(tool.function) ? text(tool.function.name) : undefined);
-  return twins(tools, (index) => `/tools/${index}/function/name`, name, "function name");
+  return duplicates(tools, (index) => `/tools/${index}/function/name`, name, "function name");
 }
 
 function serverTools({ mcp_servers: servers }: JsonObject): readonly Fault[] {
   return objectsOf(servers).flatMap(({ item, index }) =>
-    twins(
+    duplicates(
       item.tools,
       (at) => `/mcp_servers/${index}/tools/${at}/name`,
       ({ name }) => text(name),

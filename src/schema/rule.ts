@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../contract/json.ts";
-import type { Fault } from "../fault.ts";
+import type { JsonObject } from "../contract/json.ts";
+import type { Fault } from "./fault.ts";
 
 /** What a rule may look at besides the manifest. */
 export type MeaningContext = {

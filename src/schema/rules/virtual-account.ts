@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, text } from "../../contract/json.ts";
 import { impossibleDate, pastDate } from "../date.ts";
 import { error, type Fault, warning } from "../fault.ts";
-import type { MeaningContext, Rule } from "./rule.ts";
+import type { MeaningContext, Rule } from "../rule.ts";
 
 /** Rules of virtual accounts. */
-export const virtualAccountMeaning: readonly Rule[] = [expiry, rotation, store];
+export const rules: readonly Rule[] = [expiry, rotation, store];
 
 const BUILTIN_PATH = /^[A-Za-z0-9_.-]{1,64}\/[A-Za-z0-9_.-]{1,128}$/;
 

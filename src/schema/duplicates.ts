@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import { error, type Fault } from "../fault.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { error, type Fault } from "./fault.ts";
 
 type Item = { readonly item: JsonObject; readonly index: number };
 
@@ -15,7 +15,7 @@ export function objectsOf(
 }
 
 /** An error for every item that says again what an earlier one has said, told by its token. */
-export function twins(
+export function duplicates(
   list: Json | undefined,
   at: (index: number) => string,
   token: (item: JsonObject) => string | undefined,

@@ -1,0 +1,56 @@
+import type { Application, Deployment } from "../contract/resources.ts";
+import { defineKind, type Kind, type LiveRow } from "./kind.ts";
+
+/** The fields that every application has. */
+type DeclaredApplication = { readonly type: string; readonly name: string; readonly workspace_fqn: string };
+
+/**
+ * A kind of application: operation 16 writes it and starts a rollout. Live is the manifest of its newest deployment,
+ * however that deployment fares.
+ */
+export function applicationKind<Declared extends DeclaredApplication>(type: Declared["type"]): Kind {
+  return defineKind<Declared>({
+    type,
+    key: keyOf,
+    group: (key) => key.slice(0, key.indexOf("/")),
+    references: ({ workspace_fqn }) => [{ identity: `workspace/${workspace_fqn}`, pointer: "/workspace_fqn" }],
+    list: {
+      operation: "listApps",
+      query: { applicationType: type },
+      narrow: (key) => ({ fqn: key.replace("/", ":") }),
+      row: (application: Application) => applicationRow(application, type),
+    },
+    single: {
+      operation: "listDeployments",
+      idFrom: ({ applicationId }: { applicationId?: string | null }) => applicationId || null,
+      row: deploymentRow,
+    },
+    write: [{ operation: "putApp", rehearsal: "putApp", row: deploymentRow }],
+    rollsOut: true,
+  });
+}
+
+function keyOf({ workspace_fqn, name }: { readonly workspace_fqn?: unknown; readonly name?: unknown }): string {
+  return `${workspace_fqn}/${name}`;
+}
+
+function applicationRow({ id, type, deployment, workspaceFqn, name }: Application, wanted: string): LiveRow | null {
+  // Without the member it is not known whether there is one, and absent would mean to deploy it again.
+  if (deployment === undefined) throw new TypeError("the list does not carry the newest deployments");
+  if (type !== wanted || deployment === null) return null;
+  return { ...deploymentRow(deployment), key: keyOf({ workspace_fqn: workspaceFqn, name }), id };
+}
+
+function deploymentRow(deployment: Deployment): LiveRow {
+  const { id, applicationId, application, manifest, version, currentStatus, createdAt, createdBySubject } = deployment;
+  return {
+    key: keyOf({ workspace_fqn: application?.workspaceFqn ?? null, ...manifest }),
+    id: applicationId || null,
+    manifest,
+    version,
+    stamp: id,
+    madeAt: createdAt,
+    madeBy: createdBySubject?.subjectId,
+    status: currentStatus,
+  };
+}

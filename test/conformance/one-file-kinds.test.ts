@@ -1,0 +1,69 @@
+import { execFile } from "node:child_process";
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { documentTypes } from "../../src/schema/known.ts";
+import { kindsNamedIn } from "../support/kinds-named.ts";
+import { everyKind } from "../support/manifests.ts";
+import { sourceOf } from "../support/source.ts";
+
+const root = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+
+/** Files that may name kinds, and why. */
+const naming: readonly (readonly [RegExp, string])[] = [
+  [/generated\/|^src\/(kinds|schema\/rules)\/index\.ts$/, "generated"],
+  [/^src\/server\/(resources|database\/migrations)\//, "the server's file of the kind, and its tables"],
+  [/^src\/contract\/(operations|resources)\.ts$/, "paths and replies of the interface"],
+  [/^src\/model\/(roles|reference-kinds)\.ts$/, "role names, and how manifests name other resources"],
+];
+
+/** The kinds that a file names though it is of none of them. */
+function strangersIn(file: string): readonly string[] {
+  if (naming.some(([pattern]) => pattern.test(file))) return [];
+  const own = /^src\/(kinds|schema\/rules)\//.test(file) ? basename(file, ".ts") : null;
+  const code = readFileSync(join(root, file), "utf8");
+  // A kind's file says what its manifests refer to: the beginnings of identities.
+  const read = own === null ? code : code.replaceAll(/`[\w-]+\/\$\{/g, "`${");
+  return kindsNamedIn(read, documentTypes).filter((kind) => kind !== own && !isAlias(kind, own));
+}
+
+const isAlias = (kind: string, own: string | null) => own === "team" && kind === "sso-team";
+
+test("no file names a kind but its own, its rule file and its server file", () => {
+  const files = globSync("src/**/*.ts", { cwd: root });
+  expect(files.length).toBeGreaterThan(300);
+  expect(files.flatMap((file) => strangersIn(file).map((kind) => `${file}: ${kind}`))).toEqual([]);
+  expect(naming.filter(([pattern]) => !files.some((file) => pattern.test(file)))).toEqual([]);
+});
+
+describe("an invented kind, of one file, one schema and one example,", () => {
+  test("is validated, planned and applied", { timeout: 120_000 }, async () => {
+    const copy = mkdtempSync(join(tmpdir(), "holdfast-kind-"));
+    onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+    for (const part of ["src", "schemas", "scripts", "docs", "package.json"]) {
+      cpSync(join(root, part), join(copy, part), { recursive: true });
+    }
+    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+    const invented = join(import.meta.dirname, "invented-kind");
+    cpSync(join(invented, "data-sync.ts.txt"), join(copy, "src/kinds/data-sync.ts"));
+    cpSync(join(invented, "data-sync.json"), join(copy, "schemas/data-sync.json"));
+    await run(process.execPath, ["scripts/generate.ts"], { cwd: copy });
+
+    const example = readFileSync(join(invented, "orders.yaml"), "utf8");
+    const source = await sourceOf({ ...everyKind, "orders.yaml": example });
+    const holdfast = async (...args: readonly string[]) =>
+      (await run(process.execPath, [join(copy, "src/cli.ts"), ...args], { cwd: source.folder })).stdout;
+    expect(await holdfast("validate")).toContain("9 valid manifests");
+    expect(await holdfast("plan", "--embedded")).toMatch(/\+ create +data-sync\/dev:web\/orders/);
+    expect(await holdfast("apply", "--embedded", "--yes")).toMatch(/created +data-sync\/dev:web\/orders/);
+    expect(await holdfast("apply", "--embedded", "--yes")).toBe("Applied: 9 unchanged\n");
+    await source.write("orders.yaml", example.replace("shop", "web"));
+    expect(await holdfast("plan", "--embedded")).toMatch(/labels\.owner.*"shop".*"web"/);
+
+    await source.write("orders.yaml", `${example}lables: {}\n`);
+    await expect(holdfast("validate")).rejects.toMatchObject({ code: 1 });
+  });
+});
