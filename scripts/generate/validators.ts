@@ -2,7 +2,7 @@ import { _, Ajv2020, type AnySchemaObject, type KeywordCxt } from "ajv/dist/2020
 import standaloneModule from "ajv/dist/standalone/index.js";
 import { build } from "esbuild";
 import type { SchemaNode } from "../../src/schema/node.ts";
-import { type Schemas, typeNames } from "./schemas.ts";
+import { APPLICATION, type Schemas, typeNames } from "./schemas.ts";
 
 const CONSTRAINTS = new Set([
   ...["$schema", "$id", "$ref", "$defs", "type", "const", "enum", "required", "properties", "patternProperties"],
@@ -56,7 +56,7 @@ export async function validatorTexts(schemas: Schemas): Promise<{ readonly js: s
 }
 
 function named(schemas: Schemas): readonly (readonly [string, SchemaNode & { $id: string }])[] {
-  return [...schemas.kinds, ["config", schemas.config] as const].map(
+  return [...schemas.kinds, ["config", schemas.config] as const, [APPLICATION, schemas.application] as const].map(
     ([name, schema]) => [name, { ...schema, $id: schema.$id ?? name }] as const,
   );
 }

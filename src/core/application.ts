@@ -1,4 +1,5 @@
 import type { Application, Deployment } from "../contract/resources.ts";
+import { referenceKinds } from "../model/reference-kinds.ts";
 import { defineKind, type Kind, type LiveRow } from "./kind.ts";
 
 /** The fields that every application has. */
@@ -13,7 +14,9 @@ export function applicationKind<Declared extends DeclaredApplication>(type: Decl
     type,
     key: keyOf,
     group: (key) => key.slice(0, key.indexOf("/")),
-    references: ({ workspace_fqn }) => [{ identity: `workspace/${workspace_fqn}`, pointer: "/workspace_fqn" }],
+    references: ({ workspace_fqn }) => [
+      { identity: `${referenceKinds.fields.workspace_fqn}/${workspace_fqn}`, pointer: "/workspace_fqn" },
+    ],
     list: {
       operation: "listApps",
       query: { applicationType: type },

@@ -1,11 +1,11 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import { isUnderBaseDomains } from "./base-domains.ts";
 import { duplicates, objectsOf } from "./duplicates.ts";
-import { error, type Fault } from "./fault.ts";
+import { error, type Fault, warning } from "./fault.ts";
 import type { MeaningContext, Rule } from "./rule.ts";
 
 /** Rules of the fields that applications share, held wherever such a field stands; what asks for the cluster comes first. */
-export const applicationRules: readonly Rule[] = [hosts, requests, bounds, ports, mounts, rollout];
+export const applicationRules: readonly Rule[] = [hosts, requests, bounds, ports, mounts, rollout, dependencies];
 
 const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({
   request: `${name}_request`,
@@ -63,4 +63,12 @@ function rollout({ rollout_strategy: strategy }: JsonObject): readonly Fault[] {
   if (strategy.max_unavailable_percentage !== 0 || strategy.max_surge_percentage !== 0) return [];
   const message = "no container may be missing and none may be added, so nothing could ever be replaced";
   return [error("/rollout_strategy/max_surge_percentage", "inconsistent", message)];
+}
+
+// The platform's own samples have it; only a buildpack reads it.
+function dependencies({ image }: JsonObject): readonly Fault[] {
+  const spec = isObject(image) && isObject(image.build_spec) ? image.build_spec : {};
+  if (spec.type !== "dockerfile" || (spec.python_dependencies ?? null) === null) return [];
+  const message = "`python_dependencies` has no effect on a build by a Dockerfile";
+  return [warning("/image/build_spec/python_dependencies", "inconsistent", message)];
 }

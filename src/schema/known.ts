@@ -3,8 +3,13 @@ import type { SchemaNode } from "./node.ts";
 
 const read = new Map<string, SchemaNode>();
 
+/** What the schema of all applications, of whatever type, is found under. */
+export const applicationSchema = "*application";
+
 /** Every `type` that a manifest may have, aliases such as `sso-team` included. */
-export const documentTypes: readonly string[] = Object.keys(schemaTexts).filter((name) => name !== "config");
+export const documentTypes: readonly string[] = Object.keys(schemaTexts).filter(
+  (name) => name !== "config" && name !== applicationSchema,
+);
 
 /** The JSON Schema of a manifest type, or of the configuration under `config`; undefined for any other name. */
 export function schemaFor(type: string): SchemaNode | undefined {

@@ -2,8 +2,8 @@ import { isObject, type Json } from "../contract/json.ts";
 import { tooLarge } from "./bound.ts";
 import { impossibleDate } from "./date.ts";
 import { error, FAULT_LIMIT, type Fault } from "./fault.ts";
-import { type RawFault, validators } from "./generated/validators.js";
-import { schemaFor } from "./known.ts";
+import { validators } from "./generated/validators.js";
+import { applicationSchema, schemaFor } from "./known.ts";
 import { placeOf, type UnknownFields, worded } from "./wording.ts";
 
 /** Choices of a validation. */
@@ -28,34 +28,19 @@ export function validateConfig(value: unknown): readonly Fault[] {
   return faults.length > 0 ? faults : datesOfRules(value);
 }
 
-/**
- * Everything that is wrong with an application of another type than `service`: its name, type and workspace, and the
- * fields that it shares with services; the rest is free.
- */
+/** Everything that is wrong with an application of a type that has no schema: only what all applications have is known. */
 export function checkApplication(value: unknown, options: ValidateOptions = {}): Validation {
-  if (!isObject(value)) return validate("service", value, options);
-  const named = typeof value.type === "string" && value.type !== "" ? { type: "service" } : {};
-  const image = value.image ?? { type: "image", image_uri: "-" };
-  return validate("service", { ...value, ...named, image }, options, isOfNoFreeField);
+  return validate(applicationSchema, value, options);
 }
 
-function isOfNoFreeField({ keyword, instancePath }: RawFault): boolean {
-  return keyword !== "additionalProperties" || instancePath !== "";
-}
-
-function validate(
-  name: string,
-  value: unknown,
-  { unknownFields = "refuse" }: ValidateOptions,
-  counts: (raw: RawFault) => boolean = () => true,
-): Validation {
+function validate(name: string, value: unknown, { unknownFields = "refuse" }: ValidateOptions): Validation {
   const validator = Object.hasOwn(validators, name) ? validators[name] : undefined;
   const schema = schemaFor(name);
   if (validator === undefined || schema === undefined) return noSchema();
   const bound = tooLarge(value);
   if (bound !== null) return { faults: [error("", "too-large", `${bound}; split it`)], omitted: 0 };
   if (validator(value)) return { faults: [], omitted: 0 };
-  const raws = (validator.errors ?? []).filter(counts);
+  const raws = validator.errors ?? [];
   const places = { error: new Set<string>(), warning: new Set<string>() };
   const faults = new Map<string, Fault>();
   for (const raw of raws) {

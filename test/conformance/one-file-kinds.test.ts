@@ -15,7 +15,7 @@ const run = promisify(execFile);
 /** Files that may name kinds, and why. */
 const naming: readonly (readonly [RegExp, string])[] = [
   [/generated\/|^src\/(kinds|schema\/rules)\/index\.ts$/, "generated"],
-  [/^src\/server\/(resources|database\/migrations)\//, "the server's file of the kind, and its tables"],
+  [/^src\/server\/(resources\/|database\/migrations)/, "the server's file of the kind, and its tables"],
   [/^src\/contract\/(operations|resources)\.ts$/, "paths and replies of the interface"],
   [/^src\/model\/(roles|reference-kinds)\.ts$/, "role names, and how manifests name other resources"],
 ];
@@ -56,12 +56,12 @@ describe("an invented kind, of one file, one schema and one example,", () => {
     const source = await sourceOf({ ...everyKind, "orders.yaml": example });
     const holdfast = async (...args: readonly string[]) =>
       (await run(process.execPath, [join(copy, "src/cli.ts"), ...args], { cwd: source.folder })).stdout;
-    expect(await holdfast("validate")).toContain("9 valid manifests");
-    expect(await holdfast("plan", "--embedded")).toMatch(/\+ create +data-sync\/dev:web\/orders/);
+    expect(await holdfast("validate")).toContain("9 manifests in 9 files: valid");
+    expect(await holdfast("plan", "--embedded")).toMatch(/\+ data-sync\/dev:web\/orders/);
     expect(await holdfast("apply", "--embedded", "--yes")).toMatch(/created +data-sync\/dev:web\/orders/);
     expect(await holdfast("apply", "--embedded", "--yes")).toBe("Applied: 9 unchanged\n");
     await source.write("orders.yaml", example.replace("shop", "web"));
-    expect(await holdfast("plan", "--embedded")).toMatch(/labels\.owner.*"shop".*"web"/);
+    expect(await holdfast("plan", "--embedded")).toContain(`/labels/owner: "shop" → "web"`);
 
     await source.write("orders.yaml", `${example}lables: {}\n`);
     await expect(holdfast("validate")).rejects.toMatchObject({ code: 1 });

@@ -664,11 +664,11 @@ interface MutableServiceManifest {
  */
 type: "service"
 /**
- * Name of the service, unique in its workspace
+ * Name of the application, unique in its workspace
  */
 name: string
 /**
- * Workspace that the service runs in
+ * Workspace that the application runs in
  */
 workspace_fqn: string
 /**

@@ -2,11 +2,13 @@
 import type { Rule } from "../rule.ts";
 import { rules as chatPrompt } from "./chat_prompt.ts";
 import { rules as cluster } from "./cluster.ts";
+import { rules as service } from "./service.ts";
 import { rules as virtualAccount } from "./virtual-account.ts";
 
 /** The rules of the types that have some of their own. */
 export const rulesByType: ReadonlyMap<string, readonly Rule[]> = new Map([
   ["chat_prompt", chatPrompt],
   ["cluster", cluster],
+  ["service", service],
   ["virtual-account", virtualAccount],
 ]);

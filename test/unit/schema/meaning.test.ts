@@ -42,6 +42,11 @@ describe("a service", () => {
     ]);
   });
 
+  it("is warned of a name that the platform does not document", () => {
+    expect(meaning("service", { name: "a".repeat(25) })).toEqual([]);
+    expect(meaning("service", { name: "a".repeat(26) })).toEqual(["warning out-of-range /name"]);
+  });
+
   it("leaves a rollout a way to go", () => {
     const strategy = { type: "rolling_update", max_unavailable_percentage: 0, max_surge_percentage: 0 };
     expect(meaning("service", { rollout_strategy: strategy })).toEqual([

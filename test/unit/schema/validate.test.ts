@@ -181,7 +181,7 @@ describe("limits", () => {
   it.each<[string, string, readonly unknown[], readonly unknown[]]>([
     ["workspace", "name", ["abc", "a".repeat(32), "a-1"], ["ab", "a".repeat(33), "Abc", "1ab", "a_b", "-ab", "a b"]],
     ["cluster", "name", ["abc", "a".repeat(35)], ["ab", "a".repeat(36), "a.b"]],
-    ["service", "name", ["a", "A-1", "a".repeat(25)], ["", "a".repeat(26), "a_b", "-a", "a/b", ".."]],
+    ["service", "name", ["a", "A-1", "a".repeat(63)], ["", "a".repeat(64), "a_b", "-a", "a/b", ".."]],
     ["team", "name", ["a", "A.b_c-1", "a".repeat(64)], ["", "a".repeat(65), "..", ".", "-a", "a/b", "a b", "ü"]],
     ["virtual-account", "name", ["a", "a".repeat(64)], ["", "a".repeat(65), "..", "a\n", "a?", "a#", "a%"]],
     ["ml-repo", "name", ["ab", "a".repeat(100)], ["a", "a".repeat(101), "..", "a/b", "a:b"]],

@@ -9,8 +9,8 @@ import { refuseFaults, wellFormed } from "../../manifest/well-formed.ts";
 const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 /**
- * The manifest of an application once its form is found right. Services are checked whole and get their defaults; of
- * other types only what they share with services is known.
+ * The manifest of an application once its form is found right. A type that has a schema is checked whole and gets its
+ * defaults; of other types only what all applications have is known.
  */
 export function wellFormedApplication(context: Pick<Context, "unknownFields">, manifest: JsonObject): JsonObject {
   const { type } = manifest;
@@ -18,15 +18,18 @@ export function wellFormedApplication(context: Pick<Context, "unknownFields">, m
     const message = "must be 1 to 63 letters, digits, '-' or '_', first a letter";
     throw unprocessable([{ pointer: "/type", message, code: "form" }]);
   }
-  if (type === "service") return wellFormed(context, ["service"], manifest);
   if (typeof type === "string" && isWrittenElsewhere(type)) {
     const message = "this type is not an application; it has an operation of its own";
     throw unprocessable([{ pointer: "/type", message, code: "type" }]);
   }
+  if (typeof type === "string" && Object.hasOwn(shapes, type)) return wellFormed(context, [type], manifest);
   refuseFaults(checkApplication(manifest, { unknownFields: context.unknownFields === "allow" ? "warn" : "refuse" }));
   return manifest;
 }
 
+// Applications are what lives in a workspace.
 function isWrittenElsewhere(type: string): boolean {
-  return type === "artifact-version" || (type !== "service" && Object.hasOwn(shapes, type));
+  const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+  if (shape === undefined) return type === "artifact-version";
+  return shape.is !== "object" || !Object.hasOwn(shape.fields, "workspace_fqn");
 }

@@ -1,0 +1,15 @@
+import { type JsonObject, text } from "../../contract/json.ts";
+import { applicationRules } from "../application-rules.ts";
+import { type Fault, warning } from "../fault.ts";
+import type { Rule } from "../rule.ts";
+
+/** Rules of services. */
+export const rules: readonly Rule[] = [...applicationRules, length];
+
+const DOCUMENTED = 25;
+
+function length({ name }: JsonObject): readonly Fault[] {
+  const given = text(name)?.length ?? 0;
+  if (given <= DOCUMENTED) return [];
+  return [warning("/name", "out-of-range", `\`name\` has ${given} characters: the platform documents ${DOCUMENTED}`)];
+}
