@@ -64,6 +64,6 @@ describe("an invented kind, of one file, one schema and one example,", () => {
     expect(await holdfast("plan", "--embedded")).toContain(`/labels/owner: "shop" → "web"`);
 
     await source.write("orders.yaml", `${example}lables: {}\n`);
-    await expect(holdfast("validate")).rejects.toMatchObject({ code: 1 });
+    await expect(holdfast("validate")).rejects.toMatchObject({ code: 3 });
   });
 });
