@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { cleanEnvironment } from "./child.ts";
+import { launchFlags } from "./launch-flags.ts";
 
 /** A server in a process of its own. */
 export type Serving = {
@@ -23,7 +24,8 @@ export async function startServing(
   env: { readonly [name: string]: string } = {},
 ): Promise<Serving> {
   const started = performance.now();
-  const child = spawn(process.execPath, args, {
+  const [script = "", ...rest] = args;
+  const child = spawn(process.execPath, [...launchFlags(script), script, ...rest], {
     env: { ...cleanEnvironment(), ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=16
 import { existsSync } from "node:fs";
 
 if (Number(process.versions.node.split(".")[0]) < 24) {

@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 // `npm start`: the embedded control plane with its data under .holdfast, the secret group that the examples refer to,
 // and then the daemon on the examples.
 const data = ".holdfast/control-plane";
+// Run by its name, so that Node gets the flags of its first line.
+const PROGRAM = join(import.meta.dirname, "../bin/holdfast.js");
 
-const server = spawn(process.execPath, ["bin/holdfast.js", "serve", "--port", "0", "--data", data], {
+const server = spawn(PROGRAM, ["serve", "--port", "0", "--data", data], {
   stdio: ["ignore", "pipe", "inherit"],
   // Ctrl-C ends the daemon first; the control plane is ended when that is done.
   detached: true,
@@ -17,7 +20,7 @@ const url = await listening();
 console.log(`control plane at ${url}, data in ${data}`);
 await makeSecretGroup(url);
 
-const watch = spawn(process.execPath, ["bin/holdfast.js", "watch", "--embedded", "--yes"], {
+const watch = spawn(PROGRAM, ["watch", "--embedded", "--yes"], {
   stdio: "inherit",
   // A Ctrl-C that came from the terminal and from here would be two, and the second does not wait for anything.
   detached: true,

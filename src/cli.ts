@@ -3,7 +3,6 @@ import { CommanderError } from "commander";
 import { failureOf } from "./commands/failure.ts";
 import { createProgram } from "./commands/program.ts";
 import type { Terminal } from "./commands/terminal.ts";
-import { growOnce } from "./commands/young-generation.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
 import { printable, printableLines } from "./render/escape.ts";
 
@@ -47,7 +46,6 @@ const terminal: Terminal = {
   stop,
 };
 
-growOnce();
 process.exitCode = await main(process.argv);
 // Nothing may keep a finished command alive, and all of its output must be out.
 process.stdout.write("", () => process.exit());

@@ -8,7 +8,6 @@ import { isTooDeep } from "./depth.ts";
 import type { Headers } from "./exchange.ts";
 import type { Recall } from "./recall.ts";
 import { sift } from "./sift.ts";
-import { passedBy } from "./sweep.ts";
 
 /** A body made readable, or what is wrong with it. */
 export type Decoded =
@@ -32,7 +31,6 @@ export async function decode(headers: Headers, body: Buffer, recall?: Recall): P
   try {
     const sifted = recall === undefined ? null : sift(bytes, recall, DEPTH);
     if (sifted !== null) {
-      passedBy(bytes.length);
       giveBack(bytes);
       return { state: "json", value: sifted, raw: "" };
     }

@@ -6,7 +6,6 @@ import { writes } from "../core/plan.ts";
 import { parseSealedPlan, requireSealed, type SealedPlan } from "../core/sealed-plan.ts";
 import { planReport } from "../render/pass-report.ts";
 import type { Invocation } from "./command.ts";
-import { stayLean } from "./lean-heap.ts";
 import { confirm } from "./terminal.ts";
 import type { View } from "./view.ts";
 
@@ -29,11 +28,7 @@ export async function createApproval({ flags, terminal }: Invocation, view: View
     terminal.stderr.write(planReport({ ...planned, notUsed: [] }, { output: "text", paint: view.paint }));
     return confirm("Apply this plan?", terminal);
   };
-  return async (planned) => {
-    const isGood = await isAgreed(planned);
-    stayLean();
-    return isGood;
-  };
+  return isAgreed;
 }
 
 function overtaken(): HoldfastError {

@@ -4,7 +4,6 @@ import { driftReport } from "../render/pass-report.ts";
 import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
 import { refuseSource } from "./failure-report.ts";
-import { startLean } from "./lean-heap.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
@@ -15,7 +14,7 @@ export async function run(invocation: InvocationOf<typeof drift>): Promise<numbe
   const { flags, terminal } = invocation;
   const view = viewOf(invocation);
   await using target = await openTarget(invocation, { reading: true, base: "instead" });
-  const tell = reportPass(invocation, view, { onRead: startLean });
+  const tell = reportPass(invocation, view);
   const end = await reconcile(target, { is: "drift" }, { ...terminal, tell });
   if (end.what !== "drifted") return refuseSource(end, invocation);
   showErrors(end.report.diagnostics, invocation, view);

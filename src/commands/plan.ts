@@ -8,7 +8,6 @@ import { contentTop } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
 import { refuseSource } from "./failure-report.ts";
-import { startLean } from "./lean-heap.ts";
 import { outputFile } from "./output-file.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
@@ -24,7 +23,7 @@ export async function run(invocation: InvocationOf<typeof plan>): Promise<number
   const out = flags.out === undefined ? null : outputFile(flags.out, place);
   const show = new Set(flags.show);
   const mode = { is: "plan", showServer: show.has("server"), showUnmanaged: show.has("unmanaged") } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view, { onRead: startLean }) });
+  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) });
   if (end.what !== "planned") return refuseSource(end, invocation);
   if (out !== null) writePlan(planFile(end), out);
   showErrors(end.plan.diagnostics, invocation, view);

@@ -8,11 +8,7 @@ import { sayWait } from "./terminal.ts";
 import type { View } from "./view.ts";
 
 /** Tells on stderr how a pass goes; what it comes to is for the command to show. */
-export function reportPass(
-  { flags, terminal }: Invocation,
-  view: View,
-  { onRead = () => undefined }: { readonly onRead?: () => void } = {},
-): (event: PassEvent) => void {
+export function reportPass({ flags, terminal }: Invocation, view: View): (event: PassEvent) => void {
   const { stderr } = terminal;
   return (event) => {
     switch (event.what) {
@@ -38,7 +34,6 @@ export function reportPass(
         return;
       case "read":
         stderr.write(sourceText(event, flags.strict ?? false, view));
-        return onRead();
     }
   };
 }

@@ -13,12 +13,10 @@ import { serverKeyOptions } from "./server-key.ts";
 import type { Sight } from "./sight.ts";
 import { type Terminal, writeResult } from "./terminal.ts";
 import { terminalLog } from "./terminal-log.ts";
-import { boundYoungGeneration } from "./young-generation.ts";
 
 /** Runs the control plane until asked to end. */
 export async function run(invocation: InvocationOf<typeof serve>): Promise<number> {
   refuseDebugger(invocation);
-  boundYoungGeneration();
   const { terminal } = invocation;
   const folder = await dataFolder(invocation);
   await using plane = await start(invocation, folder);

@@ -14,7 +14,6 @@ import { tellForgotten } from "./forgotten.ts";
 import { honouredOperatorKeys } from "./operator-keys.ts";
 import { rulesOf } from "./rules.ts";
 import { readStateKey } from "./state-key.ts";
-import { growNoMore } from "./young-generation.ts";
 
 /** What a command does with its target. */
 export type TargetUse = Omit<ServerUse, "operator"> & {
@@ -26,7 +25,6 @@ export type TargetUse = Omit<ServerUse, "operator"> & {
 
 /** Finds the target of a command; its server is connected, and its state opened, when a pass first needs them. */
 export async function openTarget(invocation: Invocation, use: TargetUse): Promise<Target & AsyncDisposable> {
-  growNoMore();
   const { flags, terminal } = invocation;
   const { cwd, stopping: signal } = terminal;
   const root = findRoot({ cwd, source: flags.source });

@@ -97,6 +97,13 @@ describe("the house", () => {
     expect(ending).toEqual(["cli.ts"]);
   });
 
+  it("leaves V8 as it was launched", () => {
+    const steering = files.filter((file) =>
+      /setFlagsFromString|node:vm|expose-gc/.test(readFileSync(join("src", file), "utf8")),
+    );
+    expect(steering).toEqual([]);
+  });
+
   it("keeps clock, chance and the outside world out of what decides", () => {
     const deciding = files.filter((file) => ["contract", "model", "core", "kinds"].includes(roomOf(file)));
     const reaching = deciding.filter((file) =>
