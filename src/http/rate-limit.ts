@@ -1,6 +1,3 @@
-// Whoever has not called for a while needs no memory.
-const LARGEST = 10_000;
-
 /** Asks for one more request of a caller; answers 0 when it may go on, else the seconds that it should wait. */
 export type RateLimit = (caller: string) => number;
 
@@ -12,13 +9,20 @@ export function createRateLimit(perSecond: number, now: () => number): RateLimit
     const known = callers.get(caller);
     return known === undefined ? burst : Math.min(burst, known.left + ((moment - known.at) / 1000) * perSecond);
   };
+  // Whoever has a whole burst again needs no memory. Those behind the first that has not wait for their turn, a burst at most.
+  const forgetRested = (moment: number) => {
+    for (const caller of callers.keys()) {
+      if (leftAt(caller, moment) < burst) return;
+      callers.delete(caller);
+    }
+  };
   return (caller) => {
     const moment = now();
     const left = leftAt(caller, moment);
     if (left < 1) return (1 - left) / perSecond;
-    if (callers.size >= LARGEST) {
-      for (const name of callers.keys()) if (leftAt(name, moment) >= burst) callers.delete(name);
-    }
+    // Set anew, so that callers stand in the order of their last request.
+    callers.delete(caller);
+    forgetRested(moment);
     callers.set(caller, { left: left - 1, at: moment });
     return 0;
   };

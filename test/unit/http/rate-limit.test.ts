@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createRateLimit } from "../../../src/http/rate-limit.ts";
 
 test("a caller may make as many requests at once as in a second, and then waits", () => {
@@ -32,4 +32,15 @@ test("however many callers there are, those who rest are forgotten", () => {
     expect(limit(`caller ${nth}`)).toBe(0);
   }
   expect(limit("caller 29999")).toBeGreaterThan(0);
+});
+
+test("a request costs the same however many callers are active", () => {
+  const limit = createRateLimit(1, () => 0);
+  for (let nth = 0; nth < 20_000; nth += 1) expect(limit(`caller ${nth}`)).toBe(0);
+  const lookUps = vi.spyOn(Map.prototype, "get");
+  limit("another caller");
+  const { length } = lookUps.mock.calls;
+  lookUps.mockRestore();
+  expect(length).toBeLessThan(10);
+  expect(limit("caller 0")).toBeGreaterThan(0);
 });
