@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { join, posix, relative, sep } from "node:path";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isBelow } from "./clean.ts";
@@ -37,6 +37,10 @@ export type CommitOptions = {
   readonly limits: Limits;
 };
 
+/** The mode of a symbolic link in a tree. */
+const LINK = "120000";
+const LONGEST_TARGET = 4096;
+
 type Stop = { readonly signal: AbortSignal };
 
 /** Reads a commit of the local repository as the source would be there, without checking anything out. */
@@ -55,7 +59,8 @@ export async function readRef(options: CommitOptions, stop: Stop): Promise<Revis
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
   const files = await readFiles(place, regular, stop);
-  return { commit, at: 0, root, files, diagnostics: [...selected.faults, ...passedOver(place, entries)] };
+  const special = [...entries, ...(await linksToFolders(place, tree, selected.links, stop))];
+  return { commit, at: 0, root, files, diagnostics: [...selected.faults, ...passedOver(place, special)] };
 }
 
 /** One file of a commit, by its path below the root; null when the commit has none there. */
@@ -112,7 +117,8 @@ function refuseTooMuch(entries: readonly TreeEntry[], { totalBytes }: Limits): v
 function passedOver(place: Place, entries: readonly TreeEntry[]): readonly Diagnostic[] {
   return entries.flatMap(({ mode, path }) => {
     if (mode.startsWith("100")) return [];
-    const what = mode === "120000" ? "a symbolic link" : "another repository";
+    const isFolder = mode === LINK && !isManifestFile(nameOf(path));
+    const what = mode !== LINK ? "another repository" : `a symbolic link${isFolder ? " to a folder" : ""}`;
     return [
       fileDiagnostic(
         "warning",
@@ -122,6 +128,26 @@ function passedOver(place: Place, entries: readonly TreeEntry[]): readonly Diagn
         "Only regular files are read.",
       ),
     ];
+  });
+}
+
+// Of a link that leads out of the commit nothing is known.
+async function linksToFolders(
+  { repository, limits }: Place,
+  tree: readonly TreeEntry[],
+  links: readonly TreeEntry[],
+  stop: Stop,
+): Promise<readonly TreeEntry[]> {
+  const small = links.filter(({ size }) => size <= LONGEST_TARGET);
+  refuseTooMuch(small, limits);
+  const targets = await readBlobs(
+    repository,
+    small.map(({ blob }) => blob),
+    stop,
+  );
+  return small.filter(({ path }, index) => {
+    const target = posix.join(parentOf(path), Buffer.from(targets[index] ?? []).toString("utf8"));
+    return tree.some((entry) => entry.path.startsWith(/^\.\/?$/.test(target) ? "" : `${target.replace(/\/$/, "")}/`));
   });
 }
 
@@ -144,7 +170,12 @@ type Selector = {
 };
 
 /** What of a tree is read, and what is wrong with its ignore files. */
-type Selected = { readonly entries: readonly TreeEntry[]; readonly faults: readonly Diagnostic[] };
+type Selected = {
+  readonly entries: readonly TreeEntry[];
+  /** Symbolic links that are not called like a manifest file, but may stand for a folder of them. */
+  readonly links: readonly TreeEntry[];
+  readonly faults: readonly Diagnostic[];
+};
 
 // The same rules as for a folder: what is passed over there is passed over here.
 async function select(
@@ -168,12 +199,14 @@ async function select(
     if (!selectors.some(({ covers }) => covers(start))) selectors.push(selectorBelow(start, withScopeOf));
   }
   const entries: TreeEntry[] = [];
+  const links: TreeEntry[] = [];
   for (const entry of tree) {
     if (selectors.some(({ takes }) => takes(entry.path))) entries.push(entry);
+    else if (entry.mode === LINK && selectors.some(({ covers }) => covers(entry.path))) links.push(entry);
     const turn = pause();
     if (turn !== undefined) await turn;
   }
-  return { entries, faults: [...faults.values()].flat() };
+  return { entries, links, faults: [...faults.values()].flat() };
 }
 
 type Folder = { readonly isOpen: boolean; readonly scopes: readonly Scope[] };

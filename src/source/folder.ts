@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -193,7 +193,8 @@ async function readFolderEntries(reading: Reading, folder: Folder, pause: Pause)
   for (const entry of entries) {
     const path = folder.path === "" ? entry.name : `${folder.path}/${entry.name}`;
     if (entry.isDirectory()) takeFolder(reading, { path, depth: folder.depth + 1, scopes }, entry.name);
-    else if (isManifestFile(entry.name) && !isIgnoredBy(scopes, path, false)) takeEntry(reading, entry, path);
+    else if (isManifestFile(entry.name)) takeEntry(reading, entry, path, scopes);
+    else if (entry.isSymbolicLink()) passOverLinkedFolder(reading, { path, scopes }, entry.name);
     const turn = pause();
     if (turn !== undefined) await turn;
   }
@@ -219,13 +220,28 @@ function list(reading: Reading, folder: string): readonly Dirent[] {
   }
 }
 
+type FolderEntry = Pick<Folder, "path" | "scopes">;
+
+function isOutside(reading: Reading, { path, scopes }: FolderEntry, name: string): boolean {
+  return isPassedOver(name) || reading.passedOver.has(placeOf(reading, path)) || isIgnoredBy(scopes, path, true);
+}
+
+// Only what it leads to tells that manifests are missed; nothing of it is opened.
+function passOverLinkedFolder(reading: Reading, entry: FolderEntry, name: string): void {
+  if (isOutside(reading, entry, name) || !leadsToFolder(placeOf(reading, entry.path))) return;
+  passOverSpecial(reading, entry.path, "a symbolic link to a folder");
+}
+
+function leadsToFolder(link: string): boolean {
+  try {
+    return statSync(link, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return false;
+  }
+}
+
 function takeFolder(reading: Reading, folder: Folder, name: string): void {
-  if (
-    isPassedOver(name) ||
-    reading.passedOver.has(placeOf(reading, folder.path)) ||
-    isIgnoredBy(folder.scopes, folder.path, true)
-  )
-    return;
+  if (isOutside(reading, folder, name)) return;
   if (folder.depth <= reading.limits.folderDepth) {
     openFolder(reading, folder);
     return;
@@ -236,7 +252,8 @@ function takeFolder(reading: Reading, folder: Folder, name: string): void {
   );
 }
 
-function takeEntry(reading: Reading, entry: Dirent, path: string): void {
+function takeEntry(reading: Reading, entry: Dirent, path: string, scopes: readonly Scope[]): void {
+  if (isIgnoredBy(scopes, path, false)) return;
   if (entry.isFile()) addFile(reading, path);
   else passOverSpecial(reading, path, entry.isSymbolicLink() ? "a symbolic link" : "no regular file");
 }

@@ -105,6 +105,22 @@ describe("a commit", () => {
     ]);
   });
 
+  test("S4: a link to a folder is passed over with a warning, unless an ignore file names it", async () => {
+    const root = await folderOf({ "real/a.yaml": "a", "b.txt": "b", "c/d.yaml": "d", ".gitignore": "/hidden/\n" });
+    for (const name of ["linked", "hidden", "node_modules"]) symlinkSync("real/", join(root, name));
+    symlinkSync("../real", join(root, "c/up"));
+    symlinkSync("..", join(root, "c/loop"));
+    symlinkSync("b.txt", join(root, "note.txt"));
+    await commitAll(root, "Begin");
+    const revision = await at(root, "HEAD");
+    expect(pathsOf(revision)).toEqual(["c/d.yaml", "real/a.yaml"]);
+    const summary = "a symbolic link to a folder, passed over";
+    const folders = ["c/loop", "c/up", "linked"].map((file) => ({ file, summary }));
+    expect(revision.diagnostics).toMatchObject(folders);
+    const narrowed = await at(root, "HEAD", { paths: ["linked"] });
+    expect(narrowed.diagnostics).toMatchObject([{ file: "linked", summary }]);
+  });
+
   test("S6, F57: odd names are only names", async () => {
     const root = await folderOf({ "a.yaml": "a" });
     await commitAll(root, "Begin");

@@ -101,10 +101,22 @@ describe("a folder", () => {
       "dangling.json:null:null warning not-a-regular-file",
       "evil.yaml:null:null warning not-a-regular-file",
       "linked.yaml:null:null warning not-a-regular-file",
+      "loop:null:null warning not-a-regular-file",
     ]);
     symlinkSync("/etc", join(root, "etc"));
     const through = await read(root, { paths: ["etc/hosts"] });
     expect(pathsOf(through)).toEqual([]);
+  });
+
+  test("S4: a link to a folder is passed over with a warning, unless an ignore file names it", async () => {
+    const root = await folderOf({ "real/a.yaml": "a", "b.txt": "b", ".gitignore": "hidden/\n" });
+    for (const name of ["linked", "hidden", "node_modules"]) symlinkSync("real", join(root, name));
+    symlinkSync("b.txt", join(root, "note.txt"));
+    const revision = await read(root);
+    expect(pathsOf(revision)).toEqual(["real/a.yaml"]);
+    expect(revision.diagnostics).toMatchObject([
+      { file: "linked", summary: "a symbolic link to a folder, passed over" },
+    ]);
   });
 
   test("FIFOs are not opened, and a folder called x.yaml is a folder", async () => {
