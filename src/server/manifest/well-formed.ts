@@ -14,7 +14,9 @@ export function wellFormed(
   manifest: JsonObject,
 ): JsonObject {
   const { type } = manifest;
-  if (typeof type !== "string" || !types.includes(type)) throw unprocessable([wrongType(types)]);
+  if (typeof type !== "string" || !types.includes(type)) {
+    throw unprocessable([wrongType(types), ...missingName(manifest)]);
+  }
   refuseFaults(checkManifest(type, manifest, { unknownFields: unknownFields === "allow" ? "warn" : "refuse" }));
   return withDefaults(type, manifest);
 }
@@ -43,4 +45,11 @@ export function errorsOf(faults: readonly Fault[]): readonly ErrorDetail[] {
 
 function wrongType(types: readonly string[]): ErrorDetail {
   return { pointer: "/type", message: `must be ${types.map((type) => `\`${type}\``).join(" or ")}`, code: "type" };
+}
+
+// Without a type no schema says what else is missing, but every manifest has a name.
+function missingName({ name }: JsonObject): readonly ErrorDetail[] {
+  return name === undefined || name === null
+    ? [{ pointer: "/name", message: "`name` is missing", code: "missing-field" }]
+    : [];
 }
