@@ -1,6 +1,7 @@
-import { isObject, type Json } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { documentTypes, schemaFor } from "../schema/known.ts";
 import { nearest } from "../schema/nearest.ts";
+import { variants } from "../schema/node.ts";
 import { quoted } from "../yaml/fault.ts";
 
 /** What a document is to us: a manifest of one of our types, somebody else's, or a manifest that does not say so. */
@@ -76,7 +77,7 @@ function typed(type: string): Detected {
 }
 
 // `types: ./index.d.ts` is no slip; `tpye: service` is one. What the value says tells them apart.
-function nearMiss(value: { readonly [key: string]: Json }): Detected | null {
+function nearMiss(value: JsonObject): Detected | null {
   for (const [key, field] of Object.entries(value)) {
     const words = Array.isArray(field) ? field : [field];
     const names = words.filter((word) => typeof word === "string").map((word) => nearest(word, documentTypes));
@@ -88,11 +89,30 @@ function nearMiss(value: { readonly [key: string]: Json }): Detected | null {
   return null;
 }
 
-function untyped(value: { readonly [key: string]: Json }): Detected {
-  const type = documentTypes.find((each) => {
-    const required = (schemaFor(each)?.required ?? []).filter((key) => key !== "type");
-    return required.length > 1 && required.every((key) => Object.hasOwn(value, key));
-  });
+function untyped(value: JsonObject): Detected {
+  const type = documentTypes.find((each) => looksLike(value, each));
   if (type === undefined) return foreign("not-a-manifest", "no manifest: it has no `type`", UNTYPED);
   return { is: "faulty", key: "", summary: "no `type`", detail: `It looks like a ${type}: add \`type: ${type}\`.` };
+}
+
+// A name alone is in many files. A field that the type does not have says that the file is somebody else's.
+function looksLike(value: JsonObject, type: string): boolean {
+  const { required, known } = topFields(type);
+  if (required.length < 2 || !required.every((key) => Object.hasOwn(value, key))) return false;
+  return Object.keys(value).every((key) => known.has(key));
+}
+
+type TopFields = { readonly required: readonly string[]; readonly known: ReadonlySet<string> };
+
+const topFieldsOf = new Map<string, TopFields>();
+
+function topFields(type: string): TopFields {
+  const before = topFieldsOf.get(type);
+  if (before !== undefined) return before;
+  const schema = schemaFor(type) ?? {};
+  const own = variants(schema, schema).find((variant) => variant.type === type)?.node ?? {};
+  const required = (own.required ?? schema.required ?? []).filter((key) => key !== "type");
+  const fields = { required, known: new Set(Object.keys({ ...schema.properties, ...own.properties })) };
+  topFieldsOf.set(type, fields);
+  return fields;
 }

@@ -141,6 +141,8 @@ describe("files that are not ours", () => {
     ["Type: workspace\nname: x\n", "no-type", "Write `type: workspace`"],
     ["type: [service]\nname: x\n", "no-type", "Write `type: service`"],
     ["name: x\nworkspace_fqn: cl1:ws1\nimage: {type: image}\n", "no-type", "add `type: service`"],
+    ["name: x\nmembers: [ada@example.com]\n", "no-type", "add `type: team`"],
+    ["name: x\nmembers: [ada@example.com]\nvisibility: public\n", "not-a-manifest", "`type` of a manifest is one of"],
     ["type: servce\nname: x\n", "unknown-type", "Did you mean `service`"],
   ])("B18: %j is not quite one of them", async (text, code, hint) => {
     expect((await faultsOf({ "a.yaml": text })).join()).toContain(code);
