@@ -14,7 +14,8 @@ export function valuesOf(schemas: Schemas, given: Schema): fc.Arbitrary<Json> {
 }
 
 function generated(schemas: Schemas, schema: Schema): fc.Arbitrary<Json> {
-  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((one) => valuesOf(schemas, one)));
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) return fc.oneof(...choices.map((one) => valuesOf(schemas, one)));
   const types = typesOf(schema);
   if (types.length === 0) return anything;
   return fc.oneof(...types.map((type) => ofType(schemas, schema, type)));
@@ -47,26 +48,14 @@ function textOf({ pattern, minLength = 0, maxLength = 20 }: Schema): fc.Arbitrar
 }
 
 function objectOf(schemas: Schemas, schema: Schema): fc.Arbitrary<Json> {
-  const forms = (schema.allOf ?? []).flatMap(({ then }) => (then === undefined ? [] : [resolved(schemas, then)]));
-  const chosen =
-    forms.length === 0 ? fc.constant(schema) : fc.constantFrom(...forms.map((form) => merged(schema, form)));
-  return chosen.chain(({ properties = {}, required = [], additionalProperties }) => {
-    const fields = Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [name, valuesOf(schemas, property)]),
-    );
-    const known = fc.record(fields, { requiredKeys: required.filter((name) => name in fields) });
-    if (typeof additionalProperties !== "object") return known;
-    const others = fc.dictionary(fc.stringMatching(/^[A-Z_]{1,8}$/), valuesOf(schemas, additionalProperties), {
-      maxKeys: 3,
-    });
-    return fc.tuple(known, others).map(([left, right]) => ({ ...right, ...left }));
+  const { properties = {}, required = [], additionalProperties } = schema;
+  const fields = Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, valuesOf(schemas, property)]),
+  );
+  const known = fc.record(fields, { requiredKeys: required.filter((name) => name in fields) });
+  if (typeof additionalProperties !== "object") return known;
+  const others = fc.dictionary(fc.stringMatching(/^[A-Z_]{1,8}$/), valuesOf(schemas, additionalProperties), {
+    maxKeys: 3,
   });
-}
-
-function merged(schema: Schema, form: Schema): Schema {
-  return {
-    ...form,
-    properties: { ...schema.properties, ...form.properties },
-    required: [...new Set([...(schema.required ?? []), ...(form.required ?? [])])],
-  };
+  return fc.tuple(known, others).map(([left, right]) => ({ ...right, ...left }));
 }

@@ -8,6 +8,7 @@ import { components } from "./components.ts";
 import { manifestSchemas } from "./manifests.ts";
 import type { OpenApiDocument, OperationObject } from "./openapi.ts";
 import { parametersOf, sharedParameters } from "./parameters.ts";
+import { portable } from "./portable.ts";
 import { refusals, refusalsOf } from "./refusals.ts";
 import { replyOf } from "./replies.ts";
 import { sample } from "./sample.ts";
@@ -23,7 +24,7 @@ export type DocumentOptions = {
 
 /** The interface of a server as an OpenAPI document, made from the table of operations. */
 export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptions): OpenApiDocument {
-  const schemas: Schemas = { ...components, ...manifestSchemas(resources, unknownFields) };
+  const schemas: Schemas = portable({ ...components, ...manifestSchemas(resources, unknownFields) });
   const described = resources
     .flatMap(({ section, operations }) => operations.map(({ name, about }) => ({ name, about, section })))
     .map((one) => ({ ...one, row: operation(one.name) }))
@@ -36,6 +37,7 @@ export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptio
       title: "Holdfast control plane",
       version: "v1",
       description: introduction,
+      contact: { name: "The operators of this server" },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/", description: "This server" }],

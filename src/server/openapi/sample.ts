@@ -8,7 +8,8 @@ export function sample(schemas: Schemas, schema: Schema, above: readonly string[
   if (schema.$ref !== undefined) return sampleOfNamed(schemas, refName(schema.$ref), above);
   if (schema.const !== undefined) return schema.const;
   if (schema.default !== undefined) return schema.default;
-  if (schema.anyOf !== undefined) return sampleOfChoice(schemas, schema.anyOf, above);
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) return sampleOfChoice(schemas, choices, above);
   const [type] = typesOf(schema);
   if (type === "array") return schema.items === undefined ? [] : sampleList(schemas, schema.items, above);
   if (type === "object") return sampleObject(schemas, schema, above);

@@ -15,6 +15,9 @@ export type Schema = {
   readonly propertyNames?: Schema;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly not?: Schema;
+  readonly discriminator?: Discriminator;
   readonly allOf?: readonly Schema[];
   readonly if?: Schema;
   readonly then?: Schema;
@@ -38,6 +41,12 @@ export type Schema = {
   readonly "x-free"?: true;
 };
 
+/** The field that tells the forms of a `oneOf` apart, and the schema of each of its values. */
+export type Discriminator = {
+  readonly propertyName: string;
+  readonly mapping: { readonly [value: string]: string };
+};
+
 /** Named schemas, as a document keeps them. */
 export type Schemas = { readonly [name: string]: Schema };
 
@@ -58,6 +67,13 @@ export function resolved(schemas: Schemas, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref, ...beside } = schema;
   return { ...schemas[refName($ref)], ...beside };
+}
+
+/** The union of known forms that a schema is, or that stands in it beside other forms. */
+export function unionIn(schema: Schema): Schema | undefined {
+  return schema.discriminator === undefined
+    ? schema.anyOf?.find(({ discriminator }) => discriminator !== undefined)
+    : schema;
 }
 
 /** The types that a schema allows. */

@@ -1,4 +1,4 @@
-import { refName, resolved, type Schema, type Schemas } from "../openapi/schema.ts";
+import { refName, resolved, type Schema, type Schemas, unionIn } from "../openapi/schema.ts";
 import { type Html, html } from "./html.ts";
 import { limits } from "./limits.ts";
 import { phrase, withStop } from "./prose.ts";
@@ -42,7 +42,7 @@ function innerObject(schemas: Schemas, field: Schema): { readonly name: string; 
   const name = field.$ref === undefined ? "" : refName(field.$ref);
   if (hasSection(name)) return null;
   const schema = resolved(schemas, field);
-  if (schema.properties !== undefined || schema.allOf !== undefined) return { name, schema };
+  if (schema.properties !== undefined || unionIn(schema) !== undefined) return { name, schema };
   const within = schema.items ?? schema.anyOf?.find(({ type }) => type !== "null");
   return within === undefined || field.anyOf?.every(({ $ref }) => $ref !== undefined)
     ? null
@@ -51,11 +51,11 @@ function innerObject(schemas: Schemas, field: Schema): { readonly name: string; 
 
 type Variant = { readonly type: string; readonly form: Schema };
 
-function variants({ allOf = [] }: Schema): readonly Variant[] {
-  return allOf.flatMap((branch) => {
-    const type = branch.if?.properties?.type?.const;
-    return typeof type === "string" && branch.then !== undefined ? [{ type, form: branch.then }] : [];
-  });
+function variants(schema: Schema): readonly Variant[] {
+  return Object.entries(unionIn(schema)?.discriminator?.mapping ?? {}).map(([type, $ref]) => ({
+    type,
+    form: { $ref },
+  }));
 }
 
 function variant(schemas: Schemas, type: string, form: Schema, above: readonly string[]): Html {

@@ -1,7 +1,7 @@
 import type { Json } from "../../contract/json.ts";
 import type { OpenApiDocument } from "../openapi/openapi.ts";
 import { sample } from "../openapi/sample.ts";
-import type { Schema, Schemas } from "../openapi/schema.ts";
+import { type Schema, type Schemas, unionIn } from "../openapi/schema.ts";
 import { schemaAnchor } from "./anchor.ts";
 import { fieldList } from "./field-list.ts";
 import { type Html, html } from "./html.ts";
@@ -12,8 +12,9 @@ import { typeWords } from "./type-words.ts";
 /** The section of a named schema: its fields, and an example. */
 export function schemaSection({ components: { schemas } }: OpenApiDocument, name: string, schema: Schema): Html {
   const { anyOf, description = "" } = schema;
+  const hasFields = anyOf === undefined || unionIn(schema) !== undefined;
   const anchor = schemaAnchor(name);
-  const fields = anyOf === undefined ? fieldList(schemas, schema) : html`<p>${typeWords(schemas, schema)}</p>`;
+  const fields = hasFields ? fieldList(schemas, schema) : html`<p>${typeWords(schemas, schema)}</p>`;
   return html`<section class="operation schema" id="${anchor}">
 <div class="words"><h3><a href="#${anchor}">${name}</a></h3>${prose(withStop(description))}${fields}</div>
 <div class="code">${examples(schemas, name, schema)}</div>

@@ -1,4 +1,4 @@
-import { refName, resolved, type Schema, type Schemas, typesOf } from "../openapi/schema.ts";
+import { refName, resolved, type Schema, type Schemas, typesOf, unionIn } from "../openapi/schema.ts";
 import { schemaAnchor } from "./anchor.ts";
 import { type Html, html } from "./html.ts";
 import { hasSection } from "./sections.ts";
@@ -10,10 +10,15 @@ export function typeWords(schemas: Schemas, schema: Schema): Html {
     if (hasSection(name)) return html`<a href="#${schemaAnchor(name)}">${name}</a>`;
     return typeWords(schemas, resolved(schemas, schema));
   }
+  if (unionIn(schema) !== undefined) return isNullable(schema) ? html`object or null` : html`object`;
   if (schema.anyOf !== undefined) return alternatives(schema.anyOf.map((one) => typeWords(schemas, one)));
   if (schema.const !== undefined) return html`${JSON.stringify(schema.const)}`;
   const types = typesOf(schema).map((type) => singleType(schemas, schema, type));
   return types.length === 0 ? html`any` : alternatives(types);
+}
+
+function isNullable({ anyOf = [] }: Schema): boolean {
+  return anyOf.some(({ type }) => type === "null");
 }
 
 function singleType(schemas: Schemas, { items, format }: Schema, type: string): Html {

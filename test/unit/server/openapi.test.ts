@@ -93,7 +93,8 @@ function schemaOf(name: string): Schema {
 
 function resolve(schema: Schema): Schema {
   const chosen = schema.anyOf?.[0] ?? schema;
-  return chosen.$ref === undefined ? chosen : schemaOf(chosen.$ref.split("/").at(-1) ?? "");
+  if (chosen.$ref !== undefined) return resolve(schemaOf(chosen.$ref.split("/").at(-1) ?? ""));
+  return chosen.anyOf === undefined ? chosen : resolve(chosen);
 }
 
 function fieldAt(schema: Schema, [step, ...rest]: readonly string[]): Schema | undefined {

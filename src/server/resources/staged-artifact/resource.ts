@@ -74,7 +74,14 @@ export const resource: Resource = {
       answers: "StagedArtifact",
       manifest: {
         description: "A model version, or a version of a plain artifact",
-        anyOf: [{ $ref: refTo("ModelVersionManifest") }, { $ref: refTo("ArtifactVersionManifest") }],
+        oneOf: [{ $ref: refTo("ModelVersionManifest") }, { $ref: refTo("ArtifactVersionManifest") }],
+        discriminator: {
+          propertyName: "type",
+          mapping: {
+            "model-version": refTo("ModelVersionManifest"),
+            "artifact-version": refTo("ArtifactVersionManifest"),
+          },
+        },
       },
     }),
     serve("markStageFailure", markStageFailure, {
