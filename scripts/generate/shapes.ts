@@ -27,6 +27,8 @@ function shapeOf(schema: SchemaNode, given: SchemaNode): Shape {
   if (node["x-free"] || node["x-as-text"]) {
     return { is: "free", ...(node["x-as-text"] ? { asText: true } : {}), ...sensitive, ...filled };
   }
+  // A field that takes both is compared as it stands.
+  if (typesOf(node).includes("object") && typesOf(node).includes("array")) return { ...FREE, ...sensitive, ...filled };
   if (typesOf(node).includes("object")) return { is: "object", fields: fieldsOf(schema, node), ...filled };
   if (node.items !== undefined) {
     const key = node["x-set"] ? [] : node["x-key"];
@@ -35,17 +37,31 @@ function shapeOf(schema: SchemaNode, given: SchemaNode): Shape {
   return { is: "value", ...sensitive, ...filled };
 }
 
-// A field that two variants describe differently is compared exactly, like any other free one.
 function fieldsOf(schema: SchemaNode, node: SchemaNode): { readonly [name: string]: Shape } {
   const fields: Record<string, Shape> = {};
   for (const { properties } of [node, ...variants(schema, node).map((variant) => variant.node)]) {
     for (const [name, property] of Object.entries(properties ?? {})) {
       const shape = shapeOf(schema, property);
       const known = fields[name];
-      fields[name] = known === undefined || canonical(known as Json) === canonical(shape as Json) ? shape : FREE;
+      fields[name] = known === undefined ? shape : merged(known, shape);
     }
   }
   return fields;
 }
 
-const FREE: Shape = { is: "free" };
+// A field that two variants describe differently is compared exactly, like any other free one, and hidden if one says so.
+function merged(one: Shape, other: Shape): Shape {
+  if (canonical(one as Json) === canonical(other as Json)) return one;
+  if (one.is === "object" && other.is === "object" && one.default === undefined && other.default === undefined) {
+    const shared = Object.entries(other.fields).map(([name, field]) => {
+      const known = one.fields[name];
+      return [name, known === undefined ? field : merged(known, field)] as const;
+    });
+    return { is: "object", fields: { ...one.fields, ...Object.fromEntries(shared) } };
+  }
+  return hides(one) || hides(other) ? { ...FREE, sensitive: true } : FREE;
+}
+
+const hides = (shape: Shape) => "sensitive" in shape && shape.sensitive === true;
+
+const FREE = { is: "free" } as const;

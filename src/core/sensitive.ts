@@ -30,10 +30,11 @@ export function isSecretReference(value: Json | undefined): boolean {
   return typeof value === "string" && /^(?:[a-z][a-z0-9+.]*-)?secret:\/\/[\w.:-]+$/.test(value);
 }
 
-/** Whether outputs must mask a field: by its schema's word, or by its name where the schema leaves the inside free. */
+/** Whether outputs must mask a field: by its schema's word, or by its name where no schema describes it. */
 export function isSensitiveField(parent: Shape, field: Shape, name: string, ...owners: readonly unknown[]): boolean {
   if ("sensitive" in field && field.sensitive === true) return true;
-  return parent.is === "free" && (isSecretKey(name) || owners.some((owner) => keepsSecret(owner, name)));
+  const isFree = parent.is === "free" || (parent.is === "object" && !Object.hasOwn(parent.fields, name));
+  return isFree && (isSecretKey(name) || owners.some((owner) => keepsSecret(owner, name)));
 }
 
 // What an object keeps is told by what it says of itself.

@@ -24,6 +24,8 @@ type Place = { readonly name: string; readonly above: Place | null; readonly isS
 
 // A variable that somebody else fills in.
 const VARIABLE = /^\$\{?\w+\}?$/;
+// Where a secret is to be found, such as `gcp.json`.
+const FILE_NAME = /^[\w./-]{1,256}\.(?:json|ya?ml|pem|key|crt|p12|toml|ini|conf|txt)$/;
 const OPEN: Shape = { is: "free" };
 
 function look(search: Search, shape: Shape, value: Json, place: Place): void {
@@ -87,7 +89,8 @@ function isOpen(shape: Shape): boolean {
 
 function textKind({ wantsCredentials }: Search, value: string, isSecret: boolean): Literal["is"] | null {
   if (wantsCredentials && value.length >= SHORTEST_CREDENTIAL && isCredential(value)) return "credential";
-  if (!isSecret || value === "" || value.includes("secret://") || VARIABLE.test(value)) return null;
+  if (!isSecret || value === "" || value.includes("secret://") || VARIABLE.test(value) || FILE_NAME.test(value))
+    return null;
   return "secret-looking";
 }
 

@@ -87,20 +87,32 @@ function exampleOf(pointer: string, node: SchemaNode | undefined): string | unde
     : undefined;
 }
 
+const WAY_OUT = "To send it all the same, set `unknownFields: warn` in holdfast.yaml.";
+
 function unknown({ pointer, severity }: Place, name: string, schema: SchemaNode, { names }: Field): Fault {
-  const near = nearest(name, names);
-  const hint = near === undefined ? elsewhere(name, schema) : `; did you mean \`${near}\`?`;
+  const near = nearest(name, names) ?? names.find((one) => one.startsWith(`${name}_`));
+  const hint = near === undefined ? elsewhere(name, schema, pointer) : `; did you mean \`${near}\`?`;
   const message = `unknown field \`${shown(name)}\`${hint}`;
-  const help = hint === "" ? `The fields here are ${listed(names)}.` : undefined;
+  const known = hint === "" ? `The fields here are ${listed(names)}. ` : "";
+  const help = severity === "warning" ? known.trimEnd() || undefined : `${known}${WAY_OUT}`;
   return severity === "warning"
     ? warning(pointer, "unknown-field", message, help)
     : error(pointer, "unknown-field", message, help);
 }
 
 // A field at the wrong depth is the usual slip of indentation.
-function elsewhere(name: string, schema: SchemaNode): string {
-  const place = schemaFields(schema).find(({ path }) => path.endsWith(`.${name}`))?.path;
+function elsewhere(name: string, schema: SchemaNode, pointer: string): string {
+  // The same place in another form of a union is where it stands already.
+  const here = pathOf(pointer);
+  const place = schemaFields(schema).find(({ path }) => path.endsWith(`.${name}`) && path !== here)?.path;
   return place === undefined ? "" : `; it belongs in \`${place.slice(0, -name.length - 1)}\``;
+}
+
+function pathOf(pointer: string): string {
+  return pointer
+    .slice(1)
+    .replaceAll(/\/\d+(?=\/|$)/g, "[]")
+    .replaceAll("/", ".");
 }
 
 /** More names than that are no list that somebody reads. */

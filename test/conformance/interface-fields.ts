@@ -251,37 +251,22 @@ export const interfaceFields: { readonly [type: string]: Fields } = {
   },
 };
 
-/** Fields that our decisions add where the interface is silent: forms that it names without showing their fields. */
+/** Fields that our decisions add to those of the interface and of the platform's field list. */
 export const decidedFields: { readonly [type: string]: Fields } = {
-  workspace: {},
   service: {
-    "image.image_uri": "string",
-    "image.build_source.repo_url": "string",
-    "image.build_source.ref": "string",
-    "image.build_source.branch_name": "string",
-    "image.build_source.project_root_path": "string",
-    "image.build_source.local_build": "boolean",
-    "mounts[].data": "string",
-    "mounts[].volume_fqn": "string",
-    "mounts[].sub_path": "string",
-    "replicas.min_replicas": "integer",
-    "replicas.max_replicas": "integer",
-    "replicas.metrics": "object",
-    "rollout_strategy.steps": "array",
-    "rollout_strategy.steps[].weight_percentage": "integer",
-    "rollout_strategy.steps[].pause_duration": "integer",
-    "rollout_strategy.enable_auto_promotion": "boolean",
-    "rollout_strategy.auto_promotion_interval_seconds": "integer",
+    "image.build_spec.build_secrets": "object",
+    tags: "object",
   },
-  cluster: {},
-  "virtual-account": {},
-  team: { sso_name: "string", group_name: "string" },
-  "ml-repo": {},
+  "virtual-account": { tags: "object" },
+  team: { sso_name: "string", group_name: "string", tags: "object" },
   "model-version": {},
   chat_prompt: {
-    "messages[].content[].type": "string",
-    "response_format.json_schema": "object",
-    "routing_config.load_balance_targets[].priority": "integer",
+    cache_config: "object",
+    logging_config: "object",
+    sub_agents: "array",
+    "routing_config.sticky_routing": "object",
+    "routing_config.load_balance_targets[].headers_override": "object",
+    "routing_config.load_balance_targets[].metadata_match": "object",
   },
 };
 

@@ -10,9 +10,29 @@ import { documentTypes, schemaFor } from "../../src/schema/known.ts";
 import type { SchemaNode } from "../../src/schema/node.ts";
 import { validateConfig, validateManifest } from "../../src/schema/validate.ts";
 import { decidedFields, interfaceFields } from "./interface-fields.ts";
+import { type PlatformForm, platformFields } from "./platform-fields.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const types = readdirSync(join(root, "schemas")).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -5)] : []));
+
+/** What the platform calls our types. */
+const platformTypes: { readonly [type: string]: string } = {
+  chat_prompt: "ChatPromptManifest",
+  cluster: "ClusterManifest",
+  "ml-repo": "MlRepoManifest",
+  "model-version": "ModelManifest",
+  service: "Service",
+  team: "TeamManifest",
+  "virtual-account": "VirtualAccountManifest",
+  workspace: "WorkspaceManifest",
+};
+
+function platformForm(form: string): PlatformForm | undefined {
+  const forms: { readonly [form: string]: PlatformForm } = {
+    ...{ string: "str", number: "num", integer: "num", boolean: "bool", array: "list", object: "object" },
+  };
+  return forms[form];
+}
 
 function schemaOf(type: string): SchemaNode {
   const schema = schemaFor(type);
@@ -23,7 +43,7 @@ function schemaOf(type: string): SchemaNode {
 describe("the schemas", () => {
   it("are exactly those of the kinds", () => {
     expect(types.toSorted()).toEqual(kinds.map(({ type }) => type).toSorted());
-    expect(types.toSorted()).toEqual(Object.keys(interfaceFields).toSorted());
+    expect(types.toSorted()).toEqual(Object.keys(platformTypes).toSorted());
     expect(documentTypes.map((type) => kindOf(type)?.type)).not.toContain(undefined);
   });
 
@@ -68,11 +88,33 @@ describe.each(types)("schemas/%s.json", (type) => {
     }
   });
 
-  it("has no field but those of the interface and those that we decided", () => {
-    const decided = { ...interfaceFields[type], ...decidedFields[type] };
-    expect(fields.map(({ path }) => path).filter((path) => !Object.hasOwn(decided, path))).toEqual([]);
+  it("has every field of the platform, in its form", () => {
+    const known = Map.groupBy(fields, ({ path }) => path);
+    const free = fields.flatMap(({ path, node }) => (node["x-free"] ? [path] : []));
+    const platform = platformFields(platformTypes[type] ?? "");
+    expect(platform.size).toBeGreaterThan(2);
+    for (const [path, forms] of platform) {
+      if (free.some((above) => path.startsWith(`${above}.`) || path.startsWith(`${above}[`))) continue;
+      if (/^monitoring\.\w+_url$/.test(path)) continue;
+      const found = (known.get(path) ?? []).flatMap(({ node }) => formsOf(node));
+      for (const form of forms)
+        expect(
+          found.some((one) => platformForm(one) === form),
+          `${path}: ${form}`,
+        ).toBe(true);
+    }
+  });
+
+  it("has no field but those of the interface, those of the platform and those that we decided", () => {
+    const decided = new Set([
+      ...Object.keys({ ...interfaceFields[type], ...decidedFields[type] }),
+      ...platformFields(platformTypes[type] ?? "").keys(),
+    ]);
+    expect(fields.map(({ path }) => path).filter((path) => !decided.has(path.replace("metrics[]", "metrics")))).toEqual(
+      [],
+    );
     const present = new Set(fields.map(({ path }) => path));
-    expect(Object.keys(decided).filter((path) => !present.has(path))).toEqual([]);
+    expect(Object.keys(decidedFields[type] ?? {}).filter((path) => !present.has(path))).toEqual([]);
   });
 
   it("gives every field a title, a description and an example", () => {

@@ -33,19 +33,112 @@ messages: {
  */
 role: string
 /**
- * What is said: a text, or a list of parts; `{{name}}` stands for a variable
+ * Text, parts, or where the content lies in the platform's storage
  */
-content?: (string | {
+content?: (string | ({
+type: "text"
 /**
- * What the part is
+ * The text, or where it lies in the platform's storage
+ */
+text?: (string | {
+/**
+ * `blob-storage`: the content lies in the platform's storage
  */
 type: string
+/**
+ * Where in the storage it lies
+ */
+path?: (string | null)
+/**
+ * What it is
+ */
+mime_type?: (string | null)
+} | null)
+} | {
+type: "image_url"
+/**
+ * The picture
+ */
+image_url?: ({
+/**
+ * Address of the picture, or where it lies in the platform's storage
+ */
+url?: (string | {
+/**
+ * `blob-storage`: the content lies in the platform's storage
+ */
+type: string
+/**
+ * Where in the storage it lies
+ */
+path?: (string | null)
+/**
+ * What it is
+ */
+mime_type?: (string | null)
+} | null)
+/**
+ * How closely it is looked at
+ */
+detail?: (string | null)
+} | null)
+} | {
+type: "refusal"
+/**
+ * The refusal
+ */
+refusal?: (string | null)
+} | {
+type: string
 [k: string]: Json | string
-}[] | null)
+})[] | {
+/**
+ * `blob-storage`: the content lies in the platform's storage
+ */
+type: string
+/**
+ * Where in the storage it lies
+ */
+path?: (string | null)
+/**
+ * What it is
+ */
+mime_type?: (string | null)
+} | null)
 /**
  * Name of the speaker, to tell several of one role apart
  */
 name?: (string | null)
+/**
+ * Calls that the assistant made, in their order
+ */
+tool_calls?: (({
+type: "function"
+/**
+ * Id that the answer names
+ */
+id?: (string | null)
+/**
+ * What was called
+ */
+function?: ({
+/**
+ * Name of the function
+ */
+name?: (string | null)
+/**
+ * Arguments, as JSON
+ */
+arguments?: (string | null)
+} | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * Call that a tool's message answers
+ */
+tool_call_id?: (string | null)
 }[]
 /**
  * What the prompt is for
@@ -106,7 +199,7 @@ top_p?: (number | null)
 /**
  * Texts at which the answer ends; order carries no meaning
  */
-stop?: (string[] | null)
+stop?: (string[] | string | null)
 } | null)
 /**
  * Further parameters, as the provider takes them
@@ -152,6 +245,29 @@ type: "mcp-server-fqn"
  * Integration of the MCP server
  */
 integration_fqn: string
+/**
+ * Whether every tool of the server may be used
+ */
+enable_all_tools?: (boolean | null)
+/**
+ * Tools of the server that may be used; order carries no meaning
+ */
+tools?: ({
+/**
+ * Name of the tool
+ */
+name: string
+}[] | null)
+} | {
+type: "mcp-server-url"
+/**
+ * Address of the server
+ */
+url: string
+/**
+ * Headers of each request
+ */
+headers?: ({ readonly [name: string]: string | number | boolean } | null)
 /**
  * Whether every tool of the server may be used
  */
@@ -247,7 +363,28 @@ fallback_candidate?: (boolean | null)
  * Parameters that replace the prompt's own for this target
  */
 override_params?: (JsonObject | null)
+/**
+ * When a target is too slow to be used
+ */
+sla_cutoff?: ({
+/**
+ * Slowest time for each token
+ */
+time_per_output_token_ms?: (number | null)
+} | null)
+/**
+ * Headers that are set on requests to the target, as the platform defines it
+ */
+headers_override?: (JsonObject | null)
+/**
+ * Requests that the target is for, as the platform defines it
+ */
+metadata_match?: (JsonObject | null)
 }[] | null)
+/**
+ * What keeps a conversation on one target, as the platform defines it
+ */
+sticky_routing?: (JsonObject | null)
 } | {
 type: "latency-based-routing"
 /**
@@ -295,7 +432,28 @@ fallback_candidate?: (boolean | null)
  * Parameters that replace the prompt's own for this target
  */
 override_params?: (JsonObject | null)
+/**
+ * When a target is too slow to be used
+ */
+sla_cutoff?: ({
+/**
+ * Slowest time for each token
+ */
+time_per_output_token_ms?: (number | null)
+} | null)
+/**
+ * Headers that are set on requests to the target, as the platform defines it
+ */
+headers_override?: (JsonObject | null)
+/**
+ * Requests that the target is for, as the platform defines it
+ */
+metadata_match?: (JsonObject | null)
 }[] | null)
+/**
+ * What keeps a conversation on one target, as the platform defines it
+ */
+sticky_routing?: (JsonObject | null)
 } | {
 type: "priority-based-routing"
 /**
@@ -343,11 +501,44 @@ fallback_candidate?: (boolean | null)
  * Parameters that replace the prompt's own for this target
  */
 override_params?: (JsonObject | null)
+/**
+ * When a target is too slow to be used
+ */
+sla_cutoff?: ({
+/**
+ * Slowest time for each token
+ */
+time_per_output_token_ms?: (number | null)
+} | null)
+/**
+ * Headers that are set on requests to the target, as the platform defines it
+ */
+headers_override?: (JsonObject | null)
+/**
+ * Requests that the target is for, as the platform defines it
+ */
+metadata_match?: (JsonObject | null)
 }[] | null)
+/**
+ * What keeps a conversation on one target, as the platform defines it
+ */
+sticky_routing?: (JsonObject | null)
 } | {
 type: string
 [k: string]: Json | string
 } | null)
+/**
+ * How answers are cached, as the platform defines it
+ */
+cache_config?: (JsonObject | null)
+/**
+ * What is logged of each request, as the platform defines it
+ */
+logging_config?: (JsonObject | null)
+/**
+ * Prompts that this one may call, as the platform defines them
+ */
+sub_agents?: (Json[] | null)
 }
 
 /** One version of a chat prompt in an ml repo. */
@@ -546,6 +737,15 @@ subject: string
  */
 role_id: string
 }[] | null)
+/**
+ * Who owns the resource
+ */
+ownedBy?: ({
+/**
+ * Account that owns the resource
+ */
+account?: (string | null)
+} | null)
 }
 
 /** A repository of models, prompts and runs. */
@@ -593,6 +793,12 @@ type: "platform"
  */
 uri?: (string | null)
 } | {
+type: "truefoundry"
+/**
+ * Storage root that staging answered
+ */
+uri?: (string | null)
+} | {
 type: "external"
 /**
  * Where the files are
@@ -604,6 +810,10 @@ type: "local"
  * Path of the files
  */
 uri?: (string | null)
+/**
+ * File or folder that is uploaded
+ */
+file_or_folder?: (string | null)
 } | {
 type: string
 [k: string]: Json | string
@@ -625,6 +835,60 @@ pipeline_tag?: (string | null)
  * Model that this one was made from
  */
 base_model?: (string | null)
+} | {
+type: "sklearn"
+/**
+ * Path of the model among the version's files
+ */
+model_filepath?: (string | null)
+/**
+ * How the model was written to the file
+ */
+serialization_format?: (string | null)
+/**
+ * What the model takes and gives
+ */
+model_schema?: ({
+/**
+ * Method that answers
+ */
+infer_method_name?: (string | null)
+/**
+ * What the model takes, in its order
+ */
+inputs?: (JsonObject[] | null)
+/**
+ * What the model gives, in its order
+ */
+outputs?: (JsonObject[] | null)
+} | null)
+} | {
+type: "xgboost"
+/**
+ * Path of the model among the version's files
+ */
+model_filepath?: (string | null)
+/**
+ * How the model was written to the file
+ */
+serialization_format?: (string | null)
+/**
+ * What the model takes and gives
+ */
+model_schema?: ({
+/**
+ * Method that answers
+ */
+infer_method_name?: (string | null)
+/**
+ * What the model takes, in its order
+ */
+inputs?: (JsonObject[] | null)
+/**
+ * What the model gives, in its order
+ */
+outputs?: (JsonObject[] | null)
+} | null)
 } | {
 type: string
 [k: string]: Json | string
@@ -733,11 +997,86 @@ build_context_path?: (string | null)
 /**
  * Command that the container runs in place of the image's own
  */
-command?: (string | null)
+command?: (string | string[] | null)
 /**
  * Arguments of the build, as the Dockerfile names them
  */
 build_args?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Secrets of the build, as the platform defines them
+ */
+build_secrets?: (JsonObject | readonly Json[] | null)
+/**
+ * Taken and without effect here: only a buildpack reads it
+ */
+python_dependencies?: (JsonObject | null)
+} | {
+type: "tfy-python-buildpack"
+/**
+ * Version of Python
+ */
+python_version?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+/**
+ * Packages that are installed by pip
+ */
+pip_packages?: (string[] | null)
+/**
+ * How the packages are installed
+ */
+python_dependencies?: ({
+type: "pip"
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+/**
+ * Packages that are installed by pip
+ */
+pip_packages?: (string[] | null)
+} | {
+type: "uv"
+/**
+ * Version of uv
+ */
+uv_version?: (string | null)
+/**
+ * Options of `uv sync`
+ */
+sync_options?: (string | null)
+} | {
+type: "poetry"
+/**
+ * Version of poetry
+ */
+poetry_version?: (string | null)
+/**
+ * Options of `poetry install`
+ */
+install_options?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Packages of the system
+ */
+apt_packages?: (string[] | null)
+/**
+ * Command that the container runs
+ */
+command?: (string | string[] | null)
+/**
+ * Version of CUDA
+ */
+cuda_version?: (string | null)
 } | {
 type: string
 [k: string]: Json | string
@@ -752,6 +1091,10 @@ image_uri: string
  * Registry integration that the image is pulled with
  */
 docker_registry?: (string | null)
+/**
+ * Command that the container runs in place of the image's own
+ */
+command?: (string | string[] | null)
 } | {
 type: string
 [k: string]: Json | string
@@ -776,7 +1119,38 @@ cache_size?: (number | null)
 /**
  * Artifacts that are downloaded, in their order
  */
-artifacts?: (JsonObject[] | null)
+artifacts?: (({
+type: "truefoundry-artifact"
+/**
+ * Version that is downloaded
+ */
+artifact_version_fqn?: (string | null)
+/**
+ * Environment variable that names the folder of the files
+ */
+download_path_env_variable?: (string | null)
+} | {
+type: "huggingface-hub"
+/**
+ * Name of the model on the hub
+ */
+model_id?: (string | null)
+/**
+ * Revision of the model
+ */
+revision?: (string | null)
+/**
+ * Files that are left out
+ */
+ignore_patterns?: (string[] | null)
+/**
+ * Environment variable that names the folder of the files
+ */
+download_path_env_variable?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
 } | null)
 /**
  * What each container may use; no request is above its limit
@@ -811,13 +1185,85 @@ ephemeral_storage_limit?: (number | null)
  */
 shared_memory_size?: (number | null)
 /**
- * Which nodes the containers may run on, as the platform defines it
+ * Which nodes the containers may run on
  */
-node?: (JsonObject | null)
+node?: ({
+type: "node_selector"
 /**
- * Accelerators that each container gets, as the platform defines them
+ * Families of machines
  */
-devices?: (Json[] | null)
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+} | {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: (({
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+} | {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+} | {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
 } | null)
 /**
  * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
@@ -858,7 +1304,53 @@ rewrite_path_to?: (string | null)
 /**
  * How callers of an exposed port prove who they are
  */
-auth?: (JsonObject | null)
+auth?: ({
+type: "basic_auth"
+/**
+ * Name that callers give
+ */
+username?: (string | null)
+/**
+ * Password that callers give
+ */
+password?: (string | null)
+} | {
+type: "jwt_auth"
+/**
+ * Integration of the identity provider
+ */
+integration_fqn?: (string | null)
+/**
+ * Whether people are sent to the provider's login page
+ */
+enable_login?: (boolean | null)
+/**
+ * What the token must say; order carries no meaning
+ */
+claims?: ({
+/**
+ * Name of the claim
+ */
+key?: (string | null)
+/**
+ * Values of which the token has one
+ */
+values?: (string[] | null)
+}[] | null)
+/**
+ * Paths that need no proof
+ */
+bypass_auth_paths?: (string[] | null)
+} | {
+type: "truefoundry_oauth"
+/**
+ * Paths that need no proof
+ */
+bypass_auth_paths?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
 }[] | null)
 /**
  * Kubernetes service account of the containers
@@ -1085,9 +1577,46 @@ min_replicas?: (number | null)
  */
 max_replicas?: (number | null)
 /**
- * What the platform scales by, as it defines it: one metric or a list of them
+ * What the platform scales by: one metric or a list of them
  */
-metrics?: (JsonObject | readonly Json[] | null)
+metrics?: ({
+type: "cpu_utilization"
+/**
+ * Use that is aimed at
+ */
+value?: (number | null)
+} | {
+type: "rps"
+/**
+ * Requests a second that one container answers
+ */
+value?: (number | null)
+} | {
+type: "cron"
+/**
+ * Containers meanwhile
+ */
+desired_replicas?: (number | null)
+/**
+ * When it begins, as a cron expression
+ */
+start?: (string | null)
+/**
+ * When it ends, as a cron expression
+ */
+end?: (string | null)
+/**
+ * Time zone of both
+ */
+timezone?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time between two looks at the metrics
+ */
+polling_interval?: (number | null)
 } | null)
 /**
  * When the service is stopped for want of requests
@@ -1147,11 +1676,15 @@ enable_auto_promotion?: (boolean | null)
 /**
  * Time until it does
  */
-auto_promotion_interval_seconds?: (number | null)
+auto_promotion_seconds?: (number | null)
 } | {
 type: string
 [k: string]: Json | string
 } | null)
+/**
+ * Tags of the resource, as the platform defines them
+ */
+tags?: (JsonObject | readonly Json[] | null)
 }
 
 /** A long-running application that answers requests. */
@@ -1183,6 +1716,10 @@ ownedBy?: ({
  */
 account?: (string | null)
 } | null)
+/**
+ * Tags of the resource, as the platform defines them
+ */
+tags?: (JsonObject | readonly Json[] | null)
 } | {
 type: "sso-team"
 /**
@@ -1205,7 +1742,11 @@ sso_name?: (string | null)
  * Group of the identity provider whose members are the team's
  */
 group_name?: (string | null)
-[k: string]: Json | "sso-team" | string | string[] | null | undefined
+/**
+ * Tags of the resource, as the platform defines them
+ */
+tags?: (JsonObject | readonly Json[] | null)
+[k: string]: Json | "sso-team" | string | string[] | null | JsonObject | (readonly Json[]) | undefined
 })
 
 /** A team of people that roles are given to; its members are listed here, or come from single sign-on. */
@@ -1273,6 +1814,22 @@ notification_channel?: (string | null)
  */
 to_emails?: (string[] | null)
 } | {
+type: "slack-webhook"
+/**
+ * Notification channel of the platform
+ */
+notification_channel?: (string | null)
+} | {
+type: "slack-bot"
+/**
+ * Notification channel of the platform
+ */
+notification_channel?: (string | null)
+/**
+ * Channels of Slack; order carries no meaning
+ */
+channels?: (string[] | null)
+} | {
 type: string
 [k: string]: Json | string
 } | null)
@@ -1302,6 +1859,10 @@ account?: (string | null)
  */
 team?: (string | null)
 } | null)
+/**
+ * Tags of the resource, as the platform defines them
+ */
+tags?: (JsonObject | readonly Json[] | null)
 }
 
 /** An account for a machine: it holds permissions and a token, and no person logs in with it. */

@@ -68,10 +68,14 @@ describe("the shape of a manifest", () => {
       "keys service/image/build_spec/build_args",
       "keys service/kustomize/additions/*",
       "keys service/kustomize/patch",
+      "keys service/replicas/metrics",
+      "true chat_prompt/mcp_servers/*/headers",
       "true chat_prompt/model_configuration/extra_parameters",
+      "true chat_prompt/routing_config/load_balance_targets/*/headers_override",
       "true chat_prompt/routing_config/load_balance_targets/*/override_params",
+      "true service/image/build_spec/build_secrets",
       "true service/mounts/*/data",
-      "true service/ports/*/auth",
+      "true service/ports/*/auth/password",
     ]);
   });
 

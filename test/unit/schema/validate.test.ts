@@ -66,6 +66,15 @@ describe("a field that is unknown", () => {
     expect(messages("service", { mounts })[0]).toContain("did you mean `secret_fqn`?");
   });
 
+  it("is shown a way out, and never the place where it stands", () => {
+    const image = (type: string, fields: JsonObject) => ({ image: { type: "build", build_spec: { type, ...fields } } });
+    const context = image("dockerfile", { build_context: "./" });
+    expect(messages("service", context)).toEqual(["unknown field `build_context`; did you mean `build_context_path`?"]);
+    const packages = image("dockerfile", { pip_packages: ["x"] });
+    expect(messages("service", packages)[0]).not.toContain("it belongs in `image.build_spec`");
+    for (const fields of [context, packages]) expect(helps("service", fields)[0]).toContain("`unknownFields: warn`");
+  });
+
   it("may be carried with a warning", () => {
     const value = manifest("service", { hoost: 1, ports: [{ port: 80, zap: 2 }] });
     const found = validateManifest("service", value, { unknownFields: "warn" });
@@ -262,6 +271,10 @@ describe("an open enumeration", () => {
     ["service", { rollout_strategy: { type: "shadow", max_surge_percentage: "x" } }, "/rollout_strategy/type"],
     ["service", { liveness_probe: { config: { type: "grpc", port: "x" } } }, "/liveness_probe/config/type"],
     ["service", { ports: [{ port: 80, app_protocol: "mqtt" }] }, "/ports/0/app_protocol"],
+    ["service", { ports: [{ port: 80, auth: { type: "mtls", ca: { thing: [] } } }] }, "/ports/0/auth/type"],
+    ["service", { resources: { node: { type: "zone_selector", a: [1, { b: null }] } } }, "/resources/node/type"],
+    ["service", { resources: { devices: [{ type: "fpga", y: 1 }] } }, "/resources/devices/0/type"],
+    ["service", { artifacts_download: { artifacts: [{ type: "s3", a: 1 }] } }, "/artifacts_download/artifacts/0/type"],
     ["model-version", { source: { type: "dvc", uri: 5 } }, "/source/type"],
     ["chat_prompt", { messages: [{ role: "narrator" }] }, "/messages/0/role"],
     ["chat_prompt", { tools: [{ type: "web_search", depth: 2 }] }, "/tools/0/type"],
@@ -320,10 +333,7 @@ describe("a form that is known", () => {
 
 describe("free fields", () => {
   it.each<[string, JsonObject]>([
-    ["service", { resources: { node: { a: [1, { b: null }] }, devices: [1, "x", { y: 1 }] } }],
-    ["service", { ports: [{ port: 80, auth: { any: { thing: [] } } }] }],
     ["service", { kustomize: { patch: { a: { b: 1 } }, additions: [{ kind: "X" }, {}] } }],
-    ["service", { artifacts_download: { artifacts: [{ any: { thing: 1 } }] } }],
     ["service", { replicas: { min_replicas: 1, max_replicas: 2, metrics: [{ type: "rps", value: 5 }] } }],
     ["model-version", { metadata: { a: { b: [1, 2, { c: null }] } } }],
     ["chat_prompt", { variables: { a: 1 }, metadata: { b: [] }, tool_call_to_mcp_mapping: { c: {} } }],
