@@ -3,10 +3,11 @@ import { HoldfastError } from "../core/errors.ts";
 import { openSession } from "../engine/session.ts";
 import type { SinkType } from "../engine/sink.ts";
 import { defaultSink } from "../engine/sinks/index.ts";
-import type { Connection, Rules, TargetState } from "../engine/target.ts";
+import type { Connection, Rules } from "../engine/target.ts";
 import { printable } from "../render/escape.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import { openState } from "../state/open.ts";
+import type { StatePlace } from "../state/state.ts";
 import type { Invocation } from "./command.ts";
 import { milliseconds } from "./rules.ts";
 import { attach, namedServer, noServer, type ServerChoice } from "./server-choice.ts";
@@ -26,7 +27,7 @@ export type ServerUse = {
 /** Opens the state, and a session with the chosen control plane; starts the embedded one where that is chosen. */
 export async function openConnection(
   invocation: Invocation,
-  { folder, readKey, build, onForgotten }: TargetState,
+  { folder, readKey, build, onForgotten }: StatePlace,
   use: ServerUse & { readonly sink: SinkType | null },
   rules: Rules,
   resources: AsyncDisposableStack,

@@ -27,7 +27,7 @@ export async function confirmAbsent(
 ): Promise<ReadonlyMap<Identity, Live>> {
   const { kind, identities, idOf } = lacking;
   const { single } = kind;
-  const live = new Map(await listAgain(lacking, { ...on, recollection: null }));
+  const live = new Map(await listAgain(lacking, { ...on, lookup: null }));
   if (single === undefined) return live;
   const absent = identities.filter((identity) => live.get(identity)?.state === "absent");
   await eachInTurn(absent, on.concurrency, async (identity) => {

@@ -105,7 +105,7 @@ async function readOne({ kind, manifest, id }: One, on: Observing): Promise<Live
 function observingWith({ reader, memory, remember }: Session, options: FollowOptions): Observing {
   const { concurrency, signal, shapeOf } = options;
   const rehearse = rehearsals({ reader, memory, remember, concurrency, shapeOf });
-  return { reader, memory, recollection: null, rehearse, concurrency, signal };
+  return { reader, memory, lookup: null, rehearse, concurrency, signal };
 }
 
 // On a control plane that may ignore dryRun it would be the very write that is not to be sent again.

@@ -1,3 +1,6 @@
+import type { LiveCache } from "../cache/in-sync.ts";
+import { lookUpLive } from "../cache/live-lookup.ts";
+import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
 import type { JsonObject } from "../contract/json.ts";
@@ -17,13 +20,10 @@ import { makePlan, type Placed, type PlanInput, type Planned } from "../core/pla
 import type { RecordedHead } from "../core/recorded.ts";
 import { pacer } from "../source/pace.ts";
 import type { Ledger } from "../state/ledger.ts";
-import type { Remembrance } from "./accord.ts";
 import type { ServerMemory } from "./memory.ts";
 import { type Asked, type Observation, type Observing, observe } from "./observe.ts";
 import { preflight } from "./preflight.ts";
-import { recollect } from "./recollection.ts";
 import { rehearsals as makeRehearse } from "./rehearse.ts";
-import { remember } from "./remember.ts";
 
 /** What is wanted, as the source declares it. */
 export type Desired = {
@@ -54,7 +54,7 @@ export type Looking = {
   /** The outside of every receipt. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   /** Keeps for the next look what need not be read again; null where everything has to be. */
-  readonly remembrance: Remembrance | null;
+  readonly cache: LiveCache | null;
   /** Whether what is live and equal is to be recorded. */
   readonly records: boolean;
   readonly kindOf: (type: string) => Kind | undefined;
@@ -86,9 +86,9 @@ export type Look = Planned & {
 export async function look(desired: Desired, on: Looking): Promise<Look> {
   const rehearse = makeRehearse(on);
   const placed = desired.manifests.map((manifest) => ({ manifest, wave: desired.waves.get(manifest.identity) ?? 0 }));
-  const remembered = on.remembrance?.load() ?? null;
-  const recollection = remembered && recollect(remembered, { ...on, manifests: desired.manifests });
-  const observing: Observing = { ...on, rehearse, recollection };
+  const known = on.cache?.load() ?? null;
+  const lookup = known && lookUpLive(known, { ...on, manifests: desired.manifests });
+  const observing: Observing = { ...on, rehearse, lookup };
   const asked = askedOf(desired, placed, on);
   const observation = await observe(asked, observing);
   guardLive(observation, desired, on);
@@ -119,9 +119,9 @@ export async function look(desired: Desired, on: Looking): Promise<Look> {
   const planned = isFinal ? first : makePlan(input(new Map([...observation.rehearsals, ...rehearsed])));
   const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
   await on.remember();
-  if (remembered !== null && recollection !== null) {
-    const next = remember(remembered, recollection, looked);
-    if (next !== null) on.remembrance?.save(next);
+  if (known !== null && lookup !== null) {
+    const next = liveToKeep(known, lookup, looked);
+    if (next !== null) on.cache?.save(next);
   }
   return looked;
 }

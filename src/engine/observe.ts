@@ -150,11 +150,11 @@ async function single(one: Wanted, on: Observing, found: Findings): Promise<Live
   const { kind, identity, manifest, id } = one;
   const { key } = splitIdentity(identity);
   const reading = kind.single;
-  const accord = on.recollection?.accordOf(identity);
-  if (reading === undefined) return { ...UNREADABLE, ...(accord?.row === null ? { isAsWritten: true } : {}) };
+  const record = on.lookup?.recordOf(identity);
+  if (reading === undefined) return { ...UNREADABLE, ...(record?.row === null ? { isAsWritten: true } : {}) };
   const guesses = [...new Set([id, reading.guessId?.(key) ?? null])].filter((guess) => guess !== null);
   for (const guess of guesses) {
-    const row = await readById(reading, guess, on, accord?.row ?? null);
+    const row = await readById(reading, guess, on, record?.row ?? null);
     if (row === "known") return { state: "unread" };
     if (row?.key === key) return { state: "present", row };
   }

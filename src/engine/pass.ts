@@ -38,7 +38,7 @@ export function planContextIn(
   recorded: ReadonlyMap<Identity, RecordedHead>,
   { records }: Pick<Looking, "records">,
 ): Looking {
-  const { server, reader, probeRoute, memory, remember, ledger, remembrance, sink } = session;
+  const { server, reader, probeRoute, memory, remember, ledger, cache, sink } = session;
   return {
     server,
     reader,
@@ -47,7 +47,7 @@ export function planContextIn(
     remember,
     ledger,
     recorded,
-    remembrance,
+    cache,
     kindOf,
     shapeOf,
     ignore: rules.ignore,

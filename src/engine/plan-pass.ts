@@ -21,10 +21,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged }: PlanMo
   requireUnemptied(pass.connection.session.memory, recorded, desired.declared, rules);
   const looking = planContextIn(pass, recorded, { records: false });
   // What the plan leaves out is shown of every row, so every row has to be read.
-  const looked = await look(
-    withWarning(desired),
-    showServer || showUnmanaged ? { ...looking, remembrance: null } : looking,
-  );
+  const looked = await look(withWarning(desired), showServer || showUnmanaged ? { ...looking, cache: null } : looking);
   return {
     ...planEvent(looked),
     withServerSide: showServer ? serverSide(looked, looking) : null,

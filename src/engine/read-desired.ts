@@ -1,3 +1,4 @@
+import { existingSourceCache, sourceCache } from "../cache/open-source-cache.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -16,7 +17,6 @@ import type { SourceConfig } from "../source/source-config.ts";
 import { isTrackedFolder } from "../source/tracked.ts";
 import { requireStateFolder } from "../state/state-folder.ts";
 import type { Desired } from "./look.ts";
-import { existingSourceCache, sourceCache } from "./source-cache.ts";
 import type { Rules, Target } from "./target.ts";
 
 /** What a source declares, and the rules that its configuration gives. */

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { LiveCache } from "../cache/in-sync.ts";
+import { liveCacheIn } from "../cache/live-cache.ts";
 import { type ConnectOptions, connect } from "../client/connect.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
@@ -7,9 +9,7 @@ import type { Identity } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import type { Ledger } from "../state/ledger.ts";
 import type { OnForgotten, State } from "../state/state.ts";
-import type { Remembrance } from "./accord.ts";
 import { ServerMemory } from "./memory.ts";
-import { remembranceIn } from "./remembrance.ts";
 import type { Sink, SinkType } from "./sink.ts";
 
 /** A connection to one server, with what is remembered of it. */
@@ -29,7 +29,7 @@ export type Session = {
   /** What the ledger knows now, from the outside. */
   readonly recorded: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
   /** What looks remember for the next. */
-  readonly remembrance: Remembrance;
+  readonly cache: LiveCache;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
@@ -71,7 +71,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       serverTime: connection.serverTime,
       sink: sink?.open({ folder, server: nameOnDisk(server.name) }) ?? null,
       recorded: ledger.heads,
-      remembrance: remembranceIn(join(folder, "cache", `live-${nameOnDisk(server.name)}`), {
+      cache: liveCacheIn(join(folder, "cache", `live-${nameOnDisk(server.name)}`), {
         server: server.name,
         key: state.key,
         build: options.build ?? "",

@@ -1,10 +1,10 @@
+import type { LiveLookup } from "../cache/live-lookup.ts";
 import { rowId } from "../client/list.ts";
 import type { Surveyed as Listing, Reader } from "../client/reader.ts";
 import { KnownRow, type Listed, type Recall } from "../client/recall.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import { type Live, UNREAD } from "../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
-import type { Recollection } from "./recollection.ts";
 
 /** What the list of one kind shows. */
 export type Survey = {
@@ -18,7 +18,7 @@ export type Survey = {
 export type Surveying = {
   readonly reader: Reader;
   /** What is recalled of earlier looks; null where everything has to be read. */
-  readonly recollection: Recollection | null;
+  readonly lookup: LiveLookup | null;
   readonly signal: AbortSignal;
 };
 
@@ -50,20 +50,19 @@ const ABSENT: Live = { state: "absent" };
 
 /** Reads a list, but for the rows that are known and need not be read, and tells what is live of the resources. */
 export async function survey(what: Surveyed, { declared, others }: Identities, on: Surveying): Promise<Survey> {
-  const { recollection } = on;
+  const { lookup } = on;
   const { kind } = what;
   const identities = declared.concat(others);
-  if (recollection === null) return mustTell(told(kind, identities, await readEvery(what, on), null));
-  const listing = await listed(what, recollection.recall(kind), on);
+  if (lookup === null) return mustTell(told(kind, identities, await readEvery(what, on), null));
+  const listing = await listed(what, lookup.recall(kind), on);
   // Nothing has moved on either side: the list says what it said, of whatever stands.
-  const isAsItWas = listing.is === "known" && recollection.notePages(kind, listing.pages);
-  if (isAsItWas && others.length === 0 && !declared.some(recollection.isOpen))
-    return { liveOf: () => UNREAD, rows: [] };
-  const survey = told(kind, identities, recognise(what, recollection, listing), recollection);
+  const isAsItWas = listing.is === "known" && lookup.notePages(kind, listing.pages);
+  if (isAsItWas && others.length === 0 && !declared.some(lookup.isOpen)) return { liveOf: () => UNREAD, rows: [] };
+  const survey = told(kind, identities, recognise(what, lookup, listing), lookup);
   if (survey !== null) return survey;
   // What stands for a resource now was passed over as another's row: rare enough to read everything.
-  const again = recognise(what, recollection, await listed(what, READ_ALL, on));
-  return mustTell(told(kind, identities, again, recollection));
+  const again = recognise(what, lookup, await listed(what, READ_ALL, on));
+  return mustTell(told(kind, identities, again, lookup));
 }
 
 function mustTell(survey: Survey | null): Survey {
@@ -84,7 +83,7 @@ async function listed({ list, narrow }: Surveyed, recall: Recall, on: Surveying)
   return on.reader.survey(list.operation, where, { signal: on.signal, recall });
 }
 
-function recognise({ kind, list }: Surveyed, recollection: Recollection, listing: Listing<unknown>): readonly Seen[] {
+function recognise({ kind, list }: Surveyed, lookup: LiveLookup, listing: Listing<unknown>): readonly Seen[] {
   const facts: KnownRow[] = [];
   const seen: Seen[] = [];
   for (const one of rowsOf(listing)) {
@@ -94,7 +93,7 @@ function recognise({ kind, list }: Surveyed, recollection: Recollection, listing
     const { key, version, imprint } = fact;
     if (key !== null) seen.push({ key, version, imprint, row: row && { ...row, imprint } });
   }
-  recollection.note(kind, { rows: facts, pages: listing.pages });
+  lookup.note(kind, { rows: facts, pages: listing.pages });
   return seen;
 }
 
@@ -120,12 +119,12 @@ function told(
   kind: Kind,
   identities: readonly Identity[],
   seen: readonly Seen[],
-  recollection: Recollection | null,
+  lookup: LiveLookup | null,
 ): Survey | null {
   const find = kind.versions === undefined ? findByKey(seen) : findVersion(seen);
   const live = new Map<Identity, Live>();
   for (const identity of identities) {
-    const found = liveFrom(identity, find(splitIdentity(identity).key), recollection);
+    const found = liveFrom(identity, find(splitIdentity(identity).key), lookup);
     if (found === null) return null;
     live.set(identity, found);
   }
@@ -157,12 +156,8 @@ function findVersion(seen: readonly Seen[]): (key: string) => Found {
 }
 
 // Null where the row would have to be read and was not.
-function liveFrom(
-  identity: Identity,
-  { row: seen, newest = null }: Found,
-  recollection: Recollection | null,
-): Live | null {
+function liveFrom(identity: Identity, { row: seen, newest = null }: Found, lookup: LiveLookup | null): Live | null {
   if (seen === undefined) return newest === null ? ABSENT : { state: "absent", newest };
   if (seen.row !== null) return { state: "present", row: seen.row };
-  return recollection?.isKept(identity, seen.imprint) ? UNREAD : null;
+  return lookup?.isKept(identity, seen.imprint) ? UNREAD : null;
 }

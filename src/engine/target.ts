@@ -4,14 +4,14 @@ import type { Selection } from "../core/select.ts";
 import type { LoadRules } from "../manifests/load.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/source-config.ts";
-import type { OnForgotten, State } from "../state/state.ts";
+import type { State, StatePlace } from "../state/state.ts";
 import type { Session } from "./session.ts";
 
 /** What a pass reconciles: a source with a control plane, remembered in a state folder, by rules. */
 export type Target = {
   readonly source: TargetSource;
   readonly server: TargetServer;
-  readonly state: TargetState;
+  readonly state: StatePlace;
   /** What holds for a pass, by the configuration that its revision has. */
   readonly rules: (config: SourceConfig["repository"]) => Rules;
 };
@@ -36,16 +36,6 @@ export type TargetServer = {
 
 /** An open state folder, and a session with a control plane. */
 export type Connection = { readonly session: Session; readonly state: State };
-
-/** Where the ledger is, before it is opened. */
-export type TargetState = {
-  readonly folder: string;
-  /** The key that seals; null where the folder keeps one. */
-  readonly readKey: () => string | null;
-  /** Names this build of the program, since others may read the same bytes otherwise. */
-  readonly build: () => string;
-  readonly onForgotten: OnForgotten;
-};
 
 /** How a pass is made: by flag > environment > configuration > default. */
 export type Rules = {

@@ -35,3 +35,13 @@ export type StateOptions = {
   readonly reading?: boolean;
   readonly onForgotten?: OnForgotten;
 };
+
+/** Where the ledger is, before it is opened. */
+export type StatePlace = {
+  readonly folder: string;
+  /** The key that seals; null where the folder keeps one. */
+  readonly readKey: () => string | null;
+  /** Names this build of the program, since others may read the same bytes otherwise. */
+  readonly build: () => string;
+  readonly onForgotten: OnForgotten;
+};

@@ -112,7 +112,7 @@ export async function passes(url: string) {
         ...common(options),
         recorded: await one.recorded(),
         records: false,
-        remembrance: options.recalls === false ? null : one.remembrance,
+        cache: options.recalls === false ? null : one.cache,
         ignore: options.ignore ?? [],
         hasSink: one.sink !== null,
       };

@@ -12,7 +12,7 @@ async function surveyed(rows: readonly JsonObject[], declared: readonly Identity
   if (kind?.list === undefined) throw new TypeError("prompts have a list");
   const server = await serve((response, request) => json(response, page(rows, request)));
   const { reader } = dial(server.url);
-  const on = { reader, recollection: null, ...calm };
+  const on = { reader, lookup: null, ...calm };
   return survey({ kind, list: kind.list, narrow: {} }, { declared, others: [] }, on);
 }
 

@@ -2,7 +2,7 @@ import type { Imprint, KnownRow, PageFact } from "../client/recall.ts";
 import type { Identity } from "../core/manifest.ts";
 
 /** That a manifest and a row of live were found to say the same, and by which receipt that was told. */
-export type Accord = {
+export type SyncRecord = {
   /** Digest of what declares the manifest. */
   readonly manifest: string;
   /** Null where live cannot be read, and the manifest says what the receipt says was written. */
@@ -11,14 +11,14 @@ export type Accord = {
   readonly receipt: string | null;
 };
 
-/** The accords of an earlier run. */
-export type Accords = Iterable<readonly [Identity, Accord]> & {
-  readonly get: (identity: Identity) => Accord | undefined;
+/** What an earlier run found in sync. */
+export type SyncRecords = Iterable<readonly [Identity, SyncRecord]> & {
+  readonly get: (identity: Identity) => SyncRecord | undefined;
   /** Whether a resource has one by this manifest and this receipt; told fastest in the order in which they were kept. */
-  readonly hold: (identity: Identity, by: Pick<Accord, "manifest" | "receipt">) => boolean;
+  readonly hold: (identity: Identity, by: Pick<SyncRecord, "manifest" | "receipt">) => boolean;
 };
 
-/** What is remembered of the list of one kind. */
+/** What is known of the list of one kind. */
 export type ListFacts = {
   /** In order, one page after the other. */
   readonly rows: readonly KnownRow[];
@@ -26,22 +26,22 @@ export type ListFacts = {
   readonly pages: readonly PageFact[];
 };
 
-/** What one run remembers of a control plane for the next, so that it need not look again at what has not moved. */
-export type Remembered = {
-  readonly accords: Accords;
+/** What an earlier run has left of a control plane, so that what has not moved is not looked at again. */
+export type KnownLive = {
+  readonly inSync: SyncRecords;
   /** By kind. */
   readonly lists: ReadonlyMap<string, ListFacts>;
 };
 
-/** What a run found that the next one should remember. */
-export type ToRemember = {
+/** What a run leaves for the next one. */
+export type LiveToKeep = {
   /** Best in the order in which they will be asked for. */
-  readonly accords: Iterable<readonly [Identity, Accord]>;
+  readonly inSync: Iterable<readonly [Identity, SyncRecord]>;
   readonly lists: ReadonlyMap<string, ListFacts>;
 };
 
-/** Where what is remembered of one control plane is kept. */
-export type Remembrance = {
-  readonly load: () => Remembered;
-  readonly save: (toRemember: ToRemember) => void;
+/** Where what is known of one control plane is kept from run to run. */
+export type LiveCache = {
+  readonly load: () => KnownLive;
+  readonly save: (live: LiveToKeep) => void;
 };

@@ -1,55 +1,54 @@
 import type { Decision } from "../core/decide.ts";
 import type { LiveRow } from "../core/kind.ts";
-import { isSettled } from "../core/live.ts";
+import { isSettled, type Live } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
 import type { Placed, Planned } from "../core/planner.ts";
 import { opened, type RecordedHead, saysExactly } from "../core/recorded.ts";
-import type { Accord, ListFacts, Remembered, ToRemember } from "./accord.ts";
-import type { Observation } from "./observe.ts";
-import type { Recollection } from "./recollection.ts";
+import type { KnownLive, ListFacts, LiveToKeep, SyncRecord } from "./in-sync.ts";
+import type { LiveLookup } from "./live-lookup.ts";
 
-/** What of a look there is to remember. */
+/** What of a look there is to keep. */
 type Looked = Pick<Planned, "decisions"> & {
-  readonly observation: Pick<Observation, "live">;
+  readonly observation: { readonly live: ReadonlyMap<Identity, Live> };
   readonly desired: { readonly declared: ReadonlySet<Identity> };
   readonly placed: readonly Placed[];
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
 };
 
-/** What to remember of a look for the next one; null where nothing is new. */
-export function remember(before: Remembered, recollection: Recollection, looked: Looked): ToRemember | null {
-  const found = new Map([...settled(recollection, looked), ...newAccords(looked)]);
-  const { news } = recollection;
+/** What to keep of a look for the next one; null where nothing is new. */
+export function liveToKeep(before: KnownLive, lookup: LiveLookup, looked: Looked): LiveToKeep | null {
+  const found = new Map([...settled(lookup, looked), ...newlyInSync(looked)]);
+  const { news } = lookup;
   if (found.size === 0 && news.size === 0) return null;
-  return { accords: accordsNow(before, recollection, found, looked), lists: listsNow(before, recollection, found) };
+  return { inSync: inSyncNow(before, lookup, found, looked), lists: listsNow(before, lookup, found) };
 }
 
-// Whoever finds a list as it is remembered takes every remembered accord for one with a row of it, as the list tells
-// which: what was in accord with an earlier one, and was not looked at since, is forgotten.
-function* accordsNow(
-  { accords }: Remembered,
-  { news }: Recollection,
-  found: ReadonlyMap<Identity, Accord>,
+// Whoever finds a list as it was takes every record that was kept for one of a row of it, as the list tells
+// which: what was in sync with an earlier one, and was not looked at since, is forgotten.
+function* inSyncNow(
+  { inSync }: KnownLive,
+  { news }: LiveLookup,
+  found: ReadonlyMap<Identity, SyncRecord>,
   { placed, observation: { live }, desired: { declared } }: Looked,
-): Generator<readonly [Identity, Accord]> {
+): Generator<readonly [Identity, SyncRecord]> {
   const seen = new Set<Identity>();
   for (const { manifest } of placed) {
     const { identity } = manifest;
     seen.add(identity);
-    const accord = found.get(identity) ?? (isSettled(live.get(identity)) ? accords.get(identity) : undefined);
-    if (accord !== undefined) yield [identity, accord];
+    const record = found.get(identity) ?? (isSettled(live.get(identity)) ? inSync.get(identity) : undefined);
+    if (record !== undefined) yield [identity, record];
   }
-  for (const [identity, accord] of accords) {
+  for (const [identity, record] of inSync) {
     const isAsItWas = !news.has(splitIdentity(identity).kind);
-    if (isAsItWas && declared.has(identity) && !seen.has(identity)) yield [identity, accord];
+    if (isAsItWas && declared.has(identity) && !seen.has(identity)) yield [identity, record];
   }
 }
 
-// And a list that was not read is forgotten where something else told of an accord.
+// And a list that was not read is forgotten where something else told what is in sync.
 function listsNow(
-  { lists }: Remembered,
-  { news, isRead }: Recollection,
-  found: ReadonlyMap<Identity, Accord>,
+  { lists }: KnownLive,
+  { news, isRead }: LiveLookup,
+  found: ReadonlyMap<Identity, SyncRecord>,
 ): ReadonlyMap<string, ListFacts> {
   const otherwise = new Set(found.keys().map((identity) => splitIdentity(identity).kind));
   const kept = lists.entries().filter(([kind]) => isRead(kind) || !otherwise.has(kind));
@@ -57,44 +56,56 @@ function listsNow(
 }
 
 // A list that was read once more may have told otherwise.
-function settled({ found }: Recollection, { observation: { live } }: Looked): readonly (readonly [Identity, Accord])[] {
+function settled(
+  { found }: LiveLookup,
+  { observation: { live } }: Looked,
+): readonly (readonly [Identity, SyncRecord])[] {
   return [...found].filter(([identity]) => live.get(identity)?.state === "unread");
 }
 
-function* newAccords({ placed, decisions, observation, recorded }: Looked): Generator<readonly [Identity, Accord]> {
+function* newlyInSync({
+  placed,
+  decisions,
+  observation,
+  recorded,
+}: Looked): Generator<readonly [Identity, SyncRecord]> {
   for (const { manifest } of placed) {
     const { identity } = manifest;
     const live = observation.live.get(identity);
     const decision = decisions.get(identity);
     if (decision === undefined || isSettled(live)) continue;
     const receipt = recorded.get(identity);
-    const accord =
+    const record =
       live?.state === "present"
-        ? accordOf(manifest, live.row, decision, receipt)
-        : accordByLedger(manifest, decision, receipt);
-    if (accord !== null) yield [identity, accord];
+        ? recordOf(manifest, live.row, decision, receipt)
+        : recordByLedger(manifest, decision, receipt);
+    if (record !== null) yield [identity, record];
   }
 }
 
 // Only where nothing is to be done or said, and the receipt says exactly what is there: what decides otherwise has moved.
 // A default that live leaves out is no difference to act on, but one that a new rule would count.
-function accordOf(
+function recordOf(
   manifest: Manifest,
   row: LiveRow,
   { action, reason, differences, ignored }: Decision,
   recorded: RecordedHead | undefined,
-): Accord | null {
+): SyncRecord | null {
   const isEqual = action === "keep" && reason === null && differences.length + ignored.length === 0;
   const { digest, value } = manifest;
   if (!isEqual || digest === undefined || row.imprint === undefined) return null;
-  const accord = { manifest: digest, row: row.imprint };
-  if (recorded === undefined) return { ...accord, receipt: null };
+  const record = { manifest: digest, row: row.imprint };
+  if (recorded === undefined) return { ...record, receipt: null };
   if (recorded.mark === undefined || !saysExactly(opened(recorded), value, row.manifest)) return null;
-  return { ...accord, receipt: recorded.mark };
+  return { ...record, receipt: recorded.mark };
 }
 
-// Where live cannot be read, the receipt is all there is to be in accord with.
-function accordByLedger({ digest }: Manifest, { reason }: Decision, receipt: RecordedHead | undefined): Accord | null {
+// Where live cannot be read, the receipt is all there is to be in sync with.
+function recordByLedger(
+  { digest }: Manifest,
+  { reason }: Decision,
+  receipt: RecordedHead | undefined,
+): SyncRecord | null {
   if (reason !== "by-ledger" || digest === undefined || receipt?.mark === undefined) return null;
   return { manifest: digest, row: null, receipt: receipt.mark };
 }

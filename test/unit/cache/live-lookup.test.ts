@@ -6,8 +6,8 @@ import type { Json, JsonObject } from "../../../src/contract/json.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import type { Look } from "../../../src/engine/look.ts";
 import { declare, prompt, service } from "../core/given.ts";
-import { extensions, passes } from "./passes.ts";
-import { controlPlane } from "./plane.ts";
+import { extensions, passes } from "../engine/passes.ts";
+import { controlPlane } from "../engine/plane.ts";
 
 /** A manifest with the digest that its file would give it. */
 const manifest = (value: JsonObject): Manifest => declare(value, { digest: JSON.stringify(value) });

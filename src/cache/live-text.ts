@@ -1,6 +1,6 @@
 import { KnownRow, type PageFact } from "../client/recall.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { Accord, Accords, ListFacts, Remembered, ToRemember } from "./accord.ts";
+import type { KnownLive, ListFacts, LiveToKeep, SyncRecord, SyncRecords } from "./in-sync.ts";
 
 /** In the first line: the lists, each with a line of its rows that follows. */
 type Head = { readonly lists: readonly (readonly [kind: string, pages: readonly PageFact[]])[] };
@@ -8,16 +8,16 @@ type Head = { readonly lists: readonly (readonly [kind: string, pages: readonly 
 type WrittenRow = readonly [imprint: string, id: string, key: string | null, version: number | null];
 
 /**
- * Writes what is remembered of a control plane as text, so that a hundred thousand rows and accords are no more than one
+ * Writes what is known of a control plane as text, so that a hundred thousand rows and records are no more than one
  * long string until somebody asks for one: a line that tells the lists and their pages, a line for the rows of each, and
- * four lines for every accord. It comes in pieces, since the whole may be as large as everything else that a run holds.
+ * four lines for every record. It comes in pieces, since the whole may be as large as everything else that a run holds.
  */
-export function* writeRemembered({ lists, accords }: ToRemember): Generator<string> {
+export function* writeLiveText({ lists, inSync }: LiveToKeep): Generator<string> {
   const head: Head = { lists: [...lists].map(([kind, { pages }]) => [kind, pages]) };
   yield `${JSON.stringify(head)}\n`;
   for (const list of lists.values()) yield `${list instanceof KeptList ? list.line : writeRows(list)}\n`;
   let piece: string[] = [];
-  for (const lines of writeAccords(accords)) {
+  for (const lines of writeRecords(inSync)) {
     piece.push(lines, "\n");
     if (piece.length < PIECE) continue;
     yield piece.join("");
@@ -26,11 +26,11 @@ export function* writeRemembered({ lists, accords }: ToRemember): Generator<stri
   yield piece.join("");
 }
 
-// Accord by accord it would take longer to seal.
+// Record by record it would take longer to seal.
 const PIECE = 2000;
 
-/** Reads what `writeRemembered` wrote. */
-export function readRemembered(text: string): Remembered {
+/** Reads what `writeLiveText` wrote. */
+export function readLiveText(text: string): KnownLive {
   let at = lineAfter(text, 0);
   const { lists } = JSON.parse(text.slice(0, at)) as Head;
   const kept = new Map<string, ListFacts>();
@@ -39,10 +39,10 @@ export function readRemembered(text: string): Remembered {
     kept.set(kind, new KeptList(pages, text.slice(at, end - 1)));
     at = end;
   }
-  return { lists: kept, accords: new KeptAccords(text, at) };
+  return { lists: kept, inSync: new KeptRecords(text, at) };
 }
 
-/** Where nothing is remembered. */
+/** Where nothing is known. */
 export const NOTHING = '{"lists":[]}\n';
 
 class KeptList implements ListFacts {
@@ -68,22 +68,22 @@ function writeRows({ rows }: ListFacts): string {
   return JSON.stringify(rows.map(({ imprint, id, key, version }): WrittenRow => [imprint, id, key, version]));
 }
 
-function* writeAccords(accords: ToRemember["accords"]): Generator<string> {
-  for (const [identity, accord] of accords) {
-    const lines = accord instanceof KeptAccord ? accord.lines : linesOf(identity, accord);
+function* writeRecords(inSync: LiveToKeep["inSync"]): Generator<string> {
+  for (const [identity, record] of inSync) {
+    const lines = record instanceof KeptRecord ? record.lines : linesOf(identity, record);
     // Whoever puts line breaks into a name has it looked at each time.
-    if (accord instanceof KeptAccord || lines.split("\n").length === LINES) yield lines;
+    if (record instanceof KeptRecord || lines.split("\n").length === LINES) yield lines;
   }
 }
 
-/** Of an accord: whose it is, and what it rests on. */
+/** Of a record: whose it is, and what it rests on. */
 const LINES = 4;
 
-function linesOf(identity: Identity, { manifest, receipt, row }: Accord): string {
+function linesOf(identity: Identity, { manifest, receipt, row }: SyncRecord): string {
   return [identity, manifest, receipt ?? "", row ?? ""].join("\n");
 }
 
-class KeptAccord implements Accord {
+class KeptRecord implements SyncRecord {
   /** As it is written. */
   readonly lines: string;
 
@@ -108,7 +108,7 @@ class KeptAccord implements Accord {
   }
 }
 
-class KeptAccords implements Accords {
+class KeptRecords implements SyncRecords {
   readonly #text: string;
   readonly #start: number;
   /** Where the next one stands, if they are asked for in order. */
@@ -121,12 +121,12 @@ class KeptAccords implements Accords {
     this.#next = start;
   }
 
-  get(identity: Identity): Accord | undefined {
+  get(identity: Identity): SyncRecord | undefined {
     const at = this.#find(identity);
     return at === undefined ? undefined : this.#read(at);
   }
 
-  hold(identity: Identity, { manifest, receipt }: Pick<Accord, "manifest" | "receipt">): boolean {
+  hold(identity: Identity, { manifest, receipt }: Pick<SyncRecord, "manifest" | "receipt">): boolean {
     const text = this.#text;
     const at = this.#find(identity);
     if (at === undefined) return false;
@@ -136,7 +136,7 @@ class KeptAccords implements Accords {
     return isLine(text, manifestAt, manifest) && isLine(text, receiptAt, receipt ?? "");
   }
 
-  *[Symbol.iterator](): Generator<readonly [Identity, Accord]> {
+  *[Symbol.iterator](): Generator<readonly [Identity, SyncRecord]> {
     for (const at of this.#all()) yield [this.#line(at), this.#read(at)];
   }
 
@@ -151,9 +151,9 @@ class KeptAccords implements Accords {
     for (let at = this.#start; at < this.#text.length; at = lineAfter(this.#text, at, LINES)) yield at;
   }
 
-  #read(at: number): KeptAccord {
+  #read(at: number): KeptRecord {
     this.#next = lineAfter(this.#text, at, LINES);
-    return new KeptAccord(this.#text.slice(at, this.#next - 1));
+    return new KeptRecord(this.#text.slice(at, this.#next - 1));
   }
 
   #line(at: number): string {

@@ -8,51 +8,51 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
-import type { Accord, ListFacts, Remembered } from "./accord.ts";
+import type { KnownLive, ListFacts, SyncRecord } from "./in-sync.ts";
 
-/** What a run recalls of earlier ones while it reads live, and what it sees on the way. */
-export type Recollection = {
+/** What a run knows of earlier ones while it reads live, and what it sees on the way. */
+export type LiveLookup = {
   /** What is known of the list of a kind. */
   readonly recall: (kind: Kind) => Recall;
   /** Takes note of a list that was read to its end and found on known pages; tells whether it is all as it was. */
   readonly notePages: (kind: Kind, pages: readonly PageFact[]) => boolean;
   /** Takes note of a list that was read to its end, row by row. */
   readonly note: (kind: Kind, list: ListFacts) => void;
-  /** Whether what is declared or recorded has no accord that holds as far as manifest and receipt go. */
+  /** Whether what is declared or recorded was not found in sync, as far as manifest and receipt go. */
   readonly isOpen: (identity: Identity) => boolean;
-  /** Whether a resource need not be looked at, since live shows the row with which its manifest was in accord. */
+  /** Whether a resource need not be looked at, since live shows the row with which its manifest was in sync. */
   readonly isKept: (identity: Identity, row: Imprint) => boolean;
-  /** The accord that was found earlier, and still holds as far as manifest and receipt go. */
-  readonly accordOf: (identity: Identity) => Accord | undefined;
-  /** The accords that were found while rows were read. */
-  readonly found: ReadonlyMap<Identity, Accord>;
+  /** What was found in sync earlier, and still is as far as manifest and receipt go. */
+  readonly recordOf: (identity: Identity) => SyncRecord | undefined;
+  /** What was found in sync while rows were read. */
+  readonly found: ReadonlyMap<Identity, SyncRecord>;
   /** Every list that was read to its end and is not as it was, by kind. */
   readonly news: ReadonlyMap<string, ListFacts>;
   /** Whether the list of a kind was read to its end. */
   readonly isRead: (type: string) => boolean;
 };
 
-/** What accords rest on. */
+/** What being in sync rests on. */
 export type Standing = {
   readonly manifests: readonly Manifest[];
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
-  /** Whether what is in accord must be recorded too. */
+  /** Whether what is in sync must be recorded too. */
   readonly records: boolean;
   readonly shapeOf: (type: string) => Shape;
   readonly ledger: Pick<Ledger, "digest">;
 };
 
-/** Recalls what is remembered, as far as manifests and receipts are what they were. */
-export function recollect({ accords, lists }: Remembered, standing: Standing): Recollection {
+/** Looks up what is known, as far as manifests and receipts are what they were. */
+export function lookUpLive({ inSync, lists }: KnownLive, standing: Standing): LiveLookup {
   const { manifests, records } = standing;
   const declared = once(() => new Map(manifests.map((manifest) => [manifest.identity, manifest])));
-  const open = openOf(accords, standing, declared);
-  const found = new Map<Identity, Accord>();
+  const open = openOf(inSync, standing, declared);
+  const found = new Map<Identity, SyncRecord>();
   const news = new Map<string, ListFacts>();
   const read = new Set<string>();
   const isOpen = (identity: Identity): boolean => open.has(identity);
-  const accordOf = (identity: Identity): Accord | undefined =>
-    !isOpen(identity) && declared().has(identity) ? accords.get(identity) : undefined;
+  const recordOf = (identity: Identity): SyncRecord | undefined =>
+    !isOpen(identity) && declared().has(identity) ? inSync.get(identity) : undefined;
   const recallers = new Map<string, Recall>();
   const recallerOf = (kind: Kind): Recall => {
     const recall = recallOf(kind, lists.get(kind.type), open);
@@ -62,7 +62,7 @@ export function recollect({ accords, lists }: Remembered, standing: Standing): R
     found,
     news,
     isOpen,
-    accordOf,
+    recordOf,
     recall: (kind) => {
       const recall = recallers.get(kind.type) ?? recallerOf(kind);
       recallers.set(kind.type, recall);
@@ -80,7 +80,7 @@ export function recollect({ accords, lists }: Remembered, standing: Standing): R
       else news.delete(type);
     },
     isKept: (identity, row) =>
-      !declared().has(identity) || accordOf(identity)?.row === row || found.get(identity)?.row === row,
+      !declared().has(identity) || recordOf(identity)?.row === row || found.get(identity)?.row === row,
   };
 }
 
@@ -92,9 +92,9 @@ function once<Value extends object>(make: () => Value): () => Value {
   };
 }
 
-/** What is declared or recorded without an accord that holds: its rows have to be read. */
+/** What is declared or recorded and was not found in sync, or has moved since: its rows have to be read. */
 function openOf(
-  accords: Remembered["accords"],
+  inSync: KnownLive["inSync"],
   { manifests, recorded, records }: Standing,
   declared: () => ReadonlyMap<Identity, Manifest>,
 ): ReadonlySet<Identity> {
@@ -105,7 +105,7 @@ function openOf(
     const receipt = head?.mark ?? null;
     if (head !== undefined) receipts += 1;
     const isRecorded = !records || receipt !== null;
-    if (!isRecorded || digest === undefined || !accords.hold(identity, { manifest: digest, receipt })) {
+    if (!isRecorded || digest === undefined || !inSync.hold(identity, { manifest: digest, receipt })) {
       open.add(identity);
     }
   }
@@ -123,7 +123,7 @@ function judgeOf(
   kind: Kind,
   standing: Standing,
   declared: () => ReadonlyMap<Identity, Manifest>,
-  found: Map<Identity, Accord>,
+  found: Map<Identity, SyncRecord>,
 ): Judge {
   const { list, type, versions } = kind;
   return (row, imprint) => {
@@ -136,7 +136,7 @@ function judgeOf(
     const digest = manifest?.digest;
     if (manifest === undefined || digest === undefined) return null;
     const receipt = standing.recorded.get(identity);
-    if (!isInAccord(kind, manifest, live, receipt, standing)) return null;
+    if (!isInSync(kind, manifest, live, receipt, standing)) return null;
     found.set(identity, { manifest: digest, row: imprint, receipt: receipt?.mark ?? null });
     manifest.forget?.();
     return new KnownRow(imprint, { id: rowId(row), key, version });
@@ -144,7 +144,7 @@ function judgeOf(
 }
 
 // A receipt that says exactly what is declared and live is recognised without being opened.
-function isInAccord(
+function isInSync(
   kind: Kind,
   { value }: Manifest,
   { manifest: live }: LiveRow,

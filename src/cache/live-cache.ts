@@ -2,11 +2,11 @@ import { keepSealed, readSealed } from "../seal/file.ts";
 import type { SealKey } from "../seal/key.ts";
 import type { OnForgotten } from "../state/state.ts";
 import { unusableAt } from "../store/store-error.ts";
-import type { Remembrance } from "./accord.ts";
-import { NOTHING, readRemembered, writeRemembered } from "./kept.ts";
+import type { LiveCache } from "./in-sync.ts";
+import { NOTHING, readLiveText, writeLiveText } from "./live-text.ts";
 
-/** Whose memory it is. */
-export type RememberedFor = {
+/** Whose cache it is. */
+export type LiveCacheFor = {
   readonly server: string;
   readonly key: SealKey;
   readonly build: string;
@@ -15,16 +15,16 @@ export type RememberedFor = {
 };
 
 /**
- * Keeps what is remembered of one control plane in a sealed file, for this build alone: whatever cannot be read, was
+ * Keeps what is known of one control plane in a sealed file, for this build alone: whatever cannot be read, was
  * made by another build or for another server counts as nothing.
  */
-export function remembranceIn(path: string, { server, key, build, onForgotten }: RememberedFor): Remembrance {
-  const name = `remembrance of ${server} by ${build}`;
+export function liveCacheIn(path: string, { server, key, build, onForgotten }: LiveCacheFor): LiveCache {
+  const name = `live cache of ${server} by ${build}`;
   return {
-    load: () => readRemembered(readSealed(path, key, name) ?? NOTHING),
-    save: (toRemember) => {
+    load: () => readLiveText(readSealed(path, key, name) ?? NOTHING),
+    save: (live) => {
       if (onForgotten === null) return;
-      const failure = keepSealed(path, key, name, writeRemembered(toRemember));
+      const failure = keepSealed(path, key, name, writeLiveText(live));
       if (failure !== null) onForgotten("what was read of the control plane", unusableAt(path, failure));
     },
   };
