@@ -2,6 +2,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
+COPY test/clients/package.json test/clients/
 RUN npm ci --omit=optional
 COPY . .
 RUN npm run build

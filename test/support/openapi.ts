@@ -21,13 +21,7 @@ export function routesOf({ paths }: OpenApiDocument): readonly Route[] {
 /** What is wrong with a reply by the document; nothing when it is as promised. */
 export type CheckReply = (operationId: string, status: number, body: unknown) => readonly string[];
 
-/** Fields that a reply may lack although the resource has them. */
-const mayBeAbsent: readonly string[] = ["value", "code", "details"];
-
-/**
- * Holds replies to a document, and to more than it promises: a resource has every field that is described, and no
- * other.
- */
+/** Holds replies to a document, and to more than it promises: a resource has no field that is not described. */
 export function createReplyCheck(document: OpenApiDocument, resourceNames: Iterable<string>): CheckReply {
   const schemas: Record<string, Schema> = { ...document.components.schemas };
   for (const name of resourceNames) if (schemas[name] !== undefined) schemas[name] = closed(schemas[name]);
@@ -64,11 +58,8 @@ function said({ instancePath, message = "", params }: ErrorObject): string {
   return `${instancePath}: ${message} ${JSON.stringify(params)}`;
 }
 
-// Tokens stand beside `data` on some days only; nothing else may.
 function envelope(schema: Schema): Schema {
-  if (schema.properties?.data === undefined) return schema;
-  const always = Object.keys(schema.properties).filter((name) => name === "data" || name === "pagination");
-  return { ...schema, required: always, additionalProperties: false };
+  return schema.properties?.data === undefined ? schema : { ...schema, additionalProperties: false };
 }
 
 function closed(schema: Schema): Schema {
@@ -78,12 +69,10 @@ function closed(schema: Schema): Schema {
     ...(schema.anyOf !== undefined && { anyOf: schema.anyOf.map(closed) }),
   };
   if (schema.properties === undefined) return inner;
-  const names = Object.keys(schema.properties);
   const properties: Schemas = Object.fromEntries(
     Object.entries(schema.properties).map(([name, field]) => [name, closed(field)]),
   );
-  const required = names.filter((name) => !mayBeAbsent.includes(name));
-  return { ...inner, properties, required, additionalProperties: false };
+  return { ...inner, properties, additionalProperties: false };
 }
 
 /** The schema with its references led to the document that the validator knows. */

@@ -21,6 +21,8 @@ export type OperationDescription = {
   readonly parameters?: { readonly [name: string]: ParameterDescription };
   /** What stands beside `data` in its reply. */
   readonly beside?: { readonly [name: string]: Schema };
+  /** The names of those that every reply has. */
+  readonly alwaysBeside?: readonly string[];
   /** Where its refusals are others than those of operations of its sort: statuses that it has too, or never has. */
   readonly refuses?: { readonly also?: readonly number[]; readonly never?: readonly number[] };
   /** The scope of leases that a write is about, as its request names it; everything where it says none. */

@@ -5,9 +5,6 @@ import { requestId } from "./refusals.ts";
 import { sample } from "./sample.ts";
 import { refTo, type Schema, type Schemas } from "./schema.ts";
 
-// The interface marks what is always there in the other replies only.
-const withoutMarker: readonly string[] = ["3", "4", "6", "7", "8", "9"];
-
 /** What an operation answers when all is well. */
 export function replyOf(row: Operation, about: OperationDescription, schemas: Schemas): ResponseObject {
   const schema = replySchema(row, about);
@@ -30,7 +27,7 @@ const says: { readonly [reply in Operation["reply"]]: string } = {
   bare: "What was made, without an envelope",
 };
 
-function replySchema({ reply, number }: Operation, { answers, beside }: OperationDescription): Schema {
+function replySchema({ reply }: Operation, { answers, beside, alwaysBeside = [] }: OperationDescription): Schema {
   const row: Schema = answers === undefined ? { type: "object" } : { $ref: refTo(answers) };
   switch (reply) {
     case "empty":
@@ -46,7 +43,7 @@ function replySchema({ reply, number }: Operation, { answers, beside }: Operatio
     case "one":
       return {
         type: "object",
-        ...(!withoutMarker.includes(number) && { required: ["data"] }),
+        required: ["data", ...alwaysBeside],
         properties: { data: row, ...beside },
       };
   }

@@ -49,6 +49,7 @@ export const resource: Resource = {
         token: oneTimeToken,
         created: { description: "Whether this call made it", type: "boolean", examples: [true] },
       },
+      alwaysBeside: ["created"],
       // Everyone may have tokens of their own.
       refuses: { never: [403, 404] },
       description:

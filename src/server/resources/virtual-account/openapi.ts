@@ -10,6 +10,7 @@ export function accountManifest(schemas: Schemas): Schemas {
       title: "Account",
       description: "The manifest of a virtual account; what stands for one of a personal access token has fewer fields",
       type: "object",
+      required: ["type", "name"],
       properties: {
         ...account.properties,
         type: { description: "Kind of manifest", type: "string" },
