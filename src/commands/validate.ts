@@ -15,17 +15,15 @@ export async function run(invocation: InvocationOf<typeof validate>): Promise<nu
   const { terminal } = invocation;
   const view = viewOf(invocation);
   await using target = await openTarget(invocation, { reading: true, reportsConfig: true });
-  const { desired, event, rules } = await readDesired(target, terminal);
-  const { manifests, isWhole } = desired;
-  const files = isWhole ? event.files : new Set(manifests.map(({ file }) => file)).size;
+  const { counts, event, rules } = await readDesired(target, terminal);
   const diagnostics = event.selected;
   const report: ValidationReport = {
     format_version: "1.0",
-    summary: { files, manifests: manifests.length, ...severityCounts(diagnostics) },
+    summary: { ...counts, ...severityCounts(diagnostics) },
     diagnostics: sortDiagnostics(diagnostics),
   };
   const { errors, warnings } = report.summary;
-  const declared = isWhole ? event.documents : null;
+  const declared = counts.manifests + counts.faulty;
   const text =
     diagnosticsText(diagnostics, view.diagnosticView) +
     validationLine({ ...report.summary, declared, strict: rules.strict });

@@ -79,7 +79,10 @@ export type ValidationReport = {
   readonly format_version: "1.0";
   readonly summary: {
     readonly files: number;
+    /** Those that are valid. */
     readonly manifests: number;
+    /** Manifests that are not valid. */
+    readonly faulty: number;
     readonly errors: number;
     readonly warnings: number;
   };

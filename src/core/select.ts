@@ -20,11 +20,18 @@ export function isEverything({ paths, only, kinds, exclude }: Selection): boolea
 /** The selected manifests, with everything that they refer to. */
 export function select(manifests: readonly Manifest[], selection: Selection): readonly Manifest[] {
   if (isEverything(selection)) return manifests;
-  const chosen = manifests.filter((manifest) => isChosen(manifest, selection)).map(({ identity }) => identity);
+  const chosen = choose(manifests, selection).map(({ identity }) => identity);
   const needed = requirementsOf(manifests, chosen);
   const all = new Set([...chosen, ...needed]);
   return manifests.filter(({ identity }) => all.has(identity));
 }
+
+/** What the selection names itself, without what that refers to. */
+export function choose<Item extends Choosable>(items: readonly Item[], selection: Selection): readonly Item[] {
+  return items.filter((item) => isChosen(item, selection));
+}
+
+type Choosable = Pick<Manifest, "identity" | "kind" | "file">;
 
 /** The parts of a selection that match nothing: most likely a slip of the pen. */
 export function unmatched(
@@ -38,7 +45,7 @@ export function unmatched(
   ];
 }
 
-function isChosen({ identity, kind, file }: Manifest, { paths, only, kinds, exclude }: Selection): boolean {
+function isChosen({ identity, kind, file }: Choosable, { paths, only, kinds, exclude }: Selection): boolean {
   if (paths.length > 0 && !paths.some((path) => isUnder(path, file))) return false;
   if (only.length > 0 && !only.includes(identity)) return false;
   if (kinds.length > 0 && !kinds.includes(kind)) return false;

@@ -4,7 +4,7 @@ import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
-import { isEverything, isUnder, type Selection, select, unmatched } from "../core/select.ts";
+import { choose, isEverything, isUnder, type Selection, select, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Loaded, load } from "../manifests/load.ts";
 import type { SourceMemory } from "../manifests/memory.ts";
@@ -28,8 +28,19 @@ export type DesiredRead = {
   /** Every valid manifest of the source, selected or not. */
   readonly manifests: readonly Manifest[];
   readonly event: ReadEvent;
+  readonly counts: SelectionCounts;
   /** Caches what was read in a state folder that was not there yet. */
   readonly cacheWith: (key: SealKey) => void;
+};
+
+/** How much of a source is selected. */
+export type SelectionCounts = {
+  /** Files that were read: of the selected paths, and those that the selected manifests are in. */
+  readonly files: number;
+  /** Manifests that are valid. */
+  readonly manifests: number;
+  /** Manifests that are not. */
+  readonly faulty: number;
 };
 
 /** What reading needs of its surroundings. */
@@ -57,10 +68,12 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const loaded = withConfigFaults(read, revision.config);
   requireMatches(rules.selection, loaded, revision);
   const base = readBase === null ? null : valuesOf(await load(await readBase(), loading, { signal }));
+  const desired = desiredOf(loaded, revision, { rules, base });
   return {
     rules,
     isConfigured: revision.config.isPresent,
-    desired: desiredOf(loaded, revision, { rules, base }),
+    desired,
+    counts: countSelection(loaded, revision, desired, rules.selection),
     manifests: loaded.manifests,
     event: readEvent(loaded, rules, revision.config),
     cacheWith: cache === null ? (key) => keep(cacheFor(target, rules, key), toRemember) : isCached,
@@ -126,6 +139,19 @@ function desiredOf(
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
   return { revision: commit, manifests: selected, waves, declared, invalid, isWhole, base, diagnostics };
+}
+
+function countSelection(
+  { refused }: Read,
+  { files }: Revision,
+  { manifests, isWhole }: Desired,
+  selection: Selection,
+): SelectionCounts {
+  if (isWhole) return { files: files.length, manifests: manifests.length, faulty: refused.length };
+  const faulty = choose(refused, selection);
+  const below = files.filter(({ display }) => selection.paths.some((path) => isUnder(path, display)));
+  const read = new Set([...below.map(({ display }) => display), ...[...manifests, ...faulty].map(({ file }) => file)]);
+  return { files: read.size, manifests: manifests.length, faulty: faulty.length };
 }
 
 function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {

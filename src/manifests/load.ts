@@ -7,6 +7,7 @@ import { pacer } from "../source/pace.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { formatOf } from "../yaml/document.ts";
 import { ExactThread } from "../yaml/exact/thread.ts";
+import type { Declaration } from "./declaration.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
 import { findings, type Refuse } from "./diagnostic-list.ts";
 import { refuseTwins } from "./duplicates.ts";
@@ -40,6 +41,9 @@ export type LoadOptions = {
   readonly threads?: number;
 };
 
+/** A document that declares a resource of ours and is refused; its identity is empty where its manifest has none. */
+type Refused = Pick<Manifest, "identity" | "kind" | "file">;
+
 /** What a revision declares. */
 export type Loaded = {
   /** Every sound manifest, each after everything it refers to. */
@@ -55,6 +59,8 @@ export type Loaded = {
   readonly files: number;
   /** Documents that declare a resource of ours, sound or not. */
   readonly documents: number;
+  /** Those of them that are refused. */
+  readonly refused: readonly Refused[];
   /** Documents and files that are not ours. */
   readonly unmanaged: number;
   /** Tells what to remember of the files for the next run; null where nothing is new. */
@@ -101,9 +107,15 @@ export async function load(
     diagnostics: found.all(),
     files: revision.files.length,
     documents: declarations.length,
+    refused: declarations.flatMap((declaration) => refusedOf(declaration, invalid)),
     unmanaged,
     toRemember: () => remember(revision.at, files, meanings, options.remembered ?? noSource),
   };
+}
+
+function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<Identity>): readonly Refused[] {
+  if (identity !== null && !invalid.has(identity)) return [];
+  return [{ identity: identity ?? "", kind: kind.type, file: file.display }];
 }
 
 type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "remembered" | "threads">;

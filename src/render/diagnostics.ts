@@ -106,8 +106,8 @@ export function validationLine(found: {
   readonly files: number;
   /** Manifests that are valid. */
   readonly manifests: number;
-  /** All that there are, broken ones included; null where only a part is looked at. */
-  readonly declared: number | null;
+  /** All that there are, broken ones included. */
+  readonly declared: number;
   readonly errors: number;
   readonly warnings: number;
   /** Whether warnings count as errors. */
@@ -123,7 +123,7 @@ export function validationLine(found: {
   if (errors === 0) {
     return `${gap}${count(manifests, "manifest")} ${where}: valid${counts === "" ? "" : `, ${counts}`}\n`;
   }
-  if (declared === null || declared === 0) return `${gap}${count(manifests, "valid manifest")} ${where}: ${counts}\n`;
+  if (declared === 0) return `${gap}${count(manifests, "valid manifest")} ${where}: ${counts}\n`;
   const verb = manifests === 1 || declared === 1 ? "is" : "are";
   return `${gap}${manifests} of ${count(declared, "manifest")} ${where} ${verb} valid: ${counts}\n`;
 }

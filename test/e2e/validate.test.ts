@@ -48,7 +48,7 @@ describe("validate", () => {
     const { diagnostics, ...rest } = validationOf(ended);
     expect(rest).toEqual({
       format_version: "1.0",
-      summary: { files: 10, manifests: 6, errors: 5, warnings: 0 },
+      summary: { files: 10, manifests: 6, faulty: 5, errors: 5, warnings: 0 },
     });
     expect(diagnostics.map(({ file, line, column, code }) => ({ place: `${file}:${line}:${column}`, code }))).toEqual(
       faults,
@@ -72,6 +72,9 @@ describe("validate", () => {
     const whole = await source.run(["validate", "team.yaml"]);
     expect(whole.code).toBe(3);
     expect(whole.stdout.match(/^\S+:\d+:\d+/gm)).toEqual(["team.yaml:2:7", "team.yaml:6:7"]);
+    expect(whole.stdout).toMatch(/^0 of 2 manifests in 1 file are valid: 2 errors\n$/m);
+    const services = await source.run(["validate", "-o", "json", "services"]);
+    expect(validationOf(services).summary).toMatchObject({ manifests: 0, faulty: 2, errors: 2 });
     expect(await source.run(["validate", "platform"])).toMatchObject({ code: 0 });
   });
 

@@ -286,14 +286,14 @@ b.yaml:3:5: error: there is no field replica [unknown-field]
         { ...found, files: 1, warnings: 2 },
         { ...found, warnings: 2, strict: true },
         { ...found, declared: 3, errors: 1, warnings: 1 },
-        { ...found, manifests: 1, declared: null, errors: 2 },
+        { ...found, manifests: 0, declared: 0, errors: 2 },
       ].map(validationLine),
     ).toEqual([
       "2 manifests in 2 files: valid\n",
       "\n2 manifests in 1 file: valid, 2 warnings\n",
       "\n2 manifests in 2 files: 2 warnings, taken for errors\n",
       "\n2 of 3 manifests in 2 files are valid: 1 error, 1 warning\n",
-      "\n1 valid manifest in 2 files: 2 errors\n",
+      "\n0 valid manifests in 2 files: 2 errors\n",
     ]);
   });
 });
