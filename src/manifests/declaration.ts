@@ -12,7 +12,9 @@ export type Declaration = Named & {
   readonly kind: Kind;
   readonly type: string;
   readonly value: JsonObject;
-  /** What it refers to; nothing where it is not sound. */
+  /** Its fields without an error where it is not sound; null where none can be told. Absent where it is sound. */
+  readonly fields?: JsonObject | null;
+  /** What it refers to, as far as its fields are sound. */
   readonly references: readonly Reference[];
   readonly file: SourceFile;
   /** Its place among the documents of the file. */

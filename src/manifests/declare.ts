@@ -1,7 +1,9 @@
-import { isObject } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
+import { pointerTokens } from "../contract/reference.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { globMatches } from "../core/glob.ts";
 import type { Kind } from "../core/kind.ts";
+import type { Reference } from "../core/manifest.ts";
 import type { Position } from "../model/position.ts";
 import { fileDiagnostic, inFile, type Saying } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
@@ -253,7 +255,7 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   if (kind === undefined) return null;
   const locate: Locate = () => positionAt(document.offset);
   const { line } = locate("");
-  const broken = { isSound: false, references: [], meaning: null };
+  const broken = { isSound: false, fields: null, references: [], meaning: null };
   return { kind, type, ...nameOf(kind, type, value), value, file, index, line, locate, ...broken };
 }
 
@@ -266,17 +268,23 @@ function readManifest(
   const locate = locator(document, positionAt);
   const { unknownFields } = options;
   const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
-  const faults = examine(document, type, value, { locate, positionAt }, { unknownFields, allowsSecrets });
+  const { faults, fields } = examine(document, type, value, { locate, positionAt }, { unknownFields, allowsSecrets });
   for (const { position, ...said } of faults) found.add(inFile(file.display, said, position));
   const isSound = faults.every(({ severity }) => severity === "warning");
   const { line } = positionAt(document.offset);
   const { identity, key } = nameOf(kind, type, value);
-  const references = isSound ? kind.references(value) : [];
+  const references = isSound ? kind.references(value) : referencesOf(kind, fields);
   const meaning = isSound ? meaningAlone(type, value, options.now) : null;
   // The text of every file, or where each of its fields stands, would be most of what a run holds.
   if (isSound && identity !== null && origin !== null) {
     return new Outlined({ type, identity, line, index, references, meaning }, kind, origin, value);
   }
   const again = origin === null ? locator(document, positionAt) : origin.again.locate(index, line);
-  return { kind, type, identity, key, value, references, file, index, line, locate: again, isSound, meaning };
+  return { kind, type, identity, key, value, fields, references, file, index, line, locate: again, isSound, meaning };
+}
+
+// Of a field that is missing or faulty nothing can be said.
+function referencesOf(kind: Kind, fields: JsonObject | null): readonly Reference[] {
+  if (fields === null) return [];
+  return kind.references(fields).filter(({ pointer }) => Object.hasOwn(fields, pointerTokens(pointer)[0] ?? ""));
 }

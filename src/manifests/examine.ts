@@ -1,6 +1,8 @@
 import { shapes } from "../contract/generated/shapes.ts";
 import type { JsonObject } from "../contract/json.ts";
+import { pointerTokens } from "../contract/reference.ts";
 import type { Position } from "../model/position.ts";
+import type { Fault as SchemaFault } from "../schema/fault.ts";
 import { validateManifest } from "../schema/validate.ts";
 import { aboutOf, type Saying, worded } from "../source/file-diagnostic.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
@@ -32,6 +34,13 @@ const MISLEADING = new Set([
   "too-large",
 ]);
 
+/** What is wrong with one manifest by itself, and what of it can be checked against others. */
+export type Examined = {
+  readonly faults: readonly Placed[];
+  /** Its fields without an error; null where its text has one, so that nobody knows what was meant. */
+  readonly fields: JsonObject | null;
+};
+
 /** Everything that is wrong with one manifest by itself. */
 export function examine(
   document: ParsedDocument,
@@ -39,7 +48,7 @@ export function examine(
   value: JsonObject,
   at: { readonly locate: Locate; readonly positionAt: PositionAt },
   options: ExamineOptions,
-): readonly Placed[] {
+): Examined {
   const form = document.faults.map((fault) => formFault(fault, at.positionAt));
   const isMisleading = form.some(({ code }) => MISLEADING.has(code));
   const faults = isMisleading ? [] : validateManifest(type, value, { unknownFields: options.unknownFields });
@@ -48,7 +57,16 @@ export function examine(
   // The value that a fault of form left behind has been complained of already.
   const replaced = form.filter(({ severity }) => severity === "error");
   const fresh = schema.filter(({ position }) => !replaced.some((each) => isSame(each, position)));
-  return [...form, ...fresh, ...secrets.map(({ pointer, ...said }) => ({ ...said, position: at.locate(pointer) }))];
+  const told = secrets.map(({ pointer, ...said }) => ({ ...said, position: at.locate(pointer) }));
+  const fields = replaced.length > 0 ? null : withoutFaulty(value, faults);
+  return { faults: [...form, ...fresh, ...told], fields };
+}
+
+function withoutFaulty(value: JsonObject, faults: readonly SchemaFault[]): JsonObject {
+  const errors = faults.filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return value;
+  const names = new Set(errors.map(({ pointer }) => pointerTokens(pointer)[0]));
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
 }
 
 function formFault({ severity, code, summary, detail, offset, other }: Fault, positionAt: PositionAt): Placed {

@@ -11,13 +11,13 @@ import type { Declaration } from "./declaration.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
 import { findings, type Refuse } from "./diagnostic-list.ts";
 import { refuseTwins } from "./duplicates.ts";
-import { checkMeanings } from "./meaning.ts";
+import { type Checking, checkMeanings } from "./meaning.ts";
 import { recall } from "./recall.ts";
-import { resolveReferences } from "./references.ts";
+import { type ReferenceContext, resolveReferences } from "./references.ts";
 import { type ReadFile, remember } from "./remember.ts";
 import { noSource, type RememberedContent, type RememberedFile, type RememberedSource } from "./remembered.ts";
 import { shareReading, threadsFor } from "./threads.ts";
-import { soundManifest } from "./valid-manifest.ts";
+import { faultyManifest, type SoundManifest, soundManifest } from "./valid-manifest.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
 export type LoadRules = {
@@ -100,6 +100,7 @@ export async function load(
   await pause();
   const meanings = checkMeanings(sound, { now: options.now, add: found.add, refuse });
   await pause();
+  await checkFaulty(declarations, sound, { declared, external, pause, now: options.now, add: found.add });
   return {
     ...ordered(sound, invalid, graph),
     declared,
@@ -111,6 +112,23 @@ export async function load(
     unmanaged,
     toRemember: () => remember(revision.at, files, meanings, options.remembered ?? noSource),
   };
+}
+
+type Checks = Omit<ReferenceContext, "refuse"> & Omit<Checking, "refuse">;
+
+// One fault must not hide the others: whoever mends it would only then hear of them.
+async function checkFaulty(
+  declarations: readonly Declaration[],
+  sound: readonly SoundManifest[],
+  checks: Checks,
+): Promise<void> {
+  const faulty = declarations.flatMap((declaration) => faultyManifest(declaration) ?? []);
+  if (faulty.length === 0) return;
+  const refuse: Refuse = (_, diagnostic) => {
+    if (diagnostic !== null) checks.add(diagnostic);
+  };
+  await resolveReferences(faulty, { ...checks, refuse });
+  checkMeanings(faulty, { ...checks, refuse }, [...sound, ...faulty]);
 }
 
 function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<Identity>): readonly Refused[] {

@@ -22,10 +22,14 @@ export type Checking = {
 
 /**
  * Checks what no schema can say of each manifest, knowing the cluster that it ends up in; those that are known to be
- * sound, by the same cluster and day, are not looked at. Gives what the others were told by; null where they are faulty.
+ * sound, by the same cluster and day, are not looked at. Clusters are looked for among all manifests. Gives what the others were told by; null where they are faulty.
  */
-export function checkMeanings(manifests: readonly Meant[], checking: Checking): ReadonlyMap<Identity, Meaning | null> {
-  const clusterOf = clusterFinder(manifests);
+export function checkMeanings(
+  manifests: readonly Meant[],
+  checking: Checking,
+  among: readonly Manifest[] = manifests,
+): ReadonlyMap<Identity, Meaning | null> {
+  const clusterOf = clusterFinder(among);
   const checked = new Map<Identity, Meaning | null>();
   const day = dayOf(checking.now);
   for (const manifest of manifests) {

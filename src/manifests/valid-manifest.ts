@@ -65,6 +65,13 @@ export function soundManifest(
   return new SoundManifest(declaration, identity, all);
 }
 
+/** What of a declaration that is not sound can be checked against others; null where it is sound, or nothing can. */
+export function faultyManifest(declaration: Declaration): SoundManifest | null {
+  const { fields, identity, references, isSound } = declaration;
+  if (isSound || fields === undefined || fields === null) return null;
+  return new SoundManifest({ ...declaration, value: fields }, identity ?? "", references);
+}
+
 // Versions are registered in the order of their numbers.
 function earlierVersion(identity: Identity): Identity | null {
   const { name, version } = splitVersion(identity);

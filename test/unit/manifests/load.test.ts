@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { jsonText } from "../../../src/render/json.ts";
+import { everyKind } from "../../support/manifests.ts";
 import { brief, type Files, folderOf, loadFiles, loadRevision, read } from "../source/source.ts";
 
 const cluster = "type: cluster\nname: cl1\ncluster_type: aws-eks\nbase_domains: ['*.example.com']\n";
@@ -147,6 +148,39 @@ describe("files that are not ours", () => {
   ])("B18: %j is not quite one of them", async (text, code, hint) => {
     expect((await faultsOf({ "a.yaml": text })).join()).toContain(code);
     expect(await saysOf({ "a.yaml": text })).toContain(hint);
+  });
+});
+
+describe("a manifest with a fault of form", () => {
+  const faulty = `${service("api")}replica: 2\nresources: {cpu_request: 2, cpu_limit: 1}\n`.replace(
+    "cl1:ws1",
+    "cl1:ws2",
+  );
+
+  test("has its dangling references and inconsistent limits told at once", async () => {
+    expect(await faultsOf({ "a.yaml": `${cluster}---\n${workspace}`, "b.yaml": faulty })).toEqual([
+      "b.yaml:3:16 error undeclared-reference",
+      "b.yaml:5:1 error unknown-field",
+      "b.yaml:6:26 error inconsistent",
+    ]);
+  });
+
+  test("is not asked for what a faulty field may mean", async () => {
+    const place = "type: workspace\nname: [ws1]\ncluster_fqn: {cl1: cl2}\n";
+    expect(await faultsOf({ "a.yaml": cluster, "b.yaml": place })).toEqual([
+      "b.yaml:2:7 error wrong-type",
+      "b.yaml:3:14 error wrong-type",
+    ]);
+  });
+
+  test("is checked whatever field it lacks, of every kind", async () => {
+    for (const [path, text] of Object.entries(everyKind)) {
+      const blocks = text.split(/^(?=\S)/m);
+      for (const block of blocks.filter((each) => !each.startsWith("type:"))) {
+        const rest = blocks.filter((each) => each !== block).join("");
+        await expect(loadFiles({ ...everyKind, [path]: `${rest}unheard_of: 1\n` })).resolves.toBeDefined();
+      }
+    }
   });
 });
 
