@@ -4,11 +4,11 @@ import { type SourceMemory, sourceMemory } from "../manifests/memory.ts";
 import type { SealKey } from "../seal/key.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { existingKey } from "../state/open.ts";
-import type { StatePlace } from "../state/state.ts";
+import type { StateLocation } from "../state/state.ts";
 import { unusableAt } from "../store/store-error.ts";
 
 /** Whose reading is cached: a source, read by rules, in a state folder. */
-export type CachedSource = { readonly root: string; readonly rules: LoadRules; readonly state: StatePlace };
+export type CachedSource = { readonly root: string; readonly rules: LoadRules; readonly state: StateLocation };
 
 /** The cache of a source; null while there is no state folder, which reading a source does not make. */
 export async function existingSourceCache(source: CachedSource): Promise<SourceMemory | null> {

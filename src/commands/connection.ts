@@ -7,7 +7,7 @@ import type { Connection, Rules } from "../engine/target.ts";
 import { printable } from "../render/escape.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import { openState } from "../state/open.ts";
-import type { StatePlace } from "../state/state.ts";
+import type { StateLocation } from "../state/state.ts";
 import type { Invocation } from "./command.ts";
 import { milliseconds } from "./rules.ts";
 import { attach, namedServer, noServer, type ServerChoice } from "./server-choice.ts";
@@ -27,7 +27,7 @@ export type ServerUse = {
 /** Opens the state, and a session with the chosen control plane; starts the embedded one where that is chosen. */
 export async function openConnection(
   invocation: Invocation,
-  { folder, readKey, build, onForgotten }: StatePlace,
+  { folder, readKey, build, onForgotten, caches }: StateLocation,
   use: ServerUse & { readonly sink: SinkType | null },
   rules: Rules,
   resources: AsyncDisposableStack,
@@ -46,6 +46,7 @@ export async function openConnection(
     sink: use.sink ?? sinkUnchosen(choice, use, terminal),
     registersModels: operator.modelVersionWrite === "post",
     build: build(),
+    caches,
     concurrency: rules.concurrency,
     requestTimeout: rules.requestTimeoutMs,
     connectTimeout: milliseconds(flags.connectTimeout) ?? 10_000,

@@ -3,12 +3,16 @@ import type { SinkType } from "../engine/sink.ts";
 import { sinks } from "../engine/sinks/index.ts";
 import type { Connection, Rules, TargetServer } from "../engine/target.ts";
 import type { OperatorConfig } from "../source/config.ts";
-import type { StatePlace } from "../state/state.ts";
+import type { StateLocation } from "../state/state.ts";
 import type { Invocation } from "./command.ts";
 import type { ServerUse } from "./connection.ts";
 
 /** Connects with the chosen control plane when first asked to. */
-export function connector(invocation: Invocation, state: StatePlace, use: ServerUse): TargetServer & AsyncDisposable {
+export function connector(
+  invocation: Invocation,
+  state: StateLocation,
+  use: ServerUse,
+): TargetServer & AsyncDisposable {
   // Chosen here, so that an unknown sink is refused before anything is read.
   const sink = chosenSink(invocation, use.operator);
   const resources = new AsyncDisposableStack();

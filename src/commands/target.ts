@@ -14,6 +14,7 @@ import { tellForgotten } from "./forgotten.ts";
 import { honouredOperatorKeys } from "./operator-keys.ts";
 import { rulesOf } from "./rules.ts";
 import { readStateKey } from "./state-key.ts";
+import { usesCaches } from "./uses-caches.ts";
 
 /** What a command does with its target. */
 export type TargetUse = Omit<ServerUse, "operator"> & {
@@ -40,6 +41,7 @@ export async function openTarget(invocation: Invocation, use: TargetUse): Promis
     readKey: () => readStateKey(terminal),
     build: () => buildOf(terminal.program),
     onForgotten: tellForgotten(terminal),
+    caches: usesCaches(terminal),
   };
   const server = connector(invocation, state, { ...use, operator });
   return {

@@ -76,7 +76,8 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     counts: countSelection(loaded, revision, desired, rules.selection),
     manifests: loaded.manifests,
     event: readEvent(loaded, rules, revision.config),
-    cacheWith: cache === null ? (key) => keep(cacheFor(target, rules, key), toRemember) : isCached,
+    cacheWith:
+      cache === null && target.state.caches ? (key) => keep(cacheFor(target, rules, key), toRemember) : isCached,
   };
 }
 
@@ -95,7 +96,7 @@ async function settle(
   onConfig({ rules, isConfigured: config.isPresent });
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
   await requireOwnState({ source, state }, stopping);
-  const cache = await existingSourceCache({ root: source.root, state, rules: rules.load });
+  const cache = state.caches ? await existingSourceCache({ root: source.root, state, rules: rules.load }) : null;
   return { rules, cache, ignore: [state.folder, ...source.ignore], remembered: cache?.load() ?? noSource };
 }
 

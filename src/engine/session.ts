@@ -29,7 +29,7 @@ export type Session = {
   /** What the ledger knows now, from the outside. */
   readonly recorded: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
   /** What looks remember for the next. */
-  readonly cache: LiveCache;
+  readonly cache: LiveCache | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
@@ -45,11 +45,13 @@ export type SessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
   /** Names this build of the program, since others may read the same bytes otherwise. */
   readonly build?: string;
   readonly onForgotten?: OnForgotten;
+  /** Whether what is known to be unchanged is cached. @default true */
+  readonly caches?: boolean;
 };
 
 /** Opens ledger and connection; nothing is sent before the first call. */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { server, state, folder, sink, registersModels, onForgotten = () => undefined } = options;
+  const { server, state, folder, sink, registersModels } = options;
   const notify = (notice: string) => options.log?.warn({}, notice);
   const ledger = await state.ledger(server.name, { notify });
   try {
@@ -71,12 +73,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       serverTime: connection.serverTime,
       sink: sink?.open({ folder, server: nameOnDisk(server.name) }) ?? null,
       recorded: ledger.heads,
-      cache: liveCacheIn(join(folder, "cache", `live-${nameOnDisk(server.name)}`), {
-        server: server.name,
-        key: state.key,
-        build: options.build ?? "",
-        onForgotten: state.isWritable ? onForgotten : null,
-      }),
+      cache: (options.caches ?? true) ? liveCacheOf(options) : null,
       [Symbol.asyncDispose]: async () => {
         await connection[Symbol.asyncDispose]();
         await remember();
@@ -87,6 +84,15 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await ledger[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+function liveCacheOf({ server, state, folder, build = "", onForgotten = () => undefined }: SessionOptions): LiveCache {
+  return liveCacheIn(join(folder, "cache", `live-${nameOnDisk(server.name)}`), {
+    server: server.name,
+    key: state.key,
+    build,
+    onForgotten: state.isWritable ? onForgotten : null,
+  });
 }
 
 // `https://host:443/base` gives `host_443`, as the folder of its tokens is called.

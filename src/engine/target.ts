@@ -4,14 +4,14 @@ import type { Selection } from "../core/select.ts";
 import type { LoadRules } from "../manifests/load.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/source-config.ts";
-import type { State, StatePlace } from "../state/state.ts";
+import type { State, StateLocation } from "../state/state.ts";
 import type { Session } from "./session.ts";
 
 /** What a pass reconciles: a source with a control plane, remembered in a state folder, by rules. */
 export type Target = {
   readonly source: TargetSource;
   readonly server: TargetServer;
-  readonly state: StatePlace;
+  readonly state: StateLocation;
   /** What holds for a pass, by the configuration that its revision has. */
   readonly rules: (config: SourceConfig["repository"]) => Rules;
 };

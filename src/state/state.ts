@@ -37,11 +37,13 @@ export type StateOptions = {
 };
 
 /** Where the ledger is, before it is opened. */
-export type StatePlace = {
+export type StateLocation = {
   readonly folder: string;
   /** The key that seals; null where the folder keeps one. */
   readonly readKey: () => string | null;
   /** Names this build of the program, since others may read the same bytes otherwise. */
   readonly build: () => string;
   readonly onForgotten: OnForgotten;
+  /** Whether what is unchanged since an earlier pass may be known from caches beside the ledger. */
+  readonly caches: boolean;
 };
