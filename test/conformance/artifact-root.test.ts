@@ -1,4 +1,5 @@
-import { stat } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { startControlPlane, temporaryFolder } from "../control-plane.ts";
@@ -22,6 +23,7 @@ test("versions are staged to a folder of one's own", async () => {
   const { id, storage_root: uri } = (await stage()).body;
   expect(uri).toBe(`${root}/${id}`);
   expect((await stat(fileURLToPath(uri))).isDirectory()).toBe(true);
+  await writeFile(join(fileURLToPath(uri), "model.bin"), "weights");
   expect((await register(uri)).body.data.id).toBe(id);
 });
 

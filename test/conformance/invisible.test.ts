@@ -117,7 +117,9 @@ test("S48 what is invisible is refused as what is absent is, in the same words a
   const { dev } = await planted();
   for (const [size, pad] of bodies) {
     for (const [what, ask] of questions) {
-      expect((await ask(dev, "foreign", pad)).text).toBe((await ask(dev, "absent", pad)).text);
+      // The words name what was asked for, and tell nothing else.
+      const foreign = (await ask(dev, "foreign", pad)).text.replaceAll("foreign", "absent");
+      expect(foreign).toBe((await ask(dev, "absent", pad)).text);
       const ratios: number[] = [];
       // Other work on the machine can spoil a round; a difference in the work done spoils them all.
       while (ratios.length < ROUNDS && !ratios.some((ratio) => ratio > 0.7 && ratio < 1.4)) {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -228,6 +228,12 @@ describe("staging", () => {
     expect(existsSync(fileURLToPath(staged.body.storage_root))).toBe(true);
     expect((await admin.get(MODELS)).body.pagination.total).toBe(0);
     const source = { type: "platform", uri: staged.body.storage_root };
+    expect((await admin.put(MODELS, model({ source }))).body).toMatchObject({
+      statusCode: 422,
+      details: [{ pointer: "/source/uri", code: "empty-stage" }],
+    });
+    expect((await admin.get(MODELS)).body.pagination.total).toBe(0);
+    await writeFile(join(fileURLToPath(staged.body.storage_root), "model.bin"), "weights");
     const registered = await admin.put(MODELS, model({ source }));
     expect(registered.body.data).toMatchObject({ id: staged.body.id, model_id: staged.body.artifact_id });
     expect((await admin.put(MODELS, model({ source }))).body).toEqual(registered.body);
@@ -237,13 +243,21 @@ describe("staging", () => {
     });
     const next = await admin.put(MODELS, model({ source, step: 5 }));
     expect(next.body.data.id).not.toBe(staged.body.id);
+    // A version that was never staged cannot fail as a stage either.
+    expect((await admin.post(FAIL, { id: next.body.data.id })).body).toMatchObject({
+      statusCode: 409,
+      code: "stage-registered",
+    });
   });
 
   test("takes a plain artifact too, and nothing else", async () => {
     const { admin } = await withRepo();
     const manifest = { type: "artifact-version", name: "corpus", ml_repo: "support", anything: { goes: true } };
     expect((await admin.post(STAGE, { manifest })).status).toBe(200);
-    expect((await admin.post(STAGE, { manifest: { ...manifest, ml_repo: "absent" } })).status).toBe(422);
+    expect((await admin.post(STAGE, { manifest: { ...manifest, ml_repo: "absent" } })).body).toMatchObject({
+      statusCode: 422,
+      message: '/ml_repo: there is no ml repo "absent"',
+    });
     const { body } = await admin.post(STAGE, { manifest: { type: "artifact-version", name: "a b" } });
     expect(body.details.map(({ pointer }: { pointer: string }) => pointer)).toEqual(["/name", "/ml_repo"]);
     expect((await admin.post(STAGE, prompt())).status).toBe(422);

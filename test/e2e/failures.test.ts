@@ -23,12 +23,12 @@ describe.each(planes)("a manifest that the control plane refuses, on a $name con
       identity: "service/dev:web/refused",
       result,
       file: "services/refused.yaml",
-      error: { code, message: expect.stringContaining("/mounts/0/secret_fqn: there is no such secret") },
+      error: { code, message: expect.stringContaining('/mounts/0/secret_fqn: there is no secret "') },
     });
     const text = await source.run(["apply", "--yes"]);
     expect(text.code).toBe(7);
     expect(text.stdout).toMatch(
-      /service\/dev:web\/refused\n .*no such secret.*\n +at services\/refused\.yaml:\d+:\d+\n/,
+      /service\/dev:web\/refused\n .*there is no secret .*\n +at services\/refused\.yaml:\d+:\d+\n/,
     );
   });
 

@@ -56,8 +56,8 @@ async function findAll(
   return found;
 }
 
-function detail({ kind, pointer }: ResourceReference, more = ""): ErrorDetail {
-  return { pointer, message: `there is no such ${kind.replace("-", " ")}${more}`, code: "dangling-reference" };
+function detail({ kind, key, pointer }: ResourceReference, more = ""): ErrorDetail {
+  return { pointer, message: `there is no ${kind.replace("-", " ")} "${key}"${more}`, code: "dangling-reference" };
 }
 
 function identityOf({ kind, key }: Pick<ResourceReference, "kind" | "key">): string {

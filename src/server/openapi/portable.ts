@@ -69,11 +69,13 @@ function formOf({ if: asked, then }: Schema): Form | null {
   return typeof value === "string" && then?.$ref !== undefined ? { field, value, name: refName(then.$ref) } : null;
 }
 
-/** What may stand there besides the known forms: null, and unless they are all an object with another value in the field. */
+/** What may stand there besides the known forms: no object at all, and unless they are all one with another value in the field. */
 function otherForms(base: Schema, field: string, known: readonly Form[]): readonly Schema[] {
-  const empty: readonly Schema[] = typesOf(base).includes("null") ? [{ type: "null" }] : [];
+  const noObject = typesOf(base)
+    .filter((type) => type !== "object")
+    .map((type): Schema => ({ type, ...(type === "array" && { items: base.items ?? {} }) }));
   const { [field]: mark = {}, ...others } = base.properties ?? {};
-  if (mark.enum !== undefined) return empty;
+  if (mark.enum !== undefined) return noObject;
   const { "x-known": _, examples: __, ...open } = mark;
   return [
     {
@@ -84,7 +86,7 @@ function otherForms(base: Schema, field: string, known: readonly Form[]): readon
       properties: { [field]: { ...open, not: { enum: known.map(({ value }) => value) } }, ...others },
       additionalProperties: true,
     },
-    ...empty,
+    ...noObject,
   ];
 }
 

@@ -119,7 +119,7 @@ async function create<Resource extends ModelVersion | PromptVersion>(
   version: number,
 ): Promise<Outcome<Resource>> {
   const base: VersionBase = {
-    id: (await completeStage(transaction, manifest, artifact.id)) ?? context.newId(),
+    id: (await completeStage(transaction, manifest, artifact.id, context)) ?? context.newId(),
     fqn: versionFqn(place, version),
     ml_repo_id: repo.id,
     created_by_subject: principal.subject,

@@ -42,11 +42,11 @@ export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" 
     ...(typeof name === "string" ? groupFaults(name) : [fault("/name", "is required, as text", "required")]),
     ...(isText(integrationId ?? "") ? [] : [fault("/integrationId", "must be text", "type")]),
     ...(Array.isArray(secrets) ? [] : [fault("/secrets", "is required, as a list", "required")]),
-    ...given.flatMap((secret, at) => (secret === null ? [wrongSecret(`/secrets/${at}`)] : [])),
+    ...(Array.isArray(secrets) ? secrets.flatMap(secretForm) : []),
     // Of some in the wrong form the places of the others would not be right.
     ...(known.length === given.length ? secretFaults(known) : []),
     ...collaboratorFaults(collaborators ?? []),
-    ...(unknownFields === "allow" ? [] : unknownMembers(manifest)),
+    ...(unknownFields === "allow" ? [] : unknownMembers(manifest, members)),
   ];
   if (faults.length > 0) throw unprocessable(faults);
   return {
@@ -67,7 +67,7 @@ export function readSecretPath(path: string): { readonly group: string; readonly
 function readSecret(item: Json, at: number): NewSecret {
   const secret = manifestSecret(item);
   if (secret !== null) return secret;
-  throw malformed([wrongSecret(`/secrets/${at}`)]);
+  throw malformed(secretForm(item, at));
 }
 
 function manifestSecret(item: Json): NewSecret | null {
@@ -105,14 +105,21 @@ function isCollaborator(item: Json): boolean {
   );
 }
 
-function wrongSecret(pointer: string): ErrorDetail {
-  return fault(pointer, "must be an object of the texts `key` and `value`", "type");
+/** What is wrong with the form of a secret, each at the member that it is about. */
+function secretForm(item: Json, at: number): readonly ErrorDetail[] {
+  const pointer = `/secrets/${at}`;
+  if (!isObject(item)) return [fault(pointer, "must be an object of the texts `key` and `value`", "type")];
+  const wrong = ["key", "value"].filter((name) => typeof item[name] !== "string");
+  return [
+    ...wrong.map((name) => fault(`${pointer}/${name}`, "is required, as text", "required")),
+    ...unknownMembers(item, ["key", "value"], pointer),
+  ];
 }
 
-function unknownMembers(manifest: JsonObject): readonly ErrorDetail[] {
-  const unknown = Object.keys(manifest).filter((name) => !members.includes(name));
+function unknownMembers(object: JsonObject, known: readonly string[], pointer = ""): readonly ErrorDetail[] {
+  const unknown = Object.keys(object).filter((name) => !known.includes(name));
   return unknown.map((name) =>
-    fault(`/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, "is not known", "unknown"),
+    fault(`${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, "is not known", "unknown"),
   );
 }
 

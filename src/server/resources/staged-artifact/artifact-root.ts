@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -6,6 +6,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 export type ArtifactRoot = {
   /** Makes room for a staged version, and answers its URI. */
   readonly prepare: (id: string) => Promise<string>;
+  /** Whether nothing was put there; false where that cannot be looked up. */
+  readonly isEmpty: (uri: string) => Promise<boolean>;
   /** Takes the room away again. */
   readonly discard: (id: string) => Promise<void>;
 };
@@ -26,11 +28,21 @@ function folderRoot(root: string): ArtifactRoot {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       return pathToFileURL(folder).href;
     },
+    isEmpty: async (uri) => uri.startsWith("file:///") && (await isEmptyFolder(fileURLToPath(uri))),
     discard: (id) => rm(join(root, id), { recursive: true, force: true }),
   };
 }
 
+async function isEmptyFolder(folder: string): Promise<boolean> {
+  try {
+    return (await readdir(folder)).length === 0;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return true;
+    throw error;
+  }
+}
+
 // A bucket has no folders to make: a prefix is there once something lies under it.
 function bucketRoot(root: string): ArtifactRoot {
-  return { prepare: async (id) => `${root}/${id}`, discard: async () => undefined };
+  return { prepare: async (id) => `${root}/${id}`, isEmpty: async () => false, discard: async () => undefined };
 }

@@ -87,7 +87,7 @@ export const resource: Resource = {
     serve("markStageFailure", markStageFailure, {
       scope: async ({ members }, database) => repoScope((await findStage(database, text(members.id) ?? ""))?.repo),
       description:
-        "A stage that failed cannot be registered any more. May be repeated; a stage that was registered is 409.",
+        "A stage that failed cannot be registered any more. May be repeated; a version that is registered, staged or not, is 409.",
       members: {
         id: {
           description: "Id of the staged version",
@@ -149,7 +149,7 @@ async function stageToWrite(transaction: Transaction<Tables>, principal: Princip
   return found;
 }
 
-/** The stage of that id with the name of its repo, visible or not. */
+/** The stage of that id with the name of its repo, visible or not; a version that was never staged is registered. */
 async function findStage(
   database: Kysely<Tables>,
   id: string,
@@ -160,7 +160,17 @@ async function findStage(
     .select(["stages.state", "ml_repos.name as repo"])
     .where("stages.id", "=", id)
     .executeTakeFirst();
-  return row ?? null;
+  return row ?? (await findRegistered(database, id));
+}
+
+async function findRegistered(database: Kysely<Tables>, id: string) {
+  const version = await database
+    .selectFrom("artifact_versions")
+    .innerJoin("ml_repos", "ml_repos.id", "artifact_versions.ml_repo_id")
+    .select("ml_repos.name as repo")
+    .where("artifact_versions.id", "=", id)
+    .executeTakeFirst();
+  return version === undefined ? null : { state: "registered", repo: version.repo };
 }
 
 /** Ends a stage one way or the other. */
@@ -180,6 +190,7 @@ export async function completeStage(
   transaction: Transaction<Tables>,
   manifest: JsonObject,
   artifactId: string,
+  { artifacts }: Pick<Context, "artifacts">,
 ): Promise<string | null> {
   const { source } = manifest;
   const uri = isObject(source) && source.type === "platform" ? text(source.uri) : undefined;
@@ -192,6 +203,10 @@ export async function completeStage(
   }
   if (stage.state === "failed") throw conflict("stage-failed", "this stage failed, and cannot be registered");
   if (stage.state === "registered") return null;
+  if (await artifacts.isEmpty(uri)) {
+    const message = "nothing was put there: put the files under the stage's `storage_root` first";
+    throw unprocessable([{ pointer: "/source/uri", message, code: "empty-stage" }]);
+  }
   await setStageState(transaction, stage.id, "registered");
   return stage.id;
 }
