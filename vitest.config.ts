@@ -1,4 +1,20 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+// What is compiled of the schemas is no part of the repository: tests never run with that of an earlier commit.
+if (isStale("src/schema/generated/validators.js", ["schemas/**/*.json", "scripts/generate/*.ts"])) {
+  execFileSync(process.execPath, ["scripts/generate.ts"], { cwd: import.meta.dirname, stdio: "inherit" });
+}
+
+function isStale(made: string, sources: readonly string[]): boolean {
+  const cwd = import.meta.dirname;
+  const changedAt = (path: string) => statSync(join(cwd, path)).mtimeMs;
+  if (!existsSync(join(cwd, made))) return true;
+  const madeAt = changedAt(made);
+  return globSync(sources, { cwd }).some((source) => changedAt(source) > madeAt);
+}
 
 /** Runs for twenty minutes and more, so only where it is asked for: `npm run soak`. */
 const soak = {
