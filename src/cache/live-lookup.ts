@@ -138,7 +138,6 @@ function judgeOf(
     const receipt = standing.recorded.get(identity);
     if (!isInSync(kind, manifest, live, receipt, standing)) return null;
     found.set(identity, { manifest: digest, row: imprint, receipt: receipt?.mark ?? null });
-    manifest.forget?.();
     return new KnownRow(imprint, { id: rowId(row), key, version });
   };
 }

@@ -23,8 +23,6 @@ export type Manifest = {
   readonly references: readonly Reference[];
   /** Where a field stands in the file; reads the document a second time, so for reports alone. */
   readonly locate: (pointer: string) => Position;
-  /** Lets go of the value once nobody is likely to ask for it again; who does has it read again. */
-  readonly forget?: () => void;
 };
 
 /** Splits an identity into its kind and key. */

@@ -21,8 +21,6 @@ export type Declaration = Named & {
   readonly index: number;
   readonly line: number;
   readonly locate: Locate;
-  /** Lets go of the value, which is then read again for whoever asks; absent where it has to be held. */
-  readonly forget?: () => void;
   /** Whether it passed everything that can be told from it alone. */
   readonly isSound: boolean;
   /** By what it is known to mean something sound; null where that is not known yet. */

@@ -73,10 +73,6 @@ export class Outlined implements Declaration {
     return this.#value;
   }
 
-  forget(): void {
-    this.#value = null;
-  }
-
   locate(pointer: string, at?: "key" | "value"): Position {
     return this.#origin.again.locate(this.index, this.line)(pointer, at);
   }

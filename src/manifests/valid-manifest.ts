@@ -43,10 +43,6 @@ export class SoundManifest implements Manifest {
     return this.#declaration.meaning;
   }
 
-  forget(): void {
-    this.#declaration.forget?.();
-  }
-
   locate(pointer: string): Position {
     return this.#declaration.locate(pointer);
   }
