@@ -75,7 +75,7 @@ const replies: { readonly [name in OperationName]?: (manifest: JsonObject, key: 
           (m) => ({
             ...common,
             name: m.name ?? null,
-            type: "service",
+            type: m.type ?? null,
             workspaceFqn: m.workspace_fqn ?? null,
             deployment: deployment(m),
           }),

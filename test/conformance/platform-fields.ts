@@ -30,11 +30,17 @@ function readLine(line: string): readonly [string, Known] {
   return [name, { is: "fields", base, fields }];
 }
 
-/** Every field of a type of the platform by its path, with the forms that it has in the type's variants. */
+/** Every field of a type of manifest by its path, with the forms that it has in the variants of the platform. */
 export function platformFields(type: string): ReadonlyMap<string, ReadonlySet<PlatformForm>> {
   const found = new Map<string, Set<PlatformForm>>();
-  addFields(type, "", found);
+  for (const [name, known] of types) if (isManifest(known, type)) addFields(name, "", found);
   return found;
+}
+
+function isManifest(known: Known, type: string): boolean {
+  if (known.is !== "fields") return false;
+  const isOfType = known.fields.some(([name, form]) => name === "type" && form === `"${type}"`);
+  return isOfType && (known.base !== null || known.fields.some(([name]) => name === "name"));
 }
 
 type Found = Map<string, Set<PlatformForm>>;

@@ -15,18 +15,6 @@ import { type PlatformForm, platformFields } from "./platform-fields.ts";
 const root = join(import.meta.dirname, "..", "..");
 const types = readdirSync(join(root, "schemas")).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -5)] : []));
 
-/** What the platform calls our types. */
-const platformTypes: { readonly [type: string]: string } = {
-  chat_prompt: "ChatPromptManifest",
-  cluster: "ClusterManifest",
-  "ml-repo": "MlRepoManifest",
-  "model-version": "ModelManifest",
-  service: "Service",
-  team: "TeamManifest",
-  "virtual-account": "VirtualAccountManifest",
-  workspace: "WorkspaceManifest",
-};
-
 function platformForm(form: string): PlatformForm | undefined {
   const forms: { readonly [form: string]: PlatformForm } = {
     ...{ string: "str", number: "num", integer: "num", boolean: "bool", array: "list", object: "object" },
@@ -43,7 +31,6 @@ function schemaOf(type: string): SchemaNode {
 describe("the schemas", () => {
   it("are exactly those of the kinds", () => {
     expect(types.toSorted()).toEqual(kinds.map(({ type }) => type).toSorted());
-    expect(types.toSorted()).toEqual(Object.keys(platformTypes).toSorted());
     expect(documentTypes.map((type) => kindOf(type)?.type)).not.toContain(undefined);
   });
 
@@ -91,7 +78,7 @@ describe.each(types)("schemas/%s.json", (type) => {
   it("has every field of the platform, in its form", () => {
     const known = Map.groupBy(fields, ({ path }) => path);
     const free = fields.flatMap(({ path, node }) => (node["x-free"] ? [path] : []));
-    const platform = platformFields(platformTypes[type] ?? "");
+    const platform = platformFields(type);
     expect(platform.size).toBeGreaterThan(2);
     for (const [path, forms] of platform) {
       if (free.some((above) => path.startsWith(`${above}.`) || path.startsWith(`${above}[`))) continue;
@@ -108,7 +95,7 @@ describe.each(types)("schemas/%s.json", (type) => {
   it("has no field but those of the interface, those of the platform and those that we decided", () => {
     const decided = new Set([
       ...Object.keys({ ...interfaceFields[type], ...decidedFields[type] }),
-      ...platformFields(platformTypes[type] ?? "").keys(),
+      ...platformFields(type).keys(),
     ]);
     expect(fields.map(({ path }) => path).filter((path) => !decided.has(path.replace("metrics[]", "metrics")))).toEqual(
       [],

@@ -1,19 +1,25 @@
+import { documentTypes, schemaFor } from "../../../schema/known.ts";
 import { manifestName } from "../../openapi/manifest-name.ts";
 import { pick, refTo, type Schema, type Schemas } from "../../openapi/schema.ts";
 
-/** The manifests of applications: services, and all the others. */
+// Applications are what lives in a workspace.
+const types = documentTypes.filter((type) => schemaFor(type)?.properties?.workspace_fqn !== undefined);
+
+/** The manifests of applications: those that have a schema, and all the others. */
 export function applicationManifests(schemas: Schemas): Schemas {
-  const service: Schema = schemas[manifestName("service")] ?? {};
   const beside = ["name", "workspace_fqn"];
+  const known = types.map((type): [string, Schema] => {
+    const schema: Schema = schemas[manifestName(type)] ?? {};
+    const required = (schema.required ?? []).filter((field) => !beside.includes(field));
+    return [manifestName(type), { ...schema, required }];
+  });
+  const service: Schema = schemas[manifestName("service")] ?? {};
   return {
-    [manifestName("service")]: {
-      ...service,
-      required: (service.required ?? []).filter((field) => !beside.includes(field)),
-    },
+    ...Object.fromEntries(known),
     ApplicationManifest: {
       title: "Application",
       description:
-        "An application of any type. Of type `service` it is checked whole; of other types the fields that they share with services are checked, and the rest is free. `name` and `workspace_fqn` are required unless the body names them beside the manifest",
+        "An application of any type. The types that are described here are checked whole; of others the fields that all applications share are checked, and the rest is free. `name` and `workspace_fqn` are required unless the body names them beside the manifest",
       type: "object",
       required: ["type"],
       properties: {
@@ -23,18 +29,16 @@ export function applicationManifests(schemas: Schemas): Schemas {
           type: "string",
           pattern: "^[A-Za-z][A-Za-z0-9_-]{0,62}$",
           "x-form": "1 to 63 letters, digits, '-' or '_', first a letter",
-          "x-known": ["service", "async-service", "job", "spark-job", "helm", "notebook", "volume", "workflow"],
-          examples: ["service", "job"],
+          "x-known": types,
+          examples: ["service"],
         },
         ...pick(service.properties ?? {}, "name", "workspace_fqn"),
       },
-      allOf: [
-        {
-          if: { type: "object", properties: { type: { const: "service" } }, required: ["type"] },
-          // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-          then: { $ref: refTo(manifestName("service")) },
-        },
-      ],
+      allOf: types.map((type) => ({
+        if: { type: "object", properties: { type: { const: type } }, required: ["type"] },
+        // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+        then: { $ref: refTo(manifestName(type)) },
+      })),
       examples: service.examples ?? [],
     },
   };
