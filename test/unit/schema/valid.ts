@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../src/contract/json.ts";
+import { schemaFor } from "../../../src/schema/known.ts";
 
 /** The least valid manifest of each type. */
 export const least: { readonly [type: string]: JsonObject } = {
@@ -27,7 +28,13 @@ export const least: { readonly [type: string]: JsonObject } = {
   },
 };
 
+// The example of a schema has what the type needs.
+function exampleOf(type: string): JsonObject {
+  const [example] = schemaFor(type)?.examples ?? [];
+  return example as JsonObject;
+}
+
 /** The least valid manifest of a type with some fields replaced or added. */
 export function manifest(type: string, fields: JsonObject = {}): JsonObject {
-  return { ...least[type], ...fields };
+  return { ...(least[type] ?? exampleOf(type)), ...fields };
 }
