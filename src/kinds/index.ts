@@ -7,6 +7,7 @@ import { kind as modelVersion } from "./model-version.ts";
 import { kind as service } from "./service.ts";
 import { kind as team } from "./team.ts";
 import { kind as virtualAccount } from "./virtual-account.ts";
+import { kind as volume } from "./volume.ts";
 import { kind as workspace } from "./workspace.ts";
 
 /** Every kind that Holdfast manages. */
@@ -18,6 +19,7 @@ export const kinds: readonly Kind[] = [
   service,
   team,
   virtualAccount,
+  volume,
   workspace,
 ];
 

@@ -1869,6 +1869,80 @@ tags?: (JsonObject | readonly Json[] | null)
 export type VirtualAccountManifest = Immutable<MutableVirtualAccountManifest>;
 
 /**
+ * Storage that applications of a workspace mount
+ */
+interface MutableVolumeManifest {
+/**
+ * Kind of manifest: `volume`
+ */
+type: "volume"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * What the storage is made of
+ */
+config: ({
+type: "dynamic"
+/**
+ * Storage class of the volume
+ */
+storage_class?: (string | null)
+/**
+ * Size of the volume
+ */
+size?: (number | null)
+} | {
+type: "static"
+/**
+ * Kubernetes volume that is used
+ */
+persistent_volume_name?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})
+/**
+ * A page that shows the files
+ */
+volume_browser?: ({
+/**
+ * Name that callers of the page give
+ */
+username?: (string | null)
+/**
+ * Secret that they give as password
+ */
+password_secret_fqn?: (string | null)
+/**
+ * Where the page is
+ */
+endpoint?: ({
+/**
+ * Host name
+ */
+host?: (string | null)
+/**
+ * Path of the page
+ */
+path?: (string | null)
+} | null)
+/**
+ * Kubernetes service account of the page
+ */
+service_account?: (string | null)
+} | null)
+}
+
+/** Storage that applications of a workspace mount. */
+export type VolumeManifest = Immutable<MutableVolumeManifest>;
+
+/**
  * A workspace: a place in a cluster where applications run and roles are held
  */
 interface MutableWorkspaceManifest {
