@@ -6,7 +6,7 @@ import { planes } from "../support/planes.ts";
 import { reportOf } from "../support/result.ts";
 import { makeSecretGroup } from "../support/secret-group.ts";
 import { type Effect, type Server, serve } from "../support/server.ts";
-import { exampleSource, examples, sourceOf } from "../support/source.ts";
+import { exampleCount, exampleSource, examples, sourceOf } from "../support/source.ts";
 
 // What a documented-only control plane cannot write, and what that refers to.
 const seeds = [
@@ -30,18 +30,18 @@ describe("the examples", () => {
     expect(first.code).toBe(0);
     const report = reportOf(first);
     expect(report.outcomes.filter(({ error }) => error !== null)).toEqual([]);
-    expect(report.summary).toEqual({ ...nothing, created: 32 });
+    expect(report.summary).toEqual({ ...nothing, created: exampleCount });
     expect(new Set(report.outcomes.map(({ kind }) => kind))).toEqual(kinds);
     const written = server.effects().slice(before);
-    expect(written).toHaveLength(32);
+    expect(written).toHaveLength(exampleCount);
     expectOrder(written, waves);
 
     const again = await source.run(["apply", "--yes", "-o", "json"]);
-    expect(reportOf(again).summary).toEqual({ ...nothing, unchanged: 32 });
-    expect(server.effects()).toHaveLength(before + 32);
+    expect(reportOf(again).summary).toEqual({ ...nothing, unchanged: exampleCount });
+    expect(server.effects()).toHaveLength(before + exampleCount);
     expect(await source.run(["plan", "--detailed-exitcode"])).toMatchObject({
       code: 0,
-      stdout: "Plan: nothing to do, 32 unchanged\n",
+      stdout: `Plan: nothing to do, ${exampleCount} unchanged\n`,
       stderr: "",
     });
     await expectLive(server);
@@ -63,11 +63,11 @@ describe("the examples", () => {
     expect(reportOf(first).outcomes.filter(({ error }) => error !== null)).toEqual([]);
     expect(first).toMatchObject({ code: 0 });
     const seeded = 8;
-    expect(reportOf(first).summary).toEqual({ ...nothing, created: 32 - seeded, unchanged: seeded });
+    expect(reportOf(first).summary).toEqual({ ...nothing, created: exampleCount - seeded, unchanged: seeded });
     const written = server.effects().length;
 
     const again = await source.run(["apply", "--yes"], env);
-    expect(again).toMatchObject({ code: 0, stdout: "Applied: 32 unchanged\n", stderr: "" });
+    expect(again).toMatchObject({ code: 0, stdout: `Applied: ${exampleCount} unchanged\n`, stderr: "" });
     expect(server.effects()).toHaveLength(written);
     expect(written).toBeGreaterThan(before);
   });

@@ -4,6 +4,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type Running, run, startNode } from "../support/process.ts";
+import { exampleCount } from "../support/source.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -41,10 +42,10 @@ async function expectSilence(url: string): Promise<void> {
 test("npm start brings the examples to life, follows an edit, and a second terminal just works", async () => {
   const folder = await checkout();
   const { start, url } = await begun(folder);
-  await start.shows("stdout", /^Applied: 32 created$/m);
+  await start.shows("stdout", new RegExp(`^Applied: ${exampleCount} created$`, "m"));
 
   const plan = await run(["plan"], { cwd: folder });
-  expect(plan).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 32 unchanged\n" });
+  expect(plan).toMatchObject({ code: 0, stdout: `Plan: nothing to do, ${exampleCount} unchanged\n` });
   expect(plan.stderr).toBe(`using the embedded control plane at ${url}\n`);
 
   const echo = join(folder, "examples/manifests/support/services.yaml");
@@ -64,7 +65,7 @@ test("npm start takes up where it was, and a closed terminal or Ctrl-C ends all 
   await expectSilence(first.url);
 
   const again = await begun(folder);
-  await again.start.shows("stdout", /^Applied: 32 unchanged$/m);
+  await again.start.shows("stdout", new RegExp(`^Applied: ${exampleCount} unchanged$`, "m"));
   // Ctrl-C reaches every process of the terminal.
   again.start.killGroup("SIGINT");
   expect(await again.start.ended).toMatchObject({ code: 130 });

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { temporaryFolder } from "./folder.ts";
@@ -6,6 +7,11 @@ import type { Server } from "./server.ts";
 
 /** The project's examples. */
 export const examples: string = resolve(import.meta.dirname, "../../examples");
+
+/** How many manifests the examples have. */
+export const exampleCount: number = globSync("manifests/**/*.{yaml,json}", { cwd: examples })
+  .map((file) => readFileSync(join(examples, file), "utf8").match(/^(?:type| {2}"type"):/gm)?.length ?? 0)
+  .reduce((sum, count) => sum + count, 0);
 
 type Environment = { readonly [name: string]: string };
 
