@@ -5,7 +5,6 @@ import type { Answer, Tried } from "./answer.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose.ts";
-import { type Pause, startCourse } from "./course.ts";
 import type { Credential } from "./credential.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { isEnvelope } from "./envelope.ts";
@@ -15,6 +14,7 @@ import { judge } from "./judge.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reach } from "./reach.ts";
 import type { Recall } from "./recall.ts";
+import { type Pause, startRetryPolicy } from "./retry-policy.ts";
 import type { RouteCheck } from "./route-check.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { WaitNotice } from "./wait-notice.ts";
@@ -72,7 +72,7 @@ export type Line = {
 export function createCaller(line: Line): Caller {
   return async (name, content, given) => {
     const policy = { ...given, signal: either(given.signal, line.signal) };
-    const course = startCourse(line, policy);
+    const nextPause = startRetryPolicy(line, policy);
     const notice = line.waitNotice();
     let doubt: Answer | null = null;
     let attempts = 0;
@@ -85,7 +85,7 @@ export function createCaller(line: Line): Caller {
         attempts += 1;
         const tried = await attempt(line, name, { content, policy });
         if (tried.answer.state === "ambiguous") doubt = tried.answer;
-        pause = policy.signal.aborted ? null : course(tried, attempts);
+        pause = policy.signal.aborted ? null : nextPause(tried, attempts);
         if (pause === null) return { ...honest(name, tried.answer, doubt), attempts };
         if (pause.milliseconds > 0)
           notice.waits({ why: reasonToWait(line.origin, name, tried, pause), until: pause.until });

@@ -1,9 +1,9 @@
 import { type OperationName, operation } from "../contract/operations.ts";
 import { moment } from "../core/moment.ts";
 import type { Tried } from "./answer.ts";
-import type { Pause } from "./course.ts";
 import { causeText } from "./reach.ts";
 import type { Refusal } from "./refusal.ts";
+import type { Pause } from "./retry-policy.ts";
 
 /** Why a call is made again only after a while, for people. */
 export function reasonToWait(

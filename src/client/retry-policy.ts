@@ -14,16 +14,16 @@ export type Pause = {
 };
 
 /** The wait before the next try; null when this answer stands. */
-export type Course = (tried: Tried, attempts: number) => Pause | null;
+export type RetryPolicy = (tried: Tried, attempts: number) => Pause | null;
 
 const LONGEST_PAUSES = 15 * 60_000;
 const MALFORMED_TRIES = 3;
 
-/** Starts the course of one call: how often and how long it is worth repeating. */
-export function startCourse(
+/** Starts the retry policy of one call: how often and how long it is worth repeating. */
+export function startRetryPolicy(
   { clock, random, gate, reach, retryWait }: Shared,
   { repeats }: { readonly repeats: () => boolean },
-): Course {
+): RetryPolicy {
   const started = clock.now();
   let renewed = false;
   let paused = 0;
