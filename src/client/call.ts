@@ -3,6 +3,7 @@ import { REPLY_CAP } from "../contract/limits.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { Answer, Tried } from "./answer.ts";
 import type { Capabilities } from "./capabilities.ts";
+import { classifyResponse } from "./classify-response.ts";
 import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose.ts";
 import type { Credential } from "./credential.ts";
@@ -10,7 +11,6 @@ import type { Dispatchers } from "./dispatcher.ts";
 import { isEnvelope } from "./envelope.ts";
 import { exchange } from "./exchange.ts";
 import type { Gate } from "./gate.ts";
-import { judge } from "./judge.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reach } from "./reach.ts";
 import type { Recall } from "./recall.ts";
@@ -159,7 +159,7 @@ async function attempt(line: Line, name: OperationName, { content, policy }: Ask
     line.serverClock.saw(outcome.headers);
   }
   const date = line.clock.date();
-  const heard = await judge(outcome, {
+  const heard = await classifyResponse(outcome, {
     name,
     token,
     date,

@@ -11,7 +11,7 @@ import { readRefusal } from "./refusal.ts";
 import { retryAfter } from "./retry-after.ts";
 
 /** What is needed to tell what an exchange means. */
-export type Hearing = {
+export type ClassifyContext = {
   readonly name: OperationName;
   /** The token that was sent: it is shown nowhere, whatever the reply quotes. */
   readonly token: Secret;
@@ -24,7 +24,7 @@ export type Hearing = {
 };
 
 /** Tells what an exchange means for the call; never rejects. */
-export async function judge(outcome: Exchange, hearing: Hearing): Promise<Tried> {
+export async function classifyResponse(outcome: Exchange, context: ClassifyContext): Promise<Tried> {
   if (outcome.state === "not-sent") {
     return final({ state: "not-sent", reason: outcome.aborted ? "aborted" : "unreachable", cause: outcome.cause });
   }
@@ -32,19 +32,19 @@ export async function judge(outcome: Exchange, hearing: Hearing): Promise<Tried>
   const bytes = outcome.state === "answered" ? outcome.body : outcome.partial;
   if (isSuccess(status) && bytes.length > 0) {
     try {
-      await hearing.onReply?.(bytes);
+      await context.onReply?.(bytes);
     } catch (cause) {
       return final({ state: "ambiguous", doubt: "not-kept", status, cause });
     }
   }
   if (outcome.state === "broken") return final(readBroken(outcome));
   const { headers } = outcome;
-  const decoded = await decode(headers, outcome.body, isSuccess(outcome.status) ? hearing.recall : undefined);
+  const decoded = await decode(headers, outcome.body, isSuccess(outcome.status) ? context.recall : undefined);
   // Whoever was given them may hold them still.
-  if (hearing.onReply === undefined) giveBack(outcome.body);
+  if (context.onReply === undefined) giveBack(outcome.body);
   return isSuccess(outcome.status)
     ? final(readSuccess(outcome.status, headers, decoded))
-    : readFailure(outcome.status, headers, { decoded, hearing });
+    : readFailure(outcome.status, headers, { decoded, context });
 }
 
 function readBroken({ reason, status, cause }: Extract<Exchange, { readonly state: "broken" }>): Answer {
@@ -71,12 +71,12 @@ function readSuccess(status: number, headers: Headers, decoded: Decoded): Answer
 function readFailure(
   status: number,
   headers: Headers,
-  { decoded, hearing }: { readonly decoded: Decoded; readonly hearing: Hearing },
+  { decoded, context }: { readonly decoded: Decoded; readonly context: ClassifyContext },
 ): Tried {
   const raw = decoded.state === "oversize" ? "" : decoded.raw;
   const body = decoded.state === "json" ? decoded.value : undefined;
-  const refusal = readRefusal(operation(hearing.name), status, { body, raw, token: hearing.token });
-  const pause = retryAfter(headers, { date: hearing.date });
+  const refusal = readRefusal(operation(context.name), status, { body, raw, token: context.token });
+  const pause = retryAfter(headers, { date: context.date });
   const reply = { status, type: mediaType(headers["content-type"]), body: raw };
   if (isRefusal(status, pause)) return { answer: { state: "refused", refusal }, retryAfter: pause, reply };
   const cause = new Error(refusal.message === "" ? `answered ${status}` : `answered ${status}: ${refusal.message}`);
