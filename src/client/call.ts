@@ -10,13 +10,13 @@ import type { Credential } from "./credential.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { isEnvelope } from "./envelope.ts";
 import { exchange } from "./exchange.ts";
-import type { Gate } from "./gate.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reach } from "./reach.ts";
 import type { Recall } from "./recall.ts";
 import { type Pause, startRetryPolicy } from "./retry-policy.ts";
 import type { RouteCheck } from "./route-check.ts";
 import type { ServerClock } from "./server-clock.ts";
+import type { ServerPause } from "./server-pause.ts";
 import type { WaitNotice } from "./wait-notice.ts";
 import { askedToWait, reasonToWait, withAskedWait } from "./wait-text.ts";
 
@@ -53,7 +53,7 @@ export type Line = {
   readonly credential: Credential;
   readonly capabilities: Capabilities;
   readonly isMissing: RouteCheck;
-  readonly gate: Gate;
+  readonly serverPause: ServerPause;
   readonly reach: Reach;
   readonly serverClock: ServerClock;
   readonly clock: Clock;
@@ -118,13 +118,13 @@ async function waited(
   { signal }: CallPolicy,
   notice: WaitNotice,
 ): Promise<Answer | null> {
-  const { clock, gate, retryWait, stopping } = line;
-  if (milliseconds === 0 && gate.closed() === null) return signal.aborted ? stopped(signal) : null;
+  const { clock, serverPause, retryWait, stopping } = line;
+  if (milliseconds === 0 && serverPause.closed() === null) return signal.aborted ? stopped(signal) : null;
   // Who is asked to end does not sit out what a server asks for.
   const asked = { signal: either(signal, stopping) };
   try {
     if (milliseconds > 0) await clock.wait(milliseconds, isAsked ? asked : { signal });
-    for (let closed = gate.closed(); closed !== null; closed = gate.closed()) {
+    for (let closed = serverPause.closed(); closed !== null; closed = serverPause.closed()) {
       const rest = closed.until - clock.now();
       if (rest > retryWait) return { state: "refused", refusal: closed.refusal };
       notice.waits({ why: askedToWait(line.origin, closed.refusal, rest), until: closed.until });

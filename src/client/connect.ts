@@ -5,13 +5,13 @@ import { type Capabilities, type CapabilityMemory, createCapabilities } from "./
 import { type Clock, systemClock } from "./clock.ts";
 import { createCredential } from "./credential.ts";
 import { createDispatchers } from "./dispatcher.ts";
-import { createGate } from "./gate.ts";
 import type { Environment } from "./proxy.ts";
 import { type ClientLog, createReach } from "./reach.ts";
 import { createReader, type Reader } from "./reader.ts";
 import { createRouteCheck } from "./route-check.ts";
 import { createRouteProbe, type RouteProbe } from "./route-probe.ts";
 import { createServerClock } from "./server-clock.ts";
+import { createServerPause } from "./server-pause.ts";
 import { createWaitNotices } from "./wait-notice.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
@@ -82,7 +82,7 @@ export function connect(options: ConnectOptions): Connection {
     ...line,
     capabilities,
     isMissing: createRouteCheck(line),
-    gate: createGate(clock),
+    serverPause: createServerPause(clock),
     reach: createReach(clock, { ...options, server: address.origin }),
     serverClock,
     random,

@@ -1,9 +1,9 @@
 import type { Doubt, Tried } from "./answer.ts";
 import { backoff } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
-import type { Gate } from "./gate.ts";
 import { isLasting, type Reach } from "./reach.ts";
 import type { Refusal } from "./refusal.ts";
+import type { ServerPause } from "./server-pause.ts";
 
 /** How long to wait before the next try, and until when tries are made at the latest. */
 export type Pause = {
@@ -21,7 +21,7 @@ const MALFORMED_TRIES = 3;
 
 /** Starts the retry policy of one call: how often and how long it is worth repeating. */
 export function startRetryPolicy(
-  { clock, random, gate, reach, retryWait }: Shared,
+  { clock, random, serverPause, reach, retryWait }: Shared,
   { repeats }: { readonly repeats: () => boolean },
 ): RetryPolicy {
   const started = clock.now();
@@ -52,7 +52,7 @@ export function startRetryPolicy(
     const isUnderWay = status === 409 && code === "idempotency-key-in-flight";
     if (status !== 429 && status !== 503 && !isUnderWay) return null;
     if (asked !== null && asked > retryWait) {
-      if (status === 429) gate.pause(asked, refusal);
+      if (status === 429) serverPause.pause(asked, refusal);
       return null;
     }
     const wait = asked ?? (backoff(attempts, 1) + backoff(attempts, random())) / 2;
@@ -61,7 +61,7 @@ export function startRetryPolicy(
     if (paused > Math.max(LONGEST_PAUSES, retryWait)) return null;
     const pause = Math.max(wait, attempts === 1 ? 0 : backoff(attempts, random()));
     // 429 speaks for the whole server, 503 for what was asked.
-    if (status === 429) gate.pause(pause, refusal);
+    if (status === 429) serverPause.pause(pause, refusal);
     return pauseFor(pause);
   };
 
@@ -85,7 +85,7 @@ export function startRetryPolicy(
 type Shared = {
   readonly clock: Clock;
   readonly random: () => number;
-  readonly gate: Gate;
+  readonly serverPause: ServerPause;
   readonly reach: Reach;
   /** Milliseconds that a server may ask to wait. */
   readonly retryWait: number;

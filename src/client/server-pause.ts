@@ -8,8 +8,8 @@ export type Closed = {
   readonly refusal: Refusal;
 };
 
-/** Where every call to one server waits while that server asked for a pause. */
-export type Gate = {
+/** The pause that a server asked for, which every call to it keeps. */
+export type ServerPause = {
   readonly pause: (milliseconds: number, refusal: Refusal) => void;
   /** What the server asked for; null while nothing is paused. */
   readonly closed: () => Closed | null;
@@ -18,8 +18,8 @@ export type Gate = {
 // Whatever a server asks for, it is asked again after this time.
 const LONGEST = 15 * 60_000;
 
-/** A gate on the given clock; a longer pause replaces a shorter one, never the other way round. */
-export function createGate(clock: Clock): Gate {
+/** The pause of one server, on the given clock; a longer pause replaces a shorter one, never the other way round. */
+export function createServerPause(clock: Clock): ServerPause {
   let last: Closed | null = null;
   return {
     pause: (milliseconds, refusal) => {
