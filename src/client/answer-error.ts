@@ -1,7 +1,7 @@
 import { type OperationName, operation } from "../contract/operations.ts";
 import type { Answer, Doubt } from "./answer.ts";
 import { ClientError, type FailureReason } from "./failure.ts";
-import { causeText } from "./reach.ts";
+import { causeText } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";
 
 const reasons: { readonly [doubt in Doubt]: FailureReason } = {

@@ -5,7 +5,7 @@ import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./answer.ts";
 import { type Decoded, decode, mediaType } from "./decode.ts";
 import type { Exchange, Headers } from "./exchange.ts";
-import { faultCode, proxyStatus } from "./reach.ts";
+import { faultCode, proxyStatus } from "./reachability.ts";
 import type { Recall } from "./recall.ts";
 import { readRefusal } from "./refusal.ts";
 import { retryAfter } from "./retry-after.ts";

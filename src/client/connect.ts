@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { createCredential } from "./credential.ts";
 import { createDispatchers } from "./dispatcher.ts";
 import type { Environment } from "./proxy.ts";
-import { type ClientLog, createReach } from "./reach.ts";
+import { type ClientLog, createReachability } from "./reachability.ts";
 import { createReader, type Reader } from "./reader.ts";
 import { createRouteCheck } from "./route-check.ts";
 import { createRouteProbe, type RouteProbe } from "./route-probe.ts";
@@ -83,7 +83,7 @@ export function connect(options: ConnectOptions): Connection {
     capabilities,
     isMissing: createRouteCheck(line),
     serverPause: createServerPause(clock),
-    reach: createReach(clock, { ...options, server: address.origin }),
+    reach: createReachability(clock, { ...options, server: address.origin }),
     serverClock,
     random,
     retryWait: options.retryWait ?? RETRY_WAIT,

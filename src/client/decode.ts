@@ -4,8 +4,8 @@ import { gunzip } from "node:zlib";
 import { giveBack } from "../contract/bytes.ts";
 import type { Json } from "../contract/json.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
-import { isTooDeep } from "./depth.ts";
 import type { Headers } from "./exchange.ts";
+import { isTooDeep } from "./json-depth.ts";
 import type { Recall } from "./recall.ts";
 import { sift } from "./sift.ts";
 

@@ -9,7 +9,7 @@ import {
   operations,
 } from "../contract/operations.ts";
 import type { RawReply } from "./answer.ts";
-import type { CallContent } from "./compose.ts";
+import type { CallContent } from "./compose-request.ts";
 import { readPage } from "./envelope.ts";
 
 /** What one request of a check was answered; null when there was no whole answer. */

@@ -11,12 +11,12 @@ import {
 import type { Answer } from "./answer.ts";
 import { answerError } from "./answer-error.ts";
 import type { Caller } from "./call.ts";
-import type { CallContent, PathParameters, Query } from "./compose.ts";
+import type { CallContent, PathParameters, Query } from "./compose-request.ts";
 import { type Page, readPage, readParcel } from "./envelope.ts";
 import { ClientError } from "./failure.ts";
 import { type Listing, readList, type Span } from "./list.ts";
 import { type KnownPage, KnownRow, type Listed, type PageFact, type Recall, readImprint } from "./recall.ts";
-import { isSameResource } from "./same.ts";
+import { isSameResource } from "./same-resource.ts";
 
 type Stop = { readonly signal: AbortSignal };
 type Asking = Stop & { readonly repeats?: boolean; readonly recall?: Recall };

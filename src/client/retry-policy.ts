@@ -1,7 +1,7 @@
 import type { Doubt, Tried } from "./answer.ts";
 import { backoff } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
-import { isLasting, type Reach } from "./reach.ts";
+import { isLasting, type Reachability } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";
 import type { ServerPause } from "./server-pause.ts";
 
@@ -86,7 +86,7 @@ type Shared = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly serverPause: ServerPause;
-  readonly reach: Reach;
+  readonly reach: Reachability;
   /** Milliseconds that a server may ask to wait. */
   readonly retryWait: number;
 };

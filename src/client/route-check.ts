@@ -2,7 +2,7 @@ import { REPLY_CAP } from "../contract/limits.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { RawReply } from "./answer.ts";
 import type { Clock } from "./clock.ts";
-import { type CallContent, composeRequest } from "./compose.ts";
+import { type CallContent, composeRequest } from "./compose-request.ts";
 import type { Credential } from "./credential.ts";
 import { decode, mediaType } from "./decode.ts";
 import type { Dispatchers } from "./dispatcher.ts";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { isTooDeep } from "./depth.ts";
+import { isTooDeep } from "./json-depth.ts";
 import { imprinted, imprintOf, type Recall } from "./recall.ts";
 import { rowSpans, type Span } from "./rows.ts";
 

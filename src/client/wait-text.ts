@@ -1,7 +1,7 @@
 import { type OperationName, operation } from "../contract/operations.ts";
 import { moment } from "../core/moment.ts";
 import type { Tried } from "./answer.ts";
-import { causeText } from "./reach.ts";
+import { causeText } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Pause } from "./retry-policy.ts";
 

@@ -4,10 +4,10 @@ import type { Secret } from "../contract/secret.ts";
 import type { Doubt } from "./answer.ts";
 import type { Called, Caller } from "./call.ts";
 import type { Capabilities } from "./capabilities.ts";
-import type { CallContent } from "./compose.ts";
+import type { CallContent } from "./compose-request.ts";
 import { readParcel } from "./envelope.ts";
 import type { Refusal } from "./refusal.ts";
-import { isSameResource } from "./same.ts";
+import { isSameResource } from "./same-resource.ts";
 
 /** What became of a write. */
 export type Sent<Name extends OperationName = WriteOperation> = {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { causeText } from "../client/reach.ts";
+import { causeText } from "../client/reachability.ts";
 import type { Refusal } from "../client/refusal.ts";
 import type { Sent, Writer } from "../client/writer.ts";
 import { HoldfastError } from "../core/errors.ts";

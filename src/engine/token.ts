@@ -1,4 +1,4 @@
-import { isSameResource } from "../client/same.ts";
+import { isSameResource } from "../client/same-resource.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import { Secret } from "../contract/secret.ts";
 import { type Kind, type LiveRow, readRow } from "../core/kind.ts";

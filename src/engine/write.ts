@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ClientError } from "../client/failure.ts";
-import { causeText } from "../client/reach.ts";
+import { causeText } from "../client/reachability.ts";
 import type { Sent } from "../client/writer.ts";
 import { isObject } from "../contract/json.ts";
 import { operations } from "../contract/operations.ts";

@@ -10,7 +10,7 @@ export type ClientLog = {
 };
 
 /** Whether the server is there: shared by all calls, so that an outage is waited for and told about once. */
-export type Reach = {
+export type Reachability = {
   readonly answered: () => void;
   /** No connection could be made; gives the moment since when. */
   readonly failed: (cause: unknown) => number;
@@ -19,14 +19,14 @@ export type Reach = {
 };
 
 /** Knows no answer yet: the first contact gets `connectTimeout`, a fault later on 60 seconds. */
-export function createReach(
+export function createReachability(
   clock: Clock,
   {
     server,
     connectTimeout,
     log,
   }: { readonly server: string; readonly connectTimeout: number; readonly log?: ClientLog },
-): Reach {
+): Reachability {
   let reached = false;
   let downSince: number | null = null;
   return {
