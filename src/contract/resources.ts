@@ -37,7 +37,8 @@ export type DeploymentStatus = Stamps & {
   readonly id: string;
   readonly deploymentId: string;
   readonly status: string;
-  readonly transition: string | null;
+  /** What happens next; empty where nothing does. */
+  readonly transition: string;
   readonly message: string | null;
   readonly state: { readonly isTerminalState: boolean; readonly display: string };
   readonly retryCount: number;
@@ -183,7 +184,8 @@ export type VirtualAccount = Stamps &
       readonly subjectType: string;
       readonly subjectId: string;
       readonly metadata: JsonObject;
-      readonly expiry: Timestamp | null;
+      /** When it ends; the last moment of the year 9999 where it does not. */
+      readonly expiry: Timestamp;
     })[];
     readonly metadata: JsonObject;
   };
@@ -192,7 +194,7 @@ export type VirtualAccount = Stamps &
 export type Team = Stamps & {
   readonly id: string | null;
   readonly teamName: string;
-  readonly description: string | null;
+  readonly description: string;
   readonly tenantName: string;
   readonly accountId: string;
   readonly createdBySubject: Subject;
@@ -322,7 +324,7 @@ export type JobRun = {
   readonly name: string;
   readonly applicationName: string;
   readonly deploymentVersion: string;
-  readonly command: string | null;
+  readonly command: string;
   readonly error: string | null;
   readonly triggeredBy: string;
   readonly sparkUi: string | null;

@@ -188,7 +188,7 @@ test("a rollout walks its statuses in real time, and becomes active at its end",
     "DEPLOY_SUCCESS",
   ]);
   expect(done).toMatchObject({
-    currentStatus: { status: "DEPLOY_SUCCESS", transition: null, deploymentId: done.id },
+    currentStatus: { status: "DEPLOY_SUCCESS", transition: "", deploymentId: done.id },
     deploymentBuilds: [{ name: expect.any(String), status: 1 }],
     application: { activeDeploymentId: done.id, activeVersion: 1 },
   });

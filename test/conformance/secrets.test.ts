@@ -84,6 +84,13 @@ describe("a secret group", () => {
     expect(await effects(data)).toEqual([]);
   });
 
+  test("has versions that tell their secret, but for its value and versions", async () => {
+    const { admin } = await startControlPlane();
+    const [secret] = (await admin.post(GROUPS, group())).body.data.associatedSecrets;
+    const { secretVersions, ...members } = secret;
+    expect(secretVersions[0].secret).toEqual({ ...members, updatedAt: secretVersions[0].updatedAt });
+  });
+
   test("is a request of the wrong form when a member is missing or of another kind", async () => {
     const { admin } = await startControlPlane();
     const bad = [

@@ -27,7 +27,7 @@ describe("a team", () => {
     expect(created.status).toBe(200);
     expect(created.body.data).toMatchObject({
       teamName: "ml",
-      description: null,
+      description: "",
       tenantName: "holdfast",
       accountId: "holdfast",
       members: team().manifest.members,

@@ -38,7 +38,12 @@ describe("a virtual account", () => {
       createdBySubject: { subjectType: "user" },
     });
     expect(body.data.jwts).toMatchObject([
-      { id: body.data.jwtId, subjectType: "virtualaccount", subjectId: body.data.id, expiry: null },
+      {
+        id: body.data.jwtId,
+        subjectType: "virtualaccount",
+        subjectId: body.data.id,
+        expiry: "9999-12-31T23:59:59.999Z",
+      },
     ]);
     expect(decodeJwt(body.token)).toMatchObject({ jti: body.data.jwtId, sub: body.data.id });
     expect(decodeProtectedHeader(body.token)).toMatchObject({ alg: "EdDSA", kid: expect.any(String) });

@@ -6,6 +6,7 @@ import { jobRuns } from "./migrations/020-job-runs.ts";
 import { tokenCredentials } from "./migrations/040-token-credentials.ts";
 import { secretGrants } from "./migrations/041-secret-grants.ts";
 import { leaseTree } from "./migrations/042-lease-tree.ts";
+import { requiredTexts } from "./migrations/050-required-texts.ts";
 
 /** The steps of the control plane's schema. Once released a step never changes; a new one follows. */
 export const migrations: Migrations = {
@@ -24,6 +25,7 @@ export const migrations: Migrations = {
   "0040-token-credentials": tokenCredentials,
   "0041-secret-grants": secretGrants,
   "0042-lease-tree": leaseTree,
+  "0050-required-texts": requiredTexts,
 };
 
 const resource = { id: "text", created_at: "text", json: "text" } as const;

@@ -15,7 +15,7 @@ export type Rollout = {
 /** A status that a rollout has come to. */
 export type Progress = {
   readonly status: string;
-  readonly transition: string | null;
+  readonly transition: string;
   readonly message: string | null;
   readonly display: string;
   readonly isTerminalState: boolean;

@@ -36,7 +36,7 @@ function observe(route: readonly Stop[], span: number, rollout: Rollout, now: nu
 
 const finals: readonly string[] = ["DEPLOY_SUCCESS", "DEPLOY_FAILED", "BUILD_FAILED"];
 
-const deployed = stop(1, "DEPLOY_SUCCESS", null, "Deployed");
+const deployed = stop(1, "DEPLOY_SUCCESS", "", "Deployed");
 
 /** The statuses that a rollout comes through; only what is built is said to be built. */
 function routeOf(manifest: JsonObject, failure: RolloutFailure | null): readonly Stop[] {
@@ -45,7 +45,7 @@ function routeOf(manifest: JsonObject, failure: RolloutFailure | null): readonly
     stop(0, "INITIALIZED", "BUILDING", "Initialized"),
     stop(0.1, "BUILDING", "BUILDING", "Building"),
     failure === "build"
-      ? stop(0.5, "BUILD_FAILED", null, "Build failed", "the build failed")
+      ? stop(0.5, "BUILD_FAILED", "", "Build failed", "the build failed")
       : stop(0.5, "BUILD_SUCCESS", "DEPLOYING", "Built"),
   ];
   const begin = isBuilt(manifest) ? build : [stop(0, "INITIALIZED", "DEPLOYING", "Initialized")];
@@ -55,7 +55,7 @@ function routeOf(manifest: JsonObject, failure: RolloutFailure | null): readonly
     case "stuck":
       return [...begin, rollout];
     case "deploy":
-      return [...begin, rollout, stop(1, "DEPLOY_FAILED", null, "Failed", "the rollout failed")];
+      return [...begin, rollout, stop(1, "DEPLOY_FAILED", "", "Failed", "the rollout failed")];
     case null:
       return [...begin, rollout, deployed];
   }
@@ -66,13 +66,7 @@ export function isBuilt({ image }: JsonObject): boolean {
   return isObject(image) && image.type === "build";
 }
 
-function stop(
-  after: number,
-  status: string,
-  transition: string | null,
-  display: string,
-  message: string | null = null,
-): Stop {
+function stop(after: number, status: string, transition: string, display: string, message: string | null = null): Stop {
   return { after, status, transition, display, message, isTerminalState: finals.includes(status) };
 }
 

@@ -45,6 +45,6 @@ test("failures end it where they happen, or nowhere", async () => {
 test("without time it is over at once", async () => {
   const driver = createEmbeddedDriver({ seconds: 0 });
   const { progress, lookAt } = await driver.observe(rollout, 1000);
-  expect(progress.at(-1)).toMatchObject({ status: "DEPLOY_SUCCESS", transition: null, isTerminalState: true });
+  expect(progress.at(-1)).toMatchObject({ status: "DEPLOY_SUCCESS", transition: "", isTerminalState: true });
   expect(lookAt).toBeNull();
 });

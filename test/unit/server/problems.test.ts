@@ -37,7 +37,7 @@ const status = (name: string, createdAt: string) => ({
   id: "s",
   deploymentId: "d",
   status: name,
-  transition: null,
+  transition: "",
   message: null,
   state: { isTerminalState: true, display: name },
   retryCount: 0,

@@ -78,7 +78,7 @@ export function withProgress(
 /** The status of a deployment that another one pushes aside. */
 export const cancelled: Progress = {
   status: "CANCELLED",
-  transition: null,
+  transition: "",
   message: "replaced by a forced deployment",
   display: "Cancelled",
   isTerminalState: true,

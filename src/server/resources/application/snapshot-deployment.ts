@@ -46,7 +46,7 @@ function readStatus(row: JsonObject, deploymentId: string, now: string, newId: (
     id: text(row.id) || newId(),
     deploymentId,
     status,
-    transition: text(row.transition) ?? null,
+    transition: text(row.transition) ?? "",
     message: text(row.message) ?? null,
     state: {
       isTerminalState: rolloutState({ status, state }) !== "progressing",

@@ -60,7 +60,7 @@ export function atState(run: JobRun, { status, totalRetries, end }: RunState): J
   return { ...moved, endTime: at, duration: (at - run.createdAt) / 1000, exitCode, error };
 }
 
-function commandOf({ image, command }: JsonObject): string | null {
+function commandOf({ image, command }: JsonObject): string {
   const places = isObject(image) ? [image.command, isObject(image.build_spec) ? image.build_spec.command : null] : [];
-  return places.map(text).find((found) => found !== undefined) ?? text(command) ?? null;
+  return places.map(text).find((found) => found !== undefined) ?? text(command) ?? "";
 }

@@ -94,9 +94,18 @@ export async function groupTexts(
   const byGroup = Map.groupBy(secrets, ({ secretGroupId }) => secretGroupId);
   return groups.map((text, at) => {
     const own = byGroup.get(ids[at] ?? "") ?? [];
-    const answered = own.map((secret) => ({ ...secret, activeDeploymentsCount: uses.get(secret.fqn) ?? 0 }));
+    const answered = own.map((secret) => withUses(secret, uses.get(secret.fqn) ?? 0));
     return withMember(text, "associatedSecrets", toText(answered));
   });
+}
+
+/** A secret with how many deployments use it, which its versions tell of it too. */
+export function withUses(secret: KeptSecret, activeDeploymentsCount: number) {
+  const secretVersions = secret.secretVersions.map((version) => ({
+    ...version,
+    secret: { ...version.secret, activeDeploymentsCount },
+  }));
+  return { ...secret, secretVersions, activeDeploymentsCount };
 }
 
 // How many deployments use a secret is told with it.

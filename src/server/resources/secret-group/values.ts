@@ -7,7 +7,7 @@ import { fromText, toText } from "../../database/json-text.ts";
 import { sizeOfText } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
 import { refuseLargeSecret } from "../../http/reply-size.ts";
-import { stampsOf } from "./groups.ts";
+import { stampsOf, withUses } from "./groups.ts";
 import { openValue, sealValue } from "./sealed-value.ts";
 import type { KeptSecret, KeptSecretGroup } from "./tables.ts";
 import { countActiveUses } from "./uses.ts";
@@ -107,18 +107,14 @@ export async function openSecret(
       openValue(context.keys(), { secretId: id, version: Number(version) }, text).open(),
     ]),
   );
-  const secretVersions = kept.secretVersions.map((version) => ({
+  const uses = await countActiveUses(database, [kept.fqn]);
+  const secret = withUses(kept, uses.get(kept.fqn) ?? 0);
+  const secretVersions = secret.secretVersions.map((version) => ({
     ...version,
     ...valueMember(values, version.version),
   }));
-  const uses = await countActiveUses(database, [kept.fqn]);
   const newest = kept.secretVersions[0]?.version ?? 0;
-  return {
-    ...kept,
-    ...valueMember(values, newest),
-    secretVersions,
-    activeDeploymentsCount: uses.get(kept.fqn) ?? 0,
-  };
+  return { ...secret, ...valueMember(values, newest), secretVersions };
 }
 
 /** The secret that a group has under a key. */
@@ -143,14 +139,15 @@ function newSecret(id: string, group: KeptSecretGroup, key: string, subject: Sub
   };
 }
 
-function newVersion(id: string, { id: secretId, fqn, name, secretVersions }: KeptSecret, now: string): SecretVersion {
+function newVersion(id: string, { secretVersions, ...secret }: KeptSecret, now: string): SecretVersion {
+  const { id: secretId, fqn } = secret;
   const version = (secretVersions[0]?.version ?? 0) + 1;
   return {
     id,
     fqn: `${fqn}:${version}`,
     secretId,
     version,
-    secret: { id: secretId, fqn, name },
+    secret: { ...secret, updatedAt: now },
     createdAt: now,
     updatedAt: now,
   };

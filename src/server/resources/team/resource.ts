@@ -87,7 +87,7 @@ function makeTeam(
   return {
     id: existing?.id ?? newId(),
     teamName: nameOf(manifest),
-    description: text(manifest.description) ?? null,
+    description: text(manifest.description) ?? "",
     tenantName: tenant,
     accountId: tenant,
     createdBySubject: subject,

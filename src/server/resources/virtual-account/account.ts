@@ -14,6 +14,9 @@ export type Account = KeptAccount & { readonly id: string };
 
 type Token = VirtualAccount["jwts"][number];
 
+// Clients take the end of a token for granted: one that has none has the last that a timestamp can say.
+const NEVER = "9999-12-31T23:59:59.999Z";
+
 /** The account that a manifest makes, with the tokens it has already: a new one has none yet. */
 export function makeAccount(
   { manifest, existing, subject, createdAt, updatedAt }: Making<Account>,
@@ -46,11 +49,11 @@ export function withToken(account: Account, jwtId: string, now: number, graceEnd
     subjectType: accountSubjectType,
     subjectId: account.id,
     metadata: {},
-    expiry: null,
+    expiry: NEVER,
     createdAt: moment,
     updatedAt: moment,
   };
-  const [current, ...former] = account.jwts.filter(({ expiry }) => expiry === null || expiry > moment);
+  const [current, ...former] = account.jwts.filter(({ expiry }) => expiry > moment);
   const retired = current === undefined ? [] : [{ ...current, expiry: earlier(current, graceEnd), updatedAt: moment }];
   return withSchedule({ ...account, jwtId, jwts: [jwt, ...retired, ...former] });
 }
@@ -107,7 +110,7 @@ function withSchedule(account: Account): Account {
   const { manifest, jwts } = account;
   const [current, ...former] = jwts;
   const end = endOfDay(lastDay(manifest));
-  const expiry = end === null ? null : new Date(end).toISOString();
+  const expiry = end === null ? NEVER : new Date(end).toISOString();
   const next = nextScheduledRotation(
     rotationDays(manifest),
     current === undefined ? null : Date.parse(current.createdAt),
@@ -122,9 +125,9 @@ function withSchedule(account: Account): Account {
 
 const NOT_ROTATED = "not carried out: without secret_store_config nobody could fetch the new token";
 
-function earlier({ expiry }: Token, graceEnd: number | null): string | null {
-  const end = graceEnd === null ? null : new Date(graceEnd).toISOString();
-  return expiry === null || (end !== null && end < expiry) ? end : expiry;
+function earlier({ expiry }: Token, graceEnd: number | null): string {
+  const end = graceEnd === null ? NEVER : new Date(graceEnd).toISOString();
+  return end < expiry ? end : expiry;
 }
 
 function rotationDays({ auto_rotate: rotation }: JsonObject): number | null {
