@@ -1,4 +1,8 @@
+import { knownOutline } from "../cache/known-outline.ts";
+import { type KnownSource, NO_SOURCE } from "../cache/known-source.ts";
 import { existingSourceCache, sourceCache } from "../cache/open-source-cache.ts";
+import type { SourceCache } from "../cache/source-cache.ts";
+import { sourceToKeep } from "../cache/source-to-keep.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -7,8 +11,6 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import { choose, isEverything, isUnder, type Selection, select, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Loaded, load } from "../manifests/load.ts";
-import type { SourceMemory } from "../manifests/memory.ts";
-import { noSource } from "../manifests/remembered.ts";
 import type { SealKey } from "../seal/key.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { type Revision, readSource } from "../source/read-source.ts";
@@ -63,8 +65,9 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   );
   const { rules, cache, remembered } = settled;
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
-  const { toRemember, ...read } = await load(revision, { ...loading, remembered }, { signal });
-  if (cache !== null) keep(cache, toRemember);
+  const known = knownOutline(remembered, rules.load);
+  const { contents, ...read } = await load(revision, { ...loading, known }, { signal });
+  if (cache !== null) keep(cache, contents, remembered);
   const loaded = withConfigFaults(read, revision.config);
   requireMatches(rules.selection, loaded, revision);
   const base = readBase === null ? null : valuesOf(await load(await readBase(), loading, { signal }));
@@ -77,11 +80,13 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     manifests: loaded.manifests,
     event: readEvent(loaded, rules, revision.config),
     cacheWith:
-      cache === null && target.state.caches ? (key) => keep(cacheFor(target, rules, key), toRemember) : isCached,
+      cache === null && target.state.caches
+        ? (key) => keep(cacheFor(target, rules, key), contents, NO_SOURCE)
+        : isCached,
   };
 }
 
-type Read = Omit<Loaded, "toRemember">;
+type Read = Omit<Loaded, "contents">;
 
 // Made here, since a closure made beside the other one would keep everything that was read in memory.
 const isCached = (): void => undefined;
@@ -97,7 +102,7 @@ async function settle(
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
   await requireOwnState({ source, state }, stopping);
   const cache = state.caches ? await existingSourceCache({ root: source.root, state, rules: rules.load }) : null;
-  return { rules, cache, ignore: [state.folder, ...source.ignore], remembered: cache?.load() ?? noSource };
+  return { rules, cache, ignore: [state.folder, ...source.ignore], remembered: cache?.load() ?? NO_SOURCE };
 }
 
 /** Refuses a state folder that the source may have brought. */
@@ -109,13 +114,13 @@ export async function requireOwnState(
   await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
 }
 
-function cacheFor({ source, state }: Sourced, rules: Rules, key: SealKey): SourceMemory {
+function cacheFor({ source, state }: Sourced, rules: Rules, key: SealKey): SourceCache {
   return sourceCache(key, { root: source.root, state, rules: rules.load });
 }
 
-function keep(cache: SourceMemory, toRemember: Loaded["toRemember"]): void {
-  const remembered = toRemember();
-  if (remembered !== null) cache.save(remembered);
+function keep(cache: SourceCache, contents: Loaded["contents"], before: KnownSource): void {
+  const source = sourceToKeep(contents, before);
+  if (source !== null) cache.save(source);
 }
 
 function withConfigFaults(loaded: Read, { diagnostics }: SourceConfig): Read {

@@ -6,7 +6,7 @@ import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { type Declaration, keyIn } from "./declaration.ts";
 import type { Meaning } from "./meaning.ts";
-import type { RememberedDeclaration } from "./remembered.ts";
+import type { DeclarationOutline } from "./outline.ts";
 import { type Again, readAgain } from "./reparse.ts";
 
 /** A file that can be read again, once for all that stands in it. */
@@ -42,7 +42,7 @@ export class Outlined implements Declaration {
   /** As JSON until somebody asks, where it was given so; null where it is not held. */
   #value: JsonObject | string | null;
 
-  constructor(outline: RememberedDeclaration, kind: Kind, origin: Origin, value: JsonObject | string | null) {
+  constructor(outline: DeclarationOutline, kind: Kind, origin: Origin, value: JsonObject | string | null) {
     this.kind = kind;
     // Most kinds have one type, which need not be held once more by each of its manifests.
     this.type = outline.type === kind.type ? kind.type : outline.type;

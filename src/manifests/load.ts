@@ -5,17 +5,15 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import type { Limits } from "../source/limits.ts";
 import { pacer } from "../source/pace.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
-import { formatOf } from "../yaml/document.ts";
 import { ExactThread } from "../yaml/exact/thread.ts";
 import type { Declaration } from "./declaration.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
 import { findings, type Refuse } from "./diagnostic-list.ts";
 import { refuseTwins } from "./duplicates.ts";
-import { type Checking, checkMeanings } from "./meaning.ts";
-import { recall } from "./recall.ts";
+import { fromOutline } from "./from-outline.ts";
+import { type Checking, checkMeanings, type Meaning } from "./meaning.ts";
+import type { Outline } from "./outline.ts";
 import { type ReferenceContext, resolveReferences } from "./references.ts";
-import { type ReadFile, remember } from "./remember.ts";
-import { noSource, type RememberedContent, type RememberedFile, type RememberedSource } from "./remembered.ts";
 import { shareReading, threadsFor } from "./threads.ts";
 import { faultyManifest, type SoundManifest, soundManifest } from "./valid-manifest.ts";
 
@@ -35,14 +33,36 @@ export type LoadOptions = {
   readonly limits: Limits;
   /** Tells past dates. */
   readonly now: Date;
-  /** What an earlier run knew of the files, read by the same rules: the same content is not read again. */
-  readonly remembered?: RememberedSource;
+  /** What is known of a file without reading it, by the same rules; null where it has to be read. */
+  readonly known?: (file: SourceFile) => Known | null;
   /** Other threads to read with; as many as pay unless told otherwise. */
   readonly threads?: number;
 };
 
 /** A document that declares a resource of ours and is refused; its identity is empty where its manifest has none. */
 type Refused = Pick<Manifest, "identity" | "kind" | "file">;
+
+/** Something that has the outline of a file, perhaps made when asked for; null where the file has to be read. */
+export type Known = { readonly content: Outline | null };
+
+/** A file as one run has read it. */
+export type ReadFile = {
+  readonly file: SourceFile;
+  readonly content: FileContent;
+  /** What was said of it alone. */
+  readonly said: readonly Diagnostic[];
+  /** What had its outline; null where it was read here. */
+  readonly from: Known | null;
+};
+
+/** What was read, file by file. */
+export type Contents = {
+  /** When reading began, epoch milliseconds. */
+  readonly at: number;
+  readonly files: readonly ReadFile[];
+  /** By what manifests were told to mean something sound, where that is news; null where they do not. */
+  readonly meanings: ReadonlyMap<Identity, Meaning | null>;
+};
 
 /** What a revision declares. */
 export type Loaded = {
@@ -63,8 +83,7 @@ export type Loaded = {
   readonly refused: readonly Refused[];
   /** Documents and files that are not ours. */
   readonly unmanaged: number;
-  /** Tells what to remember of the files for the next run; null where nothing is new. */
-  readonly toRemember: () => RememberedSource | null;
+  readonly contents: Contents;
 };
 
 /** Turns a revision into resolved manifests, with every fault of the whole at once. */
@@ -110,7 +129,7 @@ export async function load(
     documents: declarations.length,
     refused: declarations.flatMap((declaration) => refusedOf(declaration, invalid)),
     unmanaged,
-    toRemember: () => remember(revision.at, files, meanings, options.remembered ?? noSource),
+    contents: { at: revision.at, files, meanings },
   };
 }
 
@@ -136,9 +155,9 @@ function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<I
   return [{ identity: identity ?? "", kind: kind.type, file: file.display }];
 }
 
-type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "remembered" | "threads">;
+type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "known" | "threads">;
 
-// What was read before is recalled; the rest is read here and by other threads, and what takes the exact reader waited for.
+// What is known in outline is taken from there; the rest is read here and by other threads, and what takes the exact reader waited for.
 async function readAll({ files }: RevisionFiles, reading: Reading): Promise<readonly ReadFile[]> {
   const { allowLiteralSecrets, limits, unknownFields, now, pause } = reading;
   await using exact = new ExactThread();
@@ -155,27 +174,25 @@ async function readAll({ files }: RevisionFiles, reading: Reading): Promise<read
     late.catch(() => undefined);
     waited.push(late);
   };
-  const takeOver = (file: SourceFile, recalled: Recalled, values?: readonly string[]): void => {
-    const { content } = recalled;
+  const takeOver = (file: SourceFile, from: Known, content: Outline, values?: readonly string[]): void => {
     const said = content.said.map(({ severity, code, summary, detail, line, column }): Diagnostic => {
       // In the order of every other diagnostic: the same report is the same, byte for byte.
       return { severity, code, summary, detail, file: file.display, line, column };
     });
-    read.set(file, { file, content: recall(file, content, reading, values), said, recalled: recalled.from });
+    read.set(file, { file, content: fromOutline(file, content, reading, values), said, from });
   };
-  const knownContent = contentFinder(reading.remembered ?? noSource, allowLiteralSecrets);
   const fresh: SourceFile[] = [];
   for (const file of files) {
-    const known = knownContent(file);
-    if (known === null) fresh.push(file);
-    else takeOver(file, known);
+    const known = reading.known?.(file) ?? null;
+    const content = known?.content ?? null;
+    if (known === null || content === null) fresh.push(file);
+    else takeOver(file, known, content);
     const turn = pause();
     if (turn !== undefined) await turn;
   }
   await using shared = shareReading(fresh, reading.threads ?? threadsFor(fresh.length), {
     rules: { limits, unknownFields, allowLiteralSecrets, now },
-    onRead: (file, lent) =>
-      lent === null ? readHere(file) : takeOver(file, { content: lent.content, from: lent }, lent.values),
+    onRead: (file, lent) => (lent === null ? readHere(file) : takeOver(file, lent, lent.content, lent.values)),
   });
   for (let file = shared.next(); file !== undefined; file = shared.next()) {
     readHere(file);
@@ -188,36 +205,10 @@ async function readAll({ files }: RevisionFiles, reading: Reading): Promise<read
   return files.flatMap((file) => read.get(file) ?? []);
 }
 
-type Recalled = { readonly content: RememberedContent; readonly from: NonNullable<ReadFile["recalled"]> };
-
-// What the same content said before, wherever it lay: unless the place decides what it may hold.
-function contentFinder(
-  { files }: RememberedSource,
-  allowLiteralSecrets: readonly string[],
-): (file: SourceFile) => Recalled | null {
-  let elsewhere: ReadonlyMap<string, RememberedFile> | null = null;
-  const index = () =>
-    new Map(
-      Array.from(files, ([path, file]): [string, RememberedFile] => [`${formatOf(path)} ${file.outside.digest}`, file]),
-    );
-  return ({ path, digest }) => {
-    const known = files.get(path);
-    if (known?.outside.digest === digest) return recalledFrom(known);
-    if (digest === null || files.size === 0 || allowLiteralSecrets.length > 0) return null;
-    elsewhere ??= index();
-    return recalledFrom(elsewhere.get(`${formatOf(path)} ${digest}`));
-  };
-}
-
-function recalledFrom(from: RememberedFile | undefined): Recalled | null {
-  const content = from?.content ?? null;
-  return from === undefined || content === null ? null : { content, from };
-}
-
 function readOne(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {
   const said: Diagnostic[] = [];
   const content = declare(file, options, { add: (diagnostic) => said.push(diagnostic) });
-  const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, recalled: null });
+  const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, from: null });
   return content instanceof Promise ? content.then(read) : read(content);
 }
 

@@ -3,8 +3,8 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { type DeclareRules, declarePlain } from "./declare.ts";
-import { writeContent } from "./kept.ts";
-import { contentOf } from "./remember.ts";
+import { outlineOf } from "./outline-of.ts";
+import { writeOutline } from "./outline-text.ts";
 
 /** By what rules a thread reads: plain data. */
 export type ThreadRules = Omit<DeclareRules, "kindOf">;
@@ -24,9 +24,9 @@ function readApart({ path, display, size, bytes }: SentFile): ReadApart {
   const said: Diagnostic[] = [];
   const read = declarePlain(file, bytes, rules, { add: (diagnostic) => said.push(diagnostic) });
   if (read === null) return null;
-  const content = contentOf({ content: read, said });
+  const content = outlineOf({ content: read, said });
   if (content === null) return null;
-  return { content: writeContent(content), values: read.declarations.map(({ value }) => JSON.stringify(value)) };
+  return { content: writeOutline(content), values: read.declarations.map(({ value }) => JSON.stringify(value)) };
 }
 
 const say = (answer: readonly ReadApart[] | "ready") => parentPort?.postMessage(answer);

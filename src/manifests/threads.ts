@@ -2,12 +2,12 @@ import { availableParallelism } from "node:os";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { SourceFile } from "../source/revision.ts";
-import { readContent } from "./kept.ts";
-import type { RememberedContent } from "./remembered.ts";
+import type { Outline } from "./outline.ts";
+import { readOutline } from "./outline-text.ts";
 import type { ReadApart, SentFile, ThreadRules } from "./thread.ts";
 
 /** A file as another thread has read it. */
-export type Lent = { readonly content: RememberedContent; readonly values: readonly string[] };
+export type Lent = { readonly content: Outline; readonly values: readonly string[] };
 
 /** Files that are read from both ends: here from the first on, by other threads from the last on. */
 export type SharedReading = AsyncDisposable & {
@@ -118,6 +118,6 @@ function sent(file: SourceFile): SentFile {
 }
 
 function lentOf(read: ReadApart): Lent | null {
-  const content = read && readContent(read.content);
+  const content = read && readOutline(read.content);
   return content && { content, values: read.values };
 }

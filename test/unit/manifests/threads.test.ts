@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { NO_SOURCE } from "../../../src/cache/known-source.ts";
+import { sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { type Loaded, type LoadRules, load } from "../../../src/manifests/load.ts";
@@ -39,13 +41,13 @@ const told = (manifest: Manifest) => {
   const { kind, identity, digest, value, file, line, references } = manifest;
   return { kind, identity, digest, value, file, line, references, at: manifest.locate("/name") };
 };
-const outline = ({ manifests, waves, declared, invalid, toRemember, ...rest }: Loaded) => ({
+const outline = ({ manifests, waves, declared, invalid, contents, ...rest }: Loaded) => ({
   ...rest,
   manifests: manifests.map(told),
   waves: [...waves],
   declared: [...declared].toSorted(),
   invalid: [...invalid].toSorted(),
-  remembered: [...(toRemember()?.files ?? [])],
+  kept: [...(sourceToKeep(contents, NO_SOURCE)?.files ?? [])],
 });
 
 async function loadWith(root: string, threads: number, rules: LoadRules = {}): Promise<Loaded> {

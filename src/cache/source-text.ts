@@ -1,20 +1,15 @@
 import { compareText } from "../core/diagnostic.ts";
-import type { Identity, Reference } from "../core/manifest.ts";
+import type { Outline } from "../manifests/outline.ts";
+import { readOutline, type Same, writeOutline } from "../manifests/outline-text.ts";
 import type { FileState } from "../source/known-files.ts";
 import type { Stamp } from "../source/stamp.ts";
-import type {
-  RememberedContent,
-  RememberedDeclaration,
-  RememberedFile,
-  RememberedFiles,
-  RememberedSource,
-} from "./remembered.ts";
+import type { KnownFile, KnownSource, KnownSourceFiles } from "./known-source.ts";
 
 /**
- * What is remembered of a source, as text: a line that tells the files apart, then a line for what each contributes, so
+ * What is known of a source, as text: a line that tells the files apart, then a line for what each contributes, so
  * that thousands of files are no more than a few long strings until somebody asks for one.
  */
-export function writeSource({ at, files }: RememberedSource): string {
+export function writeSourceText({ at, files }: KnownSource): string {
   const head: Head = { at, paths: [], stamps: [], digests: [], blobs: [] };
   const lines: string[] = [];
   for (const [path, file] of files) {
@@ -23,13 +18,13 @@ export function writeSource({ at, files }: RememberedSource): string {
     head.stamps.push(stamp.size, stamp.modified, stamp.changed, stamp.inode);
     head.digests.push(digest);
     head.blobs.push(blob);
-    lines.push(file instanceof KeptFile ? file.line : writeContent(file.content));
+    lines.push(file instanceof KeptFile ? file.line : writeOutline(file.content));
   }
   return [JSON.stringify(head), ...lines].join("\n");
 }
 
 /** Reads what `writeSource` wrote. */
-export function readSource(text: string): RememberedSource {
+export function readSourceText(text: string): KnownSource {
   const end = text.indexOf("\n");
   const head = JSON.parse(end === -1 ? text : text.slice(0, end)) as Head;
   return { at: head.at, files: new KeptFiles(head, text) };
@@ -40,7 +35,7 @@ type Outsides = { readonly stamps: number[]; readonly digests: string[]; readonl
 
 type Head = Outsides & { readonly at: number; readonly paths: string[] };
 
-class KeptFiles implements RememberedFiles {
+class KeptFiles implements KnownSourceFiles {
   readonly outsides: Outsides;
   readonly same = textsOnce();
   readonly #paths: readonly string[];
@@ -61,7 +56,7 @@ class KeptFiles implements RememberedFiles {
     return this.#paths.length;
   }
 
-  get(path: string): RememberedFile | undefined {
+  get(path: string): KnownFile | undefined {
     // Mostly they are asked for in order.
     const place = this.#paths[this.#next] === path ? this.#next : placeOf(this.#paths, path);
     if (place === -1) return undefined;
@@ -69,7 +64,7 @@ class KeptFiles implements RememberedFiles {
     return this.#at(place);
   }
 
-  *[Symbol.iterator](): Generator<readonly [string, RememberedFile]> {
+  *[Symbol.iterator](): Generator<readonly [string, KnownFile]> {
     for (const [place, path] of this.#paths.entries()) yield [path, this.#at(place)];
   }
 
@@ -138,7 +133,7 @@ class KeptOutside implements FileState {
   }
 }
 
-class KeptFile implements RememberedFile {
+class KeptFile implements KnownFile {
   readonly outside: FileState;
   readonly #files: KeptFiles;
   readonly #place: number;
@@ -154,57 +149,9 @@ class KeptFile implements RememberedFile {
     return this.#files.line(this.#place);
   }
 
-  get content(): RememberedContent | null {
-    return readContent(this.line, this.#files.same);
+  get content(): Outline | null {
+    return readOutline(this.line, this.#files.same);
   }
-}
-
-type Written = readonly [unmanaged: number, said: RememberedContent["said"], ...declarations: readonly WrittenOne[]];
-
-type WrittenOne = readonly [
-  type: string,
-  identity: Identity,
-  line: number,
-  index: number,
-  meaning: readonly [cluster: string | null, day: string | null] | null,
-  /** Identity and pointer by turns. */
-  ...references: readonly string[],
-];
-
-/** Writes what a file contributes in one line. */
-export function writeContent(content: RememberedContent | null): string {
-  if (content === null) return "null";
-  const { unmanaged, said, declarations } = content;
-  const written: Written = [unmanaged, said, ...declarations.map(writeDeclaration)];
-  return JSON.stringify(written);
-}
-
-function writeDeclaration({ type, identity, line, index, references, meaning }: RememberedDeclaration): WrittenOne {
-  const told = meaning && ([meaning.cluster, meaning.day] as const);
-  return [type, identity, line, index, told, ...references.flatMap((each) => [each.identity, each.pointer])];
-}
-
-/** Gives a text that is the same, perhaps one that is held already. */
-type Same = (text: string) => string;
-
-const asItIs: Same = (text) => text;
-
-/** Reads what `writeContent` wrote. */
-export function readContent(line: string, same: Same = asItIs): RememberedContent | null {
-  const written = JSON.parse(line) as Written | null;
-  if (written === null) return null;
-  const [unmanaged, said, ...declarations] = written;
-  return { unmanaged, said, declarations: declarations.map((one) => readDeclaration(one, same)) };
-}
-
-function readDeclaration([type, identity, line, index, told, ...rest]: WrittenOne, same: Same): RememberedDeclaration {
-  const references: Reference[] = [];
-  for (let at = 0; at < rest.length; at += 2) {
-    references.push({ identity: same(rest[at] ?? ""), pointer: same(rest[at + 1] ?? "") });
-  }
-  const [cluster = null, day = null] = told ?? [];
-  const meaning = told && { cluster: cluster === null ? null : same(cluster), day };
-  return { type, identity, line, index, references, meaning };
 }
 
 // Files that lie side by side refer to the same resources: more than the last few thousand texts need not be known.

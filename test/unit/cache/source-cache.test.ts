@@ -13,14 +13,16 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { knownOutline } from "../../../src/cache/known-outline.ts";
+import { type KnownSource, NO_SOURCE } from "../../../src/cache/known-source.ts";
+import { sourceCacheIn } from "../../../src/cache/source-cache.ts";
+import { sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { declare } from "../../../src/manifests/declare.ts";
-import { type Loaded, type LoadRules, load } from "../../../src/manifests/load.ts";
-import { sourceMemory } from "../../../src/manifests/memory.ts";
-import { contentOf } from "../../../src/manifests/remember.ts";
-import { noSource, type RememberedSource } from "../../../src/manifests/remembered.ts";
+import { type LoadRules, load } from "../../../src/manifests/load.ts";
+import { outlineOf } from "../../../src/manifests/outline-of.ts";
 import { keyFrom } from "../../../src/seal/key.ts";
 import { digestOf } from "../../../src/source/content.ts";
 import { findRepository } from "../../../src/source/find-repository.ts";
@@ -46,20 +48,19 @@ const files: Files = {
 };
 
 /** What reading a folder gives, with or without what an earlier reading knew. */
-async function reading(
-  root: string,
-  remembered: RememberedSource = noSource,
-  rules: LoadRules = {},
-  day = "2026-11-21",
-) {
+async function reading(root: string, remembered: KnownSource = NO_SOURCE, rules: LoadRules = {}, day = "2026-11-21") {
   const repository = await findRepository(root, { signal });
   const revision = await readFolder({ root, cwd: root, repository, limits: defaultLimits, remembered }, { signal });
-  const options = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`), remembered };
-  return { revision, loaded: await load(revision, options, { signal }) };
+  const known = knownOutline(remembered, rules);
+  const options = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`), known };
+  const loaded = await load(revision, options, { signal });
+  return { revision, loaded: { ...loaded, toKeep: () => sourceToKeep(loaded.contents, remembered) } };
 }
 
+type Read = Awaited<ReturnType<typeof reading>>["loaded"];
+
 /** As if some time had passed since the files were written: until then none is trusted. */
-function later(remembered: RememberedSource | null): RememberedSource {
+function later(remembered: KnownSource | null): KnownSource {
   if (remembered === null) throw new TypeError("nothing new was remembered");
   return { ...remembered, at: Date.now() + 60_000 };
 }
@@ -81,30 +82,30 @@ const told = (manifest: Manifest) => {
   const { kind, identity, digest, value, file, line, references } = manifest;
   return { kind, identity, digest, value, file, line, references, at: manifest.locate("/name") };
 };
-const outline = ({ manifests, waves, declared, invalid, toRemember: _, ...rest }: Loaded) => ({
+const outline = ({ manifests, waves, declared, invalid, contents: _, toKeep: __, ...rest }: Read) => ({
   ...rest,
   manifests: manifests.map(told),
   waves: [...waves],
   declared: [...declared].toSorted(),
   invalid: [...invalid].toSorted(),
 });
-const written = ({ at, files: all }: RememberedSource) => ({
+const written = ({ at, files: all }: KnownSource) => ({
   at,
   files: Array.from(all, ([path, { outside, content }]) => {
     const { stamp, digest, blob } = outside;
     return { path, stamp, digest, blob, content };
   }),
 });
-const reread = ({ files: all }: RevisionFiles, before: RememberedSource) =>
+const reread = ({ files: all }: RevisionFiles, before: KnownSource) =>
   all.filter(({ path, digest }) => before.files.get(path)?.outside.digest !== digest).map(({ path }) => path);
 
 describe("a source read again", () => {
   test("is what it was, without reading what was not touched", async () => {
     const root = await folderOf(files);
     const first = await reading(root);
-    const remembered = later(first.loaded.toRemember());
+    const remembered = later(first.loaded.toKeep());
     const second = await reading(root, remembered);
-    expect(second.loaded.toRemember()).toBeNull();
+    expect(second.loaded.toKeep()).toBeNull();
     expect(outline(second.loaded)).toEqual(outline(first.loaded));
     // Whoever looks at a manifest reads its file; nobody has until then.
     const { loaded } = await reading(root, remembered);
@@ -117,15 +118,15 @@ describe("a source read again", () => {
   test("is trusted only where nobody touched it just before", async () => {
     const root = await folderOf(files);
     const { loaded } = await reading(root);
-    const fresh = loaded.toRemember() ?? noSource;
+    const fresh = loaded.toKeep() ?? NO_SOURCE;
     const again = await reading(root, fresh);
     // The content is the same, so nothing is parsed; but it was looked at.
-    expect(again.loaded.toRemember()?.at).toBeGreaterThanOrEqual(fresh.at);
+    expect(again.loaded.toKeep()?.at).toBeGreaterThanOrEqual(fresh.at);
   });
 
   test("tells a changed byte, though size and times are as they were", async () => {
     const root = await folderOf(files);
-    const remembered = later((await reading(root)).loaded.toRemember());
+    const remembered = later((await reading(root)).loaded.toKeep());
     for (const path of Object.keys(files)) {
       tick(root);
       const file = join(root, path);
@@ -149,7 +150,7 @@ describe("a source read again", () => {
       ".b": "type: team\nname: xyz\nmembers: [a@x.io]\n",
     });
     utimesSync(join(root, ".b"), lstatSync(join(root, "a.yaml")).atime, lstatSync(join(root, "a.yaml")).mtime);
-    const remembered = later((await reading(root)).loaded.toRemember());
+    const remembered = later((await reading(root)).loaded.toKeep());
     renameSync(join(root, ".b"), join(root, "a.yaml"));
     const { loaded } = await reading(root, remembered);
     expect(loaded.manifests.map(({ identity }) => identity)).toEqual(["team/xyz"]);
@@ -157,12 +158,12 @@ describe("a source read again", () => {
 
   test("knows the same content by another name, without reading it twice", async () => {
     const root = await folderOf(files);
-    const remembered = later((await reading(root)).loaded.toRemember());
+    const remembered = later((await reading(root)).loaded.toKeep());
     renameSync(join(root, "api.yaml"), join(root, "renamed.yaml"));
     renameSync(join(root, "team.json"), join(root, "team.yaml"));
     const warm = await reading(root, remembered);
     const names = ["renamed.yaml", "team.yaml"];
-    const contents = names.map((name) => warm.loaded.toRemember()?.files.get(name)?.content);
+    const contents = names.map((name) => warm.loaded.toKeep()?.files.get(name)?.content);
     // JSON is YAML too, but is read by other rules.
     expect(contents.map((one) => [...remembered.files].some(([, { content }]) => content === one))).toEqual([
       true,
@@ -173,12 +174,12 @@ describe("a source read again", () => {
 
   test("checks what depends on other files each time", async () => {
     const root = await folderOf(files);
-    const remembered = later((await reading(root)).loaded.toRemember());
+    const remembered = later((await reading(root)).loaded.toKeep());
     const codes = async (changes: Files, day?: string) => {
       tick(root);
       write(root, changes);
       const { loaded } = await reading(root, remembered, {}, day);
-      const cold = await reading(root, noSource, {}, day);
+      const cold = await reading(root, NO_SOURCE, {}, day);
       expect(outline(loaded)).toEqual(outline(cold.loaded));
       write(root, files);
       return loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
@@ -201,8 +202,8 @@ describe("a source read again", () => {
       "type: virtual-account\nname: robot\npermissions: [{resource_fqn: t, resource_type: tenant, role_id: tenant-member}]\nexpiration_date: 2026-12-01\n";
     const root = await folderOf({ "a.yaml": account });
     const first = await reading(root);
-    const remembered = later(first.loaded.toRemember());
-    expect((await reading(root, remembered)).loaded.toRemember()).toBeNull();
+    const remembered = later(first.loaded.toKeep());
+    expect((await reading(root, remembered)).loaded.toKeep()).toBeNull();
     const codes = async (day: string) =>
       (await reading(root, remembered, {}, day)).loaded.diagnostics.map(({ code }) => code);
     expect(await codes("2026-11-30")).not.toContain("past-date");
@@ -213,7 +214,7 @@ describe("a source read again", () => {
     const root = await folderOf(files);
     const commit = await commitAll(root, "Begin");
     const first = await reading(root);
-    const remembered = later(first.loaded.toRemember());
+    const remembered = later(first.loaded.toKeep());
     const second = await reading(root, remembered);
     expect([first.revision.commit, second.revision.commit]).toEqual([commit, commit]);
     tick(root);
@@ -224,7 +225,7 @@ describe("a source read again", () => {
   test.skipIf(process.getuid?.() === 0)("may have folders by then that nobody may enter", async () => {
     const root = await folderOf({ ...files, "shut/team.yaml": "type: team\nname: t\nmembers: []\n" });
     await commitAll(root, "Begin");
-    const remembered = later((await reading(root)).loaded.toRemember());
+    const remembered = later((await reading(root)).loaded.toKeep());
     for (const mode of [0o444, 0]) {
       chmodSync(join(root, "shut"), mode);
       const [warm, cold] = [await reading(root, remembered), await reading(root)];
@@ -256,7 +257,7 @@ describe("a source read again", () => {
       const on = { ...rules, now: new Date(), exact, pause: () => undefined };
       const [file] = found;
       if (file === undefined) throw new TypeError("no file");
-      return { content: contentOf({ content: await declare(file, on, { add: (one) => said.push(one) }), said }), said };
+      return { content: outlineOf({ content: await declare(file, on, { add: (one) => said.push(one) }), said }), said };
     };
     const refused = await remembered({ milliseconds: 0, mebibytes: 64 });
     expect(refused.said.map(({ code }) => code)).toEqual(["too-slow"]);
@@ -279,13 +280,14 @@ describe("a source read again", () => {
       };
     };
     const others = Array.from({ length: 10_000 }, (_, nth) => fileOf(`b${10_000 + nth}.yaml`, "x: 1\n"));
-    const loaded = (text: string, remembered: RememberedSource) => {
+    const loaded = (text: string, remembered: KnownSource) => {
       const sources = [fileOf("a.yaml", text), ...others];
       const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", files: sources, diagnostics: [] };
-      return load(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), remembered }, { signal });
+      const known = knownOutline(remembered);
+      return load(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known }, { signal });
     };
-    const remembered = (await loaded("x: 1\n", noSource)).toRemember();
-    const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", noSource)];
+    const remembered = sourceToKeep((await loaded("x: 1\n", NO_SOURCE)).contents, NO_SOURCE);
+    const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", NO_SOURCE)];
     expect(cold.diagnostics[0]?.file).toBe("a.yaml");
     expect(warm.diagnostics).toEqual(cold.diagnostics);
   });
@@ -317,7 +319,7 @@ describe("a source read again", () => {
         const root = join(await temporaryFolder(), "source");
         mkdirSync(root);
         write(root, files);
-        let remembered = later((await reading(root)).loaded.toRemember());
+        let remembered = later((await reading(root)).loaded.toKeep());
         for (const { what, path, text } of edits) {
           tick(root);
           if (what === "write") write(root, { [path]: text });
@@ -327,7 +329,7 @@ describe("a source read again", () => {
           }
           const warm = await reading(root, remembered);
           expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
-          if (warm.loaded.toRemember() !== null) remembered = later(warm.loaded.toRemember());
+          if (warm.loaded.toKeep() !== null) remembered = later(warm.loaded.toKeep());
         }
       }),
       { numRuns: 30 },
@@ -341,24 +343,24 @@ describe("the memory of a source", () => {
   test("gives back what was saved, to the same build, rules, source and key alone", async () => {
     const folder = await temporaryFolder();
     const root = await folderOf(files);
-    const remembered = (await reading(root)).loaded.toRemember() ?? noSource;
+    const remembered = (await reading(root)).loaded.toKeep() ?? NO_SOURCE;
     const by = { build: "1", rules: { unknownFields: "refuse" } };
-    sourceMemory(folder, root, key, by).save(remembered);
-    expect(written(sourceMemory(folder, root, key, by).load())).toEqual(written(remembered));
+    sourceCacheIn(folder, root, key, by).save(remembered);
+    expect(written(sourceCacheIn(folder, root, key, by).load())).toEqual(written(remembered));
     const others = [
-      sourceMemory(folder, root, key, { ...by, build: "2" }),
-      sourceMemory(folder, root, key, { ...by, rules: { unknownFields: "warn" } }),
-      sourceMemory(folder, `${root}2`, key, by),
-      sourceMemory(folder, root, keyFrom("b".repeat(64)), by),
+      sourceCacheIn(folder, root, key, { ...by, build: "2" }),
+      sourceCacheIn(folder, root, key, { ...by, rules: { unknownFields: "warn" } }),
+      sourceCacheIn(folder, `${root}2`, key, by),
+      sourceCacheIn(folder, root, keyFrom("b".repeat(64)), by),
     ];
-    for (const other of others) expect(other.load()).toEqual(noSource);
+    for (const other of others) expect(other.load()).toEqual(NO_SOURCE);
   });
 
   test("is nothing where a byte of it was changed, and is readable by its owner alone", async () => {
     const folder = await temporaryFolder();
     const root = await folderOf(files);
-    const memory = sourceMemory(folder, root, key, { build: "1", rules: {} });
-    memory.save((await reading(root)).loaded.toRemember() ?? noSource);
+    const memory = sourceCacheIn(folder, root, key, { build: "1", rules: {} });
+    memory.save((await reading(root)).loaded.toKeep() ?? NO_SOURCE);
     const [name = ""] = readdirSync(folder);
     const file = join(folder, name);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -366,9 +368,9 @@ describe("the memory of a source", () => {
     expect(kept.includes("service")).toBe(false);
     for (const at of [0, 3, 17, 30, kept.length >> 1, kept.length - 1]) {
       writeFileSync(file, kept.with(at, (kept[at] ?? 0) ^ 1));
-      expect(memory.load()).toEqual(noSource);
+      expect(memory.load()).toEqual(NO_SOURCE);
     }
     rmSync(file);
-    expect(memory.load()).toEqual(noSource);
+    expect(memory.load()).toEqual(NO_SOURCE);
   });
 });

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { keepSealed, readSealed } from "../seal/file.ts";
 import type { SealKey } from "../seal/key.ts";
-import { readSource, writeSource } from "./kept.ts";
-import { noSource, type RememberedSource } from "./remembered.ts";
+import { type KnownSource, NO_SOURCE } from "./known-source.ts";
+import { readSourceText, writeSourceText } from "./source-text.ts";
 
-/** Where what is remembered of one source is kept, and for whom. */
-export type SourceMemory = {
-  readonly load: () => RememberedSource;
-  readonly save: (source: RememberedSource) => void;
+/** Where what is known of one source is kept. */
+export type SourceCache = {
+  readonly load: () => KnownSource;
+  readonly save: (source: KnownSource) => void;
 };
 
 /** What decides how the same bytes are read. */
@@ -22,25 +22,25 @@ export type ReadBy = {
 };
 
 /**
- * Keeps what is remembered of a source in a sealed file: whatever cannot be read, was read by other rules or by another
+ * Keeps what is known of a source in a sealed file: whatever cannot be read, was read by other rules or by another
  * build, or is of another source counts as nothing.
  */
-export function sourceMemory(
+export function sourceCacheIn(
   folder: string,
   root: string,
   key: SealKey,
   { build, rules, onLost }: ReadBy,
-): SourceMemory {
+): SourceCache {
   const place = createHash("sha256").update(root).digest("hex").slice(0, 16);
   const path = join(folder, `source-${place}`);
   const name = `source ${root} by ${build} with ${JSON.stringify(rules)}`;
   return {
     load: () => {
       const text = readSealed(path, key, name);
-      return text === null ? noSource : readSource(text);
+      return text === null ? NO_SOURCE : readSourceText(text);
     },
     save: (source) => {
-      const failure = keepSealed(path, key, name, writeSource(source));
+      const failure = keepSealed(path, key, name, writeSourceText(source));
       if (failure !== null) onLost?.(path, failure);
     },
   };

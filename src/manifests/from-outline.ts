@@ -3,19 +3,19 @@ import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { FileContent } from "./declare.ts";
 import { Origin, Outlined } from "./lazy-manifest.ts";
-import type { RememberedContent, RememberedDeclaration } from "./remembered.ts";
+import type { DeclarationOutline, Outline } from "./outline.ts";
 
-/** What recalling needs to know. */
-export type Recalling = { readonly kindOf: (type: string) => Kind | undefined; readonly limits: Limits };
+/** What making declarations of outlines needs to know. */
+export type OutlineReading = { readonly kindOf: (type: string) => Kind | undefined; readonly limits: Limits };
 
 /**
- * What a file contributes, by what is remembered of the same content; its manifests, unless they are given as JSON, are
+ * What a file contributes, by the outline of the same content; its manifests, unless they are given as JSON, are
  * read when first looked at.
  */
-export function recall(
+export function fromOutline(
   file: SourceFile,
-  { declarations, unmanaged }: RememberedContent,
-  on: Recalling,
+  { declarations, unmanaged }: Outline,
+  on: OutlineReading,
   values: readonly string[] = [],
 ): FileContent {
   const origin = new Origin(file, on.limits);
@@ -26,8 +26,8 @@ export function recall(
   };
 }
 
-function kindFor({ type }: RememberedDeclaration, { kindOf }: Recalling): Kind {
+function kindFor({ type }: DeclarationOutline, { kindOf }: OutlineReading): Kind {
   const kind = kindOf(type);
-  if (kind === undefined) throw new TypeError(`a manifest of no kind was remembered: ${type}`);
+  if (kind === undefined) throw new TypeError(`an outline has no kind: ${type}`);
   return kind;
 }

@@ -1,0 +1,23 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+import type { Identity, Reference } from "../core/manifest.ts";
+import type { Meaning } from "./meaning.ts";
+
+/** What a file contributes, its manifests in outline. */
+export type Outline = {
+  readonly declarations: readonly DeclarationOutline[];
+  readonly unmanaged: number;
+  /** What is said of the file, without its name. */
+  readonly said: readonly Omit<Diagnostic, "file">[];
+};
+
+/** A sound manifest in outline: all that rules between files need. */
+export type DeclarationOutline = {
+  readonly type: string;
+  readonly identity: Identity;
+  readonly line: number;
+  /** Its place among the documents of its file. */
+  readonly index: number;
+  readonly references: readonly Reference[];
+  /** What its sound meaning was told by; null where it was not found sound. */
+  readonly meaning: Meaning | null;
+};
