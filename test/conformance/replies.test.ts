@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import { Secret } from "../../src/contract/secret.ts";
+import { components } from "../../src/server/openapi/components.ts";
 import { catalogue } from "../../src/server/resources/addon/catalogue.ts";
 import { createEmbeddedRuns, type RunFailure } from "../../src/server/resources/job-run/embedded.ts";
 import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
 import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
+import { createReplyCheck, documentOf } from "../support/openapi.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
 import { alwaysNull, type ReplyFields, replyFields } from "./reply-fields.ts";
 
@@ -56,6 +58,7 @@ const calls: {
 };
 
 type World = {
+  readonly url: string;
   readonly admin: Caller;
   readonly member: Caller;
   readonly group: Body;
@@ -71,11 +74,14 @@ type World = {
 
 const seen = new Map<string, Set<string>>();
 
-test("every operation's reply has every field of its resource, with a value of its form or null", async () => {
+test("every operation's reply has every field of its resource, with a value of its form or null, and is as the document says", async () => {
   const world = await createWorld();
+  const check = createReplyCheck(await documentOf(world.url), Object.keys(components));
   for (const [name, [resource, call]] of Object.entries(calls)) {
     const body = await call(world);
     const { reply } = operation(name as OperationName);
+    const replies = reply === "one" && Array.isArray(body.data) ? body.data.map((data: Body) => ({ data })) : [body];
+    for (const one of replies) expect([name, check(name, 200, one)]).toEqual([name, []]);
     const rows = Array.isArray(body.data) ? body.data : [reply === "one" ? body.data : body];
     expect([name, rows.length > 0]).toEqual([name, true]);
     for (const row of rows) checkFields(`${name}: ${resource}`, replyFields[resource], row);
@@ -273,6 +279,7 @@ async function createWorld(): Promise<World> {
     }),
   );
   return {
+    url: plane.url,
     admin,
     member: await addUser(plane, "ann@example.com"),
     group,
