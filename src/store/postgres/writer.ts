@@ -3,8 +3,8 @@ import { CompiledQuery, type Kysely, type Transaction } from "kysely";
 import { StoreError, storeFault } from "../store-error.ts";
 import { isCollision } from "./fault.ts";
 import { askText, type Mark } from "./marks.ts";
+import { ReadWriteLock } from "./rw-lock.ts";
 import { CommitInDoubt } from "./session.ts";
-import { Turns } from "./turns.ts";
 
 /** For how long a write is tried, in milliseconds. */
 export type WriterPatience = {
@@ -29,7 +29,7 @@ export class Writer<Tables> {
   readonly #database: Kysely<Tables>;
   readonly #patience: WriterPatience;
   readonly #running = new Set<Promise<unknown>>();
-  readonly #turns = new Turns();
+  readonly #turns = new ReadWriteLock();
   #closed = false;
   #commits = 0;
   #isFull = false;

@@ -1,7 +1,7 @@
 type Waiting = { readonly isAlone: boolean; readonly begin: () => void };
 
 /** Lets many do something at once, or one of them while nobody else does; all in the order in which they came. */
-export class Turns {
+export class ReadWriteLock {
   readonly #waiting: Waiting[] = [];
   #running = 0;
   #isAlone = false;
