@@ -1,9 +1,9 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Order, Verdict } from "./committer.ts";
-import { pack } from "./parcel.ts";
 import type { Statement } from "./statement.ts";
 import { StoreError, storeFault, whyUnusable } from "./store-error.ts";
+import { pack } from "./transfer.ts";
 
 // The sources have it beside them, the bundle has it at its top under the same name.
 const COMMITTER = new URL(`./committer${extname(import.meta.url)}`, import.meta.url);

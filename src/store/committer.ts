@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { connect } from "./connect.ts";
-import { type Parcel, unpack } from "./parcel.ts";
 import type { Statement } from "./statement.ts";
+import { type Transfer, unpack } from "./transfer.ts";
 
 /** What a commit thread is asked for: changes that share one commit, each of them whole or not at all; or its end. */
-export type Order = Parcel | "end";
+export type Order = Transfer | "end";
 
 /** Why a change is not there, in a form that crosses threads; null once it is durable. */
 export type Verdict = { readonly message: string; readonly code: unknown; readonly errcode: unknown } | null;

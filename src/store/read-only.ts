@@ -1,15 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { lstatOrNull } from "../files/lstat.ts";
-import type { StoreApart } from "./apart.ts";
 import { connect } from "./connect.ts";
 import { type Migrations, requireSchema } from "./migrate.ts";
 import { explained } from "./open.ts";
 import { queries } from "./sqlite.ts";
 import { StoreError } from "./store-error.ts";
+import type { ThreadedStore } from "./threaded-store.ts";
 
 /** Opens a SQLite file of ours where it cannot be written, to read it as it is. */
-export async function openStoreReadOnly<Tables>(path: string, migrations: Migrations): Promise<StoreApart<Tables>> {
+export async function openStoreReadOnly<Tables>(path: string, migrations: Migrations): Promise<ThreadedStore<Tables>> {
   try {
     const read = queries<Tables>(connectReadOnly(path));
     const close = () => read.destroy();

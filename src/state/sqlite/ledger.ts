@@ -6,10 +6,10 @@ import type { Identity } from "../../core/manifest.ts";
 import type { Recorded, RecordedHead } from "../../core/recorded.ts";
 import type { SealKey } from "../../seal/key.ts";
 import { open, seal, sealedVersion } from "../../seal/seal.ts";
-import { openStoreApart, type StoreApart } from "../../store/apart.ts";
 import { openStoreReadOnly } from "../../store/read-only.ts";
 import { rowsOf } from "../../store/sqlite.ts";
 import { type Statement, statement } from "../../store/statement.ts";
+import { openThreadedStore, type ThreadedStore } from "../../store/threaded-store.ts";
 import type { Intent, Ledger, PendingIntent } from "../ledger.ts";
 import { contentText, type ReceiptDigest, receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type RememberedFacts } from "../server-facts.ts";
@@ -39,7 +39,7 @@ export async function openLedger(
   const place: Place = { server, key, digest: receiptDigest(key) };
   const store = isReadOnly
     ? await openStoreReadOnly<Tables>(path, migrations)
-    : await openStoreApart<Tables>(path, migrations, options);
+    : await openThreadedStore<Tables>(path, migrations, options);
   await mustBeOurs(store, key).catch(async (error: unknown) => {
     await store.close();
     throw error;
@@ -130,7 +130,10 @@ function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / PART) }, (_, nth) => items.slice(nth * PART, (nth + 1) * PART));
 }
 
-async function everyHead({ read }: StoreApart<Tables>, server: string): Promise<ReadonlyMap<Identity, RecordedHead>> {
+async function everyHead(
+  { read }: ThreadedStore<Tables>,
+  server: string,
+): Promise<ReadonlyMap<Identity, RecordedHead>> {
   const query = read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").compile();
   const heads = new Map<Identity, RecordedHead>();
   const kinds = new Map<string, string>();
@@ -145,7 +148,7 @@ async function everyHead({ read }: StoreApart<Tables>, server: string): Promise<
 }
 
 async function receiptsOf(
-  { read }: StoreApart<Tables>,
+  { read }: ThreadedStore<Tables>,
   { server, key }: Place,
   identities: Iterable<Identity>,
 ): Promise<ReadonlyMap<Identity, Recorded>> {
@@ -165,7 +168,7 @@ async function receiptsOf(
 }
 
 // Found out at the door: half a run later it would look like a broken ledger.
-async function mustBeOurs({ read }: StoreApart<Tables>, key: SealKey): Promise<void> {
+async function mustBeOurs({ read }: ThreadedStore<Tables>, key: SealKey): Promise<void> {
   const sealed =
     (await read.selectFrom("receipt").select("sealed").limit(1).executeTakeFirst()) ??
     (await read.selectFrom("intent").select("sealed").limit(1).executeTakeFirst());

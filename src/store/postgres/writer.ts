@@ -29,7 +29,7 @@ export class Writer<Tables> {
   readonly #database: Kysely<Tables>;
   readonly #patience: WriterPatience;
   readonly #running = new Set<Promise<unknown>>();
-  readonly #turns = new ReadWriteLock();
+  readonly #lock = new ReadWriteLock();
   #closed = false;
   #commits = 0;
   #isFull = false;
@@ -72,7 +72,7 @@ export class Writer<Tables> {
     let duplicates = 0;
     for (let nth = 0; ; nth += 1) {
       try {
-        return await this.#turns.take(() => this.#once(change), { alone: collisions > 0 });
+        return await this.#lock.take(() => this.#once(change), { alone: collisions > 0 });
       } catch (error) {
         const collision = isCollision(error);
         if (collision !== null) collisions += 1;

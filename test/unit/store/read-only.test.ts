@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openStoreApart } from "../../../src/store/apart.ts";
 import { openStoreReadOnly } from "../../../src/store/read-only.ts";
 import { storeFault } from "../../../src/store/store-error.ts";
+import { openThreadedStore } from "../../../src/store/threaded-store.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { migrations, type Tables } from "./notes.ts";
 
@@ -12,7 +12,7 @@ const note = { sql: "insert into notes values (1, 'a note')", values: [] };
 
 async function written() {
   const path = join(await temporaryFolder(), "a.db");
-  const store = await openStoreApart<Tables>(path, migrations);
+  const store = await openThreadedStore<Tables>(path, migrations);
   onTestFinished(() => store.close());
   await store.write([note]);
   return { path, store };

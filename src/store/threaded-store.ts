@@ -5,7 +5,7 @@ import { type OpenOptions, openStore } from "./open.ts";
 import type { Statement } from "./statement.ts";
 
 /** A database of ours that this process alone writes, by statements that nothing has to be read for. */
-export type StoreApart<Tables> = AsyncDisposable & {
+export type ThreadedStore<Tables> = AsyncDisposable & {
   /** Sees what was committed, and never waits for a writer. */
   readonly read: Kysely<Tables>;
   /**
@@ -17,11 +17,11 @@ export type StoreApart<Tables> = AsyncDisposable & {
 };
 
 /** Opens a SQLite file whose commits are made in a thread of their own, and brings its schema up to date. */
-export async function openStoreApart<Tables>(
+export async function openThreadedStore<Tables>(
   path: string,
   migrations: Migrations,
   options: Pick<OpenOptions, "notify"> = {},
-): Promise<StoreApart<Tables>> {
+): Promise<ThreadedStore<Tables>> {
   const store = await openStore<Tables>(path, migrations, options);
   const thread = new CommitThread(path);
   // The store goes last: whoever closes it last puts the log away.

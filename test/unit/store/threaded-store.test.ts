@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openStoreApart, type StoreApart } from "../../../src/store/apart.ts";
 import { type Statement, statement } from "../../../src/store/statement.ts";
 import { isDuplicate, storeFault } from "../../../src/store/store-error.ts";
+import { openThreadedStore, type ThreadedStore } from "../../../src/store/threaded-store.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
 import { migrations, type Note, type Tables } from "./notes.ts";
 
 async function opened(path: string) {
-  const store = await openStoreApart<Tables>(path, migrations);
+  const store = await openThreadedStore<Tables>(path, migrations);
   onTestFinished(() => store.close());
   return store;
 }
@@ -21,18 +21,18 @@ async function fresh() {
   return { folder, path, store: await opened(path) };
 }
 
-function adding({ read }: StoreApart<Tables>): (id: number, text?: string) => Statement {
+function adding({ read }: ThreadedStore<Tables>): (id: number, text?: string) => Statement {
   const note = statement<Tables, Note>(read, (database, { id, text }) =>
     database.insertInto("notes").values({ id, text }),
   );
   return (id, text = "a note") => note({ id, text });
 }
 
-async function notesIn({ read }: Pick<StoreApart<Tables>, "read">): Promise<readonly Note[]> {
+async function notesIn({ read }: Pick<ThreadedStore<Tables>, "read">): Promise<readonly Note[]> {
   return read.selectFrom("notes").selectAll().orderBy("id").execute();
 }
 
-async function idsIn(store: Pick<StoreApart<Tables>, "read">): Promise<readonly number[]> {
+async function idsIn(store: Pick<ThreadedStore<Tables>, "read">): Promise<readonly number[]> {
   return (await notesIn(store)).map(({ id }) => id);
 }
 
@@ -49,9 +49,9 @@ function threads(): readonly Worker[] {
 function program(path: string, script: string): string {
   const ours = (module: string) => JSON.stringify(import.meta.resolve(`../../../src/store/${module}`));
   return `
-    import { openStoreApart } from ${ours("apart.ts")};
+    import { openThreadedStore } from ${ours("threaded-store.ts")};
     import { storeFault } from ${ours("store-error.ts")};
-    const store = await openStoreApart(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
+    const store = await openThreadedStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
     const add = (id, text = "a note") => store.write([{ sql: "insert into notes values (?, ?)", values: [id, text] }]);
     ${script}`;
 }

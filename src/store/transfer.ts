@@ -4,13 +4,13 @@ import type { Statement } from "./statement.ts";
  * Changes on their way to another thread: the bytes among their values lie one after the other, in memory that is handed
  * over as a whole. To hand over each by itself takes longer than to copy it.
  */
-export type Parcel = { readonly changes: readonly (readonly Statement[])[]; readonly bytes: Uint8Array<ArrayBuffer> };
+export type Transfer = { readonly changes: readonly (readonly Statement[])[]; readonly bytes: Uint8Array<ArrayBuffer> };
 
 /** Where bytes of a value lie. */
 type Span = { readonly from: number; readonly to: number };
 
 /** Packs changes; what they are made of stays as it is. */
-export function pack(changes: Parcel["changes"]): Parcel {
+export function pack(changes: Transfer["changes"]): Transfer {
   const bytes = new Uint8Array(sizeOf(changes));
   let used = 0;
   const packed = (value: unknown): unknown => {
@@ -22,8 +22,8 @@ export function pack(changes: Parcel["changes"]): Parcel {
   return { changes: changes.map((change) => change.map((one) => withValues(one, packed))), bytes };
 }
 
-/** The changes again; their bytes are those of the parcel. */
-export function unpack({ changes, bytes }: Parcel): Parcel["changes"] {
+/** The changes again; their bytes are those of the transfer. */
+export function unpack({ changes, bytes }: Transfer): Transfer["changes"] {
   const unpacked = (value: unknown): unknown => (isSpan(value) ? bytes.subarray(value.from, value.to) : value);
   return changes.map((change) => change.map((one) => withValues(one, unpacked)));
 }
@@ -32,7 +32,7 @@ function withValues({ sql, values }: Statement, of: (value: unknown) => unknown)
   return { sql, values: values.map(of) };
 }
 
-function sizeOf(changes: Parcel["changes"]): number {
+function sizeOf(changes: Transfer["changes"]): number {
   let size = 0;
   for (const change of changes) {
     for (const { values } of change)
