@@ -89,7 +89,8 @@ async function rest({ intent: { deadline, identity }, context }: Attempt, { reas
   });
 }
 
-async function found(attempt: Attempt, row: LiveRow, doubt: InDoubt): Promise<Written> {
+/** Ends a write that was found in live: its token is asked for again where that can be, and else told as lost. */
+export async function found(attempt: Attempt, row: LiveRow, doubt: InDoubt): Promise<Written> {
   const { job, intent, context } = attempt;
   if (intent.operation === "postModelVersion") context.memory.seenRegistering = true;
   await context.remember();

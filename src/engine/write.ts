@@ -11,7 +11,7 @@ import type { OutcomeError } from "../core/report.ts";
 import { chooseWriting } from "../core/server.ts";
 import type { Intent } from "../state/ledger.ts";
 import { announced } from "./announce.ts";
-import { inDoubt, resolveDoubt, settle } from "./doubt.ts";
+import { found, inDoubt, resolveDoubt, settle } from "./doubt.ts";
 import { type Again, type Attempt, ended, type Job, readAgain, type WritingContext, type Written } from "./job.ts";
 import { judge } from "./judge.ts";
 import { findOtherWriter, isUnprotected, versionBefore } from "./overlap.ts";
@@ -213,6 +213,8 @@ function rowIn(writing: Writing, data: unknown): LiveRow | null {
 async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>): Promise<Written | Again> {
   const { job, intent, context } = one;
   const { status, code, reason, message } = sent;
+  const made = await madeDespite(one);
+  if (made !== null) return made;
   const isDecided = !one.isRepeat || (context.memory.honoursKeys && !PASSING.includes(status));
   if (isDecided) await context.ledger.close(intent.id, null);
   const [detail] = sent.details;
@@ -231,6 +233,15 @@ async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>):
   if (status !== 409 || !job.kind.rollsOut) return otherwise;
   if (await waitForRollout(job, context)) return again;
   return context.hurry.aborted ? { state: "put-off", attempts: one.attempts } : otherwise;
+}
+
+// A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
+async function madeDespite(one: Attempt): Promise<Written | null> {
+  const { job, intent, context } = one;
+  if (!intent.creates || job.kind.issuesToken?.(job.body) !== true) return null;
+  const verdict = judge(job.kind, job.shape, intent, await readAgain(job, context));
+  const reason = "the reply refuses what was done";
+  return verdict.effect === "there" ? found(one, verdict.row, { reason, answered: true, token: null }) : null;
 }
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */

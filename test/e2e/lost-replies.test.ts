@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { controlPlane } from "../soak/control-planes.ts";
-import { type Asked, dropAfter, type Fault } from "../support/fault-proxy.ts";
-import { foundations, model, prompt, service } from "../support/manifests.ts";
+import { type Asked, answer, dropAfter, type Fault } from "../support/fault-proxy.ts";
+import { account, foundations, model, prompt, service } from "../support/manifests.ts";
 import { sourceOf } from "../support/source.ts";
 
 // A write is sent again when its request can no longer arrive, and not before.
@@ -46,4 +46,18 @@ test("F3 a write that arrives after its connection broke is found before it is s
   await Promise.all(arrivals);
   expect(arrivals).toHaveLength(1);
   expect(server.effects()).toHaveLength(6);
+});
+
+test("F78 an account that was made, though its reply refuses that, is told as one whose token is lost", async () => {
+  const { server, proxy } = await controlPlane("header-stripping").start();
+  const source = await sourceOf({ ...foundations, "account.yaml": account("ci") }, proxy.server);
+  const refusal = answer(404, { statusCode: 404, message: "no such route", code: "not-found" });
+  proxy.inject("putVirtualAccount", async (passing) => {
+    await passing.forward();
+    await refusal(passing);
+  });
+  const ended = await source.run([...applying, "--sink", "file", "-o", "json"]);
+  expect(ended.code).toBe(7);
+  expect(ended.stdout).toContain("token-unrecovered");
+  expect(server.effects().filter(({ resource }) => resource === "virtual-account/ci")).toHaveLength(1);
 });
