@@ -9,6 +9,8 @@ export type Schemas = {
   readonly config: SchemaNode;
   /** What every application has, of whatever type. */
   readonly application: SchemaNode;
+  /** The files as they stand: those of kinds, in which parts of `shared/` are references, and those parts. */
+  readonly files: { readonly kinds: ReadonlyMap<string, SchemaNode>; readonly shared: readonly SchemaNode[] };
 };
 
 /** Reads every schema of the project, each with the parts of `shared/` that it refers to among its own. */
@@ -16,8 +18,15 @@ export function readSchemas(root: string): Schemas {
   const folder = join(root, "schemas");
   const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
   const read = (path: string) => bundled(folder, readSchema(join(folder, path)));
+  const each = (of: (name: string) => SchemaNode) =>
+    new Map(files.toSorted().map((name) => [basename(name, ".json"), of(name)]));
+  const shared = readdirSync(join(folder, "shared")).toSorted();
   return {
-    kinds: new Map(files.toSorted().map((name) => [basename(name, ".json"), read(name)])),
+    kinds: each(read),
+    files: {
+      kinds: each((name) => readSchema(join(folder, name))),
+      shared: shared.map((name) => readSchema(join(folder, "shared", name))),
+    },
     config: read("config/holdfast.json"),
     application: read("shared/application.json"),
   };

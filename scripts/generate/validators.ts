@@ -33,7 +33,7 @@ export async function validatorTexts(schemas: Schemas): Promise<{ readonly js: s
     allErrors: true,
     strict: true,
     messages: false,
-    inlineRefs: true,
+    inlineRefs: false,
     allowUnionTypes: true,
     allowMatchingProperties: true,
     code: { source: true, esm: true, lines: false, optimize: 2 },
@@ -45,7 +45,9 @@ export async function validatorTexts(schemas: Schemas): Promise<{ readonly js: s
     code: failUnlessKnown,
   });
   const names = named(schemas);
-  for (const [, schema] of names) ajv.addSchema(constraints(schema) as AnySchemaObject);
+  for (const schema of [...schemas.files.shared.flatMap(partsOf), ...names.map(([, one]) => one)]) {
+    ajv.addSchema(constraints(schema) as AnySchemaObject);
+  }
   const standalone = standaloneModule.default(ajv, Object.fromEntries(names.map(([, { $id }], at) => [`v${at}`, $id])));
   const table = names.flatMap(([name, schema], at) =>
     typeNames(name, schema).map((alias) => `${JSON.stringify(alias)}: v${at}`),
@@ -55,10 +57,29 @@ export async function validatorTexts(schemas: Schemas): Promise<{ readonly js: s
   return { js: await bundle(`${code}\nexport const validators = {${table.join(", ")}};`), dts: DECLARATION };
 }
 
-function named(schemas: Schemas): readonly (readonly [string, SchemaNode & { $id: string }])[] {
-  return [...schemas.kinds, ["config", schemas.config] as const, [APPLICATION, schemas.application] as const].map(
-    ([name, schema]) => [name, { ...schema, $id: schema.$id ?? name }] as const,
+const SHARED = "https://holdfast.dev/schemas/shared/";
+const PART = "#/$defs/";
+
+// The parts that schemas share stay references here. Each is a schema of its own: only so it is compiled once.
+function named({ files, config, application }: Schemas): readonly (readonly [string, SchemaNode & { $id: string }])[] {
+  const whole = files.shared.find(({ $id }) => $id === application.$id) ?? application;
+  return [...files.kinds, ["config", config] as const, [APPLICATION, { ...whole, $id: APPLICATION }] as const].map(
+    ([name, schema]) => {
+      const $id = schema.$id ?? name;
+      return [name, { ...referring(schema, name === APPLICATION ? application.$id : undefined), $id }] as const;
+    },
   );
+}
+
+function partsOf({ $id = "", $defs = {} }: SchemaNode): readonly SchemaNode[] {
+  return Object.entries($defs).map(([name, part]) => ({ ...referring(part, $id), $id: `${$id}/${name}` }));
+}
+
+// A schema without the parts that it shares, and with references to them as schemas of their own.
+function referring(schema: SchemaNode, from: string | undefined): SchemaNode {
+  const text = JSON.stringify(from === undefined ? schema : { ...schema, $defs: undefined });
+  const outside = text.replaceAll(/"shared\/([\w-]+\.json)#\/\$defs\//g, `"${SHARED}$1/`);
+  return JSON.parse(from === undefined ? outside : outside.replaceAll(`"${PART}`, `"${from}/`)) as SchemaNode;
 }
 
 // Annotations are for people and for the other generators; left in, they would be most of the compiled text.

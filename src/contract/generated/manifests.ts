@@ -7,6 +7,1088 @@ type Immutable<T> = T extends readonly (infer Item)[]
     : T;
 
 /**
+ * Applications that are made together, from a list or a template
+ */
+interface MutableApplicationSetManifest {
+/**
+ * Kind of manifest: `application-set`
+ */
+type: "application-set"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * The applications, in their order: manifests without a workspace
+ */
+components?: (JsonObject[] | null)
+/**
+ * Template that makes the applications from `values`
+ */
+template?: (string | null)
+/**
+ * Values that the template uses
+ */
+values?: (JsonObject | null)
+/**
+ * Whether the template makes manifests of an earlier form
+ */
+convert_template_manifest?: (boolean | null)
+}
+
+/** Applications that are made together, from a list or a template. */
+export type ApplicationSetManifest = Immutable<MutableApplicationSetManifest>;
+
+/**
+ * An application that works through a queue
+ */
+interface MutableAsyncServiceManifest {
+/**
+ * Kind of manifest: `async-service`
+ */
+type: "async-service"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * Image that the containers run
+ */
+image: ({
+type: "build"
+/**
+ * Registry integration that the image is pushed to
+ */
+docker_registry?: (string | null)
+/**
+ * Where the source code is
+ */
+build_source?: ({
+type: "remote"
+/**
+ * Where the archive is
+ */
+remote_uri?: (string | null)
+} | {
+type: "git"
+/**
+ * Address of the repository
+ */
+repo_url?: (string | null)
+/**
+ * Commit that is built
+ */
+ref?: (string | null)
+/**
+ * Branch that the commit is on
+ */
+branch_name?: (string | null)
+} | {
+type: "local"
+/**
+ * Folder of the source code
+ */
+project_root_path?: (string | null)
+/**
+ * Whether the image is built on that machine
+ */
+local_build?: (boolean | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * How the image is made
+ */
+build_spec?: ({
+type: "dockerfile"
+/**
+ * Path of the Dockerfile in the source
+ */
+dockerfile_path?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Command that the container runs in place of the image's own
+ */
+command?: (string | string[] | null)
+/**
+ * Arguments of the build, as the Dockerfile names them
+ */
+build_args?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Secrets of the build, as the platform defines them
+ */
+build_secrets?: (JsonObject | readonly Json[] | null)
+/**
+ * Taken and without effect here: only a buildpack reads it
+ */
+python_dependencies?: (JsonObject | null)
+} | {
+type: "tfy-python-buildpack"
+/**
+ * Version of Python
+ */
+python_version?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+/**
+ * Packages that are installed by pip
+ */
+pip_packages?: (string[] | null)
+/**
+ * How the packages are installed
+ */
+python_dependencies?: ({
+type: "pip"
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+/**
+ * Packages that are installed by pip
+ */
+pip_packages?: (string[] | null)
+} | {
+type: "uv"
+/**
+ * Version of uv
+ */
+uv_version?: (string | null)
+/**
+ * Options of `uv sync`
+ */
+sync_options?: (string | null)
+} | {
+type: "poetry"
+/**
+ * Version of poetry
+ */
+poetry_version?: (string | null)
+/**
+ * Options of `poetry install`
+ */
+install_options?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Packages of the system
+ */
+apt_packages?: (string[] | null)
+/**
+ * Command that the container runs
+ */
+command?: (string | string[] | null)
+/**
+ * Version of CUDA
+ */
+cuda_version?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+} | {
+type: "image"
+/**
+ * Where the image is
+ */
+image_uri: string
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+/**
+ * Command that the container runs in place of the image's own
+ */
+command?: (string | string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+})
+/**
+ * Files that are there before the container starts
+ */
+artifacts_download?: ({
+/**
+ * Volume that keeps the files between starts
+ */
+cache_volume?: ({
+/**
+ * Storage class of the volume
+ */
+storage_class?: (string | null)
+/**
+ * Size of the volume
+ */
+cache_size?: (number | null)
+} | null)
+/**
+ * Artifacts that are downloaded, in their order
+ */
+artifacts?: (({
+type: "truefoundry-artifact"
+/**
+ * Version that is downloaded
+ */
+artifact_version_fqn?: (string | null)
+/**
+ * Environment variable that names the folder of the files
+ */
+download_path_env_variable?: (string | null)
+} | {
+type: "huggingface-hub"
+/**
+ * Name of the model on the hub
+ */
+model_id?: (string | null)
+/**
+ * Revision of the model
+ */
+revision?: (string | null)
+/**
+ * Files that are left out
+ */
+ignore_patterns?: (string[] | null)
+/**
+ * Environment variable that names the folder of the files
+ */
+download_path_env_variable?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+/**
+ * What each container may use; no request is above its limit
+ */
+resources?: ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on
+ */
+node?: ({
+type: "node_selector"
+/**
+ * Families of machines
+ */
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+} | {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: (({
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+} | {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+} | {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+/**
+ * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
+ */
+env?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Ports of the containers; order carries no meaning
+ */
+ports?: ({
+/**
+ * Number of the port
+ */
+port: number
+/**
+ * Transport protocol
+ */
+protocol?: (string | null)
+/**
+ * Whether the port is reachable from outside the cluster
+ */
+expose?: (boolean | null)
+/**
+ * Protocol that is spoken on the port
+ */
+app_protocol?: (string | null)
+/**
+ * Host name of an exposed port; it lies under one of the cluster's base domains
+ */
+host?: (string | null)
+/**
+ * Path below which the port is exposed
+ */
+path?: (string | null)
+/**
+ * Path that the exposed one becomes for the container
+ */
+rewrite_path_to?: (string | null)
+/**
+ * How callers of an exposed port prove who they are
+ */
+auth?: ({
+type: "basic_auth"
+/**
+ * Name that callers give
+ */
+username?: (string | null)
+/**
+ * Password that callers give
+ */
+password?: (string | null)
+} | {
+type: "jwt_auth"
+/**
+ * Integration of the identity provider
+ */
+integration_fqn?: (string | null)
+/**
+ * Whether people are sent to the provider's login page
+ */
+enable_login?: (boolean | null)
+/**
+ * What the token must say; order carries no meaning
+ */
+claims?: ({
+/**
+ * Name of the claim
+ */
+key?: (string | null)
+/**
+ * Values of which the token has one
+ */
+values?: (string[] | null)
+}[] | null)
+/**
+ * Paths that need no proof
+ */
+bypass_auth_paths?: (string[] | null)
+} | {
+type: "truefoundry_oauth"
+/**
+ * Paths that need no proof
+ */
+bypass_auth_paths?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+}[] | null)
+/**
+ * Kubernetes service account of the containers
+ */
+service_account?: (string | null)
+/**
+ * Files and folders that are put into the containers; order carries no meaning
+ */
+mounts?: (({
+type: "secret"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Secret whose value is the file's content
+ */
+secret_fqn: string
+} | {
+type: "string"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Content of the file
+ */
+data?: (string | null)
+} | {
+type: "volume"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Volume that is mounted
+ */
+volume_fqn?: (string | null)
+/**
+ * Folder of the volume that is mounted in place of its top
+ */
+sub_path?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * Labels put on everything that is made for the resource
+ */
+labels?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Changes to the Kubernetes objects that the platform makes
+ */
+kustomize?: ({
+/**
+ * Strategic patch of the objects
+ */
+patch?: (JsonObject | null)
+/**
+ * Objects that are made in addition
+ */
+additions?: (Json[] | null)
+} | null)
+/**
+ * Probe that restarts a container when it fails
+ */
+liveness_probe?: ({
+/**
+ * What is asked
+ */
+config?: ({
+type: "http"
+/**
+ * Path that is requested
+ */
+path?: (string | null)
+/**
+ * Port of the container that is asked
+ */
+port?: (number | null)
+/**
+ * Host name that the request names
+ */
+host?: (string | null)
+/**
+ * Scheme of the request
+ */
+scheme?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time before the first probe
+ */
+initial_delay_seconds?: (number | null)
+/**
+ * Time between two probes
+ */
+period_seconds?: (number | null)
+/**
+ * Time after which a probe has failed
+ */
+timeout_seconds?: (number | null)
+/**
+ * Successes in a row after which the container is healthy
+ */
+success_threshold?: (number | null)
+/**
+ * Failures in a row after which it is not
+ */
+failure_threshold?: (number | null)
+} | null)
+/**
+ * Probe that takes a container out of service while it fails
+ */
+readiness_probe?: ({
+/**
+ * What is asked
+ */
+config?: ({
+type: "http"
+/**
+ * Path that is requested
+ */
+path?: (string | null)
+/**
+ * Port of the container that is asked
+ */
+port?: (number | null)
+/**
+ * Host name that the request names
+ */
+host?: (string | null)
+/**
+ * Scheme of the request
+ */
+scheme?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time before the first probe
+ */
+initial_delay_seconds?: (number | null)
+/**
+ * Time between two probes
+ */
+period_seconds?: (number | null)
+/**
+ * Time after which a probe has failed
+ */
+timeout_seconds?: (number | null)
+/**
+ * Successes in a row after which the container is healthy
+ */
+success_threshold?: (number | null)
+/**
+ * Failures in a row after which it is not
+ */
+failure_threshold?: (number | null)
+} | null)
+/**
+ * Probe that must succeed before the other two begin
+ */
+startup_probe?: ({
+/**
+ * What is asked
+ */
+config?: ({
+type: "http"
+/**
+ * Path that is requested
+ */
+path?: (string | null)
+/**
+ * Port of the container that is asked
+ */
+port?: (number | null)
+/**
+ * Host name that the request names
+ */
+host?: (string | null)
+/**
+ * Scheme of the request
+ */
+scheme?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time before the first probe
+ */
+initial_delay_seconds?: (number | null)
+/**
+ * Time between two probes
+ */
+period_seconds?: (number | null)
+/**
+ * Time after which a probe has failed
+ */
+timeout_seconds?: (number | null)
+/**
+ * Successes in a row after which the container is healthy
+ */
+success_threshold?: (number | null)
+/**
+ * Failures in a row after which it is not
+ */
+failure_threshold?: (number | null)
+} | null)
+/**
+ * How many containers run: a number, or the bounds between which the platform scales
+ */
+replicas?: (number | {
+/**
+ * Fewest containers
+ */
+min_replicas?: (number | null)
+/**
+ * Most containers
+ */
+max_replicas?: (number | null)
+/**
+ * What the platform scales by: one metric or a list of them
+ */
+metrics?: ({
+type: "sqs"
+/**
+ * Waiting messages for each container
+ */
+queue_length?: (number | null)
+/**
+ * How the queue is asked
+ */
+auth?: ({
+type: "access-key-based"
+/**
+ * Id of the key
+ */
+access_key_id?: (string | null)
+/**
+ * Secret of the key
+ */
+secret_access_key?: (string | null)
+} | {
+type: "assumed-role-based"
+/**
+ * Role that is assumed
+ */
+assumed_role_arn?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+} | {
+type: "nats"
+/**
+ * Waiting messages for each container
+ */
+lag_threshold?: (number | null)
+} | {
+type: "kafka"
+/**
+ * Waiting messages for each container
+ */
+lag_threshold?: (number | null)
+} | {
+type: "amqp"
+/**
+ * Waiting messages for each container
+ */
+queue_length?: (number | null)
+} | {
+type: "cron"
+/**
+ * Containers meanwhile
+ */
+desired_replicas?: (number | null)
+/**
+ * When it begins, as a cron expression
+ */
+start?: (string | null)
+/**
+ * When it ends, as a cron expression
+ */
+end?: (string | null)
+/**
+ * Time zone of both
+ */
+timezone?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time between two looks at the metrics
+ */
+polling_interval?: (number | null)
+} | null)
+/**
+ * How a new version takes over from the old one
+ */
+rollout_strategy?: ({
+type: "rolling_update"
+/**
+ * Share of the replicas that may be missing meanwhile
+ */
+max_unavailable_percentage?: (number | null)
+/**
+ * Share of the replicas that may be there in addition meanwhile
+ */
+max_surge_percentage?: (number | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Where messages come from and answers go
+ */
+worker_config?: ({
+/**
+ * Where messages come from
+ */
+input_config?: ({
+type: "sqs"
+/**
+ * Address of the queue
+ */
+queue_url?: (string | null)
+/**
+ * Region of the queue
+ */
+region_name?: (string | null)
+/**
+ * Time that a message is the worker's alone
+ */
+visibility_timeout?: (number | null)
+/**
+ * Time that one question waits for messages
+ */
+wait_time_seconds?: (number | null)
+/**
+ * How the worker proves who it is
+ */
+auth?: ({
+/**
+ * Id of the key
+ */
+aws_access_key_id?: (string | null)
+/**
+ * Secret of the key
+ */
+aws_secret_access_key?: (string | null)
+/**
+ * Token of a session
+ */
+aws_session_token?: (string | null)
+} | null)
+} | {
+type: "nats"
+/**
+ * Addresses of the NATS servers
+ */
+nats_url?: (string | null)
+/**
+ * Stream of the messages
+ */
+stream_name?: (string | null)
+/**
+ * Subject under which the messages are
+ */
+root_subject?: (string | null)
+/**
+ * Consumer that reads them
+ */
+consumer_name?: (string | null)
+/**
+ * Time that one question waits for messages
+ */
+wait_time_seconds?: (number | null)
+/**
+ * Address of the metrics of NATS
+ */
+nats_metrics_url?: (string | null)
+/**
+ * How the worker proves who it is
+ */
+auth?: ({
+/**
+ * Account of the user
+ */
+account_name?: (string | null)
+/**
+ * Name of the user
+ */
+user?: (string | null)
+/**
+ * Password of the user
+ */
+password?: (string | null)
+} | null)
+} | {
+type: "kafka"
+/**
+ * Servers that are asked first
+ */
+bootstrap_servers?: (string | null)
+/**
+ * Topic of the messages
+ */
+topic_name?: (string | null)
+/**
+ * Group that reads the messages
+ */
+consumer_group?: (string | null)
+/**
+ * Whether the connection is encrypted
+ */
+tls?: (boolean | null)
+/**
+ * Time that one question waits for messages
+ */
+wait_time_seconds?: (number | null)
+/**
+ * How the worker proves who it is
+ */
+auth?: ({
+/**
+ * Name of the user
+ */
+username?: (string | null)
+/**
+ * Password of the user
+ */
+password?: (string | null)
+} | null)
+} | {
+type: "amqp"
+/**
+ * Address of the broker, user and password included
+ */
+url?: (string | null)
+/**
+ * Queue of the messages
+ */
+queue_name?: (string | null)
+/**
+ * Time that one question waits for messages
+ */
+wait_time_seconds?: (number | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Where answers go
+ */
+output_config?: ({
+type: "sqs"
+/**
+ * Address of the queue
+ */
+queue_url?: (string | null)
+/**
+ * Region of the queue
+ */
+region_name?: (string | null)
+/**
+ * How the worker proves who it is
+ */
+auth?: ({
+/**
+ * Id of the key
+ */
+aws_access_key_id?: (string | null)
+/**
+ * Secret of the key
+ */
+aws_secret_access_key?: (string | null)
+/**
+ * Token of a session
+ */
+aws_session_token?: (string | null)
+} | null)
+} | {
+type: "nats"
+/**
+ * Addresses of the NATS servers
+ */
+nats_url?: (string | null)
+/**
+ * Subject under which the messages are
+ */
+root_subject?: (string | null)
+/**
+ * How the worker proves who it is
+ */
+auth?: ({
+/**
+ * Account of the user
+ */
+account_name?: (string | null)
+/**
+ * Name of the user
+ */
+user?: (string | null)
+/**
+ * Password of the user
+ */
+password?: (string | null)
+} | null)
+} | {
+type: "core-nats"
+/**
+ * Addresses of the NATS servers
+ */
+nats_url?: (string | null)
+/**
+ * Subject under which the messages are
+ */
+root_subject?: (string | null)
+/**
+ * How the worker proves who it is
+ */
+auth?: ({
+/**
+ * Account of the user
+ */
+account_name?: (string | null)
+/**
+ * Name of the user
+ */
+user?: (string | null)
+/**
+ * Password of the user
+ */
+password?: (string | null)
+} | null)
+} | {
+type: "kafka"
+/**
+ * Servers that are asked first
+ */
+bootstrap_servers?: (string | null)
+/**
+ * Topic of the messages
+ */
+topic_name?: (string | null)
+/**
+ * Whether the connection is encrypted
+ */
+tls?: (boolean | null)
+/**
+ * How the worker proves who it is
+ */
+auth?: ({
+/**
+ * Name of the user
+ */
+username?: (string | null)
+/**
+ * Password of the user
+ */
+password?: (string | null)
+} | null)
+} | {
+type: "amqp"
+/**
+ * Address of the broker, user and password included
+ */
+url?: (string | null)
+/**
+ * Key that leads the messages
+ */
+routing_key?: (string | null)
+/**
+ * Exchange that takes them
+ */
+exchange_name?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Messages that one container works on at a time
+ */
+num_concurrent_workers?: (number | null)
+} | null)
+/**
+ * A container that carries messages to the application
+ */
+sidecar?: ({
+/**
+ * Address that takes each message
+ */
+destination_url?: (string | null)
+/**
+ * Time that one message may take
+ */
+request_timeout?: (number | null)
+/**
+ * Image of the sidecar
+ */
+sidecar_image?: (string | null)
+} | null)
+}
+
+/** An application that works through a queue. */
+export type AsyncServiceManifest = Immutable<MutableAsyncServiceManifest>;
+
+/**
  * One version of a chat prompt in an ml repo
  */
 interface MutableChatPromptManifest {
@@ -705,6 +1787,406 @@ account?: (string | null)
 export type ClusterManifest = Immutable<MutableClusterManifest>;
 
 /**
+ * Visual Studio Code in the browser
+ */
+interface MutableCodeserverManifest {
+/**
+ * Kind of manifest: `codeserver`
+ */
+type: "codeserver"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * Image that the workbench runs
+ */
+image: {
+/**
+ * Where the image is
+ */
+image_uri: string
+/**
+ * Commands that add to the image
+ */
+build_script?: (string | null)
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+}
+/**
+ * Size of the home directory
+ */
+home_directory_size?: (number | null)
+/**
+ * What each container may use; no request is above its limit
+ */
+resources?: ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on
+ */
+node?: ({
+type: "node_selector"
+/**
+ * Families of machines
+ */
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+} | {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: (({
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+} | {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+} | {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+/**
+ * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
+ */
+env?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Files and folders that are put into the containers; order carries no meaning
+ */
+mounts?: (({
+type: "secret"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Secret whose value is the file's content
+ */
+secret_fqn: string
+} | {
+type: "string"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Content of the file
+ */
+data?: (string | null)
+} | {
+type: "volume"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Volume that is mounted
+ */
+volume_fqn?: (string | null)
+/**
+ * Folder of the volume that is mounted in place of its top
+ */
+sub_path?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * Kubernetes service account of the containers
+ */
+service_account?: (string | null)
+/**
+ * Changes to the Kubernetes objects that the platform makes
+ */
+kustomize?: ({
+/**
+ * Strategic patch of the objects
+ */
+patch?: (JsonObject | null)
+/**
+ * Objects that are made in addition
+ */
+additions?: (Json[] | null)
+} | null)
+}
+
+/** Visual Studio Code in the browser. */
+export type CodeserverManifest = Immutable<MutableCodeserverManifest>;
+
+/**
+ * A release of a Helm chart
+ */
+interface MutableHelmManifest {
+/**
+ * Kind of manifest: `helm`
+ */
+type: "helm"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * Labels put on everything that is made for the resource
+ */
+labels?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Where the chart is
+ */
+source: ({
+type: "helm-repo"
+/**
+ * Address of the repository
+ */
+repo_url?: (string | null)
+/**
+ * Integration that reads it
+ */
+integration_fqn?: (string | null)
+/**
+ * Name of the chart
+ */
+chart?: (string | null)
+/**
+ * Version of the chart
+ */
+version?: (string | null)
+} | {
+type: "oci-repo"
+/**
+ * Address of the chart
+ */
+oci_chart_url?: (string | null)
+/**
+ * Integration that reads it
+ */
+integration_fqn?: (string | null)
+/**
+ * Version of the chart
+ */
+version?: (string | null)
+} | {
+type: "git-helm-repo"
+/**
+ * Address of the repository
+ */
+repo_url?: (string | null)
+/**
+ * Branch, tag or commit
+ */
+revision?: (string | null)
+/**
+ * Folder of the chart
+ */
+path?: (string | null)
+/**
+ * Files of values in that folder, in their order
+ */
+value_files?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+})
+/**
+ * Values of the chart
+ */
+values?: (JsonObject | null)
+/**
+ * Changes to the Kubernetes objects that the platform makes
+ */
+kustomize?: ({
+/**
+ * Strategic patch of the objects
+ */
+patch?: (JsonObject | null)
+/**
+ * Objects that are made in addition
+ */
+additions?: (Json[] | null)
+} | null)
+/**
+ * Differences that are left alone, as Argo CD words them
+ */
+ignoreDifferences?: (JsonObject[] | null)
+}
+
+/** A release of a Helm chart. */
+export type HelmManifest = Immutable<MutableHelmManifest>;
+
+/**
+ * Rules that lead requests of a service elsewhere
+ */
+interface MutableInterceptManifest {
+/**
+ * Kind of manifest: `intercept`
+ */
+type: "intercept"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * The rules, in their order
+ * 
+ * Items: One rule
+ */
+rules: {
+/**
+ * Port whose requests are looked at
+ */
+port?: (number | null)
+/**
+ * Which requests are meant
+ */
+match?: ({
+type: "header"
+/**
+ * Name of the header
+ */
+name?: (string | null)
+/**
+ * Value of the header
+ */
+exact_match?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * What happens to them
+ */
+action?: ({
+type: "forward"
+/**
+ * Address of the service that gets the request
+ */
+service_uri?: (string | null)
+/**
+ * Port of that service
+ */
+port?: (number | null)
+} | {
+type: "mirror"
+/**
+ * Address of the service that gets the request
+ */
+service_uri?: (string | null)
+/**
+ * Port of that service
+ */
+port?: (number | null)
+/**
+ * Share of the requests that is copied
+ */
+percentage?: (number | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+}[]
+}
+
+/** Rules that lead requests of a service elsewhere. */
+export type InterceptManifest = Immutable<MutableInterceptManifest>;
+
+/**
  * A repository of models, prompts and runs
  */
 interface MutableMlRepoManifest {
@@ -918,6 +2400,444 @@ step?: (number | null)
 
 /** One version of a model in an ml repo. */
 export type ModelVersionManifest = Immutable<MutableModelVersionManifest>;
+
+/**
+ * A Jupyter notebook
+ */
+interface MutableNotebookManifest {
+/**
+ * Kind of manifest: `notebook`
+ */
+type: "notebook"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * Image that the workbench runs
+ */
+image: {
+/**
+ * Where the image is
+ */
+image_uri: string
+/**
+ * Commands that add to the image
+ */
+build_script?: (string | null)
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+}
+/**
+ * Size of the home directory
+ */
+home_directory_size?: (number | null)
+/**
+ * What each container may use; no request is above its limit
+ */
+resources?: ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on
+ */
+node?: ({
+type: "node_selector"
+/**
+ * Families of machines
+ */
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+} | {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: (({
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+} | {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+} | {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+/**
+ * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
+ */
+env?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Files and folders that are put into the containers; order carries no meaning
+ */
+mounts?: (({
+type: "secret"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Secret whose value is the file's content
+ */
+secret_fqn: string
+} | {
+type: "string"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Content of the file
+ */
+data?: (string | null)
+} | {
+type: "volume"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Volume that is mounted
+ */
+volume_fqn?: (string | null)
+/**
+ * Folder of the volume that is mounted in place of its top
+ */
+sub_path?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * Kubernetes service account of the containers
+ */
+service_account?: (string | null)
+/**
+ * Changes to the Kubernetes objects that the platform makes
+ */
+kustomize?: ({
+/**
+ * Strategic patch of the objects
+ */
+patch?: (JsonObject | null)
+/**
+ * Objects that are made in addition
+ */
+additions?: (Json[] | null)
+} | null)
+/**
+ * Time without use after which it is stopped
+ */
+cull_timeout?: (number | null)
+}
+
+/** A Jupyter notebook. */
+export type NotebookManifest = Immutable<MutableNotebookManifest>;
+
+/**
+ * RStudio in the browser
+ */
+interface MutableRstudioManifest {
+/**
+ * Kind of manifest: `rstudio`
+ */
+type: "rstudio"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * Image that the workbench runs
+ */
+image: {
+/**
+ * Where the image is
+ */
+image_uri: string
+/**
+ * Commands that add to the image
+ */
+build_script?: (string | null)
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+}
+/**
+ * Size of the home directory
+ */
+home_directory_size?: (number | null)
+/**
+ * What each container may use; no request is above its limit
+ */
+resources?: ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on
+ */
+node?: ({
+type: "node_selector"
+/**
+ * Families of machines
+ */
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+} | {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: (({
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+} | {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+} | {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+/**
+ * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
+ */
+env?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Files and folders that are put into the containers; order carries no meaning
+ */
+mounts?: (({
+type: "secret"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Secret whose value is the file's content
+ */
+secret_fqn: string
+} | {
+type: "string"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Content of the file
+ */
+data?: (string | null)
+} | {
+type: "volume"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Volume that is mounted
+ */
+volume_fqn?: (string | null)
+/**
+ * Folder of the volume that is mounted in place of its top
+ */
+sub_path?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * Kubernetes service account of the containers
+ */
+service_account?: (string | null)
+/**
+ * Changes to the Kubernetes objects that the platform makes
+ */
+kustomize?: ({
+/**
+ * Strategic patch of the objects
+ */
+patch?: (JsonObject | null)
+/**
+ * Objects that are made in addition
+ */
+additions?: (Json[] | null)
+} | null)
+}
+
+/** RStudio in the browser. */
+export type RstudioManifest = Immutable<MutableRstudioManifest>;
 
 /**
  * A long-running application that answers requests
@@ -1691,6 +3611,700 @@ tags?: (JsonObject | readonly Json[] | null)
 export type ServiceManifest = Immutable<MutableServiceManifest>;
 
 /**
+ * A job that Spark runs
+ */
+interface MutableSparkJobManifest {
+/**
+ * Kind of manifest: `spark-job`
+ */
+type: "spark-job"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * Image that driver and executors use
+ */
+image: ({
+type: "spark-image"
+/**
+ * Version of Spark
+ */
+spark_version?: (string | null)
+/**
+ * Where the image is
+ */
+image_uri?: (string | null)
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+} | {
+type: "spark-image-build"
+/**
+ * Registry integration that the image is pushed to
+ */
+docker_registry?: (string | null)
+/**
+ * Where the source code is
+ */
+build_source?: ({
+type: "git"
+/**
+ * Address of the repository
+ */
+repo_url?: (string | null)
+/**
+ * Commit that is built
+ */
+ref?: (string | null)
+/**
+ * Branch that the commit is on
+ */
+branch_name?: (string | null)
+} | {
+type: "remote"
+/**
+ * Where the archive is
+ */
+remote_uri?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * How the image is made
+ */
+build_spec?: ({
+type: "tfy-spark-buildpack"
+/**
+ * Version of Spark
+ */
+spark_version?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+} | {
+type: string
+[k: string]: Json | string
+})
+/**
+ * What is run
+ */
+entrypoint: ({
+type: "python"
+/**
+ * File that is run
+ */
+main_application_file?: (string | null)
+/**
+ * Arguments, separated by spaces
+ */
+arguments?: (string | null)
+} | {
+type: "scala"
+/**
+ * File that is run
+ */
+main_application_file?: (string | null)
+/**
+ * Class whose main method is run
+ */
+main_class?: (string | null)
+/**
+ * Arguments, separated by spaces
+ */
+arguments?: (string | null)
+} | {
+type: "java"
+/**
+ * File that is run
+ */
+main_application_file?: (string | null)
+/**
+ * Class whose main method is run
+ */
+main_class?: (string | null)
+/**
+ * Arguments, separated by spaces
+ */
+arguments?: (string | null)
+} | {
+type: "python-notebook"
+/**
+ * File that is run
+ */
+main_application_file?: (string | null)
+} | {
+type: "scala-notebook"
+/**
+ * File that is run
+ */
+main_application_file?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})
+/**
+ * The driver
+ */
+driver_config?: ({
+/**
+ * What each container may use; no request is above its limit
+ */
+resources?: ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on
+ */
+node?: ({
+type: "node_selector"
+/**
+ * Families of machines
+ */
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+} | {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: (({
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+} | {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+} | {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+} | null)
+/**
+ * The executors
+ */
+executor_config?: ({
+/**
+ * How many executors there are
+ */
+instances?: ({
+type: "fixed"
+/**
+ * How many there are
+ */
+count?: (number | null)
+} | {
+type: "dynamic"
+/**
+ * Fewest executors
+ */
+min?: (number | null)
+/**
+ * Most executors
+ */
+max?: (number | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * What each container may use; no request is above its limit
+ */
+resources?: ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on
+ */
+node?: ({
+type: "node_selector"
+/**
+ * Families of machines
+ */
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+} | {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: (({
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+} | {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+} | {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+} | null)
+/**
+ * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
+ */
+env?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Settings of Spark
+ */
+spark_conf?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Files and folders that are put into the containers; order carries no meaning
+ */
+mounts?: (({
+type: "secret"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Secret whose value is the file's content
+ */
+secret_fqn: string
+} | {
+type: "string"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Content of the file
+ */
+data?: (string | null)
+} | {
+type: "volume"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Volume that is mounted
+ */
+volume_fqn?: (string | null)
+/**
+ * Folder of the volume that is mounted in place of its top
+ */
+sub_path?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * How often a run that failed is repeated
+ */
+retries?: (number | null)
+/**
+ * Kubernetes service account of the containers
+ */
+service_account?: (string | null)
+}
+
+/** A job that Spark runs. */
+export type SparkJobManifest = Immutable<MutableSparkJobManifest>;
+
+/**
+ * A machine to log in to
+ */
+interface MutableSshServerManifest {
+/**
+ * Kind of manifest: `ssh-server`
+ */
+type: "ssh-server"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * Image that the workbench runs
+ */
+image: {
+/**
+ * Where the image is
+ */
+image_uri: string
+/**
+ * Commands that add to the image
+ */
+build_script?: (string | null)
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+}
+/**
+ * Size of the home directory
+ */
+home_directory_size?: (number | null)
+/**
+ * What each container may use; no request is above its limit
+ */
+resources?: ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on
+ */
+node?: ({
+type: "node_selector"
+/**
+ * Families of machines
+ */
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+} | {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: (({
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+} | {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+} | {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+/**
+ * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
+ */
+env?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Files and folders that are put into the containers; order carries no meaning
+ */
+mounts?: (({
+type: "secret"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Secret whose value is the file's content
+ */
+secret_fqn: string
+} | {
+type: "string"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Content of the file
+ */
+data?: (string | null)
+} | {
+type: "volume"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Volume that is mounted
+ */
+volume_fqn?: (string | null)
+/**
+ * Folder of the volume that is mounted in place of its top
+ */
+sub_path?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * Kubernetes service account of the containers
+ */
+service_account?: (string | null)
+/**
+ * Changes to the Kubernetes objects that the platform makes
+ */
+kustomize?: ({
+/**
+ * Strategic patch of the objects
+ */
+patch?: (JsonObject | null)
+/**
+ * Objects that are made in addition
+ */
+additions?: (Json[] | null)
+} | null)
+/**
+ * Key of whoever may log in
+ */
+ssh_public_key: string
+/**
+ * Time without use after which it is stopped
+ */
+cull_timeout?: (number | null)
+}
+
+/** A machine to log in to. */
+export type SshServerManifest = Immutable<MutableSshServerManifest>;
+
+/**
  * A team of people that roles are given to; its members are listed here, or come from single sign-on
  */
 type MutableTeamManifest = ({
@@ -1941,6 +4555,104 @@ service_account?: (string | null)
 
 /** Storage that applications of a workspace mount. */
 export type VolumeManifest = Immutable<MutableVolumeManifest>;
+
+/**
+ * A Flyte workflow
+ */
+interface MutableWorkflowManifest {
+/**
+ * Kind of manifest: `workflow`
+ */
+type: "workflow"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * Where the source code is
+ */
+source: ({
+type: "local"
+/**
+ * Folder of the source code
+ */
+project_root_path?: (string | null)
+/**
+ * Whether the image is built on that machine
+ */
+local_build?: (boolean | null)
+} | {
+type: "remote"
+/**
+ * Where the archive is
+ */
+remote_uri?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})
+/**
+ * File that declares the workflow
+ */
+workflow_file_path: string
+/**
+ * What Flyte was told of, as the platform writes it
+ */
+flyte_entities?: (JsonObject[] | null)
+/**
+ * Who is told of runs
+ */
+alerts?: ({
+/**
+ * Who is told, and how
+ */
+notification_target?: ({
+type: "email"
+/**
+ * Integration through which the e-mails are sent
+ */
+notification_channel?: (string | null)
+/**
+ * Addresses that are written to; order carries no meaning
+ */
+to_emails?: (string[] | null)
+} | {
+type: "slack-webhook"
+/**
+ * Notification channel of the platform
+ */
+notification_channel?: (string | null)
+} | {
+type: "slack-bot"
+/**
+ * Notification channel of the platform
+ */
+notification_channel?: (string | null)
+/**
+ * Channels of Slack; order carries no meaning
+ */
+channels?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Whether runs that end well are told
+ */
+on_completion?: (boolean | null)
+/**
+ * Whether runs that fail are told
+ */
+on_failure?: (boolean | null)
+}[] | null)
+}
+
+/** A Flyte workflow. */
+export type WorkflowManifest = Immutable<MutableWorkflowManifest>;
 
 /**
  * A workspace: a place in a cluster where applications run and roles are held

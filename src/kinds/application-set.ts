@@ -1,0 +1,6 @@
+import type { ApplicationSetManifest } from "../contract/generated/manifests.ts";
+import { applicationKind } from "../core/application.ts";
+import type { Kind } from "../core/kind.ts";
+
+/** Applications that are made together, from a list or a template. */
+export const kind: Kind = applicationKind<ApplicationSetManifest>("application-set");

@@ -1,0 +1,6 @@
+import type { AsyncServiceManifest } from "../contract/generated/manifests.ts";
+import { applicationKind } from "../core/application.ts";
+import type { Kind } from "../core/kind.ts";
+
+/** An application that works through a queue. */
+export const kind: Kind = applicationKind<AsyncServiceManifest>("async-service");

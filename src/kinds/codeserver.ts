@@ -1,0 +1,6 @@
+import type { CodeserverManifest } from "../contract/generated/manifests.ts";
+import { applicationKind } from "../core/application.ts";
+import type { Kind } from "../core/kind.ts";
+
+/** Visual Studio Code in the browser. */
+export const kind: Kind = applicationKind<CodeserverManifest>("codeserver");

@@ -1,0 +1,6 @@
+import type { NotebookManifest } from "../contract/generated/manifests.ts";
+import { applicationKind } from "../core/application.ts";
+import type { Kind } from "../core/kind.ts";
+
+/** A Jupyter notebook. */
+export const kind: Kind = applicationKind<NotebookManifest>("notebook");

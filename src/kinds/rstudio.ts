@@ -1,0 +1,6 @@
+import type { RstudioManifest } from "../contract/generated/manifests.ts";
+import { applicationKind } from "../core/application.ts";
+import type { Kind } from "../core/kind.ts";
+
+/** RStudio in the browser. */
+export const kind: Kind = applicationKind<RstudioManifest>("rstudio");

@@ -1,0 +1,6 @@
+import type { SparkJobManifest } from "../contract/generated/manifests.ts";
+import { applicationKind } from "../core/application.ts";
+import type { Kind } from "../core/kind.ts";
+
+/** A job that Spark runs. */
+export const kind: Kind = applicationKind<SparkJobManifest>("spark-job");

@@ -1,0 +1,6 @@
+import type { SshServerManifest } from "../contract/generated/manifests.ts";
+import { applicationKind } from "../core/application.ts";
+import type { Kind } from "../core/kind.ts";
+
+/** A machine to log in to. */
+export const kind: Kind = applicationKind<SshServerManifest>("ssh-server");

@@ -1,0 +1,6 @@
+import type { WorkflowManifest } from "../contract/generated/manifests.ts";
+import { applicationKind } from "../core/application.ts";
+import type { Kind } from "../core/kind.ts";
+
+/** A Flyte workflow. */
+export const kind: Kind = applicationKind<WorkflowManifest>("workflow");
