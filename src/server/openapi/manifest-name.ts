@@ -1,6 +1,9 @@
-/** Name of a manifest's schema in the document. */
+import { components } from "./components.ts";
+
+/** Name of a manifest's schema in the document; a reply of the interface keeps its name for itself. */
 export function manifestName(type: string): string {
-  return `${pascal(type)}Manifest`;
+  const name = `${pascal(type)}Manifest`;
+  return Object.hasOwn(components, name) ? `Declared${name}` : name;
 }
 
 /** `chat_prompt` and `chat-prompt` as `ChatPrompt`. */
