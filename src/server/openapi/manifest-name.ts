@@ -1,9 +1,10 @@
-import { components } from "./components.ts";
+// Of these the interface has tables of its own, as addons answer them.
+const replies: readonly string[] = ["HelmManifest"];
 
 /** Name of a manifest's schema in the document; a reply of the interface keeps its name for itself. */
 export function manifestName(type: string): string {
   const name = `${pascal(type)}Manifest`;
-  return Object.hasOwn(components, name) ? `Declared${name}` : name;
+  return replies.includes(name) ? `Declared${name}` : name;
 }
 
 /** `chat_prompt` and `chat-prompt` as `ChatPrompt`. */
