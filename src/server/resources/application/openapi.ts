@@ -2,13 +2,15 @@ import { documentTypes, schemaFor } from "../../../schema/known.ts";
 import { manifestName } from "../../openapi/manifest-name.ts";
 import { pick, refTo, type Schema, type Schemas } from "../../openapi/schema.ts";
 
-// Applications are what lives in a workspace.
-const types = documentTypes.filter((type) => schemaFor(type)?.properties?.workspace_fqn !== undefined);
+/** The types of application that have a schema: whatever lives in a workspace. */
+export const applicationTypes: readonly string[] = documentTypes.filter(
+  (type) => schemaFor(type)?.properties?.workspace_fqn !== undefined,
+);
 
 /** The manifests of applications: those that have a schema, and all the others. */
 export function applicationManifests(schemas: Schemas): Schemas {
   const beside = ["name", "workspace_fqn"];
-  const known = types.map((type): [string, Schema] => {
+  const known = applicationTypes.map((type): [string, Schema] => {
     const schema: Schema = schemas[manifestName(type)] ?? {};
     const required = (schema.required ?? []).filter((field) => !beside.includes(field));
     return [manifestName(type), { ...schema, required }];
@@ -29,12 +31,12 @@ export function applicationManifests(schemas: Schemas): Schemas {
           type: "string",
           pattern: "^[A-Za-z][A-Za-z0-9_-]{0,62}$",
           "x-form": "1 to 63 letters, digits, '-' or '_', first a letter",
-          "x-known": types,
+          "x-known": applicationTypes,
           examples: ["service"],
         },
         ...pick(service.properties ?? {}, "name", "workspace_fqn"),
       },
-      allOf: types.map((type) => ({
+      allOf: applicationTypes.map((type) => ({
         if: { type: "object", properties: { type: { const: type } }, required: ["type"] },
         // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
         then: { $ref: refTo(manifestName(type)) },

@@ -9,7 +9,7 @@ import { seedByDryRun } from "../../seed/seeding.ts";
 import { findWorkspaceFqn } from "../workspace.ts";
 import { putApp } from "./deploy.ts";
 import { listApps, listDeployments } from "./list.ts";
-import { applicationManifests } from "./openapi.ts";
+import { applicationManifests, applicationTypes } from "./openapi.ts";
 import { applicationsOfSnapshot } from "./snapshot.ts";
 
 /** The operations on applications and their deployments: 10, 16 and E4. */
@@ -56,7 +56,7 @@ export const resource: Resource = {
       },
     }),
   ],
-  seeds: { service: seedByDryRun("putApp", { id: "applicationId" }) },
+  seeds: Object.fromEntries(applicationTypes.map((type) => [type, seedByDryRun("putApp", { id: "applicationId" })])),
   snapshot: [applicationsOfSnapshot],
   manifestSchemas: applicationManifests,
   advance: advanceRollouts,
