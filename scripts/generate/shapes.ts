@@ -29,7 +29,10 @@ function shapeOf(schema: SchemaNode, given: SchemaNode): Shape {
   }
   // A field that takes both is compared as it stands.
   if (typesOf(node).includes("object") && typesOf(node).includes("array")) return { ...FREE, ...sensitive, ...filled };
-  if (typesOf(node).includes("object")) return { is: "object", fields: fieldsOf(schema, node), ...filled };
+  if (typesOf(node).includes("object")) {
+    const hidden = node["x-sensitive"] === true ? { sensitive: true as const } : {};
+    return { is: "object", fields: fieldsOf(schema, node), ...hidden, ...filled };
+  }
   if (node.items !== undefined) {
     const key = node["x-set"] ? [] : node["x-key"];
     return { is: "list", items: shapeOf(schema, node.items), ...(key === undefined ? {} : { key }), ...filled };
@@ -57,7 +60,8 @@ function merged(one: Shape, other: Shape): Shape {
       const known = one.fields[name];
       return [name, known === undefined ? field : merged(known, field)] as const;
     });
-    return { is: "object", fields: { ...one.fields, ...Object.fromEntries(shared) } };
+    const hidden = hides(one) || hides(other) ? { sensitive: true as const } : {};
+    return { is: "object", fields: { ...one.fields, ...Object.fromEntries(shared) }, ...hidden };
   }
   return hides(one) || hides(other) ? { ...FREE, sensitive: true } : FREE;
 }

@@ -5,7 +5,13 @@ import { isObject, type Json, type JsonObject } from "./json.ts";
  * so that the schema stays the only place where a field is described.
  */
 export type Shape =
-  | { readonly is: "object"; readonly fields: { readonly [name: string]: Shape }; readonly default?: Json }
+  | {
+      readonly is: "object";
+      readonly fields: { readonly [name: string]: Shape };
+      /** Whether outputs mask what no field describes. */
+      readonly sensitive?: true;
+      readonly default?: Json;
+    }
   | {
       readonly is: "list";
       readonly items: Shape;

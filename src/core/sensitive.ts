@@ -32,8 +32,10 @@ export function isSecretReference(value: Json | undefined): boolean {
 
 /** Whether outputs must mask a field: by its schema's word, or by its name where no schema describes it. */
 export function isSensitiveField(parent: Shape, field: Shape, name: string, ...owners: readonly unknown[]): boolean {
-  if ("sensitive" in field && field.sensitive === true) return true;
-  const isFree = parent.is === "free" || (parent.is === "object" && !Object.hasOwn(parent.fields, name));
+  if (field.is !== "object" && field.is !== "list" && field.sensitive === true) return true;
+  const isUndescribed = parent.is === "object" && !Object.hasOwn(parent.fields, name);
+  if (isUndescribed && parent.sensitive === true) return true;
+  const isFree = parent.is === "free" || isUndescribed;
   return isFree && (isSecretKey(name) || owners.some((owner) => keepsSecret(owner, name)));
 }
 
