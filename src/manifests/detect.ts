@@ -90,9 +90,14 @@ function nearMiss(value: JsonObject): Detected | null {
 }
 
 function untyped(value: JsonObject): Detected {
-  const type = documentTypes.find((each) => looksLike(value, each));
-  if (type === undefined) return foreign("not-a-manifest", "no manifest: it has no `type`", UNTYPED);
-  return { is: "faulty", key: "", summary: "no `type`", detail: `It looks like a ${type}: add \`type: ${type}\`.` };
+  const types = documentTypes.filter((each) => looksLike(value, each));
+  if (types.length === 0) return foreign("not-a-manifest", "no manifest: it has no `type`", UNTYPED);
+  const [type] = types;
+  const detail =
+    types.length === 1
+      ? `It looks like a ${type}: add \`type: ${type}\`.`
+      : `It looks like one of ours: add its \`type\`, one of ${types.join(", ")}.`;
+  return { is: "faulty", key: "", summary: "no `type`", detail };
 }
 
 // A name alone is in many files. A field that the type does not have says that the file is somebody else's.

@@ -52,7 +52,10 @@ export function examine(
   const form = document.faults.map((fault) => formFault(fault, at.positionAt));
   const isMisleading = form.some(({ code }) => MISLEADING.has(code));
   const faults = isMisleading ? [] : validateManifest(type, value, { unknownFields: options.unknownFields });
-  const schema = faults.map((fault) => ({ ...worded(fault), position: at.locate(fault.pointer, aboutOf(fault)) }));
+  const schema = faults.map((fault) => ({
+    ...withWayOut(worded(fault)),
+    position: at.locate(fault.pointer, aboutOf(fault)),
+  }));
   const secrets = secretFaults(type, value, document.hasCredentials && !options.allowsSecrets);
   // The value that a fault of form left behind has been complained of already.
   const replaced = form.filter(({ severity }) => severity === "error");
@@ -105,4 +108,11 @@ function credentialFault(pointer: string): AtPointer {
 function literalFault(pointer: string): AtPointer {
   const summary = `${quoted(pointer.slice(pointer.lastIndexOf("/") + 1))} looks like a secret written out`;
   return { pointer, severity: "warning", code: "literal-secret", summary, detail: REFER };
+}
+
+// Some control planes know fields that our schemas do not.
+function withWayOut(saying: Saying): Saying {
+  if (saying.code !== "unknown-field" || saying.severity !== "error") return saying;
+  const wayOut = "To send it all the same, set `unknownFields: warn` in holdfast.yaml.";
+  return { ...saying, detail: saying.detail === null ? wayOut : `${saying.detail} ${wayOut}` };
 }

@@ -87,14 +87,11 @@ function exampleOf(pointer: string, node: SchemaNode | undefined): string | unde
     : undefined;
 }
 
-const WAY_OUT = "To send it all the same, set `unknownFields: warn` in holdfast.yaml.";
-
 function unknown({ pointer, severity }: Place, name: string, schema: SchemaNode, { names }: Field): Fault {
   const near = nearest(name, names) ?? names.find((one) => one.startsWith(`${name}_`));
   const hint = near === undefined ? elsewhere(name, schema, pointer) : `; did you mean \`${near}\`?`;
   const message = `unknown field \`${shown(name)}\`${hint}`;
-  const known = hint === "" ? `The fields here are ${listed(names)}. ` : "";
-  const help = severity === "warning" ? known.trimEnd() || undefined : `${known}${WAY_OUT}`;
+  const help = hint === "" ? `The fields here are ${listed(names)}.` : undefined;
   return severity === "warning"
     ? warning(pointer, "unknown-field", message, help)
     : error(pointer, "unknown-field", message, help);

@@ -33,7 +33,7 @@ test("S51 an application's type is a word, since the audit names the application
     }
   }
   expect(await effects(data)).toEqual(before);
-  for (const type of ["async-service", "spark-job", "application_set", "Custom2"])
+  for (const type of ["job", "some-type", "application_set", "Custom2"])
     expect(
       (await admin.put(APPS, { manifest: { ...service, name: type.toLowerCase().replace("_", "-"), type } })).status,
     ).toBe(200);

@@ -210,6 +210,8 @@ async function createWorld(): Promise<World> {
   const failures: (RolloutFailure | null)[] = [];
   const runFailures: (RunFailure | null)[] = [];
   const plane = await startControlPlane({
+    // Resources of a Helm application are no field of its schema, and recommendations are made from them.
+    unknownFields: "allow",
     rollouts: createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null }),
     runs: createEmbeddedRuns({ seconds: 0, failures: () => runFailures[0] ?? null }),
   });

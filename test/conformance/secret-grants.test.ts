@@ -15,12 +15,16 @@ const secrets = [{ key: "password", value: "canary-value" }];
 const uses = { ...service, env: { PASSWORD: `secret://${fqn}` } };
 
 /** Everything that names the secret. */
+const chart = { type: "helm-repo", repo_url: "https://charts.example.com", chart: "redis", version: "1.0.0" };
 const manifests: readonly (readonly [what: string, manifest: object])[] = [
   ["in the environment", uses],
   ["in a longer text", { ...service, env: { URL: `postgres://u:secret://${fqn}@db` } }],
   ["under another scheme", { ...service, env: { PASSWORD: `acme-secret://${fqn}` } }],
   ["in a mount", { ...service, mounts: [{ type: "secret", mount_path: "/etc/db", secret_fqn: fqn }] }],
-  ["in the values of a chart", { ...service, type: "helm", values: { auth: [{ password: `secret://${fqn}` }] } }],
+  [
+    "in the values of a chart",
+    { ...service, type: "helm", source: chart, values: { auth: [{ password: `secret://${fqn}` }] } },
+  ],
   [
     "inside of an application that consists of others",
     { ...service, type: "application-set", components: [{ env: { PASSWORD: `secret://${fqn}` } }] },
@@ -29,7 +33,7 @@ const manifests: readonly (readonly [what: string, manifest: object])[] = [
 
 /** A control plane with a workspace that a developer may deploy to, and a group of secrets that nobody was given. */
 async function planted() {
-  const plane = await startControlPlane();
+  const plane = await startControlPlane({ unknownFields: "allow" });
   const { admin } = plane;
   await plantWorkspace(admin);
   const collaborators = [{ subject: "user:dev@example.com", role_id: "workspace-editor" }];

@@ -141,7 +141,11 @@ describe("files that are not ours", () => {
     ["tpye: service\nname: x\n", "no-type", "Write `type: service`"],
     ["Type: workspace\nname: x\n", "no-type", "Write `type: workspace`"],
     ["type: [service]\nname: x\n", "no-type", "Write `type: service`"],
-    ["name: x\nworkspace_fqn: cl1:ws1\nimage: {type: image}\n", "no-type", "add `type: service`"],
+    [
+      "name: x\nworkspace_fqn: cl1:ws1\nimage: {type: image}\n",
+      "no-type",
+      "one of async-service, codeserver, notebook, rstudio, service",
+    ],
     ["name: x\nmembers: [ada@example.com]\n", "no-type", "add `type: team`"],
     ["name: x\nmembers: [ada@example.com]\nvisibility: public\n", "not-a-manifest", "`type` of a manifest is one of"],
     ["type: servce\nname: x\n", "unknown-type", "Did you mean `service`"],

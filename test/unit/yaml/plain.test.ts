@@ -64,8 +64,10 @@ describe(`the plain reader (SEED=${seed})`, () => {
     for (const text of everyText(isLong ? 3 : 2)) expectAgreement(text, defaultLimits);
   });
 
-  test("answers for every example and the whole corpus of the bench", () => {
-    const examples = globSync("examples/**/*.yaml").map((file) => readFileSync(file, "utf8"));
+  test("answers for every example without anchors and the whole corpus of the bench", () => {
+    const files = globSync("examples/**/*.yaml").map((file) => readFileSync(file, "utf8"));
+    const examples = files.filter((text) => !/: &\w/.test(text));
+    expect(examples.length).toBeGreaterThan(15);
     for (const text of [...examples, ...corpusOf(200).map((manifest) => dump(manifest, { lineWidth: 120 }))]) {
       for (const chunk of splitDocuments(text)) expect(readPlain(chunk, null, defaultLimits)).not.toBeNull();
     }
