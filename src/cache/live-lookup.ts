@@ -2,7 +2,7 @@ import { rowId } from "../client/list.ts";
 import { type Imprint, KnownPage, KnownRow, type PageFact, type Recall } from "../client/recall.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { isSurelySame } from "../core/decide.ts";
+import { isFastEqual } from "../core/decide.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
@@ -150,7 +150,7 @@ function isInSync(
   receipt: RecordedHead | undefined,
   { shapeOf, ledger }: Standing,
 ): boolean {
-  if (receipt === undefined) return isSurelySame(kind, shapeOf(kind.type), value, live);
+  if (receipt === undefined) return isFastEqual(kind, shapeOf(kind.type), value, live);
   const { mark, digest } = receipt;
   return (
     mark !== undefined && digest !== undefined && digest === ledger.digest(contentText({ written: value, echo: live }))

@@ -2,16 +2,16 @@ import type { Decision } from "../core/decide.ts";
 import type { LiveRow } from "../core/kind.ts";
 import { isSettled, type Live } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
-import type { Placed, Planned } from "../core/planner.ts";
-import { opened, type RecordedHead, saysExactly } from "../core/recorded.ts";
+import type { PlanWithDecisions, WavedManifest } from "../core/planner.ts";
+import { isRecordOf, type RecordedHead, requireOpened } from "../core/recorded.ts";
 import type { KnownLive, ListFacts, LiveToKeep, SyncRecord } from "./in-sync.ts";
 import type { LiveLookup } from "./live-lookup.ts";
 
 /** What of a look there is to keep. */
-type Looked = Pick<Planned, "decisions"> & {
+type Looked = Pick<PlanWithDecisions, "decisions"> & {
   readonly observation: { readonly live: ReadonlyMap<Identity, Live> };
   readonly desired: { readonly declared: ReadonlySet<Identity> };
-  readonly placed: readonly Placed[];
+  readonly placed: readonly WavedManifest[];
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
 };
 
@@ -96,7 +96,7 @@ function recordOf(
   if (!isEqual || digest === undefined || row.imprint === undefined) return null;
   const record = { manifest: digest, row: row.imprint };
   if (recorded === undefined) return { ...record, receipt: null };
-  if (recorded.mark === undefined || !saysExactly(opened(recorded), value, row.manifest)) return null;
+  if (recorded.mark === undefined || !isRecordOf(requireOpened(recorded), value, row.manifest)) return null;
   return { ...record, receipt: recorded.mark };
 }
 

@@ -1,4 +1,4 @@
-import { moment } from "../core/moment.ts";
+import { timestampText } from "../core/timestamp-text.ts";
 import type { Clock } from "./clock.ts";
 
 /** A wait that takes longer than this is told of. */
@@ -32,7 +32,7 @@ export function createWaitNotices(clock: Clock, say: (text: string) => void): ()
     if (now < saidUntil && now - saidAt < BETWEEN_MS) return;
     saidAt = now;
     saidUntil = until;
-    say(`${why}, until ${moment(clock.date() + Math.max(0, until - now))}`);
+    say(`${why}, until ${timestampText(clock.date() + Math.max(0, until - now))}`);
   };
   return () => {
     let current: Waiting | null = null;

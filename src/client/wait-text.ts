@@ -1,5 +1,5 @@
 import { type OperationName, operation } from "../contract/operations.ts";
-import { moment } from "../core/moment.ts";
+import { timestampText } from "../core/timestamp-text.ts";
 import type { Tried } from "./answer.ts";
 import { causeText } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";
@@ -41,7 +41,7 @@ export function withAskedWait(
   const { answer, retryAfter } = tried;
   if (answer.state !== "refused" || retryAfter === null || retryAfter <= retryWait) return tried;
   if (answer.refusal.reason !== "throttled") return tried;
-  const end = moment(date + retryAfter);
+  const end = timestampText(date + retryAfter);
   const asked = `it asks to wait ${seconds(retryAfter)}, until ${end}, and --retry-wait is ${seconds(retryWait)}`;
   const message = [answer.refusal.message, asked].filter((part) => part !== "").join("; ");
   return { ...tried, answer: { state: "refused", refusal: { ...answer.refusal, message } } };

@@ -9,16 +9,16 @@ import { createApproval } from "./approval.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
 import { refuseSource } from "./failure-report.ts";
+import { type OutputOptions, outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { isInteractive, writeResult } from "./terminal.ts";
-import { type View, viewOf } from "./view.ts";
 
 /** Makes live follow the manifests. */
 export async function run(invocation: InvocationOf<typeof apply>): Promise<number> {
   const { terminal } = invocation;
   requireConsent(invocation);
-  const view = viewOf(invocation);
+  const view = outputOptionsOf(invocation);
   const approve = await createApproval(invocation, view);
   await using target = await openTarget(invocation, { reading: false });
   const mode = {
@@ -51,7 +51,7 @@ function requireConsent({ flags, terminal }: Invocation): void {
   });
 }
 
-async function report(end: ApplyEvent, { terminal }: Invocation, view: View): Promise<void> {
+async function report(end: ApplyEvent, { terminal }: Invocation, view: OutputOptions): Promise<void> {
   const errors = end.plan.diagnostics.filter(({ severity }) => severity === "error");
   terminal.stderr.write(tokensText(end.tokens) + diagnosticsText(errors, view.diagnosticView));
   await writeResult(terminal, applyReport(end, view));

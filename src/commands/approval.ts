@@ -6,14 +6,14 @@ import { writes } from "../core/plan.ts";
 import { parseSealedPlan, requireSealed, type SealedPlan } from "../core/sealed-plan.ts";
 import { planReport } from "../render/pass-report.ts";
 import type { Invocation } from "./command.ts";
+import type { OutputOptions } from "./output-options.ts";
 import { confirm } from "./terminal.ts";
-import type { View } from "./view.ts";
 
 /** Says whether a plan may be carried out. */
 export type Approve = (planned: PlanEvent) => Promise<boolean>;
 
 /** Approves what the sealed plan says, what `--yes` agrees to, or what a person at the terminal does. */
-export async function createApproval({ flags, terminal }: Invocation, view: View): Promise<Approve> {
+export async function createApproval({ flags, terminal }: Invocation, view: OutputOptions): Promise<Approve> {
   const sealed = flags.plan === undefined ? null : await readPlan(resolve(terminal.cwd, flags.plan));
   let asked: string | null = null;
   const isAgreed = async (planned: PlanEvent): Promise<boolean> => {

@@ -4,15 +4,15 @@ import { driftReport } from "../render/pass-report.ts";
 import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
 import { refuseSource } from "./failure-report.ts";
+import { outputOptionsOf } from "./output-options.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
-import { viewOf } from "./view.ts";
 
 /** Shows what moved in live; never writes to live. */
 export async function run(invocation: InvocationOf<typeof drift>): Promise<number> {
   const { flags, terminal } = invocation;
-  const view = viewOf(invocation);
+  const view = outputOptionsOf(invocation);
   await using target = await openTarget(invocation, { reading: true, base: "instead" });
   const tell = reportPass(invocation, view);
   const end = await reconcile(target, { is: "drift" }, { ...terminal, tell });

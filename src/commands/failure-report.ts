@@ -4,21 +4,21 @@ import { diagnosticsText } from "../render/diagnostics.ts";
 import { failureReport } from "../render/failure.ts";
 import type { Invocation } from "./command.ts";
 import { failureOf } from "./failure.ts";
+import { outputOptionsOf } from "./output-options.ts";
 import { hasResult, writeResult } from "./terminal.ts";
-import { viewOf } from "./view.ts";
 
 /** Shows what input a failure is about; with `-o json` the failure is the result, unless there is one already. */
 export async function reportFailure(error: unknown, invocation: Invocation): Promise<void> {
   const failure = failureOf(error);
   if (failure === null) return;
-  const { output, diagnosticView } = viewOf(invocation);
+  const { output, diagnosticView } = outputOptionsOf(invocation);
   invocation.terminal.stderr.write(diagnosticsText(failure.diagnostics, diagnosticView));
   if (output === "json" && !hasResult(invocation.terminal)) await writeFailure(failure, invocation);
 }
 
 /** Ends a command whose source has errors; they were told already. */
 export async function refuseSource(end: PassEnd, invocation: Invocation): Promise<number> {
-  const { output } = viewOf(invocation);
+  const { output } = outputOptionsOf(invocation);
   if (output === "json" && end.what === "read") {
     const hint = "nothing was sent; --partial goes on with the valid manifests";
     await writeFailure(

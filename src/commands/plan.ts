@@ -9,15 +9,15 @@ import type { InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
 import { refuseSource } from "./failure-report.ts";
 import { outputFile } from "./output-file.ts";
+import { outputOptionsOf } from "./output-options.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
-import { viewOf } from "./view.ts";
 
 /** Shows what apply would do; changes nothing. */
 export async function run(invocation: InvocationOf<typeof plan>): Promise<number> {
   const { flags, terminal } = invocation;
-  const view = viewOf(invocation);
+  const view = outputOptionsOf(invocation);
   await using target = await openTarget(invocation, { reading: true });
   const place = { cwd: terminal.cwd, content: contentTop(target.source.root) };
   const out = flags.out === undefined ? null : outputFile(flags.out, place);

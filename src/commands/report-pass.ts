@@ -4,11 +4,11 @@ import { outcomeText } from "../render/apply.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
+import type { OutputOptions } from "./output-options.ts";
 import { sayWait } from "./terminal.ts";
-import type { View } from "./view.ts";
 
 /** Tells on stderr how a pass goes; what it comes to is for the command to show. */
-export function reportPass({ flags, terminal }: Invocation, view: View): (event: PassEvent) => void {
+export function reportPass({ flags, terminal }: Invocation, view: OutputOptions): (event: PassEvent) => void {
   const { stderr } = terminal;
   return (event) => {
     switch (event.what) {
@@ -39,7 +39,7 @@ export function reportPass({ flags, terminal }: Invocation, view: View): (event:
 }
 
 /** Shows the errors among diagnostics where the result, for people, does not. */
-export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: View): void {
+export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Invocation, view: OutputOptions): void {
   if (view.output === "json") return;
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   terminal.stderr.write(diagnosticsText(errors, view.diagnosticView));
@@ -48,7 +48,7 @@ export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Inv
 type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what: What }>;
 
 /** What is wrong with a source, and whether that forbids to go on. */
-function sourceText(event: Event<"read">, strict: boolean, { diagnosticView }: View): string {
+function sourceText(event: Event<"read">, strict: boolean, { diagnosticView }: OutputOptions): string {
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
   const found = diagnosticsText(selected, diagnosticView);
   const none = files === 0 ? "warning: no manifest files were found\n" : "";

@@ -9,8 +9,8 @@ import { dataFolder } from "./data-folder.ts";
 import type { serve } from "./declarations/serve.ts";
 import { startFailure } from "./embedded.ts";
 import { readDocuments } from "./read-documents.ts";
+import type { ReadSnapshot } from "./read-snapshot.ts";
 import { serverKeyOptions } from "./server-key.ts";
-import type { Sight } from "./sight.ts";
 import { type Terminal, writeResult } from "./terminal.ts";
 import { terminalLog } from "./terminal-log.ts";
 
@@ -79,11 +79,11 @@ function readSeed(folder: string, { cwd, stopping: signal }: Terminal): Promise<
 }
 
 /** What `--snapshot` shows of another control plane, told as well; null without it. */
-async function takeSight(invocation: Invocation): Promise<Sight | null> {
+async function takeSight(invocation: Invocation): Promise<ReadSnapshot | null> {
   const { flags, terminal } = invocation;
   if (flags.snapshot === undefined && flags.names === undefined) return null;
   // Only who copies pays for loading the client.
-  const { sightText, takeSnapshot } = await import("./snapshot.ts");
+  const { snapshotText: sightText, takeSnapshot } = await import("./snapshot.ts");
   const sight = await takeSnapshot(invocation);
   terminal.stderr.write(sightText(sight));
   return sight;

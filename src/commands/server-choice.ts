@@ -19,7 +19,7 @@ export type ServerChoice = {
 const MOST_TOKEN_BYTES = 64 * 1024;
 
 /** What the user said of the server. */
-export type ServerWish = {
+export type ServerRequest = {
   readonly server: string | null;
   readonly embedded: boolean;
   readonly tokenFile: string | null;
@@ -31,7 +31,7 @@ export function embeddedFolder(state: string): string {
 }
 
 /** A server that the user named by its address. */
-export function namedServer(server: string, wish: ServerWish, { env, cwd, stderr }: Terminal): ServerChoice {
+export function namedServer(server: string, wish: ServerRequest, { env, cwd, stderr }: Terminal): ServerChoice {
   if (isSentInClear(server)) {
     // Nothing else of the address: what stands before its host may be a password.
     stderr.write(`warning: tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines\n`);
@@ -73,7 +73,7 @@ export function noServer(): HoldfastError {
   });
 }
 
-function readToken({ tokenFile }: ServerWish, env: Terminal["env"], cwd: string): Secret {
+function readToken({ tokenFile }: ServerRequest, env: Terminal["env"], cwd: string): Secret {
   if (tokenFile !== null) {
     const token = readLine(resolve(cwd, tokenFile));
     if (token === null) throw new HoldfastError("unauthorized", `the token file ${tokenFile} is missing or empty`);

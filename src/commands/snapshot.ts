@@ -5,12 +5,12 @@ import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
 import { readDocuments } from "./read-documents.ts";
+import { type ReadSnapshot, readSnapshot } from "./read-snapshot.ts";
 import { namedServer } from "./server-choice.ts";
-import { look, type Sight } from "./sight.ts";
 import { sayWait } from "./terminal.ts";
 
 /** Reads the control plane that `--snapshot` names, by reads alone. */
-export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Sight> {
+export async function takeSnapshot({ flags, terminal }: Invocation): Promise<ReadSnapshot> {
   const { snapshot: server, tokenFile = null, names, caFile } = flags;
   if (server === undefined) {
     throw new HoldfastError("invalid", "--names is for --snapshot alone", { hint: "name a control plane to copy" });
@@ -29,11 +29,11 @@ export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Sig
     onWait: (text) => sayWait(terminal, text),
     signal: terminal.stopping,
   });
-  return await look(connection.reader, named, { signal: terminal.stopping });
+  return await readSnapshot(connection.reader, named, { signal: terminal.stopping });
 }
 
 /** What a snapshot took in, and what it could not see, one line each. */
-export function sightText({ snapshot, unseen }: Sight): string {
+export function snapshotText({ snapshot, unseen }: ReadSnapshot): string {
   const counts = Object.entries(snapshot).map(([what, rows]) => `${rows.length} ${words(what)}`);
   const lines = [`snapshot: ${counts.join(", ")} seen; no token, secret value or job run is copied`];
   return [...lines, ...unseen.map((what) => `not seen: ${printable(what)}`)].map((line) => `${line}\n`).join("");

@@ -7,14 +7,14 @@ import { realPathOutside } from "../files/real-path.ts";
 import { contentTop, findRoot } from "../source/root.ts";
 import { type Base, readSourceConfig, type SourceConfig } from "../source/source-config.ts";
 import { buildOf } from "./build.ts";
+import { usesCaches } from "./cache-choice.ts";
 import type { Invocation } from "./command.ts";
 import type { ServerUse } from "./connection.ts";
 import { connector } from "./connector.ts";
-import { tellForgotten } from "./forgotten.ts";
 import { honouredOperatorKeys } from "./operator-keys.ts";
 import { rulesOf } from "./rules.ts";
 import { readStateKey } from "./state-key.ts";
-import { usesCaches } from "./uses-caches.ts";
+import { warnNotRemembered } from "./warn-not-remembered.ts";
 
 /** What a command does with its target. */
 export type TargetUse = Omit<ServerUse, "operator"> & {
@@ -40,7 +40,7 @@ export async function openTarget(invocation: Invocation, use: TargetUse): Promis
     folder: realPathOutside(contentTop(root), named),
     readKey: () => readStateKey(terminal),
     build: () => buildOf(terminal.program),
-    onForgotten: tellForgotten(terminal),
+    onForgotten: warnNotRemembered(terminal),
     caches: usesCaches(terminal),
   };
   const server = connector(invocation, state, { ...use, operator });

@@ -6,14 +6,14 @@ import { diagnosticsText, severityCounts, validationLine } from "../render/diagn
 import { jsonText } from "../render/json.ts";
 import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
+import { outputOptionsOf } from "./output-options.ts";
 import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
-import { viewOf } from "./view.ts";
 
 /** Checks manifests offline. */
 export async function run(invocation: InvocationOf<typeof validate>): Promise<number> {
   const { terminal } = invocation;
-  const view = viewOf(invocation);
+  const view = outputOptionsOf(invocation);
   await using target = await openTarget(invocation, { reading: true, reportsConfig: true });
   const { counts, event, rules } = await readDesired(target, terminal);
   const diagnostics = event.selected;

@@ -11,8 +11,8 @@ import { changeText } from "../render/plan.ts";
 import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
 import { failureOf } from "./failure.ts";
+import { outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
-import { viewOf } from "./view.ts";
 
 /** Reports what changes from one pass to the next, and nothing while nothing does. */
 export type WatchReporter = {
@@ -23,7 +23,7 @@ export type WatchReporter = {
 /** A reporter on the streams of a terminal. */
 export function createWatchReporter(invocation: Invocation): WatchReporter {
   const { stdout, stderr } = invocation.terminal;
-  const view = viewOf(invocation);
+  const view = outputOptionsOf(invocation);
   const others = reportPass(invocation, view);
   const last = { diagnostics: "", warnings: "", applied: "", failure: "", kept: "", unread: "", notUsed: "" };
   const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream = stderr): void => {
@@ -32,7 +32,7 @@ export function createWatchReporter(invocation: Invocation): WatchReporter {
   };
   // Files have changed since the last time: their lines are read anew.
   const shown = (diagnostics: readonly Diagnostic[]): string =>
-    diagnosticsText(diagnostics, viewOf(invocation).diagnosticView);
+    diagnosticsText(diagnostics, outputOptionsOf(invocation).diagnosticView);
   const applied = (event: ApplyEvent): void => {
     const { plan, notUsed, tokens } = event;
     once(

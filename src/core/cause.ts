@@ -1,5 +1,5 @@
 import type { Json } from "../contract/json.ts";
-import { equal } from "./normal.ts";
+import { equal } from "./normalise.ts";
 
 /** Why a field differs between desired and live. */
 export type Cause = "manifest" | "pending" | "drift" | "conflict" | "unrecorded" | "default" | "server" | "ignored";

@@ -1,45 +1,45 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { alike } from "./alike.ts";
 import { type Cause, causeOf, type FieldViews, isActedOn } from "./cause.ts";
-import { bare, contentOf } from "./content.ts";
+import { contentOf, withoutVersion } from "./content.ts";
 import { differences, type FieldDifference } from "./diff.ts";
+import { fastEqual } from "./fast-equal.ts";
 import { isIgnored } from "./ignore.ts";
 import { keepIgnored } from "./keep-ignored.ts";
 import type { Kind, LiveRow } from "./kind.ts";
 import type { Live, UnknownReason } from "./live.ts";
 import type { Identity, Manifest } from "./manifest.ts";
-import { equal, filled, pick, settle } from "./normal.ts";
+import { equal, expectedLive, valueAt, withDefaults } from "./normalise.ts";
 import type { Action, Reason } from "./plan.ts";
 import type { Recorded } from "./recorded.ts";
-import { scrub } from "./scrub.ts";
+import { redactMessage } from "./redact-message.ts";
 import { chooseWriting, type ServerFacts } from "./server.ts";
 
 /** What a rehearsal (a write with `dryRun`) told of a manifest. */
-export type Rehearsal =
+export type DryRunReply =
   | { readonly state: "answered"; readonly row: LiveRow | null }
   | { readonly state: "refused"; readonly message: string }
   | { readonly state: "forbidden" };
 
 /** A reference that keeps a step from being carried out. */
-export type Obstacle = {
+export type BlockingReference = {
   readonly reason: Extract<Reason, "dependency" | "reference-absent">;
   readonly identity: Identity;
 };
 
 /** Everything a decision on one manifest rests on. */
-export type Case = {
+export type DecisionInput = {
   readonly kind: Kind;
   readonly shape: Shape;
   readonly manifest: Manifest;
   readonly live: Live;
   readonly recorded: Recorded | null;
-  readonly rehearsal: Rehearsal | null;
+  readonly rehearsal: DryRunReply | null;
   /** The manifest at the base commit, undefined where the base has none; null when no base is given. */
   readonly base: { readonly manifest: JsonObject | undefined } | null;
   readonly facts: ServerFacts;
   readonly ignored: readonly (readonly string[])[];
-  readonly obstacle: Obstacle | null;
+  readonly obstacle: BlockingReference | null;
   /** Whether a one-time token would be kept. */
   readonly hasSink: boolean;
   /** Whether the ledger's word is too old, or doubted, where live cannot be read. */
@@ -78,7 +78,7 @@ const NOTHING = {
 };
 
 /** Decides what to do with one manifest. */
-export function decide(one: Case): Decision {
+export function decide(one: DecisionInput): Decision {
   const { live } = one;
   switch (live.state) {
     case "absent":
@@ -93,7 +93,7 @@ export function decide(one: Case): Decision {
   }
 }
 
-function decideAbsent(one: Case, newest: number): Decision {
+function decideAbsent(one: DecisionInput, newest: number): Decision {
   const { manifest, kind, rehearsal } = one;
   if (rehearsal?.state === "refused") return refuse(one, "refused", rehearsal.message);
   const { version } = manifest.value;
@@ -104,14 +104,14 @@ function decideAbsent(one: Case, newest: number): Decision {
   return leaps && !follows ? block("version-gap") : act(one, "create", {});
 }
 
-function decideUnknown(one: Case, why: UnknownReason): Decision {
+function decideUnknown(one: DecisionInput, why: UnknownReason): Decision {
   const { shape, recorded } = one;
   const reason = reasonOf(why);
   if (recorded === null) return act(one, "ensure", { reason });
   const [desired, written] = [content(one, one.manifest.value), content(one, recorded.written)];
   if (equal(desired, written)) return trust(one, reason);
   const before = recorded.echo === null ? written : content(one, recorded.echo);
-  return follow(one, compare(one, before, settle(shape, desired, { written, echo: before })));
+  return follow(one, compare(one, before, expectedLive(shape, desired, { written, echo: before })));
 }
 
 function reasonOf(why: UnknownReason): Reason | null {
@@ -119,18 +119,18 @@ function reasonOf(why: UnknownReason): Reason | null {
 }
 
 // What was written last is what is wanted: the ledger's word stands, for as long as it is fresh.
-function trust(one: Case, reason: Reason | null): Decision {
+function trust(one: DecisionInput, reason: Reason | null): Decision {
   return one.isStale ? act(one, "ensure", { reason }) : { ...NOTHING, action: "keep", reason: "by-ledger" };
 }
 
-function decidePresent(one: Case, row: LiveRow): Decision {
+function decidePresent(one: DecisionInput, row: LiveRow): Decision {
   const { shape, rehearsal, kind, manifest } = one;
   if (isSurelyKept(one, row)) return { ...NOTHING, action: "keep" };
   const [desired, live] = [content(one, manifest.value), content(one, row.manifest)];
   if (equal(desired, live)) return { ...NOTHING, action: "keep" };
   const echo =
     rehearsal?.state === "answered" && rehearsal.row !== null ? content(one, rehearsal.row.manifest) : undefined;
-  const found = compare(one, live, echo ?? settle(shape, desired, receipt(one)));
+  const found = compare(one, live, echo ?? expectedLive(shape, desired, receipt(one)));
   const acted = found.differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length > 0 && rehearsal?.state === "refused") return refuse(one, "refused", rehearsal.message, found);
   const { versions } = kind;
@@ -142,28 +142,28 @@ function decidePresent(one: Case, row: LiveRow): Decision {
 }
 
 // Most of live is as it should be: told without making normal forms, which is most of the work of a plan.
-function isSurelyKept({ kind, shape, manifest, recorded, rehearsal }: Case, row: LiveRow): boolean {
-  const [desired, live] = [bare(kind, manifest.value), bare(kind, row.manifest)];
+function isSurelyKept({ kind, shape, manifest, recorded, rehearsal }: DecisionInput, row: LiveRow): boolean {
+  const [desired, live] = [withoutVersion(kind, manifest.value), withoutVersion(kind, row.manifest)];
   if (equal(desired, live)) return true;
   if (rehearsal !== null) return false;
-  if (recorded === null || recorded.echo === null) return alike(shape, desired, live);
+  if (recorded === null || recorded.echo === null) return fastEqual(shape, desired, live);
   return equal(recorded.written, manifest.value) && equal(recorded.echo, row.manifest);
 }
 
 /** Whether a manifest of which nothing is recorded and live say the same, as far as one look tells; false says nothing. */
-export function isSurelySame(kind: Kind, shape: Shape, manifest: JsonObject, live: JsonObject): boolean {
-  const [desired, found] = [bare(kind, manifest), bare(kind, live)];
-  return equal(desired, found) || alike(shape, desired, found);
+export function isFastEqual(kind: Kind, shape: Shape, manifest: JsonObject, live: JsonObject): boolean {
+  const [desired, found] = [withoutVersion(kind, manifest), withoutVersion(kind, live)];
+  return equal(desired, found) || fastEqual(shape, desired, found);
 }
 
-function follow(one: Case, found: Found): Decision {
+function follow(one: DecisionInput, found: Found): Decision {
   const isDifferent = found.differences.some(({ cause }) => isActedOn(cause));
   return isDifferent ? act(one, "update", found) : { ...NOTHING, ...found, action: "keep" };
 }
 
 type Found = Pick<Decision, "differences" | "ignored" | "drifted" | "before" | "after">;
 
-function compare(one: Case, before: Json | undefined, after: Json | undefined): Found {
+function compare(one: DecisionInput, before: Json | undefined, after: Json | undefined): Found {
   const all = differences(one.shape, before, after);
   if (all.length === 0) return { differences: [], ignored: [], drifted: false, before, after };
   const views = viewsOf(one);
@@ -182,36 +182,36 @@ function compare(one: Case, before: Json | undefined, after: Json | undefined): 
 }
 
 // Defaults are filled in on every side: a field that is left to its default has not moved when it is written out.
-function viewsOf(one: Case): (difference: FieldDifference) => FieldViews {
+function viewsOf(one: DecisionInput): (difference: FieldDifference) => FieldViews {
   const { shape, base, manifest } = one;
   const recorded = receipt(one);
   const given = content(one, manifest.value);
-  const desired = filled(shape, given);
-  const written = filled(shape, recorded?.written);
-  const origin = base === null ? undefined : filled(shape, content(one, base.manifest));
+  const desired = withDefaults(shape, given);
+  const written = withDefaults(shape, recorded?.written);
+  const origin = base === null ? undefined : withDefaults(shape, content(one, base.manifest));
   return ({ tokens, before }) => ({
-    desired: pick(shape, desired, tokens),
+    desired: valueAt(shape, desired, tokens),
     live: before,
     recorded:
       recorded === null || isIgnored(one.recorded?.unrecorded ?? NOWHERE, tokens)
         ? null
-        : { written: pick(shape, written, tokens), echo: pick(shape, recorded.echo, tokens) },
-    base: base && { desired: pick(shape, origin, tokens) },
-    isGiven: pick(shape, given, tokens) !== undefined,
+        : { written: valueAt(shape, written, tokens), echo: valueAt(shape, recorded.echo, tokens) },
+    base: base && { desired: valueAt(shape, origin, tokens) },
+    isGiven: valueAt(shape, given, tokens) !== undefined,
   });
 }
 
-function receipt(one: Case): { written: Json | undefined; echo: Json | undefined } | null {
+function receipt(one: DecisionInput): { written: Json | undefined; echo: Json | undefined } | null {
   const { recorded } = one;
   if (recorded === null || recorded.echo === null) return null;
   return { written: content(one, recorded.written), echo: content(one, recorded.echo) };
 }
 
-function content({ kind, shape }: Case, manifest: JsonObject | undefined): Json | undefined {
+function content({ kind, shape }: DecisionInput, manifest: JsonObject | undefined): Json | undefined {
   return contentOf(kind, shape, manifest);
 }
 
-function act(one: Case, action: "create" | "update" | "ensure", found: Partial<Decision>): Decision {
+function act(one: DecisionInput, action: "create" | "update" | "ensure", found: Partial<Decision>): Decision {
   const { kind, live, facts, manifest, hasSink, obstacle } = one;
   if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
   if (chooseWriting(kind, live, facts) === null) {
@@ -224,10 +224,10 @@ function act(one: Case, action: "create" | "update" | "ensure", found: Partial<D
 }
 
 // A refusal that a missing reference explains is that reference's fault.
-function refuse(one: Case, reason: Reason, said: string | undefined, found: Partial<Found> = {}): Decision {
+function refuse(one: DecisionInput, reason: Reason, said: string | undefined, found: Partial<Found> = {}): Decision {
   const { obstacle, shape, manifest } = one;
   if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
-  return block(reason, { ...found, detail: said === undefined ? null : scrub(said, shape, manifest.value) });
+  return block(reason, { ...found, detail: said === undefined ? null : redactMessage(said, shape, manifest.value) });
 }
 
 function block(reason: Reason, found: Partial<Decision> = {}): Decision {

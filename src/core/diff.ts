@@ -2,7 +2,7 @@ import type { Json } from "../contract/json.ts";
 import { escapePointer } from "../contract/reference.ts";
 import type { Shape } from "../contract/shape.ts";
 import { compareText } from "./diagnostic.ts";
-import { children, equal } from "./normal.ts";
+import { children, equal } from "./normalise.ts";
 import { isSecretReference, isSensitiveField } from "./sensitive.ts";
 
 /** One field that differs; undefined where a side has none. Values are real: `redact` before showing them. */

@@ -7,10 +7,10 @@ import { differences, pointerOf } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";
 import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
 import type { Change } from "./plan.ts";
-import type { PlanInput, Planned } from "./planner.ts";
-import { opened, type RecordedHead } from "./recorded.ts";
+import type { PlanInput, PlanWithDecisions } from "./planner.ts";
+import { type RecordedHead, requireOpened } from "./recorded.ts";
 import type { DriftEntry, DriftReport } from "./report.ts";
-import { redact } from "./sensitive.ts";
+import { redactValue } from "./sensitive.ts";
 
 /** What a drift report rests on: the input of a plan, and the plan made of it. */
 export type DriftInput = Pick<
@@ -27,7 +27,7 @@ export type DriftInput = Pick<
   | "diagnostics"
   | "withOrphans"
 > & {
-  readonly planned: Planned;
+  readonly planned: PlanWithDecisions;
   /** Whether manifests stand in for a missing record; else what is new and absent has only not been applied yet. */
   readonly standsIn: boolean;
 };
@@ -86,14 +86,14 @@ function moved(identity: Identity, recorded: RecordedHead, live: JsonObject, inp
   if (kind === undefined) return [];
   const shape = input.shapeOf(recorded.kind);
   const rules = input.rulesFor(identity);
-  const { echo, written, unrecorded = [] } = opened(recorded);
+  const { echo, written, unrecorded = [] } = requireOpened(recorded);
   const before = contentOf(kind, shape, echo ?? written);
   const changes = differences(shape, before, contentOf(kind, shape, live))
     .filter(({ tokens }) => !isIgnored(rules, tokens) && !isIgnored(unrecorded, tokens))
     .map(({ tokens, before: was, after: is, sensitive }) => ({
       path: pointerOf(tokens),
-      before: redact(was, sensitive),
-      after: redact(is, sensitive),
+      before: redactValue(was, sensitive),
+      after: redactValue(is, sensitive),
       cause: "drift" as const,
     }));
   if (unrecorded.length === 0) return changes;
@@ -113,8 +113,8 @@ function standIn(
   const moved = (decision?.differences ?? []).filter((one) => isActedOn(one.cause) && isMeant(one.tokens));
   return moved.map(({ tokens, before, after, sensitive }) => ({
     path: pointerOf(tokens),
-    before: redact(after, sensitive),
-    after: redact(before, sensitive),
+    before: redactValue(after, sensitive),
+    after: redactValue(before, sensitive),
     cause,
   }));
 }

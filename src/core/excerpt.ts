@@ -1,5 +1,5 @@
 import { isCredential, MASK } from "../model/credential.ts";
-import { isSecretKey, redact } from "./sensitive.ts";
+import { isSecretKey, redactValue } from "./sensitive.ts";
 
 /** A line of a source file as a report may show it, and where the caret goes (from 1). */
 export type Excerpt = { readonly line: string; readonly column: number };
@@ -36,6 +36,6 @@ function maskText(value: string, sensitive: boolean): string {
   // A flow collection is a small document of its own: one doubtful word hides all of it.
   const doubtful = opening !== undefined && value.split(/[^\w-]+/).some((word) => isSecretKey(word));
   if (doubtful) return `${opening}${MARK}`;
-  const shown = redact(value, sensitive);
+  const shown = redactValue(value, sensitive);
   return shown === MASK ? MASK : value;
 }

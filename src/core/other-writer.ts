@@ -47,7 +47,7 @@ function warning(identity: Identity, version: number, known: number): Diagnostic
 }
 
 /** A write whose version is not the next after the newest one that was known. */
-export type Doubled = {
+export type ConcurrentVersions = {
   readonly identity: Identity;
   readonly ours: LiveRow;
   /** Versions that were made beside ours since live was read; null where they could not be read. */
@@ -63,7 +63,7 @@ export type Doubled = {
 };
 
 /** Tells who made the versions beside ours: our own request that arrived twice, another writer, or somebody else. */
-export function tellDouble(doubled: Doubled): OutcomeError | null {
+export function concurrentVersionError(doubled: ConcurrentVersions): OutcomeError | null {
   const { identity, ours, others } = doubled;
   if (others === null) {
     const message = `${identity} is at version ${ours.version}, and what was made beside it could not be read: the request may have arrived twice`;
@@ -86,7 +86,7 @@ export function tellDouble(doubled: Doubled): OutcomeError | null {
 }
 
 // Made from what was sent, by whom it was sent, while it was under way.
-function isTwin(row: LiveRow, { ours, isSame, honoursKeys, elapsed }: Doubled): boolean {
+function isTwin(row: LiveRow, { ours, isSame, honoursKeys, elapsed }: ConcurrentVersions): boolean {
   if (honoursKeys || row.madeBy !== ours.madeBy || !isSame(row)) return false;
   const apart = Math.abs(Date.parse(ours.madeAt ?? "") - Date.parse(row.madeAt ?? ""));
   return !(apart > elapsed);

@@ -2,7 +2,7 @@ import jsonPatch from "fast-json-patch";
 import { isObject, type Json } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { MASK } from "../model/credential.ts";
-import { veil } from "./veil.ts";
+import { redactManifest } from "./redact-manifest.ts";
 
 // Separates a mask from the value it hides while two masked documents are compared; never leaves this file.
 const HIDDEN = `${MASK}\u0000`;
@@ -14,7 +14,7 @@ export function patchBetween(shape: Shape, before: Json | undefined, after: Json
 }
 
 function document(shape: Shape, value: Json | undefined): object {
-  const hidden = veil(shape, value ?? {}, { mask: (secret) => `${HIDDEN}${JSON.stringify(secret)}` });
+  const hidden = redactManifest(shape, value ?? {}, { mask: (secret) => `${HIDDEN}${JSON.stringify(secret)}` });
   return isObject(hidden) ? hidden : {};
 }
 

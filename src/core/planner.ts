@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonical, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isActedOn } from "./cause.ts";
-import { type Decision, type Difference, decide, type Obstacle, type Rehearsal } from "./decide.ts";
+import { type BlockingReference, type Decision, type Difference, type DryRunReply, decide } from "./decide.ts";
 import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { pointerOf } from "./diff.ts";
 import type { RuleFinder } from "./ignore.ts";
@@ -11,20 +11,20 @@ import { isSettled, isThere, type Live } from "./live.ts";
 import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
 import { patchBetween } from "./patch.ts";
 import { type Change, type Plan, reasonText, type Step, summarise } from "./plan.ts";
-import { opened, type RecordedHead } from "./recorded.ts";
-import { redact } from "./sensitive.ts";
+import { type RecordedHead, requireOpened } from "./recorded.ts";
+import { redactManifest } from "./redact-manifest.ts";
+import { redactValue } from "./sensitive.ts";
 import type { ServerFacts } from "./server.ts";
-import { veil } from "./veil.ts";
 
 /** A manifest and its depth in the reference graph. */
-export type Placed = { readonly manifest: Manifest; readonly wave: number };
+export type WavedManifest = { readonly manifest: Manifest; readonly wave: number };
 
 /** Everything a plan rests on; the same input always gives the same plan. */
 export type PlanInput = {
   readonly server: string;
   readonly revision: string | null;
   /** The selected manifests, each after everything it refers to. */
-  readonly desired: readonly Placed[];
+  readonly desired: readonly WavedManifest[];
   /** Every identity that the whole source declares, valid or not. */
   readonly declared: ReadonlySet<Identity>;
   /** Declared identities whose manifests were refused. */
@@ -32,7 +32,7 @@ export type PlanInput = {
   readonly live: ReadonlyMap<Identity, Live>;
   /** Every receipt, opened where something is decided by it. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
-  readonly rehearsals: ReadonlyMap<Identity, Rehearsal>;
+  readonly rehearsals: ReadonlyMap<Identity, DryRunReply>;
   /** Manifests at the base commit; null when none is compared with. */
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
   readonly kindOf: (type: string) => Kind | undefined;
@@ -49,13 +49,13 @@ export type PlanInput = {
 };
 
 /** A plan with the decisions behind its steps, by identity: none where live was not read, since nothing has moved. */
-export type Planned = { readonly plan: Plan; readonly decisions: ReadonlyMap<Identity, Decision> };
+export type PlanWithDecisions = { readonly plan: Plan; readonly decisions: ReadonlyMap<Identity, Decision> };
 
 /** Where live cannot be read, the ledger's word is taken for this long. */
 const TRUST_MS = 24 * 60 * 60 * 1000;
 
 /** Decides on every manifest, in order, and seals the result. */
-export function makePlan(input: PlanInput): Planned {
+export function makePlan(input: PlanInput): PlanWithDecisions {
   const decisions = decideAll(input);
   const declared = input.desired.map((placed) => stepOf(input, placed, decisions.get(placed.manifest.identity)));
   const steps = input.withOrphans ? declared.concat(orphans(input)) : declared;
@@ -107,7 +107,7 @@ function decideOne(
   const kind = input.kindOf(manifest.kind);
   if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
   const known = input.recorded.get(identity);
-  const recorded = known === undefined || isSettled(live) ? null : opened(known);
+  const recorded = known === undefined || isSettled(live) ? null : requireOpened(known);
   return decide({
     kind,
     shape: input.shapeOf(manifest.kind),
@@ -134,7 +134,7 @@ function obstacleOf(
   { live, invalid, declared, kindOf }: PlanInput,
   { references }: Manifest,
   decisions: ReadonlyMap<Identity, Decision>,
-): Obstacle | null {
+): BlockingReference | null {
   for (const { identity } of references) {
     if (isThere(live.get(identity))) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity };
@@ -147,7 +147,7 @@ function obstacleOf(
 
 const NONE: readonly never[] = [];
 
-function stepOf(input: PlanInput, { manifest, wave }: Placed, decision: Decision | undefined): Step {
+function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: Decision | undefined): Step {
   const { kind, identity, file, line } = manifest;
   if (decision === undefined)
     return { action: "keep", kind, identity, file, line, wave, changes: NONE, patch: NONE, reason: null };
@@ -160,7 +160,12 @@ function stepOf(input: PlanInput, { manifest, wave }: Placed, decision: Decision
 }
 
 function changeOf({ tokens, before, after, sensitive, cause }: Difference): Change {
-  return { path: pointerOf(tokens), before: redact(before, sensitive), after: redact(after, sensitive), cause };
+  return {
+    path: pointerOf(tokens),
+    before: redactValue(before, sensitive),
+    after: redactValue(after, sensitive),
+    cause,
+  };
 }
 
 function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
@@ -183,7 +188,7 @@ function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
 }
 
 function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Decision>): readonly Diagnostic[] {
-  const isBlocked = ({ manifest: { identity } }: Placed): boolean => decisions.get(identity)?.action === "block";
+  const isBlocked = ({ manifest: { identity } }: WavedManifest): boolean => decisions.get(identity)?.action === "block";
   return input.desired.filter(isBlocked).flatMap(({ manifest: { identity, file, line } }): Diagnostic[] => {
     const decision = decisions.get(identity);
     if (!decision?.reason) return [];
@@ -217,7 +222,7 @@ function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps
   const stamps = acting.map(({ identity, kind }): Json => {
     const state = live.get(identity);
     const stamp = state?.state === "present" ? state.row.stamp : (state?.state ?? null);
-    return [identity, stamp, veil(shapeOf(kind), manifests.get(identity) ?? null)];
+    return [identity, stamp, redactManifest(shapeOf(kind), manifests.get(identity) ?? null)];
   });
   const sealed: Json = { server, revision, stamps, steps: acting.map(sealedStep) };
   return `sha256:${createHash("sha256").update(canonical(sealed)).digest("hex")}`;

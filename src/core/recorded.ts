@@ -3,7 +3,7 @@ import type { Shape } from "../contract/shape.ts";
 import { isIgnored } from "./ignore.ts";
 import { keepIgnored } from "./keep-ignored.ts";
 import type { Identity } from "./manifest.ts";
-import { equal } from "./normal.ts";
+import { equal } from "./normalise.ts";
 
 /** What the outside of a receipt tells: that something was written, and what became of it. */
 export type RecordedHead = {
@@ -34,7 +34,7 @@ export type Recorded = RecordedHead & {
  * The receipt of a resource of which rules left some fields as live has them: those are not ours. There it says what
  * was recorded before, or nothing.
  */
-export function withoutLeft(
+export function withoutIgnored(
   shape: Shape,
   receipt: Recorded,
   { left, known }: { readonly left: readonly (readonly string[])[]; readonly known: Recorded | null },
@@ -62,19 +62,19 @@ export function withoutLeft(
 }
 
 /** Whether two receipts of a resource say the same of it. */
-export function saysTheSame(one: Recorded, other: Recorded): boolean {
+export function equalRecorded(one: Recorded, other: Recorded): boolean {
   const { written, echo, id, version, unrecorded = [] } = one;
   const isSame = id === other.id && version === other.version && equal(unrecorded, other.unrecorded ?? []);
   return isSame && equal(written, other.written) && equal(echo ?? undefined, other.echo ?? undefined);
 }
 
 /** Whether a receipt says of a resource exactly what is declared and live now. */
-export function saysExactly({ written, echo }: Recorded, manifest: JsonObject, live: JsonObject): boolean {
+export function isRecordOf({ written, echo }: Recorded, manifest: JsonObject, live: JsonObject): boolean {
   return equal(written, manifest) && equal(echo ?? undefined, live);
 }
 
 /** The receipt with its inside, which must have been opened by whoever decides on it. */
-export function opened(recorded: RecordedHead): Recorded {
+export function requireOpened(recorded: RecordedHead): Recorded {
   if (isOpened(recorded)) return recorded;
   throw new TypeError(`the receipt of ${recorded.identity} was not opened`);
 }

@@ -3,7 +3,7 @@ import type { Identity } from "./manifest.ts";
 import type { Change } from "./plan.ts";
 
 /** What became of one step. */
-export type Result = "created" | "updated" | "unchanged" | "skipped" | "blocked" | "failed" | "unknown";
+export type OutcomeResult = "created" | "updated" | "unchanged" | "skipped" | "blocked" | "failed" | "unknown";
 
 /** Why a step failed; `message` never carries a value of the manifest. */
 export type OutcomeError = {
@@ -21,7 +21,7 @@ export type RolloutResult = "succeeded" | "failed" | "timeout" | "progressing" |
 export type Outcome = {
   readonly identity: Identity;
   readonly kind: string;
-  readonly result: Result;
+  readonly result: OutcomeResult;
   readonly file: string | null;
   readonly rollout: RolloutResult;
   readonly error: OutcomeError | null;
@@ -36,7 +36,7 @@ export type ApplyReport = {
   readonly format_version: "1.0";
   readonly revision: string | null;
   readonly server: string;
-  readonly summary: { readonly [result in Result]: number };
+  readonly summary: { readonly [result in OutcomeResult]: number };
   readonly outcomes: readonly Outcome[];
 };
 

@@ -20,14 +20,14 @@ export function isEverything({ paths, only, kinds, exclude }: Selection): boolea
 /** The selected manifests, with everything that they refer to. */
 export function select(manifests: readonly Manifest[], selection: Selection): readonly Manifest[] {
   if (isEverything(selection)) return manifests;
-  const chosen = choose(manifests, selection).map(({ identity }) => identity);
+  const chosen = selectNamed(manifests, selection).map(({ identity }) => identity);
   const needed = requirementsOf(manifests, chosen);
   const all = new Set([...chosen, ...needed]);
   return manifests.filter(({ identity }) => all.has(identity));
 }
 
 /** What the selection names itself, without what that refers to. */
-export function choose<Item extends Choosable>(items: readonly Item[], selection: Selection): readonly Item[] {
+export function selectNamed<Item extends Choosable>(items: readonly Item[], selection: Selection): readonly Item[] {
   return items.filter((item) => isChosen(item, selection));
 }
 

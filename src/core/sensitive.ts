@@ -51,16 +51,20 @@ function isNamedSecret({ name }: JsonObject): boolean {
 }
 
 /** The value as outputs may show it; what could be a secret inside is masked, references to secrets are not. */
-export function redact(value: Json | undefined, sensitive = false, mask: (hidden: Json) => Json = () => MASK): Json {
+export function redactValue(
+  value: Json | undefined,
+  sensitive = false,
+  mask: (hidden: Json) => Json = () => MASK,
+): Json {
   if (value === undefined || value === null) return null;
   if (isSecretReference(value)) return value;
   if (sensitive) return mask(value);
   if (typeof value === "string") return isCredential(value) || URL_PASSWORD.test(value) ? mask(value) : value;
-  if (Array.isArray(value)) return value.map((item: Json) => redact(item, false, mask));
+  if (Array.isArray(value)) return value.map((item: Json) => redactValue(item, false, mask));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .toSorted(([a], [b]) => compareText(a, b))
-      .map(([key, field]) => [key, redact(field, isSecretKey(key) || keepsSecret(value, key), mask)]),
+      .map(([key, field]) => [key, redactValue(field, isSecretKey(key) || keepsSecret(value, key), mask)]),
   );
 }

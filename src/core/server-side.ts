@@ -1,12 +1,12 @@
 import { contentOf } from "./content.ts";
 import { differences, pointerOf } from "./diff.ts";
 import type { Change, Plan, Step } from "./plan.ts";
-import type { PlanInput, Planned } from "./planner.ts";
-import { redact } from "./sensitive.ts";
+import type { PlanInput, PlanWithDecisions } from "./planner.ts";
+import { redactValue } from "./sensitive.ts";
 
 /** The plan with what only the server added or rewrote beside each step's own changes; `after` is the manifest's word. */
 export function withServerSide(
-  { plan, decisions }: Planned,
+  { plan, decisions }: PlanWithDecisions,
   input: Pick<PlanInput, "desired" | "live" | "kindOf" | "shapeOf">,
 ): Plan {
   const manifests = new Map(input.desired.map(({ manifest }) => [manifest.identity, manifest]));
@@ -25,7 +25,7 @@ export function withServerSide(
       const path = pointerOf(tokens);
       if (known.has(path)) return [];
       const cause = after === undefined ? "default" : "server";
-      return [{ path, before: redact(before, sensitive), after: redact(after, sensitive), cause }];
+      return [{ path, before: redactValue(before, sensitive), after: redactValue(after, sensitive), cause }];
     });
     return added.length === 0 ? step : { ...step, changes: [...step.changes, ...added] };
   });

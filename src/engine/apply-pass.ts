@@ -7,15 +7,15 @@ import { kindOf } from "../kinds/index.ts";
 import type { Applied } from "./apply.ts";
 import { type FollowOptions, follow, recoverPending } from "./follow.ts";
 import type { Leader } from "./leader.ts";
-import { type Look, look } from "./look.ts";
+import { positionOfOutcome } from "./outcome-position.ts";
 import { type Pass, planContextIn, shapeOf } from "./pass.ts";
-import { placeOf } from "./place.ts";
+import { type LivePlan, planAgainstLive } from "./plan-live.ts";
 import { planEvent } from "./plan-pass.ts";
 import type { DesiredRead } from "./read-desired.ts";
 import type { Recovered } from "./recover.ts";
 import type { Session } from "./session.ts";
 import { requireUnshrunk } from "./source-guard.ts";
-import { takeWriteTurn } from "./write-turn.ts";
+import { acquireWriteAccess } from "./write-access.ts";
 
 /** A pass that makes live follow. */
 export type ApplyMode = {
@@ -61,7 +61,7 @@ async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
     if (!hasLease) tellOtherWriters(looked, pass, hasLease);
     return withLeases(applyEvent(await follow(looked, session, { ...following, hasLease }), looked, pass), session);
   }
-  await using turn = await takeWriteTurn(pass.connection, pass.read, pass.context);
+  await using turn = await acquireWriteAccess(pass.connection, pass.read, pass.context);
   const { writer, hasLease } = turn;
   const current = turn.mustPlanAgain ? await planAgain() : looked;
   if (turn.mustPlanAgain && mode.approve !== null && !(await mode.approve(planEvent(current))))
@@ -72,9 +72,9 @@ async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
 }
 
 type First = {
-  readonly looked: Look;
+  readonly looked: LivePlan;
   readonly recovered: readonly Recovered[];
-  readonly planAgain: () => Promise<Look>;
+  readonly planAgain: () => Promise<LivePlan>;
 };
 
 // What an earlier run was interrupted in is settled before anything is planned.
@@ -85,7 +85,7 @@ async function planFirst(pass: Pass, session: Session, mode: ApplyMode): Promise
   requireUnshrunk(session.memory, recorded, desired.declared, rules);
   session.memory.configured = pass.read.isConfigured;
   const planning = planContextIn(pass, recorded, { records: true });
-  const planAgain = (): Promise<Look> => look(desired, planning);
+  const planAgain = (): Promise<LivePlan> => planAgainstLive(desired, planning);
   return { looked: await planAgain(), recovered, planAgain };
 }
 
@@ -96,14 +96,14 @@ function followOptions({ read: { rules }, context }: Pass, { hurry, onLeft }: Ap
   return { ...limits, kindOf, shapeOf, now, stopping, hurry, signal, onProgress: tell, onLeft };
 }
 
-function tellOtherWriters({ observation, recorded }: Look, { connection, context }: Pass, hasLease: boolean): void {
+function tellOtherWriters({ observation, recorded }: LivePlan, { connection, context }: Pass, hasLease: boolean): void {
   const { memory, serverTime } = connection.session;
   const now = serverTime() ?? context.now();
   const seen = { live: observation.live, recorded, subject: memory.subject, now };
   context.tell({ what: "other-writers", warnings: hasLease ? [] : otherWriterWarnings(seen) });
 }
 
-function applyEvent({ tokens, ...report }: Applied, { plan, notUsed: missing }: Look, { read }: Pass): ApplyEvent {
+function applyEvent({ tokens, ...report }: Applied, { plan, notUsed: missing }: LivePlan, { read }: Pass): ApplyEvent {
   return { what: "applied", report, plan, tokens, notUsed: missing, places: placesOf(report, read.desired.manifests) };
 }
 
@@ -113,7 +113,7 @@ function placesOf({ outcomes }: ApplyEvent["report"], manifests: readonly Manife
   const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));
   return new Map(
     failed.flatMap((outcome) => {
-      const place = placeOf(outcome, byIdentity);
+      const place = positionOfOutcome(outcome, byIdentity);
       return place === null ? [] : [[outcome.identity, place]];
     }),
   );

@@ -7,29 +7,29 @@ import { keepIgnored } from "../core/keep-ignored.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
-import { moment } from "../core/moment.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Step, writes } from "../core/plan.ts";
-import type { Planned } from "../core/planner.ts";
-import { opened, type Recorded, type RecordedHead, saysExactly, saysTheSame } from "../core/recorded.ts";
+import type { PlanWithDecisions } from "../core/planner.ts";
+import { equalRecorded, isRecordOf, type Recorded, type RecordedHead, requireOpened } from "../core/recorded.ts";
 import { type ApplyReport, summariseOutcomes } from "../core/report.ts";
+import { timestampText } from "../core/timestamp-text.ts";
 import { StoreError, storeFault } from "../store/store-error.ts";
-import { announced } from "./announce.ts";
-import { type Ended, endedFrom, held, skipped, untouched } from "./ended.ts";
-import { ended, type Job, receiptOf, type WritingContext, type Written } from "./job.ts";
-import { carries } from "./judge.ts";
-import { placeOf } from "./place.ts";
+import { announceLongWait } from "./announce-long-wait.ts";
+import { positionOfOutcome } from "./outcome-position.ts";
 import { receiptFrom } from "./receipt.ts";
 import { schedule, type Task } from "./schedule.ts";
+import { createSemaphore } from "./semaphore.ts";
+import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, writtenEnd } from "./step-end.ts";
 import { rolloutOf } from "./step-rollout.ts";
-import { turns } from "./turns.ts";
+import { hasContentOf } from "./verify-write.ts";
 import { write } from "./write.ts";
+import { failedWrite, receiptOf, type WriteContext, type WriteJob, type WriteResult } from "./write-job.ts";
 
 const UNRECORDED = "ledger-unwritable";
 const recordTrouble = "nothing more is sent, and the next run looks at what was";
 
 /** What an apply works on. */
-export type Applying = Omit<WritingContext, "takeTurn" | "isStopped" | "onTrouble" | "onWait"> & {
+export type Applying = Omit<WriteContext, "takeTurn" | "isStopped" | "onTrouble" | "onWait"> & {
   readonly manifests: ReadonlyMap<Identity, Manifest>;
   readonly live: ReadonlyMap<Identity, Live>;
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
@@ -50,28 +50,28 @@ export type Applied = ApplyReport & {
 };
 
 /** An apply that runs, and may be stopped by what becomes of its steps. */
-type Running = Applying & WritingContext & { readonly rollouts: { open: number } };
+type Running = Applying & WriteContext & { readonly rollouts: { open: number } };
 
 // While requests are in flight, as many steps again are journaled, or have their outcome made durable.
 const STEPS_PER_REQUEST = 2;
 
 /** Makes live follow the plan: each step when its own dependencies are done, every outcome listed. */
-export async function apply({ plan, decisions }: Planned, applying: Applying): Promise<Applied> {
+export async function apply({ plan, decisions }: PlanWithDecisions, applying: Applying): Promise<Applied> {
   const on = running(applying);
   await adopt(plan.steps, decisions, on);
   const declared = plan.steps.filter(({ action }) => action !== "orphan");
   const acting = declared.filter(writes);
-  const followed: Promise<Ended>[] = [];
+  const followed: Promise<StepEnd>[] = [];
   const tasks = acting.map(
-    (step): Task<Ended> => ({
+    (step): Task<StepEnd> => ({
       identity: step.identity,
       after: on.manifests.get(step.identity)?.references.map(({ identity }) => identity) ?? [],
       run: async (state) => {
-        if (on.isStopped()) return skipped(step);
-        if (state === "held") return held(step);
+        if (on.isStopped()) return skippedEnd(step);
+        if (state === "held") return dependencyEnd(step);
         on.onProgress({ what: "started", step });
         const written = await writeStep(step, decisions.get(step.identity), on);
-        const end = endedFrom(step, written, { wasRecorded: on.recorded.has(step.identity) });
+        const end = writtenEnd(step, written, { wasRecorded: on.recorded.has(step.identity) });
         on.onTrouble(written);
         followed.push(follow(step, written, end, on));
         return end;
@@ -84,13 +84,13 @@ export async function apply({ plan, decisions }: Planned, applying: Applying): P
     isStopped: on.isStopped,
   });
   const until = on.now() + on.rolloutTimeoutMs;
-  const ends = await announced(Promise.all(followed), () => {
+  const ends = await announceLongWait(Promise.all(followed), () => {
     if (on.rollouts.open > 0) on.onWait(`${on.rollouts.open} rollout${on.rollouts.open === 1 ? "" : "s"}`, until);
   });
   const rolledOut = new Map(ends.map((one) => [one.outcome.identity, one]));
   const all = declared.map(
     (step) =>
-      rolledOut.get(step.identity) ?? results.get(step.identity) ?? untouched(step, decisions.get(step.identity)),
+      rolledOut.get(step.identity) ?? results.get(step.identity) ?? unwrittenEnd(step, decisions.get(step.identity)),
   );
   const outcomes = all.map(({ outcome }) => outcome);
   return {
@@ -107,35 +107,36 @@ function running(on: Applying): Running {
   let stopped = false;
   return {
     ...on,
-    takeTurn: turns(on.concurrency),
+    takeTurn: createSemaphore(on.concurrency),
     rollouts: { open: 0 },
     isStopped: () => stopped || on.stopping.aborted,
     onTrouble: (written) => {
       stopped ||= mustStop(written, on);
     },
-    onWait: (what, until) => on.onProgress({ what: "waiting", text: `${what}, until ${moment(until)} at the latest` }),
+    onWait: (what, until) =>
+      on.onProgress({ what: "waiting", text: `${what}, until ${timestampText(until)} at the latest` }),
   };
 }
 
 // What is live and equal becomes recorded, so that a later drift can be told from a later change of the manifest.
-async function adopt(steps: readonly Step[], decisions: Planned["decisions"], on: Applying): Promise<void> {
+async function adopt(steps: readonly Step[], decisions: PlanWithDecisions["decisions"], on: Applying): Promise<void> {
   const receipts = steps.flatMap(({ action, identity, kind: type }): Recorded[] => {
     const [manifest, live, head] = [on.manifests.get(identity), on.live.get(identity), on.recorded.get(identity)];
     if (action !== "keep" || manifest === undefined || live?.state !== "present") return [];
     const { row } = live;
-    const known = head === undefined ? null : opened(head);
-    if (known !== null && saysExactly(known, manifest.value, row.manifest)) return [];
+    const known = head === undefined ? null : requireOpened(head);
+    if (known !== null && isRecordOf(known, manifest.value, row.manifest)) return [];
     const kind = on.kindOf(type);
     if (kind === undefined) return [];
     const left = decisions.get(identity)?.ignored ?? [];
     const sent = { kind, shape: on.shapeOf(type), identity, written: manifest.value, left };
     const receipt = receiptFrom(sent, row, { known, at: on.now() });
-    return known !== null && saysTheSame(known, receipt) ? [] : [receipt];
+    return known !== null && equalRecorded(known, receipt) ? [] : [receipt];
   });
   if (receipts.length > 0) await on.ledger.record(receipts);
 }
 
-async function writeStep(step: Step, decision: Decision | undefined, on: Running): Promise<Written> {
+async function writeStep(step: Step, decision: Decision | undefined, on: Running): Promise<WriteResult> {
   const manifest = on.manifests.get(step.identity);
   const kind = on.kindOf(step.kind);
   if (manifest === undefined || kind === undefined || decision === undefined)
@@ -144,21 +145,21 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
   const planned = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
   const { ignored: left } = decision;
   const head = left.length === 0 ? undefined : on.recorded.get(step.identity);
-  const recorded = head === undefined ? null : opened(head);
+  const recorded = head === undefined ? null : requireOpened(head);
   const body = bodyOf(shape, manifest, planned, decision);
-  const job: Job = { kind, shape, manifest, live: planned, body, left, recorded };
+  const job: WriteJob = { kind, shape, manifest, live: planned, body, left, recorded };
   const live = await liveNow(job, on);
   const same =
-    live.state === "present" && step.action === "ensure" && carries(kind, shape, job.body, live.row.manifest);
+    live.state === "present" && step.action === "ensure" && hasContentOf(kind, shape, job.body, live.row.manifest);
   if (same) return adopted({ ...job, live }, live.row, on);
   if (kind.issuesToken?.(manifest.value) && step.action !== "update") {
     const trouble = await sinkTrouble(step.identity, on);
-    if (trouble !== null) return ended("failed", { code: "token-sink", message: trouble }, { job, attempts: 0 });
+    if (trouble !== null) return failedWrite("failed", { code: "token-sink", message: trouble }, { job, attempts: 0 });
   }
   return write({ ...job, live }, on).catch((error: unknown) => {
     if (storeFault(error) === null && !(error instanceof StoreError)) throw error;
     const message = `the ledger cannot be written (${reasonOf(error)}): ${recordTrouble}`;
-    return ended("unknown", { code: UNRECORDED, message }, { job, attempts: 1 });
+    return failedWrite("unknown", { code: UNRECORDED, message }, { job, attempts: 1 });
   });
 }
 
@@ -177,7 +178,7 @@ function reasonOf(error: unknown): string {
 
 // What could not be read while its references were missing often can be once they are there. Of what answers a token it
 // must be known whether it is new.
-async function liveNow(job: Job, on: Running): Promise<Live> {
+async function liveNow(job: WriteJob, on: Running): Promise<Live> {
   const { live, kind } = job;
   if (live.state !== "unknown" || (kind.single === undefined && !kind.issuesToken?.(job.body))) return live;
   return on
@@ -188,7 +189,7 @@ async function liveNow(job: Job, on: Running): Promise<Live> {
     });
 }
 
-async function adopted(job: Job, row: LiveRow, on: Running): Promise<Written> {
+async function adopted(job: WriteJob, row: LiveRow, on: Running): Promise<WriteResult> {
   await on.ledger.record([receiptOf(job, row, on)]);
   return { state: "kept" };
 }
@@ -200,16 +201,16 @@ function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Deci
 }
 
 // A rollout is followed outside the queue, so that waiting takes no place from writing.
-async function follow(step: Step, written: Written, end: Ended, on: Running): Promise<Ended> {
+async function follow(step: Step, written: WriteResult, end: StepEnd, on: Running): Promise<StepEnd> {
   const rollout = await rolloutOf(step, written, on);
   const outcome = { ...end.outcome, rollout };
-  on.onProgress({ what: "finished", step, outcome, place: placeOf(outcome, on.manifests) });
+  on.onProgress({ what: "finished", step, outcome, place: positionOfOutcome(outcome, on.manifests) });
   return { ...end, outcome };
 }
 
 // A refused identity or a lost lease will refuse every other write too, what another writer does would be done twice, and
 // no write goes unrecorded.
-function mustStop(written: Written, { failFast }: Applying): boolean {
+function mustStop(written: WriteResult, { failFast }: Applying): boolean {
   if (written.state === "done") return written.notice?.code === OTHER_WRITER;
   if (written.state !== "failed" && written.state !== "unknown") return false;
   const { status, code } = written.error;

@@ -1,12 +1,12 @@
 import type { Kind, ListReading } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
+import { type ListContext, type LiveList, listLive } from "./list-live.ts";
 import { readById } from "./read-by-id.ts";
-import { type Survey, type Surveying, survey } from "./survey.ts";
-import { eachInTurn } from "./turns.ts";
+import { forEachConcurrently } from "./semaphore.ts";
 
 /** Recorded resources that a list does not show. */
-export type Lacking = {
+export type MissingFromList = {
   readonly kind: Kind;
   readonly list: ListReading;
   readonly identities: readonly Identity[];
@@ -22,15 +22,15 @@ const FEW = 8;
  * A list that was empty by mistake must not have everything made anew.
  */
 export async function confirmAbsent(
-  lacking: Lacking,
-  on: Surveying & { readonly concurrency: number },
+  lacking: MissingFromList,
+  on: ListContext & { readonly concurrency: number },
 ): Promise<ReadonlyMap<Identity, Live>> {
   const { kind, identities, idOf } = lacking;
   const { single } = kind;
   const live = new Map(await listAgain(lacking, { ...on, lookup: null }));
   if (single === undefined) return live;
   const absent = identities.filter((identity) => live.get(identity)?.state === "absent");
-  await eachInTurn(absent, on.concurrency, async (identity) => {
+  await forEachConcurrently(absent, on.concurrency, async (identity) => {
     const id = idOf(identity);
     const row = id === null ? null : await readById(single, id, on, null);
     if (row !== null && row !== "known" && row.key === splitIdentity(identity).key)
@@ -40,12 +40,12 @@ export async function confirmAbsent(
 }
 
 async function listAgain(
-  { kind, list, identities }: Lacking,
-  on: Surveying,
+  { kind, list, identities }: MissingFromList,
+  on: ListContext,
 ): Promise<readonly (readonly [Identity, Live])[]> {
   const { narrow } = list;
-  const read = (others: readonly Identity[], query: { readonly [name: string]: string }): Promise<Survey> =>
-    survey({ kind, list, narrow: query }, { declared: [], others }, on);
+  const read = (others: readonly Identity[], query: { readonly [name: string]: string }): Promise<LiveList> =>
+    listLive({ kind, list, narrow: query }, { declared: [], others }, on);
   if (narrow === undefined || identities.length > FEW) {
     const { liveOf } = await read(identities, {});
     return identities.map((identity) => [identity, liveOf(identity)]);

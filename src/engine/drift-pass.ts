@@ -1,14 +1,14 @@
 import { makeDrift } from "../core/drift.ts";
 import type { DriftEvent } from "../core/events.ts";
-import { driftInput, look } from "./look.ts";
 import { type Pass, planContextIn } from "./pass.ts";
+import { driftInput, planAgainstLive } from "./plan-live.ts";
 
 /** Tells what moved in live since it was recorded. */
 export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
   const { desired } = pass.read;
   const recorded = await pass.connection.session.recorded();
   const looking = planContextIn(pass, recorded, { records: false });
-  const looked = await look(desired, looking);
+  const looked = await planAgainstLive(desired, looking);
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
   return {
     what: "drifted",

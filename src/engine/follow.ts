@@ -6,11 +6,11 @@ import type { RecordedHead } from "../core/recorded.ts";
 import { summariseOutcomes } from "../core/report.ts";
 import type { PendingIntent } from "../state/ledger.ts";
 import { type Applied, type Applying, apply } from "./apply.ts";
-import { interruptedOutcomes, isOver, type Wanted } from "./interrupted.ts";
-import type { Look } from "./look.ts";
-import { type Observing, observeOne } from "./observe.ts";
+import { createDryRun, type DryRun } from "./dry-run.ts";
+import { type CurrentPass, interruptedOutcomes, isFinished } from "./interrupted-writes.ts";
+import { type ObserveContext, observeOne } from "./observe.ts";
+import type { LivePlan } from "./plan-live.ts";
 import { type Recovered, recover } from "./recover.ts";
-import { type Rehearse, rehearsals } from "./rehearse.ts";
 import type { Session } from "./session.ts";
 
 /** How to follow a plan. */
@@ -34,7 +34,7 @@ export type FollowOptions = Pick<
 
 /** Carries a look's plan out, and settles what an earlier run was interrupted in. */
 export async function follow(
-  { plan, decisions, observation, desired, recorded }: Look,
+  { plan, decisions, observation, desired, recorded }: LivePlan,
   session: Session,
   { recovered, ...options }: FollowOptions & Pick<Applying, "hasLease"> & { readonly recovered: readonly Recovered[] },
 ): Promise<Applied> {
@@ -59,12 +59,12 @@ export async function follow(
     },
   );
   const wanted = { plan, manifests, declared: desired.declared, resumed };
-  const over = recovered.filter((one) => isOver(one, wanted));
+  const over = recovered.filter((one) => isFinished(one, wanted));
   await Promise.all(over.map(({ intent }) => session.ledger.close(intent.id, null)));
   return withInterrupted(applied, recovered, wanted);
 }
 
-function withInterrupted(applied: Applied, recovered: readonly Recovered[], wanted: Wanted): Applied {
+function withInterrupted(applied: Applied, recovered: readonly Recovered[], wanted: CurrentPass): Applied {
   const outcomes = [...interruptedOutcomes(recovered, wanted), ...applied.outcomes];
   const tokens = recovered.flatMap(({ intent: { identity }, token }) =>
     token === null ? [] : [{ identity, location: token }],
@@ -93,7 +93,7 @@ export async function recoverPending(session: Session, options: FollowOptions): 
 type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
 
 /** Reads live of one resource again; of one that has no read, a dryRun that is known to change nothing tells whether it is there. */
-async function readOne({ kind, manifest, id }: One, on: Observing): Promise<Live> {
+async function readOne({ kind, manifest, id }: One, on: ObserveContext): Promise<Live> {
   const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, on);
   const mayAsk = kind.single === undefined && on.memory.dryRun === "proven";
   if (live.state !== "unknown" || live.reason !== "no-read" || !mayAsk) return live;
@@ -102,14 +102,14 @@ async function readOne({ kind, manifest, id }: One, on: Observing): Promise<Live
   return rehearsed.row.id === null ? { state: "absent" } : { ...live, isThere: true };
 }
 
-function observingWith({ reader, memory, remember }: Session, options: FollowOptions): Observing {
+function observingWith({ reader, memory, remember }: Session, options: FollowOptions): ObserveContext {
   const { concurrency, signal, shapeOf } = options;
-  const rehearse = rehearsals({ reader, memory, remember, concurrency, shapeOf });
+  const rehearse = createDryRun({ reader, memory, remember, concurrency, shapeOf });
   return { reader, memory, lookup: null, rehearse, concurrency, signal };
 }
 
 // On a control plane that may ignore dryRun it would be the very write that is not to be sent again.
-function rehearseForReading(session: Session, options: FollowOptions): Rehearse {
+function rehearseForReading(session: Session, options: FollowOptions): DryRun {
   if (session.memory.dryRun !== "proven") return async () => ({ state: "impossible" });
   return observingWith(session, options).rehearse;
 }
@@ -121,7 +121,7 @@ function sentManifest({ kind, identity, written }: PendingIntent): Manifest {
 // What left git and is gone from live too is nobody's any more.
 async function forgetGone(
   declared: ReadonlySet<Identity>,
-  live: Look["observation"]["live"],
+  live: LivePlan["observation"]["live"],
   recorded: ReadonlyMap<Identity, RecordedHead>,
   { ledger }: Session,
 ): Promise<void> {

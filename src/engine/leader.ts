@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Writer } from "../client/writer.ts";
-import { type Lease, standByMs, takeLease } from "./lease.ts";
+import { acquireLease, type Lease, standByMs } from "./lease.ts";
 import type { DesiredRead } from "./read-desired.ts";
 import type { Connection } from "./target.ts";
-import { type LeaseContext, leaseOptions, noLease } from "./write-turn.ts";
+import { type LeaseContext, leaseOptions, noLease } from "./write-access.ts";
 
 /** The right to write over many passes: of several daemons, one leads and the others stand by. */
 export type Leader = AsyncDisposable & {
@@ -35,7 +35,7 @@ export function createLeader(): Leader {
       await leave();
       let standingBy = false;
       for (;;) {
-        const taken = await takeLease(options);
+        const taken = await acquireLease(options);
         if (taken.state === "none") {
           if (!isWarned) tell(noLease(session, options, taken.why));
           isWarned = true;

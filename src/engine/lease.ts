@@ -35,14 +35,14 @@ export type LeaseOptions = {
 };
 
 /** What came of asking for a lease. */
-export type Taken =
+export type LeaseResult =
   | { readonly state: "held"; readonly lease: Lease }
   | { readonly state: "busy"; readonly message: string }
   /** There are no leases here, or not for this caller. */
   | { readonly state: "none"; readonly why: string };
 
 /** Asks once for a lease. */
-export async function takeLease(options: LeaseOptions): Promise<Taken> {
+export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> {
   const { scope, clock = () => performance.now() } = options;
   const asked = clock();
   const sent = await ask(options, { signal: options.signal });
@@ -102,18 +102,18 @@ function whyText(sent: Extract<Sent, { readonly state: "ambiguous" | "not-sent" 
  * Takes a lease, and outlives a holder that has died: one that renews its lease, so that the refusal changes, lives, and
  * is not waited for.
  */
-export async function takeLeaseInTurn(
+export async function waitForLease(
   options: LeaseOptions,
   { onWait, stopping }: { readonly onWait: (message: string) => void; readonly stopping: AbortSignal },
-): Promise<Taken & { readonly waited: boolean }> {
-  const first = await takeLease(options);
+): Promise<LeaseResult & { readonly waited: boolean }> {
+  const first = await acquireLease(options);
   if (first.state !== "busy") return { ...first, waited: false };
   onWait(first.message);
   const { clock = () => performance.now() } = options;
   const patience = clock() + lifeOf(options) + slackOf(options);
   for (;;) {
     await wait(slackOf(options) / 5, undefined, { signal: stopping });
-    const taken = await takeLease(options);
+    const taken = await acquireLease(options);
     if (taken.state !== "busy") return { ...taken, waited: true };
     if (taken.message === first.message && clock() < patience) continue;
     throw new HoldfastError("locked", taken.message, {

@@ -1,22 +1,22 @@
 import { ClientError } from "../client/failure.ts";
 import { isObject } from "../contract/json.ts";
-import type { Rehearsal } from "../core/decide.ts";
+import type { DryRunReply } from "../core/decide.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind, LiveRow, SingleReading } from "../core/kind.ts";
 import { isThere, type Live } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../core/manifest.ts";
-import type { Placed } from "../core/planner.ts";
-import { confirmAbsent, type Lacking } from "./confirm-absent.ts";
-import type { ServerMemory } from "./memory.ts";
+import type { WavedManifest } from "../core/planner.ts";
+import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
+import type { DryRun } from "./dry-run.ts";
+import type { KnownServer } from "./known-server.ts";
+import { type ListContext, listLive } from "./list-live.ts";
 import { readById } from "./read-by-id.ts";
-import type { Rehearse } from "./rehearse.ts";
-import { type Surveying, survey } from "./survey.ts";
-import { eachInTurn } from "./turns.ts";
+import { forEachConcurrently } from "./semaphore.ts";
 
 /** The resources of a kind whose live is asked for. */
-export type Asked = {
+export type LiveQuery = {
   readonly kind: Kind;
-  readonly declared: readonly Placed[];
+  readonly declared: readonly WavedManifest[];
   /** Only recorded, or referred to. */
   readonly others: readonly Identity[];
   readonly isRecorded: (identity: Identity) => boolean;
@@ -38,7 +38,7 @@ type Wanted = {
 export type Observation = {
   readonly live: ReadonlyMap<Identity, Live>;
   /** What rehearsals answered on the way, where ids had to be found by them. */
-  readonly rehearsals: ReadonlyMap<Identity, Rehearsal>;
+  readonly rehearsals: ReadonlyMap<Identity, DryRunReply>;
   /** Every row that was read of the kinds that have lists, by kind. */
   readonly rows: ReadonlyMap<string, readonly LiveRow[]>;
   /** False when something readable could not be read. */
@@ -47,21 +47,21 @@ export type Observation = {
 };
 
 /** What observing needs of its surroundings. */
-export type Observing = Surveying & {
-  readonly memory: ServerMemory;
-  readonly rehearse: Rehearse;
+export type ObserveContext = ListContext & {
+  readonly memory: KnownServer;
+  readonly rehearse: DryRun;
   readonly concurrency: number;
 };
 
 type Findings = {
   readonly live: Map<Identity, Live>;
-  readonly rehearsals: Map<Identity, Rehearsal>;
+  readonly rehearsals: Map<Identity, DryRunReply>;
   readonly rows: Map<string, readonly LiveRow[]>;
   readonly diagnostics: Diagnostic[];
 };
 
 /** Reads live of everything wanted: by lists where the server has them, one by one where not. */
-export async function observe(asked: readonly Asked[], on: Observing): Promise<Observation> {
+export async function observe(asked: readonly LiveQuery[], on: ObserveContext): Promise<Observation> {
   const found: Findings = { live: new Map(), rehearsals: new Map(), rows: new Map(), diagnostics: [] };
   const listed = await Promise.all(
     asked.map(async (group) => ((await byList(group, on, found)) ? [] : wantedOf(group))),
@@ -71,7 +71,7 @@ export async function observe(asked: readonly Asked[], on: Observing): Promise<O
 }
 
 /** Reads live of one resource again, past every cache, for judging what became of a write. */
-export async function observeOne(one: Wanted, on: Observing): Promise<Live> {
+export async function observeOne(one: Wanted, on: ObserveContext): Promise<Live> {
   const found: Findings = { live: new Map(), rehearsals: new Map(), rows: new Map(), diagnostics: [] };
   const { name } = splitVersion(splitIdentity(one.identity).key);
   const narrow = one.kind.list?.narrow?.(name) ?? {};
@@ -80,7 +80,7 @@ export async function observeOne(one: Wanted, on: Observing): Promise<Live> {
   return found.live.get(one.identity) ?? { state: "unknown", reason: "no-read" };
 }
 
-function wantedOf({ kind, declared, others, idOf }: Asked): readonly Wanted[] {
+function wantedOf({ kind, declared, others, idOf }: LiveQuery): readonly Wanted[] {
   const wanted = declared.map(({ manifest, wave }): Wanted => {
     const { identity } = manifest;
     return { identity, kind, manifest, id: idOf(identity), wave };
@@ -89,8 +89,8 @@ function wantedOf({ kind, declared, others, idOf }: Asked): readonly Wanted[] {
 }
 
 async function byList(
-  asked: Asked,
-  on: Observing,
+  asked: LiveQuery,
+  on: ObserveContext,
   found: Findings,
   narrow: { readonly [name: string]: string } = {},
 ): Promise<boolean> {
@@ -99,7 +99,7 @@ async function byList(
   if (list === undefined || !on.memory.has(list.operation)) return false;
   const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
-    const { rows, liveOf } = await survey({ kind, list, narrow }, identities, on);
+    const { rows, liveOf } = await listLive({ kind, list, narrow }, identities, on);
     found.rows.set(kind.type, rows);
     const lacking: Identity[] = [];
     const see = (identity: Identity): void => {
@@ -121,7 +121,7 @@ async function byList(
   }
 }
 
-async function lookAgain(lacking: Lacking, on: Observing, found: Findings): Promise<void> {
+async function lookAgain(lacking: MissingFromList, on: ObserveContext, found: Findings): Promise<void> {
   try {
     for (const [identity, live] of await confirmAbsent(lacking, on)) found.live.set(identity, live);
   } catch (error) {
@@ -130,10 +130,10 @@ async function lookAgain(lacking: Lacking, on: Observing, found: Findings): Prom
 }
 
 // What refers to something comes after it, so that a refused rehearsal can be told from a missing reference.
-async function oneByOne(wanted: readonly Wanted[], on: Observing, found: Findings): Promise<void> {
+async function oneByOne(wanted: readonly Wanted[], on: ObserveContext, found: Findings): Promise<void> {
   const waves = [...Map.groupBy(wanted, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
   for (const [, group] of waves) {
-    await eachInTurn(group, on.concurrency, async (one) => {
+    await forEachConcurrently(group, on.concurrency, async (one) => {
       on.signal.throwIfAborted();
       try {
         found.live.set(one.identity, await single(one, on, found));
@@ -146,7 +146,7 @@ async function oneByOne(wanted: readonly Wanted[], on: Observing, found: Finding
 
 const UNREADABLE = { state: "unknown", reason: "no-read" } as const;
 
-async function single(one: Wanted, on: Observing, found: Findings): Promise<Live> {
+async function single(one: Wanted, on: ObserveContext, found: Findings): Promise<Live> {
   const { kind, identity, manifest, id } = one;
   const { key } = splitIdentity(identity);
   const reading = kind.single;
@@ -166,7 +166,7 @@ async function byRehearsal(
   { kind, identity }: Wanted,
   manifest: Manifest,
   reading: SingleReading,
-  on: Observing,
+  on: ObserveContext,
   found: Findings,
 ): Promise<Live> {
   const rehearsed = await on.rehearse(kind, manifest, { signal: on.signal });
@@ -196,13 +196,13 @@ function isRouteMissing(error: unknown): boolean {
 }
 
 /** Whether a failed call says something of one resource alone, and nothing of the server as a whole. */
-export function isLocal(error: unknown): error is ClientError {
+export function isOfSource(error: unknown): error is ClientError {
   return error instanceof ClientError && !["unauthorized", "unreachable"].includes(error.reason);
 }
 
 // What ends the whole pass is thrown on; anything else leaves these resources unknown and the plan incomplete.
 function unreadable(error: unknown, identities: readonly Identity[], found: Findings, what: string): void {
-  if (!isLocal(error) && !(error instanceof TypeError)) throw error;
+  if (!isOfSource(error) && !(error instanceof TypeError)) throw error;
   for (const identity of identities)
     found.live.set(identity, { state: "unknown", reason: "unreadable", detail: error.message });
   found.diagnostics.push(

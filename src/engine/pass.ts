@@ -4,7 +4,7 @@ import type { PassEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import { kindOf } from "../kinds/index.ts";
-import type { Looking } from "./look.ts";
+import type { PlanContext } from "./plan-live.ts";
 import type { DesiredRead } from "./read-desired.ts";
 import type { Connection } from "./target.ts";
 
@@ -36,8 +36,8 @@ export function shapeOf(type: string): Shape {
 export function planContextIn(
   { connection: { session }, read: { rules }, context }: Pass,
   recorded: ReadonlyMap<Identity, RecordedHead>,
-  { records }: Pick<Looking, "records">,
-): Looking {
+  { records }: Pick<PlanContext, "records">,
+): PlanContext {
   const { server, reader, probeRoute, memory, remember, ledger, cache, sink } = session;
   return {
     server,

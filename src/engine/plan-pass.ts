@@ -1,8 +1,8 @@
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import type { PlanEvent } from "../core/events.ts";
 import { withServerSide } from "../core/server-side.ts";
-import { type Desired, type Look, type Looking, look, unmanaged } from "./look.ts";
 import { type Pass, planContextIn } from "./pass.ts";
+import { type Desired, findUnmanaged, type LivePlan, type PlanContext, planAgainstLive } from "./plan-live.ts";
 import { requireUnemptied } from "./source-guard.ts";
 
 /** A pass that plans and writes nothing. */
@@ -21,7 +21,10 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged }: PlanMo
   requireUnemptied(pass.connection.session.memory, recorded, desired.declared, rules);
   const looking = planContextIn(pass, recorded, { records: false });
   // What the plan leaves out is shown of every row, so every row has to be read.
-  const looked = await look(withWarning(desired), showServer || showUnmanaged ? { ...looking, cache: null } : looking);
+  const looked = await planAgainstLive(
+    withWarning(desired),
+    showServer || showUnmanaged ? { ...looking, cache: null } : looking,
+  );
   return {
     ...planEvent(looked),
     withServerSide: showServer ? serverSide(looked, looking) : null,
@@ -45,7 +48,7 @@ function withWarning(desired: Desired): Desired {
 }
 
 /** What there is to report of a plan. */
-export function planEvent({ plan, decisions, notUsed }: Look): PlanEvent {
+export function planEvent({ plan, decisions, notUsed }: LivePlan): PlanEvent {
   const details = new Map<string, string>();
   let ignored = 0;
   for (const [identity, decision] of decisions) {
@@ -55,12 +58,12 @@ export function planEvent({ plan, decisions, notUsed }: Look): PlanEvent {
   return { what: "planned", plan, ignored, details, notUsed, withServerSide: null, unmanaged: null };
 }
 
-function serverSide(looked: Look, looking: Looking): PlanEvent["plan"] {
+function serverSide(looked: LivePlan, looking: PlanContext): PlanEvent["plan"] {
   return withServerSide(looked, { ...looking, desired: looked.placed, live: looked.observation.live });
 }
 
-function unmanagedIn(looked: Look, looking: Looking): readonly string[] {
-  return unmanaged(looked, looking)
+function unmanagedIn(looked: LivePlan, looking: PlanContext): readonly string[] {
+  return findUnmanaged(looked, looking)
     .map(({ identity }) => identity)
     .toSorted(compareText);
 }

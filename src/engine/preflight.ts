@@ -1,18 +1,18 @@
 import type { RouteProbe } from "../client/route-probe.ts";
-import type { Rehearsal } from "../core/decide.ts";
+import type { DryRunReply } from "../core/decide.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import { writes } from "../core/plan.ts";
-import type { Placed, Planned } from "../core/planner.ts";
-import type { ServerMemory } from "./memory.ts";
-import { isLocal, unreadableDiagnostic } from "./observe.ts";
-import type { Rehearse, Rehearsed } from "./rehearse.ts";
+import type { PlanWithDecisions, WavedManifest } from "../core/planner.ts";
+import type { DryRun, DryRunResult } from "./dry-run.ts";
+import type { KnownServer } from "./known-server.ts";
+import { isOfSource, unreadableDiagnostic } from "./observe.ts";
 
 /** What dry runs need of their surroundings. */
 export type Preflight = {
   readonly kindOf: (type: string) => Kind | undefined;
-  readonly memory: ServerMemory;
+  readonly memory: KnownServer;
   readonly probeRoute: RouteProbe;
   readonly signal: AbortSignal;
   /** Takes what the dry runs left open. */
@@ -25,18 +25,19 @@ export type Preflight = {
  * the route does, where there is no dry run.
  */
 export async function preflight(
-  { plan, decisions }: Planned,
-  placed: readonly Placed[],
-  known: ReadonlyMap<Identity, Rehearsal>,
-  rehearse: Rehearse,
+  { plan, decisions }: PlanWithDecisions,
+  placed: readonly WavedManifest[],
+  known: ReadonlyMap<Identity, DryRunReply>,
+  rehearse: DryRun,
   on: Preflight,
-): Promise<ReadonlyMap<Identity, Rehearsal>> {
-  const asked = new Map<Identity, Rehearsal>();
+): Promise<ReadonlyMap<Identity, DryRunReply>> {
+  const asked = new Map<Identity, DryRunReply>();
   const creating = new Set(
     plan.steps.filter(({ action }) => action === "create" || action === "ensure").map(({ identity }) => identity),
   );
   const probed = new Set<Kind>();
-  const isOpen = ({ manifest: { identity } }: Placed): boolean => decisions.has(identity) && !known.has(identity);
+  const isOpen = ({ manifest: { identity } }: WavedManifest): boolean =>
+    decisions.has(identity) && !known.has(identity);
   const jobs = placed.filter(isOpen).flatMap(({ manifest }) => {
     const kind = on.kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action;
@@ -58,16 +59,16 @@ export async function preflight(
 }
 
 // A dry run tells of the route too, where there is one.
-async function probe({ write: [first] }: Kind, on: Preflight): Promise<Rehearsed> {
+async function probe({ write: [first] }: Kind, on: Preflight): Promise<DryRunResult> {
   if (first !== undefined && first.rehearsal === undefined) await on.probeRoute(first.operation, on);
   return { state: "impossible" };
 }
 
 // Without the server's word on its defaults the schema's stand; the plan itself does not hang on it. Whether there is a
 // way to write decides what is planned.
-async function orPass(asking: Promise<Rehearsed>, { unclear }: Preflight): Promise<Rehearsed> {
+async function orPass(asking: Promise<DryRunResult>, { unclear }: Preflight): Promise<DryRunResult> {
   return asking.catch((error: unknown) => {
-    if (!isLocal(error)) throw error;
+    if (!isOfSource(error)) throw error;
     const isNew = !unclear.some(({ summary }) => summary.includes(error.message));
     if (error.reason === "route-unclear" && isNew) {
       unclear.push(unreadableDiagnostic(error.operation, error, "the plan is not complete: this may not be writable"));
@@ -76,6 +77,6 @@ async function orPass(asking: Promise<Rehearsed>, { unclear }: Preflight): Promi
   });
 }
 
-function isUncharted({ write: [first] }: Kind, memory: ServerMemory): boolean {
+function isUncharted({ write: [first] }: Kind, memory: KnownServer): boolean {
   return first !== undefined && !memory.knows(first.operation);
 }

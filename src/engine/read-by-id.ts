@@ -2,13 +2,13 @@ import { ClientError } from "../client/failure.ts";
 import { type Imprint, KnownPage, type Recall } from "../client/recall.ts";
 import { type GetOperation, type ListOperation, operations } from "../contract/operations.ts";
 import { type LiveRow, readRow, type SingleReading } from "../core/kind.ts";
-import type { Surveying } from "./survey.ts";
+import type { ListContext } from "./list-live.ts";
 
 /** Reads one resource by its id; null where it is not there, `known` where a list of one answers with these bytes. */
 export async function readById(
   reading: SingleReading,
   id: string,
-  { reader, signal }: Pick<Surveying, "reader" | "signal">,
+  { reader, signal }: Pick<ListContext, "reader" | "signal">,
   known: Imprint | null,
 ): Promise<LiveRow | "known" | null> {
   try {

@@ -8,7 +8,7 @@ import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
-import { choose, isEverything, isUnder, type Selection, select, unmatched } from "../core/select.ts";
+import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Loaded, load } from "../manifests/load.ts";
 import type { SealKey } from "../seal/key.ts";
@@ -18,7 +18,7 @@ import { contentTop } from "../source/root.ts";
 import type { SourceConfig } from "../source/source-config.ts";
 import { isTrackedFolder } from "../source/tracked.ts";
 import { requireStateFolder } from "../state/state-folder.ts";
-import type { Desired } from "./look.ts";
+import type { Desired } from "./plan-live.ts";
 import type { Rules, Target } from "./target.ts";
 
 /** What a source declares, and the rules that its configuration gives. */
@@ -154,7 +154,7 @@ function countSelection(
   selection: Selection,
 ): SelectionCounts {
   if (isWhole) return { files: files.length, manifests: manifests.length, faulty: refused.length };
-  const faulty = choose(refused, selection);
+  const faulty = selectNamed(refused, selection);
   const below = files.filter(({ display }) => selection.paths.some((path) => isUnder(path, display)));
   const read = new Set([...below.map(({ display }) => display), ...[...manifests, ...faulty].map(({ file }) => file)]);
   return { files: read.size, manifests: manifests.length, faulty: faulty.length };

@@ -2,7 +2,7 @@ import type { JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
-import { type Recorded, withoutLeft } from "../core/recorded.ts";
+import { type Recorded, withoutIgnored } from "../core/recorded.ts";
 
 /** What was written. */
 type Sent = {
@@ -22,5 +22,5 @@ export function receiptFrom(
 ): Recorded {
   const version = row.version ?? null;
   const receipt = { identity, kind: kind.type, id: row.id, written, echo: row.manifest, version, at };
-  return withoutLeft(shape, receipt, { left, known });
+  return withoutIgnored(shape, receipt, { left, known });
 }

@@ -2,23 +2,23 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Reader } from "../client/reader.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Shape } from "../contract/shape.ts";
-import type { Rehearsal } from "../core/decide.ts";
+import type { DryRunReply } from "../core/decide.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
-import { moment } from "../core/moment.ts";
 import type { OutcomeError } from "../core/report.ts";
+import { timestampText } from "../core/timestamp-text.ts";
 import type { PendingIntent } from "../state/ledger.ts";
-import { announced } from "./announce.ts";
-import { judge, type Verdict } from "./judge.ts";
-import { type Clocks, isMadeSince } from "./made-since.ts";
+import { announceLongWait } from "./announce-long-wait.ts";
+import { type Clocks, isCreatedSince } from "./created-since.ts";
 import { receiptFrom } from "./receipt.ts";
-import { askAgain, mayAskAgain, type Sending, sendIntent } from "./send.ts";
+import { canReplayToken, replayForToken, type SendContext, sendIntent } from "./send-intent.ts";
 import type { Sink } from "./sink.ts";
 import { lostToken, rowIn, tokenIn } from "./token.ts";
-import { versionMade } from "./versions-since.ts";
+import { verifyWrite, type WriteEffect } from "./verify-write.ts";
+import { createdVersion } from "./versions-since.ts";
 
 /** What recovery needs of its surroundings. */
-export type Recovery = Sending &
+export type Recovery = SendContext &
   Clocks & {
     readonly reader: Reader;
     readonly sink: Sink | null;
@@ -28,7 +28,7 @@ export type Recovery = Sending &
     /** Told of a wait that takes long. */
     readonly onProgress: (progress: { readonly what: "waiting"; readonly text: string }) => void;
     /** What a dryRun of the write answers, where that is known to change nothing. */
-    readonly rehearse: (intent: PendingIntent, kind: Kind) => Promise<Rehearsal | { readonly state: "impossible" }>;
+    readonly rehearse: (intent: PendingIntent, kind: Kind) => Promise<DryRunReply | { readonly state: "impossible" }>;
   };
 
 /** What became of a write that an earlier run left open. */
@@ -61,7 +61,7 @@ async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovere
   const { verdict, live } = await readBack(intent, kind, on);
   if (verdict.effect === "there") return made(intent, verdict.row, kind, on);
   if (verdict.effect === "other" && live.state === "present") {
-    const row = await versionMade(kind, on.shapeOf(intent.kind), intent, live.row, on);
+    const row = await createdVersion(kind, on.shapeOf(intent.kind), intent, live.row, on);
     return row === null ? unknown(intent, live, kind, on) : made(intent, row, kind, on);
   }
   // What was absent and is there now, with another content, may be ours, changed by somebody since.
@@ -77,10 +77,10 @@ async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovere
  * key of its write the reply is given again.
  */
 async function byDryRun(intent: PendingIntent, kind: Kind, on: Recovery): Promise<Recovered | null> {
-  if (!mayAskAgain(intent, kind, on)) return null;
+  if (!canReplayToken(intent, kind, on)) return null;
   const answer = await on.rehearse(intent, kind);
   if (answer.state !== "answered" || !answer.row?.id) return null;
-  if (!intent.creates && !isMadeSince(intent, answer.row, on)) return null;
+  if (!intent.creates && !isCreatedSince(intent, answer.row, on)) return null;
   const { reply } = await sendIntent(intent, on);
   const again = { ...intent, creates: true, reply };
   const row = reply === null ? null : rowIn(reply, again, kind);
@@ -92,16 +92,16 @@ async function readBack(
   intent: PendingIntent,
   kind: Kind,
   on: Recovery,
-): Promise<{ readonly verdict: Verdict; readonly live: Live }> {
+): Promise<{ readonly verdict: WriteEffect; readonly live: Live }> {
   const look = async () => {
     const live = await on.readLive(intent, kind);
-    return { live, verdict: judge(kind, on.shapeOf(intent.kind), intent, live) };
+    return { live, verdict: verifyWrite(kind, on.shapeOf(intent.kind), intent, live) };
   };
   const first = await look();
   const rest = intent.deadline - on.now();
   if (first.verdict.effect === "there" || rest <= 0) return first;
-  await announced(wait(rest, undefined, { signal: on.signal }), () => {
-    const until = `until ${moment(intent.deadline)} at the latest`;
+  await announceLongWait(wait(rest, undefined, { signal: on.signal }), () => {
+    const until = `until ${timestampText(intent.deadline)} at the latest`;
     on.onProgress({ what: "waiting", text: `an interrupted write of ${intent.identity} may still arrive, ${until}` });
   });
   return look();
@@ -116,7 +116,7 @@ async function made(intent: PendingIntent, row: LiveRow, kind: Kind, on: Recover
     receiptFrom({ ...intent, kind, shape: on.shapeOf(intent.kind) }, row, { known, at: on.now() }),
   ]);
   const kept = intent.reply === null ? null : tokenIn(intent.reply, written);
-  const token = kept ?? (intent.creates && mayAskAgain(intent, kind, on) ? await askAgain(intent, on) : null);
+  const token = kept ?? (intent.creates && canReplayToken(intent, kind, on) ? await replayForToken(intent, on) : null);
   if (token !== null) return delivered(intent, token, on);
   const isLost = intent.creates && kind.issuesToken?.(written) === true;
   const error = isLost ? lostToken(identity, intent.reply === null ? "reply" : "token") : null;

@@ -9,7 +9,7 @@ import type { Identity } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import type { Ledger } from "../state/ledger.ts";
 import type { OnForgotten, State } from "../state/state.ts";
-import { ServerMemory } from "./memory.ts";
+import { KnownServer } from "./known-server.ts";
 import type { Sink, SinkType } from "./sink.ts";
 
 /** A connection to one server, with what is remembered of it. */
@@ -20,7 +20,7 @@ export type Session = {
   readonly writer: Writer;
   readonly probeRoute: RouteProbe;
   readonly ledger: Ledger;
-  readonly memory: ServerMemory;
+  readonly memory: KnownServer;
   /** Makes durable what was learned of the server since; waits for nothing where that is nothing. */
   readonly remember: () => Promise<void>;
   /** What time it is for the control plane, in epoch milliseconds; null while its replies have not said. */
@@ -56,7 +56,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const ledger = await state.ledger(server.name, { notify });
   try {
     const facts = await ledger.facts();
-    const memory = new ServerMemory(facts, { told: registersModels });
+    const memory = new KnownServer(facts, { told: registersModels });
     const remember = async (): Promise<void> => {
       const learned = memory.news();
       if (learned !== null) await ledger.rememberFacts(learned);

@@ -1,13 +1,13 @@
 import { HoldfastError } from "../core/errors.ts";
 import { emptyGuard, shrinkGuard } from "../core/guard.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { ServerMemory } from "./memory.ts";
+import type { KnownServer } from "./known-server.ts";
 import type { DesiredRead } from "./read-desired.ts";
 import type { Rules } from "./target.ts";
 
 /** Refuses to act on a source that has lost too much, unless the operator says that it is meant. */
 export function requireUnshrunk(
-  memory: ServerMemory,
+  memory: KnownServer,
   recorded: ReadonlyMap<Identity, unknown>,
   declared: ReadonlySet<Identity>,
   { allowShrink, guards }: Rules,
@@ -22,7 +22,7 @@ export function requireUnshrunk(
 
 /** Refuses to plan a source that has lost everything, unless the operator says that it is meant. */
 export function requireUnemptied(
-  memory: ServerMemory,
+  memory: KnownServer,
   recorded: ReadonlyMap<Identity, unknown>,
   declared: ReadonlySet<Identity>,
   { allowShrink }: Rules,
@@ -34,7 +34,7 @@ export function requireUnemptied(
 
 /** Refuses a source that has lost its configuration, unless the operator says that it is meant. */
 export function requireConfiguration(
-  { configured }: ServerMemory,
+  { configured }: KnownServer,
   { isConfigured, rules }: Pick<DesiredRead, "isConfigured" | "rules">,
 ): void {
   if (!configured || isConfigured || rules.allowShrink) return;
@@ -42,7 +42,7 @@ export function requireConfiguration(
 }
 
 function countedOf(
-  { released }: ServerMemory,
+  { released }: KnownServer,
   recorded: ReadonlyMap<Identity, unknown>,
   declared: ReadonlySet<Identity>,
 ): readonly Identity[] {

@@ -4,11 +4,11 @@ import type { ProgressEvent } from "../core/events.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Step } from "../core/plan.ts";
 import type { RolloutResult } from "../core/report.ts";
-import type { WritingContext, Written } from "./job.ts";
 import { followRollout } from "./rollout.ts";
+import type { WriteContext, WriteResult } from "./write-job.ts";
 
 /** What following the rollouts of steps needs of its surroundings. */
-export type StepRolloutContext = Pick<WritingContext, "reader" | "rolloutTimeoutMs" | "stopping" | "hurry"> & {
+export type StepRolloutContext = Pick<WriteContext, "reader" | "rolloutTimeoutMs" | "stopping" | "hurry"> & {
   readonly kindOf: (type: string) => Kind | undefined;
   /** Follow rollouts to their end. */
   readonly wait: boolean;
@@ -20,7 +20,7 @@ export type StepRolloutContext = Pick<WritingContext, "reader" | "rolloutTimeout
 };
 
 /** How the rollout of a step has ended, as far as it is waited for; null where it starts none. */
-export async function rolloutOf(step: Step, written: Written, on: StepRolloutContext): Promise<RolloutResult> {
+export async function rolloutOf(step: Step, written: WriteResult, on: StepRolloutContext): Promise<RolloutResult> {
   if (!on.kindOf(step.kind)?.rollsOut || written.state !== "done") return null;
   const { row } = written;
   const now = rolloutState(row.status);

@@ -5,7 +5,7 @@ import { operations } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import { type Kind, type LiveRow, readRow } from "../core/kind.ts";
 import type { Intent } from "../state/ledger.ts";
-import { carries } from "./judge.ts";
+import { hasContentOf } from "./verify-write.ts";
 
 /** A resource, and the version that newer ones are asked for of. */
 type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };
@@ -29,7 +29,7 @@ export async function versionsSince(kind: Kind, since: Since, on: Reading): Prom
 }
 
 /** The version that a write has made, where newer ones were made since; null where none is known to be. */
-export async function versionMade(
+export async function createdVersion(
   kind: Kind,
   shape: Shape,
   { versionBefore, written }: Intent,
@@ -39,7 +39,7 @@ export async function versionMade(
   const version = versionBefore ?? 0;
   const limit = (newest.version ?? 0) - version;
   const newer = await versionsSince(kind, { ...newest, version, limit: Math.min(limit, MOST) }, on);
-  return newer?.findLast((row) => carries(kind, shape, written, row.manifest)) ?? null;
+  return newer?.findLast((row) => hasContentOf(kind, shape, written, row.manifest)) ?? null;
 }
 
 async function versionsOf(

@@ -5,20 +5,28 @@ import type { Sent } from "../client/writer.ts";
 import { isObject } from "../contract/json.ts";
 import { operations } from "../contract/operations.ts";
 import { type LiveRow, readRow, type Writing } from "../core/kind.ts";
-import { equal } from "../core/normal.ts";
+import { equal } from "../core/normalise.ts";
 import type { Reason } from "../core/plan.ts";
 import type { OutcomeError } from "../core/report.ts";
 import { chooseWriting } from "../core/server.ts";
 import type { Intent } from "../state/ledger.ts";
-import { announced } from "./announce.ts";
-import { found, inDoubt, resolveDoubt, settle } from "./doubt.ts";
-import { type Again, type Attempt, ended, type Job, readAgain, type WritingContext, type Written } from "./job.ts";
-import { judge } from "./judge.ts";
-import { findOtherWriter, isUnprotected, versionBefore } from "./overlap.ts";
+import { announceLongWait } from "./announce-long-wait.ts";
+import { findOtherWriter, isUnprotected, versionBefore } from "./concurrent-write.ts";
 import type { Recovered } from "./recover.ts";
+import { ambiguousWrite, resolveAmbiguous, settleFound, settleWrite } from "./resolve-ambiguous.ts";
 import { deploymentInProgress, followRollout } from "./rollout.ts";
-import { sendIntent } from "./send.ts";
+import { sendIntent } from "./send-intent.ts";
 import { tokenIn } from "./token.ts";
+import { verifyWrite } from "./verify-write.ts";
+import {
+  failedWrite,
+  type RetryWrite,
+  rereadLive,
+  type WriteAttempt,
+  type WriteContext,
+  type WriteJob,
+  type WriteResult,
+} from "./write-job.ts";
 
 /** How often a write is sent again: after a deployment in progress, or a read-back that found nothing. */
 const ROUNDS = 3;
@@ -30,13 +38,13 @@ const PASSING: readonly number[] = [401, 403, 409, 412, 429, 503];
 const WAIT_SHARE = 0.1;
 
 /** Writes one resource: journal, send, and where the outcome is in doubt read back before anything is sent again. */
-export async function write(job: Job, context: WritingContext): Promise<Written> {
-  let last: Written | null = null;
+export async function write(job: WriteJob, context: WriteContext): Promise<WriteResult> {
+  let last: WriteResult | null = null;
   let left: readonly Left[] = (context.recovered.get(job.manifest.identity) ?? []).filter(
     ({ found }) => found !== "made",
   );
   for (let attempts = 1; attempts <= ROUNDS; attempts += 1) {
-    const current = attempts === 1 ? job : { ...job, live: await readAgain(job, context) };
+    const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, context) };
     const writing = chooseWriting(job.kind, current.live, context.memory);
     if (writing === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
     const next = await attempt({ job: current, writing, context, attempts, left });
@@ -46,21 +54,21 @@ export async function write(job: Job, context: WritingContext): Promise<Written>
     last = next.otherwise;
     left = next.open === null ? [] : [{ intent: next.open, isOpen: false }];
   }
-  return last ?? ended("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 });
+  return last ?? failedWrite("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 });
 }
 
 /** An intent of the same resource that is in the journal still; one that is open is not to be closed for another. */
 type Left = Pick<Recovered, "isOpen"> & { readonly intent: Intent };
 
 type Trial = {
-  readonly job: Job;
+  readonly job: WriteJob;
   readonly writing: Writing;
-  readonly context: WritingContext;
+  readonly context: WriteContext;
   readonly attempts: number;
   readonly left: readonly Left[];
 };
 
-async function attempt({ job, writing, context, attempts, left }: Trial): Promise<Written | Again | Unsent> {
+async function attempt({ job, writing, context, attempts, left }: Trial): Promise<WriteResult | RetryWrite | Unsent> {
   const fresh = intentOf(job, writing, context);
   const repeated = left.find(({ intent }) => isSameRequest(intent, fresh)) ?? null;
   const early = repeated === null ? fresh : repeatOf(repeated.intent, fresh);
@@ -71,7 +79,7 @@ async function attempt({ job, writing, context, attempts, left }: Trial): Promis
   );
   const isRepeat = repeated !== null;
   if (isRepeat) context.onResumed(repeated.intent.id);
-  const next = await context.takeTurn(async (): Promise<Written | Again | Unsent | Applied> => {
+  const next = await context.takeTurn(async (): Promise<WriteResult | RetryWrite | Unsent | Applied> => {
     if (context.isStopped()) {
       // Where it cannot be struck out, the next run finds out that it was never sent.
       if (!isRepeat) await context.ledger.close(early.id, null).catch(() => undefined);
@@ -89,12 +97,17 @@ async function attempt({ job, writing, context, attempts, left }: Trial): Promis
   return next.state === "applied" ? applied(next.one, writing, next.sent) : next;
 }
 
-async function withheld(job: Job, intent: Intent, error: OutcomeError, context: WritingContext): Promise<Written> {
+async function withheld(
+  job: WriteJob,
+  intent: Intent,
+  error: OutcomeError,
+  context: WriteContext,
+): Promise<WriteResult> {
   await context.ledger.close(intent.id, null);
-  return troubled(ended("failed", error, { job, attempts: 0 }), context);
+  return troubled(failedWrite("failed", error, { job, attempts: 0 }), context);
 }
 
-function troubled<End extends Written>(written: End, { onTrouble }: WritingContext): End {
+function troubled<End extends WriteResult>(written: End, { onTrouble }: WriteContext): End {
   onTrouble(written);
   return written;
 }
@@ -104,11 +117,11 @@ type Unsent = { readonly state: "unsent" };
 
 type Applied = {
   readonly state: "applied";
-  readonly one: Attempt;
+  readonly one: WriteAttempt;
   readonly sent: Extract<Sent, { readonly state: "applied" }>;
 };
 
-async function sentOnce(one: Attempt): Promise<Written | Again | Applied> {
+async function sentOnce(one: WriteAttempt): Promise<WriteResult | RetryWrite | Applied> {
   const { job, intent, context } = one;
   const { sent, reply } = await sendIntent(intent, context);
   switch (sent.state) {
@@ -118,18 +131,18 @@ async function sentOnce(one: Attempt): Promise<Written | Again | Applied> {
       return refused(one, sent);
     case "not-sent":
       if (!one.isRepeat) await context.ledger.close(intent.id, null);
-      return ended("failed", { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` }, one);
+      return failedWrite("failed", { code: sent.reason, message: `nothing was sent: ${causeText(sent.cause)}` }, one);
     case "ambiguous":
-      return resolveDoubt(one, inDoubt(sent.reason, reply === null ? null : tokenIn(reply, job.body)));
+      return resolveAmbiguous(one, ambiguousWrite(sent.reason, reply === null ? null : tokenIn(reply, job.body)));
   }
 }
 
 // Whoever finds an intent counts on its deadline, so a request that would end later needs another one.
-function isInTime({ deadline }: Intent, { now, requestTimeoutMs }: WritingContext): boolean {
+function isInTime({ deadline }: Intent, { now, requestTimeoutMs }: WriteContext): boolean {
   return now() + requestTimeoutMs <= deadline;
 }
 
-async function renewed(early: Intent, context: WritingContext): Promise<Intent> {
+async function renewed(early: Intent, context: WriteContext): Promise<Intent> {
   const intent = { ...early, id: randomUUID(), deadline: deadlineOf(context) };
   await context.ledger.open(intent, [early.id]);
   return intent;
@@ -145,11 +158,11 @@ function repeatOf({ versionBefore, creates, at, key }: Intent, fresh: Intent): I
   return { ...fresh, versionBefore, creates, at, key: key ?? fresh.key };
 }
 
-function deadlineOf({ now, requestTimeoutMs }: WritingContext): number {
+function deadlineOf({ now, requestTimeoutMs }: WriteContext): number {
   return Math.ceil(now() + requestTimeoutMs * (1 + WAIT_SHARE));
 }
 
-function intentOf({ kind, manifest, body, left, live }: Job, writing: Writing, context: WritingContext): Intent {
+function intentOf({ kind, manifest, body, left, live }: WriteJob, writing: Writing, context: WriteContext): Intent {
   const present = live.state === "present" ? (live.row.version ?? null) : null;
   const newest = live.state === "absent" ? (live.newest ?? null) : null;
   return {
@@ -168,37 +181,37 @@ function intentOf({ kind, manifest, body, left, live }: Job, writing: Writing, c
 }
 
 async function applied(
-  one: Attempt,
+  one: WriteAttempt,
   writing: Writing,
   sent: Extract<Sent, { state: "applied" }>,
-): Promise<Written | Again> {
+): Promise<WriteResult | RetryWrite> {
   const { kind, body } = one.job;
   const row = rowIn(writing, sent.data);
   if (row !== null && row.key === kind.key(body)) {
     learnSubject(one, row);
-    return one.isRepeat && (await isOvertaken(one)) ? afresh(one) : settle(one, row, sent.token);
+    return one.isRepeat && (await isOvertaken(one)) ? afresh(one) : settleWrite(one, row, sent.token);
   }
   // Operation 5 answers an empty object, which tells nothing of the effect.
   const reason = "the reply does not carry the resource";
-  return resolveDoubt(one, { reason, answered: true, token: sent.token });
+  return resolveAmbiguous(one, { reason, answered: true, token: sent.token });
 }
 
 // A version is made by whoever has sent it; a resource may be another one's for long.
-function learnSubject({ intent, context }: Attempt, { version, madeBy }: LiveRow): void {
+function learnSubject({ intent, context }: WriteAttempt, { version, madeBy }: LiveRow): void {
   const before = versionBefore(intent);
   if (before !== null && version !== undefined && version > before && madeBy) context.memory.subject = madeBy;
 }
 
 // The reply to a repeat may be that of long ago, and somebody else may have written since: what can be repeated is then
 // sent as a request of its own. A version or a token is never asked for twice.
-async function isOvertaken({ job, intent, context }: Attempt): Promise<boolean> {
+async function isOvertaken({ job, intent, context }: WriteAttempt): Promise<boolean> {
   if (operations[intent.operation].retry !== "repeat") return false;
-  return judge(job.kind, job.shape, intent, await readAgain(job, context)).effect === "not-there";
+  return verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context)).effect === "not-there";
 }
 
-async function afresh(one: Attempt): Promise<Again> {
+async function afresh(one: WriteAttempt): Promise<RetryWrite> {
   await one.context.ledger.close(one.intent.id, null);
-  const otherwise = ended("unknown", { code: "outcome-unknown", message: "the write did not last" }, one);
+  const otherwise = failedWrite("unknown", { code: "outcome-unknown", message: "the write did not last" }, one);
   return { state: "again", otherwise, open: null };
 }
 
@@ -210,7 +223,10 @@ function rowIn(writing: Writing, data: unknown): LiveRow | null {
   }
 }
 
-async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>): Promise<Written | Again> {
+async function refused(
+  one: WriteAttempt,
+  sent: Extract<Sent, { state: "refused" }>,
+): Promise<WriteResult | RetryWrite> {
   const { job, intent, context } = one;
   const { status, code, reason, message } = sent;
   const made = await madeDespite(one);
@@ -226,7 +242,7 @@ async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>):
     status,
     ...pointer,
   };
-  const otherwise = ended("failed", error, one);
+  const otherwise = failedWrite("failed", error, one);
   const again = { state: "again", otherwise, open: isDecided ? null : intent } as const;
   // The refusal may be the one of the first request, and what it was for be mended since.
   if (reason === "route-missing" || (one.isRepeat && isDecided)) return again;
@@ -236,16 +252,16 @@ async function refused(one: Attempt, sent: Extract<Sent, { state: "refused" }>):
 }
 
 // A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
-async function madeDespite(one: Attempt): Promise<Written | null> {
+async function madeDespite(one: WriteAttempt): Promise<WriteResult | null> {
   const { job, intent, context } = one;
   if (!intent.creates || job.kind.issuesToken?.(job.body) !== true) return null;
-  const verdict = judge(job.kind, job.shape, intent, await readAgain(job, context));
+  const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
   const reason = "the reply refuses what was done";
-  return verdict.effect === "there" ? found(one, verdict.row, { reason, answered: true, token: null }) : null;
+  return verdict.effect === "there" ? settleFound(one, verdict.row, { reason, answered: true, token: null }) : null;
 }
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
-async function waitForRollout({ live, manifest }: Job, context: WritingContext): Promise<boolean> {
+async function waitForRollout({ live, manifest }: WriteJob, context: WriteContext): Promise<boolean> {
   const { reader, rolloutTimeoutMs: timeoutMs, stopping, hurry } = context;
   const signal = AbortSignal.any([stopping, hurry]);
   const applicationId = live.state === "present" ? live.row.id : null;
@@ -258,14 +274,14 @@ async function waitForRollout({ live, manifest }: Job, context: WritingContext):
     const until = context.now() + timeoutMs;
     const following = followRollout(reader, rollout, { timeoutMs, signal });
     const say = (): void => context.onWait(`the deployment of ${manifest.identity} that is in progress`, until);
-    return (await announced(following, say)) !== "timeout";
+    return (await announceLongWait(following, say)) !== "timeout";
   } catch (error) {
     if (signal.aborted || error instanceof ClientError) return false;
     throw error;
   }
 }
 
-function reasonFor({ kind }: Job, { memory }: WritingContext): Reason {
+function reasonFor({ kind }: WriteJob, { memory }: WriteContext): Reason {
   return kind.write.some(({ operation, caution }) => caution !== undefined && memory.has(operation))
     ? "model-version-write"
     : "read-only";

@@ -13,7 +13,7 @@ import { BODY_CAP } from "../contract/limits.ts";
 import { logReplies } from "./access-log.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
 import { bodyBytes } from "./byte-budget.ts";
-import { addHealth } from "./health.ts";
+import { addHealthRoutes } from "./health.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { addMetrics } from "./metrics.ts";
 import { parseQueryText } from "./query-text.ts";
@@ -23,7 +23,7 @@ import { refusalOf, tooLarge } from "./refusal-of.ts";
 const CLOSING_MS = 10_000;
 
 /** How long a client may take, in milliseconds. */
-export type Patience = {
+export type ServerTimeouts = {
   /** From the connection, or the reply before, to the last header. @default 10_000 */
   readonly headers: number;
   /** To the last byte of the body. @default 30_000 */
@@ -47,7 +47,7 @@ export type HttpOptions = {
   readonly operations?: readonly string[];
   /** Certificate and key; without them it speaks plain HTTP. */
   readonly tls?: SecureContextOptions;
-  readonly patience?: Partial<Patience>;
+  readonly patience?: Partial<ServerTimeouts>;
   /** Said when the server is about to end: it is not ready any more, and connections end with their next reply. */
   readonly draining?: AbortSignal;
   /** Said when closing may wait for nobody any more: connections are cut. */
@@ -81,7 +81,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     if (isEnding()) reply.header("connection", "close");
     done();
   });
-  addHealth(app, async () => (isEnding() ? "ending" : unready()));
+  addHealthRoutes(app, async () => (isEnding() ? "ending" : unready()));
   endWithin(app, CLOSING_MS, ending);
   return app;
 }

@@ -1,6 +1,6 @@
 import { type Logger, pino, stdSerializers } from "pino";
+import { escapeJson } from "./escape.ts";
 import { formatLine } from "./line.ts";
-import { visibleJson } from "./visible.ts";
 
 // What is longer is cut: some of it comes from whoever calls.
 const LONGEST_VALUE = 4000;
@@ -37,7 +37,7 @@ export function createLog({
         err: (error: unknown) => (error instanceof Error ? bounded({ ...stdSerializers.err(error) }) : error),
       },
     },
-    { write: (text: string) => stream.write(visibleJson(format === "json" ? text : formatLine(text))) },
+    { write: (text: string) => stream.write(escapeJson(format === "json" ? text : formatLine(text))) },
   );
 }
 

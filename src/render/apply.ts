@@ -1,11 +1,11 @@
 import type { NotUsed } from "../core/not-used.ts";
-import type { ApplyReport, Outcome, Result } from "../core/report.ts";
-import { counted } from "./count.ts";
+import type { ApplyReport, Outcome, OutcomeResult } from "../core/report.ts";
+import { joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import { notUsedText } from "./not-used.ts";
 import type { Paint, Style } from "./paint.ts";
 
-const styles: { readonly [result in Result]: Style } = {
+const styles: { readonly [result in OutcomeResult]: Style } = {
   created: "green",
   updated: "yellow",
   unchanged: "dim",
@@ -39,7 +39,7 @@ export function outcomeText(outcome: Outcome, paint: Paint, placeOf: PlaceOf): s
 /** `Applied: 2 created, 1 updated, 40 unchanged`. */
 export function applyLine({ summary }: Pick<ApplyReport, "summary">): string {
   const { created, updated, unchanged, skipped, blocked, failed, unknown } = summary;
-  const text = counted([
+  const text = joinCounts([
     [created, "created"],
     [updated, "updated"],
     [failed, "failed"],

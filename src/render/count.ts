@@ -9,7 +9,7 @@ function joined(parts: readonly string[], separator: string): string {
 }
 
 /** `3 to create` for each count that is not zero. */
-export function counted(counts: readonly (readonly [number, string])[]): string {
+export function joinCounts(counts: readonly (readonly [number, string])[]): string {
   return joined(
     counts.map(([number, what]) => (number === 0 ? "" : `${number} ${what}`)),
     ", ",

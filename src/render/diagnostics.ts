@@ -1,6 +1,6 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
 import type { Excerpt } from "../core/excerpt.ts";
-import { count, counted } from "./count.ts";
+import { count, joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
 
@@ -95,7 +95,7 @@ export function severityCounts(diagnostics: readonly Diagnostic[]): {
 
 /** `2 errors, 1 warning`. */
 function countsText({ errors, warnings }: ReturnType<typeof severityCounts>, what = ""): string {
-  return counted([
+  return joinCounts([
     [errors, `${what}${errors === 1 ? "error" : "errors"}`],
     [warnings, `${what}${warnings === 1 ? "warning" : "warnings"}`],
   ]);

@@ -1,6 +1,6 @@
 import type { NotUsed } from "../core/not-used.ts";
 import type { DriftEntry, DriftReport } from "../core/report.ts";
-import { counted } from "./count.ts";
+import { joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import { notUsedText } from "./not-used.ts";
 import type { Paint, Style } from "./paint.ts";
@@ -16,7 +16,7 @@ const styles: { readonly [state in DriftEntry["state"]]: Style } = {
 /** `Drift: 1 drifted, 2 unknown, 40 unchanged`. */
 function driftLine({ summary, complete }: Pick<DriftReport, "summary" | "complete">): string {
   const { drifted, absent, unknown, orphan, unchanged } = summary;
-  const text = counted([
+  const text = joinCounts([
     [drifted, "drifted"],
     [absent, "absent"],
     [unknown, "unknown"],

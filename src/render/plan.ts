@@ -2,7 +2,7 @@ import { compareText } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { NotUsed } from "../core/not-used.ts";
 import { type Change, glyphs, type Plan, type PlanSummary, reasonText, type Step } from "../core/plan.ts";
-import { counted } from "./count.ts";
+import { joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import { notUsedText } from "./not-used.ts";
 import { actionStyles, type Paint } from "./paint.ts";
@@ -42,13 +42,13 @@ export function planText(plan: Plan, view: PlanView): string {
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
 function planLine(summary: PlanSummary, complete: boolean, ignored: number): string {
   const { create, update, keep, ensure, block, orphan, drift } = summary;
-  const acting = counted([
+  const acting = joinCounts([
     [create, "to create"],
     [update, "to update"],
     [ensure, "to ensure"],
     [block, "blocked"],
   ]);
-  const rest = counted([
+  const rest = joinCounts([
     [drift, "drifted"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],
     [ignored, ignored === 1 ? "field ignored" : "fields ignored"],

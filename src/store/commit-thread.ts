@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Order, Verdict } from "./committer.ts";
+import type { CommitRequest, CommitResult } from "./committer.ts";
 import type { Statement } from "./statement.ts";
 import { StoreError, storeFault, whyUnusable } from "./store-error.ts";
 import { pack } from "./transfer.ts";
@@ -27,7 +27,7 @@ export class CommitThread {
   #worker: Worker | null = null;
   #draining: Promise<void> | null = null;
   #failure: StoreError | null = null;
-  #answered = Promise.withResolvers<readonly Verdict[]>();
+  #answered = Promise.withResolvers<readonly CommitResult[]>();
   #closed = false;
 
   constructor(path: string) {
@@ -83,7 +83,7 @@ export class CommitThread {
     }
   }
 
-  async #ask(changes: readonly (readonly Statement[])[]): Promise<readonly Verdict[]> {
+  async #ask(changes: readonly (readonly Statement[])[]): Promise<readonly CommitResult[]> {
     if (this.#failure !== null) throw this.#failure;
     this.#worker ??= this.#start();
     const worker = this.#worker;
@@ -98,7 +98,7 @@ export class CommitThread {
 
   #start(): Worker {
     const worker = new Worker(COMMITTER, { workerData: this.#path, env: {}, execArgv: [], resourceLimits: YOUNG });
-    worker.on("message", (verdicts: readonly Verdict[]) => this.#answered.resolve(verdicts));
+    worker.on("message", (verdicts: readonly CommitResult[]) => this.#answered.resolve(verdicts));
     worker.on("error", (cause) => this.#fail(cause));
     worker.on("exit", () => this.#fail(undefined));
     return worker;
@@ -113,11 +113,11 @@ export class CommitThread {
   }
 }
 
-function tell(worker: Worker, order: Order): void {
+function tell(worker: Worker, order: CommitRequest): void {
   worker.postMessage(order, order === "end" ? [] : [order.bytes.buffer]);
 }
 
-function errorFrom({ message, code, errcode }: NonNullable<Verdict>, path: string): Error {
+function errorFrom({ message, code, errcode }: NonNullable<CommitResult>, path: string): Error {
   const cause = Object.assign(new Error(message), code === null ? {} : { code }, errcode === null ? {} : { errcode });
   const fault = storeFault(cause);
   return fault === null ? cause : new StoreError(fault, `${path}: ${whyUnusable(cause)}`, { cause });

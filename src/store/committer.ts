@@ -5,10 +5,10 @@ import type { Statement } from "./statement.ts";
 import { type Transfer, unpack } from "./transfer.ts";
 
 /** What a commit thread is asked for: changes that share one commit, each of them whole or not at all; or its end. */
-export type Order = Transfer | "end";
+export type CommitRequest = Transfer | "end";
 
 /** Why a change is not there, in a form that crosses threads; null once it is durable. */
-export type Verdict = { readonly message: string; readonly code: unknown; readonly errcode: unknown } | null;
+export type CommitResult = { readonly message: string; readonly code: unknown; readonly errcode: unknown } | null;
 
 /** The connection of this thread, with the statements that it has run before. */
 type Connection = { readonly database: DatabaseSync; readonly run: (statement: Statement) => void };
@@ -22,7 +22,7 @@ const RELEASE = bare("RELEASE change");
 
 let connection: Connection | null = null;
 
-parentPort?.on("message", (order: Order) => {
+parentPort?.on("message", (order: CommitRequest) => {
   if (order !== "end") {
     parentPort?.postMessage(commit(unpack(order)));
     // The collector counts what little holds the bytes, and would leave them lying for long.
@@ -33,7 +33,7 @@ parentPort?.on("message", (order: Order) => {
   parentPort?.close();
 });
 
-function commit(changes: readonly (readonly Statement[])[]): readonly Verdict[] {
+function commit(changes: readonly (readonly Statement[])[]): readonly CommitResult[] {
   try {
     connection ??= connected(String(workerData));
     return together(connection, changes);
@@ -43,7 +43,7 @@ function commit(changes: readonly (readonly Statement[])[]): readonly Verdict[] 
   }
 }
 
-function together({ run }: Connection, changes: readonly (readonly Statement[])[]): readonly Verdict[] {
+function together({ run }: Connection, changes: readonly (readonly Statement[])[]): readonly CommitResult[] {
   run(BEGIN);
   const verdicts = changes.map((change) => apart(change, run));
   run(COMMIT);
@@ -51,7 +51,7 @@ function together({ run }: Connection, changes: readonly (readonly Statement[])[
 }
 
 // A broken change is taken back, and those beside it go on.
-function apart(change: readonly Statement[], run: Connection["run"]): Verdict {
+function apart(change: readonly Statement[], run: Connection["run"]): CommitResult {
   run(SAVEPOINT);
   const verdict = tried(change, run);
   if (verdict !== null) run(ROLLBACK_TO);
@@ -59,7 +59,7 @@ function apart(change: readonly Statement[], run: Connection["run"]): Verdict {
   return verdict;
 }
 
-function tried(change: readonly Statement[], run: Connection["run"]): Verdict {
+function tried(change: readonly Statement[], run: Connection["run"]): CommitResult {
   try {
     for (const statement of change) run(statement);
     return null;
@@ -82,7 +82,7 @@ function connected(path: string): Connection {
   return { database, run };
 }
 
-function verdictOn(error: unknown): NonNullable<Verdict> {
+function verdictOn(error: unknown): NonNullable<CommitResult> {
   const {
     message,
     code = null,

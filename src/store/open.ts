@@ -4,8 +4,8 @@ import { hasOwnDatabase } from "../files/database-files.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { connect } from "./connect.ts";
+import { hasFreeSpace } from "./free-space.ts";
 import { type Migrations, requireSchema, type SchemaCare } from "./migrate.ts";
-import { hasRoom } from "./room.ts";
 import { queries } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 import { StoreError, type StoreFault, storeFault, whyUnusable } from "./store-error.ts";
@@ -73,7 +73,7 @@ async function open<Tables>(
     unwritable: async () => {
       await sql`SELECT count(*) FROM sqlite_schema`.execute(read);
       if (!isInPlace()) return "inaccessible";
-      if (!(await hasRoom(path))) return "full";
+      if (!(await hasFreeSpace(path))) return "full";
       return changes.isFull ? tryWriting(changes) : null;
     },
     close,

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { keepBackup } from "./backup.ts";
-import { remainingSteps } from "./half-made.ts";
+import { remainingStatements } from "./interrupted-migration.ts";
 import { type Migrations, migrate, schemaState } from "./migrate.ts";
 import { queries } from "./sqlite.ts";
 import { storeFault } from "./store-error.ts";
@@ -39,7 +39,7 @@ async function upgradeInTransaction(
   const state = await schemaState(database, migrations);
   if (state.pending.length === 0) return null;
   const backup = state.applied.length === 0 ? null : await keepBackup(path, state.applied);
-  const remaining = await remainingSteps(connection, migrations, state);
+  const remaining = await remainingStatements(connection, migrations, state);
   await migrate(database, remaining ?? migrations);
   if (backup !== null) return `${path} was upgraded; a backup of what it was is in ${backup}`;
   return remaining === null ? null : `${path} was left half made by an interrupted start, and is complete now`;

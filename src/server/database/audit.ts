@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import { type OperationName, operation } from "../../contract/operations.ts";
-import { visibleText } from "../../log/visible.ts";
+import { escapeText } from "../../log/escape.ts";
 import { prepared } from "../../store/prepared.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
@@ -47,5 +47,5 @@ export async function recordEffect(
 const LONGEST = 1024;
 
 function oneLine(text: string): string {
-  return visibleText(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+  return escapeText(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 }

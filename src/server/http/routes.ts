@@ -4,8 +4,8 @@ import { isObject, type Json } from "../../contract/json.ts";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../../contract/operations.ts";
 import { nameCaller } from "../../http/access-log.ts";
 import { type ByteBudget, releaseAfter, type Share } from "../../http/byte-budget.ts";
+import { chunkStream } from "../../http/chunk-stream.ts";
 import { type HeldBody, holdBody } from "../../http/held-body.ts";
-import { inPieces } from "../../http/in-pieces.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
 import { badRequest, Refusal } from "../../http/refusal.ts";
 import { queryText } from "../../http/server.ts";
@@ -130,7 +130,7 @@ function sendInPieces(reply: FastifyReply, pieces: readonly string[], hold: (byt
   const chunks = pieces.map((piece) => Buffer.from(piece));
   const size = chunks.reduce((length, { byteLength }) => length + byteLength, 0);
   releaseAfter(reply, hold(size));
-  return reply.header("content-length", size).send(inPieces(chunks));
+  return reply.header("content-length", size).send(chunkStream(chunks));
 }
 
 function createAnswer(context: Context): AnswerRequest {

@@ -10,7 +10,7 @@ import {
   type PrimitiveValueListNode,
 } from "kysely";
 import type { Pool } from "pg";
-import type { Marks } from "./marks.ts";
+import type { Marks } from "./commit-marks.ts";
 import { explained, Session } from "./session.ts";
 
 /** How Kysely speaks to PostgreSQL through a pool of ours; transactions with marks can be asked after. */

@@ -4,8 +4,8 @@ import { type Migrations, migrate, requireSchema, type SchemaCare } from "../mig
 import type { Store } from "../store.ts";
 import { StoreError, type StoreFault, storeFault } from "../store-error.ts";
 import { withoutCredentials } from "./address.ts";
+import { forgetMarks, Marks, marksTable } from "./commit-marks.ts";
 import { postgresDialect } from "./dialect.ts";
-import { forgetMarks, Marks, marksTable } from "./marks.ts";
 import { openPool } from "./pool.ts";
 import { Writer, type WriterPatience } from "./writer.ts";
 

@@ -1,8 +1,8 @@
 import type { CompiledQuery, DatabaseConnection, IsolationLevel, QueryResult } from "kysely";
 import type { PoolClient } from "pg";
 import { StoreError } from "../store-error.ts";
+import { commitText, type Mark, type Marks } from "./commit-marks.ts";
 import { isAnswer, postgresFault } from "./fault.ts";
-import { commitText, type Mark, type Marks } from "./marks.ts";
 
 /** A commit whose answer was lost: only the database knows what became of it. */
 export class CommitInDoubt extends Error {

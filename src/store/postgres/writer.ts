@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { CompiledQuery, type Kysely, type Transaction } from "kysely";
 import { StoreError, storeFault } from "../store-error.ts";
+import { askText, type Mark } from "./commit-marks.ts";
 import { isCollision } from "./fault.ts";
-import { askText, type Mark } from "./marks.ts";
 import { ReadWriteLock } from "./rw-lock.ts";
 import { CommitInDoubt } from "./session.ts";
 

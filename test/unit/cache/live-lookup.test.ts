@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
-import type { Look } from "../../../src/engine/look.ts";
+import type { LivePlan } from "../../../src/engine/plan-live.ts";
 import { declare, prompt, service } from "../core/given.ts";
 import { extensions, passes } from "../engine/passes.ts";
 import { controlPlane } from "../engine/plane.ts";
@@ -20,7 +20,7 @@ const greeter = manifest(prompt());
 const team = manifest({ type: "team", name: "ml", members: ["a@x.io"] });
 const everything = [cluster, workspace, repo, api, greeter, team];
 
-const unread = ({ observation }: Look): readonly string[] =>
+const unread = ({ observation }: LivePlan): readonly string[] =>
   [...observation.live].filter(([, { state }]) => state === "unread").map(([identity]) => identity);
 
 /** A control plane with everything applied, and what looks at it with and without remembering. */

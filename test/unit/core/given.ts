@@ -6,7 +6,7 @@ import { type IgnoreRule, ruleFinder } from "../../../src/core/ignore.ts";
 import type { LiveRow } from "../../../src/core/kind.ts";
 import type { Live } from "../../../src/core/live.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
-import { makePlan, type PlanInput, type Planned } from "../../../src/core/planner.ts";
+import { makePlan, type PlanInput, type PlanWithDecisions } from "../../../src/core/planner.ts";
 import type { Recorded } from "../../../src/core/recorded.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 
@@ -111,12 +111,12 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
 }
 
 /** A plan over the manifests. */
-export function plan(manifests: readonly Manifest[], around: Around = {}): Planned {
+export function plan(manifests: readonly Manifest[], around: Around = {}): PlanWithDecisions {
   return makePlan(planInput(manifests, around));
 }
 
 /** The plan's only step, with its decision. */
-export function only({ plan: { steps }, decisions }: Planned) {
+export function only({ plan: { steps }, decisions }: PlanWithDecisions) {
   const [step] = steps;
   const decision = step && decisions.get(step.identity);
   if (step === undefined || decision === undefined || steps.length !== 1) throw new TypeError("not one step");

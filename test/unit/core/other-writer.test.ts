@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { LiveRow } from "../../../src/core/kind.ts";
-import { type Doubled, otherWriterWarnings, tellDouble } from "../../../src/core/other-writer.ts";
+import {
+  type ConcurrentVersions,
+  concurrentVersionError,
+  otherWriterWarnings,
+} from "../../../src/core/other-writer.ts";
 import { NOON, present, recorded, service } from "./given.ts";
 
 const at = (millisecondsBeforeNoon: number): string => new Date(NOON - millisecondsBeforeNoon).toISOString();
@@ -49,8 +53,8 @@ describe("F78 versions that were made beside ours", () => {
     madeAt: at(100),
     ...fields,
   });
-  const told = (doubled: Partial<Doubled>) =>
-    tellDouble({
+  const told = (doubled: Partial<ConcurrentVersions>) =>
+    concurrentVersionError({
       identity: "service/c1:ws1/api",
       ours: row(5),
       others: [row(4)],
@@ -61,7 +65,7 @@ describe("F78 versions that were made beside ours", () => {
       ...doubled,
     });
 
-  test.each<[string, Partial<Doubled>, string | null]>([
+  test.each<[string, Partial<ConcurrentVersions>, string | null]>([
     ["of the same content, while the request was under way, are a request that arrived twice", {}, "duplicate-version"],
     ["where keys are honoured are another writer's", { honoursKeys: true }, "other-writer"],
     ["of another content are another writer's", { isSame: () => false }, "other-writer"],

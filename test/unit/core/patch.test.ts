@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
 import type { Shape } from "../../../src/contract/shape.ts";
 import { differences } from "../../../src/core/diff.ts";
-import { equal, normalise } from "../../../src/core/normal.ts";
+import { equal, normalise } from "../../../src/core/normalise.ts";
 import { patchBetween } from "../../../src/core/patch.ts";
 import { MASK } from "../../../src/model/credential.ts";
 import { against, present, prompt, service, shapeOf } from "./given.ts";

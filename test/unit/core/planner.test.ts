@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
 import type { OperationName } from "../../../src/contract/operations.ts";
-import type { Rehearsal } from "../../../src/core/decide.ts";
+import type { DryRunReply } from "../../../src/core/decide.ts";
 import type { Live } from "../../../src/core/live.ts";
 import { makePlan } from "../../../src/core/planner.ts";
 import { withServerSide } from "../../../src/core/server-side.ts";
@@ -23,7 +23,7 @@ const without = (...names: OperationName[]) => ({
   has: (name: OperationName) => !names.includes(name),
   registers: null,
 });
-const refused = (message: string): Rehearsal => ({ state: "refused", message });
+const refused = (message: string): DryRunReply => ({ state: "refused", message });
 
 describe("what is absent", () => {
   test("is created, with no changes and no patch", () => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { differences } from "../../../src/core/diff.ts";
-import { scrub } from "../../../src/core/scrub.ts";
-import { isSecretKey, isSecretReference, redact } from "../../../src/core/sensitive.ts";
+import { redactMessage } from "../../../src/core/redact-message.ts";
+import { isSecretKey, isSecretReference, redactValue } from "../../../src/core/sensitive.ts";
 import { isCredential, MASK } from "../../../src/model/credential.ts";
 import { service, shapeOf } from "./given.ts";
 
@@ -61,7 +61,7 @@ describe("values", () => {
     expect(isSecretReference("secret://tenant:group:key")).toBe(true);
     expect(isSecretReference("acme-secret://tenant:group:key")).toBe(true);
     expect(isSecretReference("secret://tenant:group:key and more")).toBe(false);
-    expect(redact("secret://tenant:group:key", true)).toBe("secret://tenant:group:key");
+    expect(redactValue("secret://tenant:group:key", true)).toBe("secret://tenant:group:key");
   });
 
   test("are told quickly, however they are made", () => {
@@ -74,7 +74,7 @@ describe("values", () => {
       "eyJ".repeat(30_000),
       "eyJaaaaaaaa.".repeat(10_000),
     ])
-      redact(text);
+      redactValue(text);
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 });
@@ -89,7 +89,7 @@ describe("redacting", () => {
       ],
       u: "https://u:p@h/",
     };
-    expect(redact(value)).toEqual({
+    expect(redactValue(value)).toEqual({
       a: [
         { password: MASK, b: { Token: MASK } },
         { name: "DB_PASSWORD", value: MASK },
@@ -106,13 +106,16 @@ describe("redacting", () => {
       stringData: { url: text },
       data: { k: text },
     });
-    expect(redact(held("x"))).toEqual({
+    expect(redactValue(held("x"))).toEqual({
       kind: "Secret",
       metadata: { name: "db" },
       stringData: MASK,
       data: MASK,
     });
-    expect(redact({ kind: "ConfigMap", data: { k: "shown" } })).toEqual({ kind: "ConfigMap", data: { k: "shown" } });
+    expect(redactValue({ kind: "ConfigMap", data: { k: "shown" } })).toEqual({
+      kind: "ConfigMap",
+      data: { k: "shown" },
+    });
     const [before, after] = ["old", "new"].map((text) => service({ kustomize: { additions: [held(text)] } }));
     const found = differences(shapeOf("service"), before, after);
     expect(found.map(({ tokens, sensitive }) => [tokens.at(-1), sensitive])).toEqual([
@@ -124,7 +127,7 @@ describe("redacting", () => {
   test("leaves no leaf of a sensitive value", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        const shown = redact(value as never, true);
+        const shown = redactValue(value as never, true);
         expect(shown === MASK || shown === null || isSecretReference(shown)).toBe(true);
       }),
     );
@@ -136,7 +139,7 @@ describe("what somebody else said of a manifest", () => {
     env: { DB_PASSWORD: 'CANARY-"1"', PIN: "1234", SECRET_PIN: 12 },
     kustomize: { patch: { env: [{ name: "API_KEY", value: "CANARY-2" }] } },
   });
-  const said = (text: string) => scrub(text, shapeOf("service"), manifest);
+  const said = (text: string) => redactMessage(text, shapeOf("service"), manifest);
 
   test("loses the manifest's secrets, escaped ones too", () => {
     expect(said('value CANARY-"1" refused')).toBe(`value ${MASK} refused`);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../../src/client/connect.ts";
 import { Secret } from "../../../src/contract/secret.ts";
-import { type LeaseOptions, takeLease, takeLeaseInTurn } from "../../../src/engine/lease.ts";
+import { acquireLease, type LeaseOptions, waitForLease } from "../../../src/engine/lease.ts";
 import { addUser, startControlPlane } from "../../control-plane.ts";
 import { json, serve as serveAnswers } from "../client/server.ts";
 
@@ -35,7 +35,7 @@ async function opened(options: Parameters<typeof startControlPlane>[0] = {}) {
   });
   /** A lease that is there, let go of after the test. */
   const held = async (more: Partial<LeaseOptions> = {}) => {
-    const taken = await takeLease(asked(more));
+    const taken = await acquireLease(asked(more));
     if (taken.state !== "held") throw new Error(`it is ${taken.state}`);
     onTestFinished(() => taken.lease[Symbol.asyncDispose]());
     return taken.lease;
@@ -74,32 +74,32 @@ test("whoever lives is not waited for, and the refusal names it; its release fre
   const lease = await held();
   const told: string[] = [];
   const other = asked({ holder: "two" });
-  const refused = takeLeaseInTurn(other, { onWait: (message) => void told.push(message), stopping: never.signal });
+  const refused = waitForLease(other, { onWait: (message) => void told.push(message), stopping: never.signal });
   await expect(refused).rejects.toMatchObject({
     code: "locked",
     message: expect.stringMatching(/^one has this lease until /),
   });
   expect(told).toEqual([expect.stringMatching(/^one has this lease until /)]);
   // The same name is the same holder.
-  expect(await takeLease(asked())).toMatchObject({ state: "held" });
+  expect(await acquireLease(asked())).toMatchObject({ state: "held" });
   await lease[Symbol.asyncDispose]();
 });
 
 test("S50 a lease that the control plane does not grant for so long is no reason to write without one", async () => {
   const { asked } = await opened({ maxLeaseSeconds: 30 });
-  await expect(takeLease(asked({ requestTimeoutMs: 29_000 }))).rejects.toMatchObject({
+  await expect(acquireLease(asked({ requestTimeoutMs: 29_000 }))).rejects.toMatchObject({
     code: "invalid",
     message: "the control plane refuses a lease of 44 s on main: /ttlSeconds: must be from 1 to 30",
     hint: expect.stringContaining("lower --request-timeout"),
   });
-  await expect(takeLease(asked({ scope: "a b" }))).rejects.toMatchObject({ code: "invalid" });
-  expect(await takeLease(asked({ requestTimeoutMs: 10_000 }))).toMatchObject({ state: "held" });
+  await expect(acquireLease(asked({ scope: "a b" }))).rejects.toMatchObject({ code: "invalid" });
+  expect(await acquireLease(asked({ requestTimeoutMs: 10_000 }))).toMatchObject({ state: "held" });
 });
 
 test("a server that answers anything to anything has no leases", async () => {
   const { asked, writerOf } = await opened();
   const anything = await serveAnswers((response) => json(response, { data: {} }));
-  expect(await takeLease(asked({ writer: writerOf(new Secret("token"), anything.url) }))).toEqual({
+  expect(await acquireLease(asked({ writer: writerOf(new Secret("token"), anything.url) }))).toEqual({
     state: "none",
     why: "the reply tells of no fencing number",
   });
@@ -107,14 +107,14 @@ test("a server that answers anything to anything has no leases", async () => {
 
 test("where there are no leases, or none for this caller, it says so and stands in nobody's way", async () => {
   const documented = await opened({ documentedOnly: true });
-  expect(await takeLease(documented.asked())).toEqual({
+  expect(await acquireLease(documented.asked())).toEqual({
     state: "none",
     why: "this control plane has no leases (E10)",
   });
   const full = await opened();
   await addUser(full.plane, "dev@example.com");
   const dev = full.writerOf(new Secret("token-of-dev-at-example.com"));
-  expect(await takeLease(full.asked({ writer: dev }))).toEqual({
+  expect(await acquireLease(full.asked({ writer: dev }))).toEqual({
     state: "none",
     why: "you may not write in this scope",
   });
@@ -133,7 +133,7 @@ test.each([
   const gateway = await serveAnswers((response) =>
     response.writeHead(status, { "content-type": "text/html", ...headers }).end(page),
   );
-  const taking = takeLease(asked({ writer: writerOf(new Secret("token"), gateway.url) }));
+  const taking = acquireLease(asked({ writer: writerOf(new Secret("token"), gateway.url) }));
   await expect(taking).rejects.toMatchObject({
     code: status === 401 ? "unauthorized" : "error",
     message: expect.stringMatching(/^nothing was written: the lease on main could not be taken: .*answered \d+/),

@@ -7,7 +7,7 @@ import { resolveGraph } from "../../../src/core/graph.ts";
 import type { IgnoreRule } from "../../../src/core/ignore.ts";
 import type { Identity, Manifest } from "../../../src/core/manifest.ts";
 import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
-import { type Looking, look } from "../../../src/engine/look.ts";
+import { type PlanContext, planAgainstLive } from "../../../src/engine/plan-live.ts";
 import { openSession } from "../../../src/engine/session.ts";
 import type { SinkType } from "../../../src/engine/sink.ts";
 import { defaultSink } from "../../../src/engine/sinks/index.ts";
@@ -107,7 +107,7 @@ export async function passes(url: string) {
     session,
     plan: async (manifests: readonly Manifest[], options: PassOptions = {}) => {
       await using one = await session(options);
-      const looking: Looking = {
+      const looking: PlanContext = {
         ...one,
         ...common(options),
         recorded: await one.recorded(),
@@ -116,13 +116,13 @@ export async function passes(url: string) {
         ignore: options.ignore ?? [],
         hasSink: one.sink !== null,
       };
-      return await look(selected(manifests, options), looking);
+      return await planAgainstLive(selected(manifests, options), looking);
     },
     apply: async (manifests: readonly Manifest[], options: PassOptions = {}) => {
       await using one = await session(options);
       const recovered = await recoverPending(one, followOptions(options));
       const recorded = await one.recorded();
-      const looking: Looking = {
+      const looking: PlanContext = {
         ...one,
         ...common(options),
         recorded,
@@ -130,7 +130,7 @@ export async function passes(url: string) {
         ignore: [],
         hasSink: one.sink !== null,
       };
-      const looked = await look(selected(manifests, options), looking);
+      const looked = await planAgainstLive(selected(manifests, options), looking);
       const applied = await follow(looked, one, {
         ...followOptions(options),
         recovered,

@@ -6,8 +6,8 @@ import type { WriteOperation } from "../../../src/contract/operations.ts";
 import type { Live } from "../../../src/core/live.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import type { Outcome } from "../../../src/core/report.ts";
-import { judge } from "../../../src/engine/judge.ts";
 import { tokenIn } from "../../../src/engine/token.ts";
+import { verifyWrite } from "../../../src/engine/verify-write.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import type { Intent } from "../../../src/state/ledger.ts";
 import { declare, present, prompt, service, shapeOf } from "../core/given.ts";
@@ -48,7 +48,7 @@ describe("judging a write from live", () => {
     const manifest = declare(written);
     const kind = kindOf(manifest.kind);
     if (kind === undefined) throw new TypeError("no kind");
-    return judge(kind, shapeOf(manifest.kind), intentFor(manifest, operation, fields), live).effect;
+    return verifyWrite(kind, shapeOf(manifest.kind), intentFor(manifest, operation, fields), live).effect;
   };
   const team = { type: "team", name: "ml", members: ["a@x.io", "b@x.io"] };
 

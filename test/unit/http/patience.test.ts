@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { createHttpServer, listen, type Patience } from "../../../src/http/server.ts";
+import { createHttpServer, listen, type ServerTimeouts } from "../../../src/http/server.ts";
 import { createLog } from "../../../src/log/log.ts";
 
-const quick: Patience = { headers: 150, request: 300, silence: 900, idle: 150 };
+const quick: ServerTimeouts = { headers: 150, request: 300, silence: 900, idle: 150 };
 
 /** A server whose patience soon ends. */
 async function started(): Promise<{

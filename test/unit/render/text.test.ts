@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sightText } from "../../../src/commands/snapshot.ts";
+import { snapshotText } from "../../../src/commands/snapshot.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { splitIdentity } from "../../../src/core/manifest.ts";
 import { type Plan, type Step, summarise } from "../../../src/core/plan.ts";
@@ -358,7 +358,7 @@ function renderedWith(text: string, paint: Paint = plain) {
     diagnosticsText([told, { ...told, file: null }], { paint, excerptOf: () => ({ line: text, column: 1 }) }),
     unmanagedText([text], paint),
     tokensText(Array.from({ length: 12 }, () => ({ identity: text, location: `${text}/${text}` }))),
-    sightText({ snapshot, unseen: [text] }),
+    snapshotText({ snapshot, unseen: [text] }),
     printableLines(`${text}\n${text}`),
   ];
   return { texts, reports: [plan, drift, reportOf([failed]), { diagnostics: [told], [text]: [text] }] };

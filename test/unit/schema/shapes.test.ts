@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { shapes } from "../../../src/contract/generated/shapes.ts";
 import { isObject, type Json, type JsonObject } from "../../../src/contract/json.ts";
 import { fillDefaults, type Shape } from "../../../src/contract/shape.ts";
-import { equal, normalise } from "../../../src/core/normal.ts";
+import { equal, normalise } from "../../../src/core/normalise.ts";
 import { documentTypes } from "../../../src/schema/known.ts";
 import { validateManifest } from "../../../src/schema/validate.ts";
 import { least, manifest } from "./valid.ts";

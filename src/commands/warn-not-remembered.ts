@@ -1,0 +1,16 @@
+import { printable } from "../render/escape.ts";
+import type { OnForgotten } from "../state/state.ts";
+import type { Terminal } from "./terminal.ts";
+
+const told = new WeakMap<Terminal, Set<string>>();
+
+/** Says what a command cannot remember for the next one; once each, however many passes it makes. */
+export function warnNotRemembered(terminal: Terminal): OnForgotten {
+  const before = told.get(terminal) ?? new Set();
+  told.set(terminal, before);
+  return (what, why) => {
+    const line = `warning: ${what} is not remembered for the next run: ${printable(why)}\n`;
+    if (!before.has(line)) terminal.stderr.write(line);
+    before.add(line);
+  };
+}

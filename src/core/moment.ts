@@ -1,4 +1,0 @@
-/** A moment as people are told it, in UTC and to the second. */
-export function moment(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace(/\.\d+Z$/, "Z");
-}

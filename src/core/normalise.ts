@@ -1,0 +1,152 @@
+import { canonical, isObject, type Json, type JsonObject, own } from "../contract/json.ts";
+import { fillDefaults, type Shape } from "../contract/shape.ts";
+import { compareText } from "./diagnostic.ts";
+
+type List = Extract<Shape, { is: "list" }>;
+
+const FREE: Shape = { is: "free" };
+
+/** The shape of a field; what a schema does not describe belongs to the user and is compared exactly. */
+export function fieldShape(shape: Shape, name: string): Shape {
+  return (shape.is === "object" && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined) ?? FREE;
+}
+
+/**
+ * The form in which manifests are compared: without what means nothing (null, empty lists and objects, key order, the
+ * order of keyed lists and their twins, number-or-string of values compared as text). The inside of a free field means
+ * what its owner says, `null` included, and stays. Undefined when nothing is left.
+ */
+export function normalise(shape: Shape, value: Json | undefined): Json | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (Array.isArray(value)) return normaliseList(shape, value);
+  if (!isObject(value)) return value;
+  return shape.is === "free" ? normaliseFree(shape, value) : normaliseObject(shape, value);
+}
+
+function normaliseObject(shape: Shape, value: JsonObject): JsonObject | undefined {
+  return mapFields(value, (field, key) => normalise(fieldShape(shape, key), field));
+}
+
+function normaliseFree({ asText }: Extract<Shape, { is: "free" }>, value: JsonObject): JsonObject | undefined {
+  return mapFields(value, (field) => {
+    if (!asText) return field;
+    if (field === null) return undefined;
+    return typeof field === "object" ? field : String(field);
+  });
+}
+
+// Most manifests are in normal form already, and are then returned as they are: a plan normalises every one of them.
+function mapFields(value: JsonObject, map: (field: Json, key: string) => Json | undefined): JsonObject | undefined {
+  let isChanged = false;
+  const fields: [string, Json][] = [];
+  for (const key of Object.keys(value)) {
+    const field = own(value, key) ?? null;
+    const mapped = map(field, key);
+    isChanged ||= mapped !== field;
+    if (mapped !== undefined) fields.push([key, mapped]);
+  }
+  if (fields.length === 0) return undefined;
+  return isChanged ? Object.fromEntries(fields) : value;
+}
+
+function normaliseList(shape: Shape, value: readonly Json[]): readonly Json[] | undefined {
+  if (value.length === 0) return undefined;
+  if (shape.is !== "list") return value;
+  const items = value.map((item) => normalise(shape.items, item)).filter((item) => item !== undefined);
+  if (items.length === 0) return undefined;
+  return shape.key === undefined || items.length < 2 ? items : sortItems(shape, items);
+}
+
+function sortItems(shape: List, items: readonly Json[]): readonly Json[] {
+  return items
+    .map((item, index) => ({ item, token: itemToken(shape, item, index) }))
+    .toSorted((a, b) => compareText(a.token, b.token) || compareText(canonical(a.item), canonical(b.item)))
+    .map(({ item }) => item)
+    .filter((item, index, sorted) => index === 0 || !equal(item, sorted[index - 1]));
+}
+
+/**
+ * The name of an item: in a keyed list its key fields, with their defaults where it leaves them out, or the whole item
+ * where the list is a set; elsewhere its place.
+ */
+export function itemToken({ key, items }: List, item: Json, index: number): string {
+  if (key === undefined) return String(index);
+  if (!isObject(item)) return word(item);
+  const names = key.length === 0 ? Object.keys(item) : key;
+  return names.map((name) => word(own(item, name) ?? fieldShape(items, name).default ?? "")).join(":");
+}
+
+function word(value: Json): string {
+  return typeof value === "object" ? canonical(value) : String(value);
+}
+
+/** The children of a container by token: object fields, keyed items, or indexed items; null for a leaf. */
+export function children(
+  shape: Shape,
+  value: Json | undefined,
+): ReadonlyMap<string, { shape: Shape; value: Json }> | null {
+  if (Array.isArray(value)) return shape.is === "list" ? listChildren(shape, value) : null;
+  if (!isObject(value)) return null;
+  return new Map(
+    Object.entries(value).map(([name, field]) => [name, { shape: fieldShape(shape, name), value: field }]),
+  );
+}
+
+function listChildren(shape: List, value: readonly Json[]): ReadonlyMap<string, { shape: Shape; value: Json }> {
+  const found = new Map<string, { shape: Shape; value: Json }>();
+  for (const [index, item] of value.entries()) {
+    const token = itemToken(shape, item, index);
+    // Twins in a keyed list stay apart: the second is told by its place.
+    found.set(found.has(token) ? `${token}#${index}` : token, { shape: shape.items, value: item });
+  }
+  return found;
+}
+
+/** Whether two normalised values are the same. */
+export function equal(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item: Json, index) => equal(item, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
+}
+
+/** The normalised manifest with the schema's defaults, as far as they are known without asking the control plane. */
+export function withDefaults(shape: Shape, value: Json | undefined): Json | undefined {
+  return value === undefined || shape.is === "free" ? value : normalise(shape, fillDefaults(shape, value));
+}
+
+/**
+ * What a manifest becomes on the control plane, as far as its receipt tells: where desired is what we wrote last time,
+ * the server's echo of it; elsewhere desired itself with the schema's defaults. All values normalised.
+ */
+export function expectedLive(
+  shape: Shape,
+  desired: Json | undefined,
+  receipt: { readonly written: Json | undefined; readonly echo: Json | undefined } | null,
+): Json | undefined {
+  if (receipt === null) return withDefaults(shape, desired);
+  const { written, echo } = receipt;
+  if (equal(desired, written)) return echo;
+  if (!isObject(desired) || !isObject(written) || !isObject(echo)) return withDefaults(shape, desired ?? shape.default);
+  const names = new Set([...Object.keys(desired), ...Object.keys(written), ...Object.keys(echo)]);
+  const fields = [...names].toSorted(compareText).flatMap((name): [string, Json][] => {
+    const settled = expectedLive(fieldShape(shape, name), own(desired, name), {
+      written: own(written, name),
+      echo: own(echo, name),
+    });
+    return settled === undefined ? [] : [[name, settled]];
+  });
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+/** Follows a path of tokens into a normalised value. */
+export function valueAt(shape: Shape, value: Json | undefined, tokens: readonly string[]): Json | undefined {
+  const [token, ...rest] = tokens;
+  if (token === undefined) return value;
+  const child = children(shape, value)?.get(token);
+  return child === undefined ? undefined : valueAt(child.shape, child.value, rest);
+}

@@ -1,0 +1,27 @@
+import type { Json, JsonObject } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
+import { MASK } from "../model/credential.ts";
+import { redactManifest } from "./redact-manifest.ts";
+
+// Shorter ones stand in half the words of any sentence, and hide nothing.
+const SHORTEST = 4;
+
+/** What somebody else said of a manifest, without the manifest's own secrets: servers like to quote what they refuse. */
+export function redactMessage(said: string, shape: Shape, manifest: JsonObject): string {
+  const secrets = new Set<string>();
+  redactManifest(shape, manifest, {
+    mask: (hidden) => {
+      for (const secret of texts(hidden)) secrets.add(secret).add(JSON.stringify(secret).slice(1, -1));
+      return MASK;
+    },
+  });
+  return [...secrets]
+    .filter(({ length }) => length >= SHORTEST)
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((shown, secret) => shown.replaceAll(secret, MASK), said);
+}
+
+function texts(value: Json): readonly string[] {
+  if (value === null) return [];
+  return typeof value === "object" ? Object.values(value).flatMap(texts) : [String(value)];
+}

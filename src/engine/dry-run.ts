@@ -1,0 +1,142 @@
+import PQueue from "p-queue";
+import { ClientError } from "../client/failure.ts";
+import type { Reader } from "../client/reader.ts";
+import type { Deployment } from "../contract/resources.ts";
+import type { Shape } from "../contract/shape.ts";
+import type { DryRunReply } from "../core/decide.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { type Kind, readRow, type Writing } from "../core/kind.ts";
+import type { Manifest } from "../core/manifest.ts";
+import type { DryRunProof } from "../state/server-facts.ts";
+import type { KnownServer } from "./known-server.ts";
+import { hasContentOf } from "./verify-write.ts";
+
+/** A rehearsal with the reply itself, from which ids are read. */
+export type DryRunResult =
+  | (Extract<DryRunReply, { state: "answered" }> & { readonly reply: unknown })
+  | Exclude<DryRunReply, { state: "answered" }>
+  | { readonly state: "impossible" };
+
+/** Asks what a write would do, by `dryRun`. */
+export type DryRun = (kind: Kind, manifest: Manifest, options: { signal: AbortSignal }) => Promise<DryRunResult>;
+
+/** What rehearsing needs of its surroundings. */
+export type DryRunContext = {
+  readonly reader: Reader;
+  readonly memory: KnownServer;
+  /** Makes durable what was learned of the server. */
+  readonly remember: () => Promise<void>;
+  readonly concurrency: number;
+  readonly shapeOf: (type: string) => Shape;
+};
+
+type Asked = {
+  readonly kind: Kind;
+  readonly shape: Shape;
+  readonly manifest: Manifest;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Rehearsals against one server. Until a dryRun has been shown to change nothing they go one at a time; a server that
+ * ignores `dryRun` is never asked again.
+ */
+export function createDryRun({ reader, memory, remember, concurrency, shapeOf }: DryRunContext): DryRun {
+  const queue = new PQueue({ concurrency: memory.dryRun === "proven" ? concurrency : 1 });
+  return (kind, manifest, { signal }) =>
+    queue.add(
+      async () => {
+        refuseIgnored(memory);
+        const asked: Asked = { kind, manifest, shape: shapeOf(manifest.kind), signal };
+        const rehearsed = await rehearseOne(reader, memory, asked);
+        if (memory.dryRun === "unproven") {
+          await prove(reader, memory, rehearsed, asked);
+          await remember();
+          refuseIgnored(memory);
+        }
+        if (memory.dryRun === "proven") queue.concurrency = concurrency;
+        return rehearsed;
+      },
+      { signal },
+    );
+}
+
+function refuseIgnored({ dryRun }: KnownServer): void {
+  if (dryRun !== "ignored") return;
+  throw new HoldfastError("error", "this control plane ignores dryRun: a rehearsal there deploys for real", {
+    hint: "plan and drift cannot be trusted against it; no further dryRun is sent",
+  });
+}
+
+async function rehearseOne(
+  reader: Reader,
+  memory: KnownServer,
+  { kind, manifest: { value }, signal }: Asked,
+): Promise<DryRunResult> {
+  const writing = kind.write.find(({ operation, rehearsal }) => rehearsal !== undefined && memory.has(operation));
+  if (writing?.rehearsal === undefined) return { state: "impossible" };
+  try {
+    const proven = memory.dryRun === "proven";
+    const reply = await reader.rehearse(writing.rehearsal, { manifest: value }, { signal, proven });
+    return { state: "answered", row: rowOf(writing, reply), reply };
+  } catch (error) {
+    // A documented operation that seems to be missing was not reached.
+    if (error instanceof ClientError && error.reason === "route-missing" && memory.has(writing.operation)) throw error;
+    return judge(error);
+  }
+}
+
+// A rehearsal may answer a thinner resource than a write does; without a manifest it tells ids alone.
+function rowOf(writing: Writing, reply: unknown): ReturnType<typeof readRow> {
+  try {
+    return readRow(writing, reply);
+  } catch {
+    return null;
+  }
+}
+
+function judge(error: unknown): DryRunResult {
+  if (!(error instanceof ClientError)) throw error;
+  switch (error.reason) {
+    case "route-missing":
+      return { state: "impossible" };
+    case "forbidden":
+      return { state: "forbidden" };
+    case "refused":
+    case "not-found":
+    case "conflict":
+      return { state: "refused", message: error.message };
+    default:
+      throw error;
+  }
+}
+
+// A reply without an application id made nothing; with one, the application must not show what was rehearsed.
+async function prove(reader: Reader, memory: KnownServer, rehearsed: DryRunResult, asked: Asked): Promise<void> {
+  if (rehearsed.state !== "answered" || !isDeployment(rehearsed.reply)) return;
+  const { applicationId } = rehearsed.reply;
+  if (!applicationId) {
+    memory.dryRun = "proven";
+    return;
+  }
+  const { signal } = asked;
+  const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
+  memory.dryRun = proofFrom(rehearsed.reply, rows[0], asked);
+}
+
+// A deployment made for real has an id. Where the rehearsal tells none, the version it says it would become tells, unless
+// somebody else made that one meanwhile.
+function proofFrom(
+  { id, version }: Deployment,
+  newest: Deployment | undefined,
+  { kind, shape, manifest }: Asked,
+): DryRunProof {
+  if (newest === undefined) return "proven";
+  if (id) return newest.id === id ? "ignored" : "proven";
+  if (newest.version < version) return "proven";
+  return hasContentOf(kind, shape, manifest.value, newest.manifest) ? "ignored" : "unproven";
+}
+
+function isDeployment(reply: unknown): reply is Deployment {
+  return typeof reply === "object" && reply !== null && "version" in reply && typeof reply.version === "number";
+}

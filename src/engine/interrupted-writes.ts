@@ -1,0 +1,60 @@
+import type { Identity, Manifest } from "../core/manifest.ts";
+import { equal } from "../core/normalise.ts";
+import type { Plan, Step } from "../core/plan.ts";
+import type { Outcome } from "../core/report.ts";
+import type { Recovered } from "./recover.ts";
+
+/** What a pass wants of the resources that an earlier run was interrupted at. */
+export type CurrentPass = {
+  readonly plan: Plan;
+  readonly manifests: ReadonlyMap<Identity, Manifest>;
+  /** Every identity that the whole source declares. */
+  readonly declared: ReadonlySet<Identity>;
+  /** Intents whose request this pass sends again: their steps tell how that went. */
+  readonly resumed: ReadonlySet<string>;
+};
+
+/** Whether the intent of a write that was found is over: nothing of it will be sent or looked for any more. */
+export function isFinished(
+  { intent, found, isOpen }: Recovered,
+  { manifests, declared, resumed }: CurrentPass,
+): boolean {
+  if (isOpen || resumed.has(intent.id)) return false;
+  if (found === "made") return true;
+  const manifest = manifests.get(intent.identity);
+  // Not selected: the run that selects it decides.
+  if (manifest === undefined) return !declared.has(intent.identity);
+  // Wanted still, and held back in this run: its key may yet bring the reply.
+  return found === "not-made" || !equal(intent.written, manifest.value);
+}
+
+/** What is reported of the writes of an earlier run: not those that this pass tells of as its own steps. */
+export function interruptedOutcomes(recovered: readonly Recovered[], wanted: CurrentPass): readonly Outcome[] {
+  const steps = new Map(wanted.plan.steps.map((step) => [step.identity, step]));
+  return recovered
+    .filter((one) => isTold(one, steps.get(one.intent.identity), wanted))
+    .map(({ intent, found, error }): Outcome => {
+      const { identity, kind, creates } = intent;
+      const file = wanted.manifests.get(identity)?.file ?? null;
+      const made = creates ? "created" : "updated";
+      const result =
+        error === null ? ({ made, "not-made": "skipped", unknown: "unknown" } as const)[found] : resultOf(error.code);
+      return { identity, kind, result, file, rollout: null, error, attempts: 0, interrupted: found };
+    });
+}
+
+function resultOf(code: string): Outcome["result"] {
+  return code === "token-lost" || code === "token-undelivered" ? "failed" : "unknown";
+}
+
+function isTold(
+  { intent, found, error }: Recovered,
+  step: Step | undefined,
+  { declared, resumed }: CurrentPass,
+): boolean {
+  if (resumed.has(intent.id)) return false;
+  if (error !== null) return true;
+  // What is live as it is wanted is told by its own step.
+  if (found === "made") return step?.action !== "keep";
+  return step !== undefined || !declared.has(intent.identity);
+}

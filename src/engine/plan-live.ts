@@ -1,0 +1,251 @@
+import type { LiveCache } from "../cache/in-sync.ts";
+import { lookUpLive } from "../cache/live-lookup.ts";
+import { liveToKeep } from "../cache/live-to-keep.ts";
+import type { Reader } from "../client/reader.ts";
+import type { RouteProbe } from "../client/route-probe.ts";
+import type { JsonObject } from "../contract/json.ts";
+import type { OperationName } from "../contract/operations.ts";
+import type { Shape } from "../contract/shape.ts";
+import type { DryRunReply } from "../core/decide.ts";
+import { compareText, type Diagnostic } from "../core/diagnostic.ts";
+import type { DriftInput } from "../core/drift.ts";
+import { HoldfastError } from "../core/errors.ts";
+import { liveGuard, type ShrinkLimits } from "../core/guard.ts";
+import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
+import { isSettled } from "../core/live.ts";
+import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
+import { type NotUsed, notUsed } from "../core/not-used.ts";
+import { makePlan, type PlanInput, type PlanWithDecisions, type WavedManifest } from "../core/planner.ts";
+import type { RecordedHead } from "../core/recorded.ts";
+import { pacer } from "../source/pace.ts";
+import type { Ledger } from "../state/ledger.ts";
+import { createDryRun as makeRehearse } from "./dry-run.ts";
+import type { KnownServer } from "./known-server.ts";
+import { type LiveQuery, type Observation, type ObserveContext, observe } from "./observe.ts";
+import { preflight } from "./preflight.ts";
+
+/** What is wanted, as the source declares it. */
+export type Desired = {
+  readonly revision: string | null;
+  /** The selected manifests with all that they refer to, each after that. */
+  readonly manifests: readonly Manifest[];
+  /** Depth of each manifest in the reference graph, from 0. */
+  readonly waves: ReadonlyMap<Identity, number>;
+  /** Every identity that the whole source declares. */
+  readonly declared: ReadonlySet<Identity>;
+  readonly invalid: ReadonlySet<Identity>;
+  /** Whether `manifests` is the whole source: only then do orphans show. */
+  readonly isWhole: boolean;
+  readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** What looking needs of its surroundings. */
+export type PlanContext = {
+  /** Name of the server in reports. */
+  readonly server: string;
+  readonly reader: Reader;
+  readonly probeRoute: RouteProbe;
+  readonly memory: KnownServer;
+  /** Makes durable what was learned of the server. */
+  readonly remember: () => Promise<void>;
+  readonly ledger: Pick<Ledger, "recorded" | "digest">;
+  /** The outside of every receipt. */
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+  /** Keeps for the next look what need not be read again; null where everything has to be. */
+  readonly cache: LiveCache | null;
+  /** Whether what is live and equal is to be recorded. */
+  readonly records: boolean;
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly shapeOf: (type: string) => Shape;
+  readonly ignore: readonly IgnoreRule[];
+  readonly hasSink: boolean;
+  /** How much of what is recorded may be gone from live at once; anything may where it is left out. */
+  readonly liveLimits?: ShrinkLimits;
+  readonly concurrency: number;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+};
+
+/** A plan, and the live it rests on. */
+export type LivePlan = PlanWithDecisions & {
+  readonly observation: Observation;
+  readonly desired: Desired;
+  /** The manifests in order. */
+  readonly placed: readonly WavedManifest[];
+  /** The ignore rules in force. */
+  readonly rulesFor: RuleFinder;
+  /** Every receipt, opened where something was decided by it. */
+  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+  /** What the control plane lacks of what the kinds here could be read and written with. */
+  readonly notUsed: readonly NotUsed[];
+};
+
+/** Looks at live and plans: nothing here can change a control plane. */
+export async function planAgainstLive(desired: Desired, on: PlanContext): Promise<LivePlan> {
+  const rehearse = makeRehearse(on);
+  const placed = desired.manifests.map((manifest) => ({ manifest, wave: desired.waves.get(manifest.identity) ?? 0 }));
+  const known = on.cache?.load() ?? null;
+  const lookup = known && lookUpLive(known, { ...on, manifests: desired.manifests });
+  const observing: ObserveContext = { ...on, rehearse, lookup };
+  const asked = askedOf(desired, placed, on);
+  const observation = await observe(asked, observing);
+  guardLive(observation, desired, on);
+  const recorded = await openWhereRead(observation, on);
+  const rulesFor = await findRules(placed, observation, on);
+  const unclear: Diagnostic[] = [];
+  const missing = () => on.memory.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
+  const input = (rehearsals: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
+    ...on,
+    ...desired,
+    desired: placed,
+    live: observation.live,
+    recorded,
+    rehearsals,
+    rulesFor,
+    base: desired.base,
+    facts: on.memory,
+    now: on.now(),
+    complete: observation.complete && unclear.length === 0,
+    diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
+    withOrphans: desired.isWhole,
+  });
+  const first = makePlan(input(observation.rehearsals));
+  const missingFirst = missing().length;
+  const rehearsed = await preflight(first, placed, observation.rehearsals, rehearse, { ...on, unclear });
+  // A probe may have shown that a write the plan counts on does not exist.
+  const isFinal = rehearsed.size + unclear.length === 0 && missing().length === missingFirst;
+  const planned = isFinal ? first : makePlan(input(new Map([...observation.rehearsals, ...rehearsed])));
+  const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
+  await on.remember();
+  if (known !== null && lookup !== null) {
+    const next = liveToKeep(known, lookup, looked);
+    if (next !== null) on.cache?.save(next);
+  }
+  return looked;
+}
+
+// Found ahead: planning gives the event loop no turn, and the rules are the repository's.
+async function findRules(
+  placed: readonly WavedManifest[],
+  { live }: Observation,
+  on: PlanContext,
+): Promise<RuleFinder> {
+  const rulesFor = ruleFinder(on.ignore, new Date(on.now()).toISOString().slice(0, 10));
+  if (on.ignore.length === 0) return rulesFor;
+  const pause = pacer(on.signal);
+  for (const { manifest } of placed) {
+    if (!isSettled(live.get(manifest.identity))) rulesFor(manifest.identity);
+    const turn = pause();
+    if (turn !== undefined) await turn;
+  }
+  return rulesFor;
+}
+
+// A control plane that shows little of what is recorded was emptied, restored, or is not the one that was meant.
+function guardLive({ live }: Observation, { declared }: Desired, { recorded, memory, liveLimits }: PlanContext): void {
+  if (liveLimits === undefined || !live.values().some(({ state }) => state === "absent")) return;
+  const counted = recorded.keys().filter((identity) => declared.has(identity) || !memory.released.has(identity));
+  const emptied = liveGuard(counted, live, liveLimits);
+  if (emptied === null) return;
+  throw new HoldfastError("refused", emptied, {
+    hint: "nothing is written until it is whole again; if it was emptied or restored on purpose, run with --allow-shrink",
+  });
+}
+
+function operationsOf({ list, write }: Kind): readonly OperationName[] {
+  const writes = write.map(({ operation: name }) => name);
+  return list === undefined ? writes : [list.operation, ...writes];
+}
+
+// What need not be read again is decided already, whatever its receipt holds.
+async function openWhereRead(
+  { live }: Observation,
+  { recorded, ledger }: PlanContext,
+): Promise<ReadonlyMap<Identity, RecordedHead>> {
+  const read = recorded
+    .keys()
+    .filter((identity) => !isSettled(live.get(identity)))
+    .toArray();
+  if (read.length === 0) return recorded;
+  const opened = await ledger.recorded(read);
+  return new Map(recorded.entries().map(([identity, head]) => [identity, { ...head, ...opened.get(identity) }]));
+}
+
+/** Everything whose live a plan asks for: the declared, what they refer to elsewhere, and what was recorded. */
+function askedOf(
+  desired: Desired,
+  placed: readonly WavedManifest[],
+  { kindOf, recorded }: PlanContext,
+): readonly LiveQuery[] {
+  const asked = new Map<Kind, { declared: WavedManifest[]; others: Identity[] }>();
+  const groupOf = (type: string) => {
+    const kind = kindOf(type);
+    if (kind === undefined) return null;
+    const known = asked.get(kind);
+    if (known !== undefined) return known;
+    const group = { declared: [], others: [] };
+    asked.set(kind, group);
+    return group;
+  };
+  for (const one of placed) groupOf(one.manifest.kind)?.declared.push(one);
+  for (const identity of othersOf(desired, recorded)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
+  const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
+  const isRecorded = (identity: Identity): boolean => recorded.has(identity);
+  return [...asked].map(([kind, group]) => ({ kind, ...group, isRecorded, idOf }));
+}
+
+/** What is not declared here, but referred to or recorded. */
+function othersOf(
+  { manifests, waves, isWhole }: Desired,
+  recorded: ReadonlyMap<Identity, RecordedHead>,
+): readonly Identity[] {
+  // Each manifest has its wave: where there are as many, they are theirs.
+  const isAlone = waves.size === manifests.length;
+  const known = isAlone ? waves : new Set(manifests.map(({ identity }) => identity));
+  const others = new Set<Identity>();
+  for (const { references } of manifests) {
+    for (const { identity } of references) if (!known.has(identity)) others.add(identity);
+  }
+  if (isWhole) for (const identity of recorded.keys()) if (!known.has(identity)) others.add(identity);
+  return [...others].toSorted(compareText);
+}
+
+/** What a drift report on a look rests on. */
+export function driftInput(
+  { plan, decisions, observation, desired, placed, recorded, rulesFor }: LivePlan,
+  on: PlanContext,
+  { standsIn }: Pick<DriftInput, "standsIn">,
+): DriftInput {
+  return {
+    ...on,
+    standsIn,
+    declared: desired.declared,
+    desired: placed,
+    live: observation.live,
+    recorded,
+    rulesFor,
+    complete: plan.complete,
+    diagnostics: plan.diagnostics,
+    withOrphans: desired.isWhole,
+    planned: { plan, decisions },
+  };
+}
+
+/** Rows that are live, but neither declared nor recorded. */
+export function findUnmanaged(
+  { observation, desired }: LivePlan,
+  { kindOf, recorded }: Pick<PlanContext, "kindOf" | "recorded">,
+): readonly { readonly identity: Identity; readonly row: LiveRow }[] {
+  return [...observation.rows].flatMap(([type, rows]) => {
+    const versions = kindOf(type)?.versions !== undefined;
+    const named = new Set(
+      [...desired.declared, ...recorded.keys()].map((identity) =>
+        versions ? identity.replace(/@\d+$/, "") : identity,
+      ),
+    );
+    const found = new Map(rows.map((row) => [`${type}/${row.key}`, row]));
+    return [...found].filter(([identity]) => !named.has(identity)).map(([identity, row]) => ({ identity, row }));
+  });
+}

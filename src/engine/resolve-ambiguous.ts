@@ -1,0 +1,169 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Doubt } from "../client/call.ts";
+import type { Secret } from "../contract/secret.ts";
+import type { LiveRow } from "../core/kind.ts";
+import type { Live } from "../core/live.ts";
+import type { Intent } from "../state/ledger.ts";
+import { announceLongWait } from "./announce-long-wait.ts";
+import { findDuplicateVersion, mayBeDuplicated } from "./concurrent-write.ts";
+import { isCreatedSince } from "./created-since.ts";
+import { canReplayToken, replayForToken } from "./send-intent.ts";
+import { lostToken } from "./token.ts";
+import { verifyWrite } from "./verify-write.ts";
+import { createdVersion } from "./versions-since.ts";
+import {
+  failedWrite,
+  type RetryWrite,
+  receiptOf,
+  rereadLive,
+  type WriteAttempt,
+  type WriteResult,
+} from "./write-job.ts";
+
+/** What is not known of a write, and what reached us all the same. */
+export type AmbiguousWrite = {
+  readonly reason: string;
+  /** Whether a whole reply came: the request is done with, and will not arrive later. */
+  readonly answered: boolean;
+  readonly token: Secret | null;
+};
+
+const doubtText: { readonly [doubt in Doubt]: string } = {
+  timeout: "no reply came in time",
+  "connection-lost": "the connection broke before the reply was read",
+  aborted: "it was interrupted before the reply was read",
+  "server-error": "the control plane answered with a server error",
+  redirect: "the reply was a redirect, which is never followed",
+  oversize: "the reply was too large to be read",
+  malformed: "the reply was cut short",
+  protocol: "the reply is not the documented one",
+  "not-kept": "the reply could not be put away safely",
+  mismatch: "the reply tells of another resource",
+};
+
+/** The doubt that a call ended in. */
+export function ambiguousWrite(doubt: Doubt, token: Secret | null): AmbiguousWrite {
+  return { reason: doubtText[doubt], answered: doubt === "protocol" || doubt === "mismatch", token };
+}
+
+/**
+ * Finds out by reading live whether a write had its effect. Where nothing is found it is looked at once more when the
+ * request can no longer arrive: only then may it be sent again.
+ */
+export async function resolveAmbiguous(
+  attempt: WriteAttempt,
+  doubt: AmbiguousWrite,
+): Promise<WriteResult | RetryWrite> {
+  const { job, intent, context } = attempt;
+  const otherwise = unknown(attempt, `${doubt.reason}; whether the write took effect could not be found out`);
+  for (const isLast of [false, true]) {
+    if (isLast) await rest(attempt, doubt);
+    if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
+    const live = await liveAfter(attempt, doubt);
+    const verdict = verifyWrite(job.kind, job.shape, intent, live);
+    switch (verdict.effect) {
+      case "there":
+        return settleFound(attempt, verdict.row, doubt);
+      case "unreadable":
+        return otherwise;
+      case "other": {
+        const row =
+          live.state === "present" ? await createdVersion(job.kind, job.shape, intent, live.row, context) : null;
+        if (row !== null) return settleFound(attempt, row, doubt);
+        return unknown(attempt, `${doubt.reason}; a newer version is there, and it is not the one that was sent`);
+      }
+      case "not-there":
+        if (mayBeDiscarded(intent, doubt)) return discarded(attempt);
+    }
+  }
+  return { state: "again", otherwise, open: intent };
+}
+
+// That a version was discarded is remembered of the server: one list that came back empty does not show it.
+async function liveAfter({ job, intent, context }: WriteAttempt, doubt: AmbiguousWrite): Promise<Live> {
+  const live = await rereadLive(job, context);
+  if (!mayBeDiscarded(intent, doubt)) return live;
+  return verifyWrite(job.kind, job.shape, intent, live).effect === "not-there" ? rereadLive(job, context) : live;
+}
+
+function mayBeDiscarded({ operation }: Intent, { answered }: AmbiguousWrite): boolean {
+  return answered && operation === "postModelVersion";
+}
+
+// Being asked to end cuts the rest short; whoever rested looks at the signal afterwards.
+async function rest(
+  { intent: { deadline, identity }, context }: WriteAttempt,
+  { reason }: AmbiguousWrite,
+): Promise<void> {
+  const { stopping, now } = context;
+  const resting = wait(Math.max(0, deadline - now()), undefined, { signal: stopping });
+  const say = (): void => context.onWait(`the write of ${identity} may still arrive (${reason})`, deadline);
+  await announceLongWait(resting, say).catch((error: unknown) => {
+    if (!stopping.aborted) throw error;
+  });
+}
+
+/** Ends a write that was found in live: its token is asked for again where that can be, and else told as lost. */
+export async function settleFound(attempt: WriteAttempt, row: LiveRow, doubt: AmbiguousWrite): Promise<WriteResult> {
+  const { job, intent, context } = attempt;
+  if (intent.operation === "postModelVersion") context.memory.seenRegistering = true;
+  await context.remember();
+  const isMissing = doubt.token === null && intent.creates && canReplayToken(intent, job.kind, context);
+  const token = isMissing ? await replayForToken(intent, context) : doubt.token;
+  if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.body)) return settleWrite(attempt, row, token);
+  await context.ledger.close(intent.id, receiptOf(job, row, context));
+  return failedWrite("unknown", lostToken(intent.identity, "reply"), attempt);
+}
+
+/** Ends a write whose effect is known: its token is put away first, and its journal entry kept until that is done. */
+export async function settleWrite(attempt: WriteAttempt, row: LiveRow, token: Secret | null): Promise<WriteResult> {
+  const { job, intent, context, attempts } = attempt;
+  const receipt = receiptOf(job, row, context);
+  try {
+    const delivered = token === null ? null : await deliver(attempt, token);
+    await context.ledger.close(intent.id, receipt);
+    if (token === null && isWithoutToken(attempt, row))
+      return failedWrite("failed", lostToken(intent.identity, "token"), attempt);
+    const notice = mayBeDuplicated(attempt, row) ? await findDuplicateVersion(attempt, row) : null;
+    return { state: "done", row, delivered, attempts, notice };
+  } catch (error) {
+    if (!(error instanceof UndeliveredError)) throw error;
+    await context.ledger.record([receipt]);
+    return failedWrite("failed", { code: "token-undelivered", message: error.message }, attempt);
+  }
+}
+
+function isWithoutToken({ job: { kind, body, live }, intent, context }: WriteAttempt, row: LiveRow): boolean {
+  if (!kind.issuesToken?.(body)) return false;
+  if (intent.creates) return true;
+  return live.state === "unknown" && live.isThere === undefined && isCreatedSince(intent, row, context);
+}
+
+class UndeliveredError extends Error {
+  override readonly name = "UndeliveredError";
+}
+
+async function deliver({ job, context: { sink } }: WriteAttempt, token: Secret): Promise<string | null> {
+  const { identity } = job.manifest;
+  // With a secret store the server keeps the token, so a reply that carries it too loses nothing.
+  if (sink === null && !job.kind.issuesToken?.(job.body)) return null;
+  const message = `${identity} was written, but its one-time token could not be put away: it waits, sealed, in the ledger, and the next run delivers it`;
+  if (sink === null) throw new UndeliveredError(message);
+  return sink.deliver(identity, token).catch((cause: unknown) => {
+    throw new UndeliveredError(message, { cause });
+  });
+}
+
+async function discarded(attempt: WriteAttempt): Promise<WriteResult> {
+  const { context, intent } = attempt;
+  context.memory.seenRegistering = false;
+  await context.remember();
+  await context.ledger.close(intent.id, null);
+  const message =
+    "operation 5 answered, but operation 13 does not show the version: this control plane does not register versions with it";
+  return failedWrite("failed", { code: "not-registered", message }, attempt);
+}
+
+function unknown(attempt: WriteAttempt, message: string): WriteResult {
+  return failedWrite("unknown", { code: "outcome-unknown", message }, attempt);
+}

@@ -1,0 +1,62 @@
+import type { Sent, Writer } from "../client/writer.ts";
+import { operations } from "../contract/operations.ts";
+import type { Secret } from "../contract/secret.ts";
+import type { Kind } from "../core/kind.ts";
+import type { Intent, Ledger } from "../state/ledger.ts";
+import type { KnownServer } from "./known-server.ts";
+import { tokenIn } from "./token.ts";
+
+// The control plane forgets a key after a day; the rest is for clocks that differ.
+const KEPT_MS = 23 * 60 * 60 * 1000;
+
+/** What sending needs of its surroundings. */
+export type SendContext = {
+  readonly ledger: Ledger;
+  readonly memory: Pick<KnownServer, "honoursKeys" | "seenRegistering">;
+  /** Makes durable what was learned of the server. */
+  readonly remember: () => Promise<void>;
+  readonly writer: Writer;
+  readonly signal: AbortSignal;
+};
+
+/** Sends a journaled write under its key; a reply that may carry a one-time token is put away before it is read. */
+export async function sendIntent(
+  { id, operation, written, key }: Intent,
+  sending: SendContext,
+): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
+  const { ledger, writer, signal, remember } = sending;
+  // What was learned decides after a crash what may be done: whether a reply can be had again, for one.
+  await remember();
+  let reply: Uint8Array | null = null;
+  const onReply = async (bytes: Uint8Array): Promise<void> => {
+    await ledger.keepReply(id, bytes);
+    reply = bytes;
+  };
+  const sent = await writer.send(
+    operation,
+    {
+      body: { manifest: written },
+      ...(key === null ? {} : { idempotencyKey: key }),
+      ...(operations[operation].retry === "token" ? { onReply } : {}),
+    },
+    { signal },
+  );
+  await remember();
+  return { sent, reply };
+}
+
+/** Whether the one-time token of an intent can be asked for again: under its key the write is made once. */
+export function canReplayToken(
+  { key, deadline, written }: Intent,
+  { issuesToken }: Kind,
+  { memory, now }: { readonly memory: Pick<KnownServer, "honoursKeys">; readonly now: () => number },
+): boolean {
+  return key !== null && memory.honoursKeys && now() < deadline + KEPT_MS && issuesToken?.(written) === true;
+}
+
+/** Asks for the reply of an intent again, for the one-time token in it; null when none comes. */
+export async function replayForToken(intent: Intent, sending: SendContext): Promise<Secret | null> {
+  const { sent, reply } = await sendIntent(intent, sending);
+  if (sent.state === "applied") return sent.token;
+  return reply === null ? null : tokenIn(reply, intent.written);
+}

@@ -1,0 +1,69 @@
+import type { Decision } from "../core/decide.ts";
+import { reasonText, type Step } from "../core/plan.ts";
+import type { Outcome, OutcomeError } from "../core/report.ts";
+import type { WriteResult } from "./write-job.ts";
+
+/** A step that is over: what is reported of it, and where its one-time token went. */
+export type StepEnd = { readonly outcome: Outcome; readonly token: string | null };
+
+/** The end of a step that was written. */
+export function writtenEnd(
+  step: Step,
+  written: WriteResult,
+  { wasRecorded }: { readonly wasRecorded: boolean },
+): StepEnd {
+  const attempts = written.state === "kept" ? 0 : written.attempts;
+  switch (written.state) {
+    case "done":
+      return {
+        outcome: outcomeOf(step, isNew(step, wasRecorded) ? "created" : "updated", written.notice, attempts),
+        token: written.delivered,
+      };
+    case "kept":
+      return { outcome: outcomeOf(step, "unchanged"), token: null };
+    case "put-off":
+      return { outcome: outcomeOf(step, "skipped", null, attempts), token: null };
+    case "blocked":
+      return {
+        outcome: outcomeOf(step, "blocked", { code: written.reason, message: reasonText[written.reason] }, attempts),
+        token: null,
+      };
+    case "failed":
+    case "unknown":
+      return { outcome: outcomeOf(step, written.state, written.error, attempts), token: null };
+  }
+}
+
+// What is ensured cannot be read: the ledger's word is all there is on whether it was there before.
+function isNew({ action }: Step, wasRecorded: boolean): boolean {
+  return action === "create" || (action === "ensure" && !wasRecorded);
+}
+
+/** The end of a step that nothing was to be sent for. */
+export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEnd {
+  if (step.action === "block" && step.reason !== null) {
+    const message = decision?.detail ?? reasonText[step.reason];
+    return { outcome: outcomeOf(step, "blocked", { code: step.reason, message }), token: null };
+  }
+  return { outcome: outcomeOf(step, step.action === "keep" ? "unchanged" : "skipped"), token: null };
+}
+
+/** The end of a step that was not begun, since the apply was stopped. */
+export function skippedEnd(step: Step): StepEnd {
+  return { outcome: outcomeOf(step, "skipped"), token: null };
+}
+
+/** The end of a step whose dependencies did not end well. */
+export function dependencyEnd(step: Step): StepEnd {
+  const message = "something it refers to was not written";
+  return { outcome: outcomeOf(step, "blocked", { code: "dependency", message }), token: null };
+}
+
+function outcomeOf(
+  { identity, kind, file }: Step,
+  result: Outcome["result"],
+  error: OutcomeError | null = null,
+  attempts = 0,
+): Outcome {
+  return { identity, kind, result, file, rollout: null, error, attempts };
+}

@@ -1,0 +1,37 @@
+import type { JsonObject } from "../contract/json.ts";
+import { operations } from "../contract/operations.ts";
+import type { Shape } from "../contract/shape.ts";
+import { contentOf } from "../core/content.ts";
+import { differences } from "../core/diff.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
+import type { Live } from "../core/live.ts";
+import { equal } from "../core/normalise.ts";
+import type { Intent } from "../state/ledger.ts";
+
+/** What live says of a write whose outcome is not known. */
+export type WriteEffect =
+  | { readonly effect: "there"; readonly row: LiveRow }
+  | { readonly effect: "not-there" }
+  /** A version was made since, but not from what was sent: somebody else's, or ours as the server rewrote it. */
+  | { readonly effect: "other" }
+  | { readonly effect: "unreadable" };
+
+/** Judges from live whether an intent had its effect: a newer version, or content, that is what was sent. */
+export function verifyWrite(kind: Kind, shape: Shape, intent: Intent, live: Live): WriteEffect {
+  if (live.state === "unknown" || live.state === "unread") return { effect: "unreadable" };
+  if (live.state === "absent") return { effect: "not-there" };
+  const { row } = live;
+  const { versionBefore, operation } = intent;
+  const wasThere = versionBefore !== null && row.version !== undefined && row.version <= versionBefore;
+  // Versions of prompts and models change in place too, in the fields that are not their content.
+  if (wasThere && kind.versions === undefined) return { effect: "not-there" };
+  if (hasContentOf(kind, shape, intent.written, row.manifest)) return { effect: "there", row };
+  return wasThere || operations[operation].retry !== "version" ? { effect: "not-there" } : { effect: "other" };
+}
+
+/** Whether live carries everything that was sent; what the server adds does not count against it. */
+export function hasContentOf(kind: Kind, shape: Shape, written: JsonObject, live: JsonObject): boolean {
+  const [sent, found] = [contentOf(kind, shape, written), contentOf(kind, shape, live)];
+  if (equal(sent, found)) return true;
+  return differences(shape, sent, found).every(({ before }) => before === undefined);
+}

@@ -1,0 +1,72 @@
+import type { Writer } from "../client/writer.ts";
+import type { PassEvent } from "../core/events.ts";
+import { type LeaseOptions, waitForLease } from "./lease.ts";
+import { leaseScope } from "./lease-scope.ts";
+import type { DesiredRead } from "./read-desired.ts";
+import type { Session } from "./session.ts";
+import type { Connection } from "./target.ts";
+
+/** The right to write once. */
+export type WriteAccess = AsyncDisposable & {
+  readonly writer: Writer;
+  /** Whether live has to be read again, because others may have written since. */
+  readonly mustPlanAgain: boolean;
+  /** Whether a lease keeps other writers apart. */
+  readonly hasLease: boolean;
+};
+
+/** What asking for a lease needs of its surroundings. */
+export type LeaseContext = {
+  readonly tell: (event: PassEvent) => void;
+  readonly stopping: AbortSignal;
+  readonly signal: AbortSignal;
+};
+
+/** Waits for the right to write, as long as that may be free soon; else fails as locked. */
+export async function acquireWriteAccess(
+  connection: Connection,
+  read: DesiredRead,
+  { tell, stopping, signal }: LeaseContext,
+): Promise<WriteAccess> {
+  const { session } = connection;
+  const options = await leaseOptions(connection, read, signal);
+  const onWait = (text: string): void => tell({ what: "waiting", text });
+  const taken = await waitForLease(options, { onWait, stopping });
+  if (taken.state !== "held") {
+    if (taken.state === "none") tell(noLease(session, options, taken.why));
+    const { writer } = session;
+    return { writer, mustPlanAgain: taken.waited, hasLease: false, [Symbol.asyncDispose]: async () => {} };
+  }
+  const { lease } = taken;
+  const isOurs = session.memory.followsOurLease({ scope: lease.scope, number: lease.number() });
+  return {
+    writer: lease.writer,
+    mustPlanAgain: taken.waited || !isOurs,
+    hasLease: true,
+    [Symbol.asyncDispose]: async () => {
+      if (!lease.isLost()) session.memory.lease = { scope: lease.scope, number: lease.number() };
+      await lease[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What a lease on everything that a source writes to is taken with. */
+export async function leaseOptions(
+  { session, state }: Connection,
+  { rules, manifests }: Pick<DesiredRead, "rules" | "manifests">,
+  signal: AbortSignal,
+): Promise<LeaseOptions> {
+  return {
+    writer: session.writer,
+    scope: rules.leaseScope ?? leaseScope(manifests),
+    holder: await state.holder(),
+    requestTimeoutMs: rules.requestTimeoutMs,
+    // Being asked to end gives the lease back; it does not cut that short.
+    signal,
+  };
+}
+
+/** Tells that writes go on without a lease. */
+export function noLease({ memory }: Session, { scope }: LeaseOptions, why: string): PassEvent {
+  return { what: "no-lease", scope, why, hasLeases: memory.has("putLease") };
+}
