@@ -29,7 +29,6 @@ await build({
   entryPoints: {
     holdfast: "src/cli.ts",
     worker: "src/yaml/exact/worker.ts",
-    thread: "src/manifests/thread.ts",
     committer: "src/store/committer.ts",
   },
   outdir,

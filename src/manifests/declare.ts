@@ -68,10 +68,10 @@ export function declare(file: SourceFile, options: DeclareOptions, found: Hearin
 }
 
 /** Reads the declarations of one file of plain YAML; null for any other file. */
-export function declarePlain(
+function declarePlain(
   file: SourceFile,
   bytes: Uint8Array,
-  options: DeclareRules,
+  options: DeclareOptions,
   found: Hearing,
 ): FileContent | null {
   const parsed = readPlainYaml(bytes, readOptionsOf(file, options.limits));

@@ -8,19 +8,11 @@ import type { DeclarationOutline, Outline } from "./outline.ts";
 /** What making declarations of outlines needs to know. */
 export type OutlineReading = { readonly kindOf: (type: string) => Kind | undefined; readonly limits: Limits };
 
-/**
- * What a file contributes, by the outline of the same content; its manifests, unless they are given as JSON, are
- * read when first looked at.
- */
-export function fromOutline(
-  file: SourceFile,
-  { declarations, unmanaged }: Outline,
-  on: OutlineReading,
-  values: readonly string[] = [],
-): FileContent {
+/** What a file contributes, by the outline of the same content; its manifests are read when first looked at. */
+export function fromOutline(file: SourceFile, { declarations, unmanaged }: Outline, on: OutlineReading): FileContent {
   const origin = new Origin(file, on.limits);
   return {
-    declarations: declarations.map((one, nth) => new Outlined(one, kindFor(one, on), origin, values[nth] ?? null)),
+    declarations: declarations.map((one) => new Outlined(one, kindFor(one, on), origin, null)),
     unmanaged,
     isReadable: true,
   };

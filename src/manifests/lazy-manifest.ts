@@ -39,10 +39,10 @@ export class Outlined implements Declaration {
   readonly line: number;
   readonly meaning: Meaning | null;
   readonly #origin: Origin;
-  /** As JSON until somebody asks, where it was given so; null where it is not held. */
-  #value: JsonObject | string | null;
+  /** Null where it is not held. */
+  readonly #value: JsonObject | null;
 
-  constructor(outline: DeclarationOutline, kind: Kind, origin: Origin, value: JsonObject | string | null) {
+  constructor(outline: DeclarationOutline, kind: Kind, origin: Origin, value: JsonObject | null) {
     this.kind = kind;
     // Most kinds have one type, which need not be held once more by each of its manifests.
     this.type = outline.type === kind.type ? kind.type : outline.type;
@@ -68,9 +68,7 @@ export class Outlined implements Declaration {
   }
 
   get value(): JsonObject {
-    if (this.#value === null) return this.#origin.again.value(this.index);
-    if (typeof this.#value === "string") this.#value = JSON.parse(this.#value) as JsonObject;
-    return this.#value;
+    return this.#value ?? this.#origin.again.value(this.index);
   }
 
   locate(pointer: string, at?: "key" | "value"): Position {

@@ -14,7 +14,6 @@ import { fromOutline } from "./from-outline.ts";
 import { type Checking, checkMeanings, type Meaning } from "./meaning.ts";
 import type { Outline } from "./outline.ts";
 import { type ReferenceContext, resolveReferences } from "./references.ts";
-import { shareReading, threadsFor } from "./threads.ts";
 import { faultyManifest, type SoundManifest, soundManifest } from "./valid-manifest.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
@@ -35,8 +34,6 @@ export type LoadOptions = {
   readonly now: Date;
   /** What is known of a file without reading it, by the same rules; null where it has to be read. */
   readonly known?: (file: SourceFile) => Known | null;
-  /** Other threads to read with; as many as pay unless told otherwise. */
-  readonly threads?: number;
 };
 
 /** A document that declares a resource of ours and is refused; its identity is empty where its manifest has none. */
@@ -155,54 +152,38 @@ function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<I
   return [{ identity: identity ?? "", kind: kind.type, file: file.display }];
 }
 
-type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "known" | "threads">;
+type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "known">;
 
-// What is known in outline is taken from there; the rest is read here and by other threads, and what takes the exact reader waited for.
+// What is known in outline is taken from there; the rest is read here, and what takes the exact reader waited for.
 async function readAll({ files }: RevisionFiles, reading: Reading): Promise<readonly ReadFile[]> {
-  const { allowLiteralSecrets, limits, unknownFields, now, pause } = reading;
   await using exact = new ExactThread();
   const read = new Map<SourceFile, ReadFile>();
   const waited: Promise<unknown>[] = [];
-  const readHere = (file: SourceFile): void => {
-    const one = readOne(file, { ...reading, exact });
-    if (!(one instanceof Promise)) {
-      read.set(file, one);
-      return;
-    }
-    const late = one.then((known) => read.set(file, known));
-    // Should the loop end early, nobody asks for this one any more.
-    late.catch(() => undefined);
-    waited.push(late);
-  };
-  const takeOver = (file: SourceFile, from: Known, content: Outline, values?: readonly string[]): void => {
-    const said = content.said.map(({ severity, code, summary, detail, line, column }): Diagnostic => {
-      // In the order of every other diagnostic: the same report is the same, byte for byte.
-      return { severity, code, summary, detail, file: file.display, line, column };
-    });
-    read.set(file, { file, content: fromOutline(file, content, reading, values), said, from });
-  };
-  const fresh: SourceFile[] = [];
   for (const file of files) {
-    const known = reading.known?.(file) ?? null;
-    const content = known?.content ?? null;
-    if (known === null || content === null) fresh.push(file);
-    else takeOver(file, known, content);
-    const turn = pause();
+    const one = fromKnown(file, reading) ?? readOne(file, { ...reading, exact });
+    if (one instanceof Promise) {
+      const late = one.then((content) => read.set(file, content));
+      // Should the loop end early, nobody asks for this one any more.
+      late.catch(() => undefined);
+      waited.push(late);
+    } else read.set(file, one);
+    const turn = reading.pause();
     if (turn !== undefined) await turn;
   }
-  await using shared = shareReading(fresh, reading.threads ?? threadsFor(fresh.length), {
-    rules: { limits, unknownFields, allowLiteralSecrets, now },
-    onRead: (file, lent) => (lent === null ? readHere(file) : takeOver(file, lent, lent.content, lent.values)),
-  });
-  for (let file = shared.next(); file !== undefined; file = shared.next()) {
-    readHere(file);
-    const turn = pause();
-    if (turn !== undefined) await turn;
-  }
-  await shared.rest();
-  // Without waiting here the threads would end before they have answered.
+  // Without waiting here the thread would end before it has answered.
   await Promise.all(waited);
   return files.flatMap((file) => read.get(file) ?? []);
+}
+
+function fromKnown(file: SourceFile, reading: Reading): ReadFile | null {
+  const from = reading.known?.(file) ?? null;
+  const content = from?.content ?? null;
+  if (from === null || content === null) return null;
+  const said = content.said.map(({ severity, code, summary, detail, line, column }): Diagnostic => {
+    // In the order of every other diagnostic: the same report is the same, byte for byte.
+    return { severity, code, summary, detail, file: file.display, line, column };
+  });
+  return { file, content: fromOutline(file, content, reading), said, from };
 }
 
 function readOne(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {
