@@ -46,10 +46,10 @@ export type Reader = {
     stop: Stop & { readonly recall: Recall },
   ) => Promise<Surveyed<Replies[Name]>>;
   /**
-   * What a write would answer; sent with `dryRun: true`, always. A rehearsal whose reply is lost is repeated only when
+   * What a write would answer; sent with `dryRun: true`, always. A dry run whose reply is lost is repeated only when
    * its operation may be, or when this server is `proven` to heed dryRun: elsewhere it may have been the write itself.
    */
-  readonly rehearse: <Name extends DryRunOperation>(
+  readonly dryRun: <Name extends DryRunOperation>(
     name: Name,
     body: JsonObject & { readonly manifest: JsonObject },
     stop: Stop & { readonly proven?: boolean },
@@ -127,7 +127,7 @@ export function createReader(call: Caller, origin: string): Reader {
       const read = await listing(name, where, stop);
       return read.is === "known" ? read : { is: "read", rows: read.rows.map(listed), pages: read.pages };
     },
-    rehearse: async (name, body, stop) => {
+    dryRun: async (name, body, stop) => {
       mustBe(name, (row) => row.body?.dryRun !== undefined);
       const repeats = stop.proven === true || operation(name).retry === "repeat";
       const answer = await ask(name, { body: { ...body, dryRun: true } }, { signal: stop.signal, repeats });

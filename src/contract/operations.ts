@@ -452,7 +452,7 @@ export type GetOperation = Where<{ reply: "one"; retry: "read" }>;
 /** Operations that change something. */
 export type WriteOperation = Where<{ retry: Exclude<RetryClass, "read"> }>;
 
-/** Operations that answer a rehearsal when the body says `dryRun: true`. */
+/** Operations that answer a dry run when the body says `dryRun: true`. */
 export type DryRunOperation = Where<{ body: { dryRun: Member } }>;
 
 /** Looks an operation up by name, widened to the row's common form. */

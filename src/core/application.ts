@@ -28,7 +28,7 @@ export function applicationKind<Declared extends DeclaredApplication>(type: Decl
       idFrom: ({ applicationId }: { applicationId?: string | null }) => applicationId || null,
       row: deploymentRow,
     },
-    write: [{ operation: "putApp", rehearsal: "putApp", row: deploymentRow }],
+    write: [{ operation: "putApp", dryRun: "putApp", row: deploymentRow }],
     rollsOut: true,
   });
 }

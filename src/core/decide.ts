@@ -15,7 +15,7 @@ import type { Recorded } from "./recorded.ts";
 import { redactMessage } from "./redact-message.ts";
 import { chooseWriting, type ServerFacts } from "./server.ts";
 
-/** What a rehearsal (a write with `dryRun`) told of a manifest. */
+/** What a dry run (a write with `dryRun`) told of a manifest. */
 export type DryRunReply =
   | { readonly state: "answered"; readonly row: LiveRow | null }
   | { readonly state: "refused"; readonly message: string }
@@ -34,7 +34,7 @@ export type DecisionInput = {
   readonly manifest: Manifest;
   readonly live: Live;
   readonly recorded: Recorded | null;
-  readonly rehearsal: DryRunReply | null;
+  readonly dryRun: DryRunReply | null;
   /** The manifest at the base commit, undefined where the base has none; null when no base is given. */
   readonly base: { readonly manifest: JsonObject | undefined } | null;
   readonly facts: ServerFacts;
@@ -94,8 +94,8 @@ export function decide(one: DecisionInput): Decision {
 }
 
 function decideAbsent(one: DecisionInput, newest: number): Decision {
-  const { manifest, kind, rehearsal } = one;
-  if (rehearsal?.state === "refused") return refuse(one, "refused", rehearsal.message);
+  const { manifest, kind, dryRun } = one;
+  if (dryRun?.state === "refused") return refuse(one, "refused", dryRun.message);
   const { version } = manifest.value;
   const leaps = kind.versions !== undefined && typeof version === "number" && version > newest + 1;
   const follows = manifest.references.some(
@@ -124,15 +124,14 @@ function trust(one: DecisionInput, reason: Reason | null): Decision {
 }
 
 function decidePresent(one: DecisionInput, row: LiveRow): Decision {
-  const { shape, rehearsal, kind, manifest } = one;
+  const { shape, dryRun, kind, manifest } = one;
   if (isSurelyKept(one, row)) return { ...NOTHING, action: "keep" };
   const [desired, live] = [content(one, manifest.value), content(one, row.manifest)];
   if (equal(desired, live)) return { ...NOTHING, action: "keep" };
-  const echo =
-    rehearsal?.state === "answered" && rehearsal.row !== null ? content(one, rehearsal.row.manifest) : undefined;
+  const echo = dryRun?.state === "answered" && dryRun.row !== null ? content(one, dryRun.row.manifest) : undefined;
   const found = compare(one, live, echo ?? expectedLive(shape, desired, receipt(one)));
   const acted = found.differences.filter(({ cause }) => isActedOn(cause));
-  if (acted.length > 0 && rehearsal?.state === "refused") return refuse(one, "refused", rehearsal.message, found);
+  if (acted.length > 0 && dryRun?.state === "refused") return refuse(one, "refused", dryRun.message, found);
   const { versions } = kind;
   const isFixed = versions !== undefined && manifest.value.version !== undefined;
   if (isFixed && acted.some(({ tokens: [first = ""] }) => !versions.mutable.includes(first))) {
@@ -142,10 +141,10 @@ function decidePresent(one: DecisionInput, row: LiveRow): Decision {
 }
 
 // Most of live is as it should be: told without making normal forms, which is most of the work of a plan.
-function isSurelyKept({ kind, shape, manifest, recorded, rehearsal }: DecisionInput, row: LiveRow): boolean {
+function isSurelyKept({ kind, shape, manifest, recorded, dryRun }: DecisionInput, row: LiveRow): boolean {
   const [desired, live] = [withoutVersion(kind, manifest.value), withoutVersion(kind, row.manifest)];
   if (equal(desired, live)) return true;
-  if (rehearsal !== null) return false;
+  if (dryRun !== null) return false;
   if (recorded === null || recorded.echo === null) return fastEqual(shape, desired, live);
   return equal(recorded.written, manifest.value) && equal(recorded.echo, row.manifest);
 }

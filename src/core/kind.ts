@@ -45,9 +45,9 @@ export type SingleReading = {
 /** One way to write the kind. */
 export type Writing = {
   readonly operation: WriteOperation;
-  /** The same call as a rehearsal, where the operation has `dryRun`. */
-  readonly rehearsal?: DryRunOperation;
-  /** Reads the reply of the write or of its rehearsal; null when the reply does not carry the resource. */
+  /** The same call as a dry run, where the operation has `dryRun`. */
+  readonly dryRun?: DryRunOperation;
+  /** Reads the reply of the write or of its dry run; null when the reply does not carry the resource. */
   readonly row: (reply: never) => LiveRow | null;
   /**
    * `registers`: the operation is known to do something else on some servers (operation 5), so it is used only as

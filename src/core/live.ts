@@ -4,9 +4,9 @@ import type { LiveRow } from "./kind.ts";
 export type UnknownReason =
   /** The control plane has no way to read this kind. */
   | "no-read"
-  /** The caller may not rehearse the write that would tell. */
+  /** The caller may not dry-run the write that would tell. */
   | "needs-write"
-  /** The control plane refused the rehearsal that would tell; the write would be refused too. */
+  /** The control plane refused the dry run that would tell; the write would be refused too. */
   | "refused"
   /** The read failed; the plan is not complete. */
   | "unreadable";

@@ -43,7 +43,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   refused: "the control plane refuses this manifest",
   unreadable: "live could not be read just now, so nothing is decided",
   "by-ledger": "live cannot be read; equal to what was last written",
-  "needs-write": "live could be read only by a rehearsal, which this token may not ask for",
+  "needs-write": "live could be read only by a dry run, which this token may not ask for",
 };
 
 /** One field that differs, ready to be shown: values that could be secrets are masked. */

@@ -32,7 +32,7 @@ export type PlanInput = {
   readonly live: ReadonlyMap<Identity, Live>;
   /** Every receipt, opened where something is decided by it. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
-  readonly rehearsals: ReadonlyMap<Identity, DryRunReply>;
+  readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
   /** Manifests at the base commit; null when none is compared with. */
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
   readonly kindOf: (type: string) => Kind | undefined;
@@ -114,7 +114,7 @@ function decideOne(
     manifest,
     live,
     recorded,
-    rehearsal: input.rehearsals.get(identity) ?? null,
+    dryRun: input.dryRuns.get(identity) ?? null,
     base: input.base && { manifest: input.base.get(identity) },
     facts: input.facts,
     ignored: input.rulesFor(identity),

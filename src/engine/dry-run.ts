@@ -11,7 +11,7 @@ import type { DryRunProof } from "../state/server-facts.ts";
 import type { KnownServer } from "./known-server.ts";
 import { hasContentOf } from "./verify-write.ts";
 
-/** A rehearsal with the reply itself, from which ids are read. */
+/** A dry run with the reply itself, from which ids are read. */
 export type DryRunResult =
   | (Extract<DryRunReply, { state: "answered" }> & { readonly reply: unknown })
   | Exclude<DryRunReply, { state: "answered" }>
@@ -20,7 +20,7 @@ export type DryRunResult =
 /** Asks what a write would do, by `dryRun`. */
 export type DryRun = (kind: Kind, manifest: Manifest, options: { signal: AbortSignal }) => Promise<DryRunResult>;
 
-/** What rehearsing needs of its surroundings. */
+/** What dry runs need of their surroundings. */
 export type DryRunContext = {
   readonly reader: Reader;
   readonly memory: KnownServer;
@@ -38,7 +38,7 @@ type Asked = {
 };
 
 /**
- * Rehearsals against one server. Until a dryRun has been shown to change nothing they go one at a time; a server that
+ * Dry runs against one server. Until a dryRun has been shown to change nothing they go one at a time; a server that
  * ignores `dryRun` is never asked again.
  */
 export function createDryRun({ reader, memory, remember, concurrency, shapeOf }: DryRunContext): DryRun {
@@ -48,14 +48,14 @@ export function createDryRun({ reader, memory, remember, concurrency, shapeOf }:
       async () => {
         refuseIgnored(memory);
         const asked: Asked = { kind, manifest, shape: shapeOf(manifest.kind), signal };
-        const rehearsed = await rehearseOne(reader, memory, asked);
+        const tried = await dryRunOne(reader, memory, asked);
         if (memory.dryRun === "unproven") {
-          await prove(reader, memory, rehearsed, asked);
+          await prove(reader, memory, tried, asked);
           await remember();
           refuseIgnored(memory);
         }
         if (memory.dryRun === "proven") queue.concurrency = concurrency;
-        return rehearsed;
+        return tried;
       },
       { signal },
     );
@@ -63,21 +63,21 @@ export function createDryRun({ reader, memory, remember, concurrency, shapeOf }:
 
 function refuseIgnored({ dryRun }: KnownServer): void {
   if (dryRun !== "ignored") return;
-  throw new HoldfastError("error", "this control plane ignores dryRun: a rehearsal there deploys for real", {
+  throw new HoldfastError("error", "this control plane ignores dryRun: a dry run there deploys for real", {
     hint: "plan and drift cannot be trusted against it; no further dryRun is sent",
   });
 }
 
-async function rehearseOne(
+async function dryRunOne(
   reader: Reader,
   memory: KnownServer,
   { kind, manifest: { value }, signal }: Asked,
 ): Promise<DryRunResult> {
-  const writing = kind.write.find(({ operation, rehearsal }) => rehearsal !== undefined && memory.has(operation));
-  if (writing?.rehearsal === undefined) return { state: "impossible" };
+  const writing = kind.write.find(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
+  if (writing?.dryRun === undefined) return { state: "impossible" };
   try {
     const proven = memory.dryRun === "proven";
-    const reply = await reader.rehearse(writing.rehearsal, { manifest: value }, { signal, proven });
+    const reply = await reader.dryRun(writing.dryRun, { manifest: value }, { signal, proven });
     return { state: "answered", row: rowOf(writing, reply), reply };
   } catch (error) {
     // A documented operation that seems to be missing was not reached.
@@ -86,7 +86,7 @@ async function rehearseOne(
   }
 }
 
-// A rehearsal may answer a thinner resource than a write does; without a manifest it tells ids alone.
+// A dry run may answer a thinner resource than a write does; without a manifest it tells ids alone.
 function rowOf(writing: Writing, reply: unknown): ReturnType<typeof readRow> {
   try {
     return readRow(writing, reply);
@@ -111,20 +111,20 @@ function judge(error: unknown): DryRunResult {
   }
 }
 
-// A reply without an application id made nothing; with one, the application must not show what was rehearsed.
-async function prove(reader: Reader, memory: KnownServer, rehearsed: DryRunResult, asked: Asked): Promise<void> {
-  if (rehearsed.state !== "answered" || !isDeployment(rehearsed.reply)) return;
-  const { applicationId } = rehearsed.reply;
+// A reply without an application id made nothing; with one, the application must not show what was sent.
+async function prove(reader: Reader, memory: KnownServer, tried: DryRunResult, asked: Asked): Promise<void> {
+  if (tried.state !== "answered" || !isDeployment(tried.reply)) return;
+  const { applicationId } = tried.reply;
   if (!applicationId) {
     memory.dryRun = "proven";
     return;
   }
   const { signal } = asked;
   const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
-  memory.dryRun = proofFrom(rehearsed.reply, rows[0], asked);
+  memory.dryRun = proofFrom(tried.reply, rows[0], asked);
 }
 
-// A deployment made for real has an id. Where the rehearsal tells none, the version it says it would become tells, unless
+// A deployment made for real has an id. Where the dry run tells none, the version it says it would become tells, unless
 // somebody else made that one meanwhile.
 function proofFrom(
   { id, version }: Deployment,

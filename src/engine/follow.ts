@@ -77,8 +77,8 @@ export async function recoverPending(session: Session, options: FollowOptions): 
   const pending = await session.ledger.pending();
   if (pending.length === 0) return [];
   const recorded = await session.recorded();
-  const rehearse = rehearseForReading(session, options);
-  const observing = { ...observingWith(session, options), rehearse };
+  const dryRun = dryRunForReading(session, options);
+  const observing = { ...observingWith(session, options), dryRun };
   return recover(pending, {
     ...session,
     ...options,
@@ -86,7 +86,7 @@ export async function recoverPending(session: Session, options: FollowOptions): 
       const id = recorded.get(intent.identity)?.id ?? null;
       return readOne({ kind, manifest: sentManifest(intent), id }, observing);
     },
-    rehearse: (intent, kind) => rehearse(kind, sentManifest(intent), options),
+    dryRun: (intent, kind) => dryRun(kind, sentManifest(intent), options),
   });
 }
 
@@ -97,21 +97,21 @@ async function readOne({ kind, manifest, id }: One, on: ObserveContext): Promise
   const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, on);
   const mayAsk = kind.single === undefined && on.memory.dryRun === "proven";
   if (live.state !== "unknown" || live.reason !== "no-read" || !mayAsk) return live;
-  const rehearsed = await on.rehearse(kind, manifest, on);
-  if (rehearsed.state !== "answered" || rehearsed.row === null) return live;
-  return rehearsed.row.id === null ? { state: "absent" } : { ...live, isThere: true };
+  const tried = await on.dryRun(kind, manifest, on);
+  if (tried.state !== "answered" || tried.row === null) return live;
+  return tried.row.id === null ? { state: "absent" } : { ...live, isThere: true };
 }
 
 function observingWith({ reader, memory, remember }: Session, options: FollowOptions): ObserveContext {
   const { concurrency, signal, shapeOf } = options;
-  const rehearse = createDryRun({ reader, memory, remember, concurrency, shapeOf });
-  return { reader, memory, lookup: null, rehearse, concurrency, signal };
+  const dryRun = createDryRun({ reader, memory, remember, concurrency, shapeOf });
+  return { reader, memory, lookup: null, dryRun, concurrency, signal };
 }
 
 // On a control plane that may ignore dryRun it would be the very write that is not to be sent again.
-function rehearseForReading(session: Session, options: FollowOptions): DryRun {
+function dryRunForReading(session: Session, options: FollowOptions): DryRun {
   if (session.memory.dryRun !== "proven") return async () => ({ state: "impossible" });
-  return observingWith(session, options).rehearse;
+  return observingWith(session, options).dryRun;
 }
 
 function sentManifest({ kind, identity, written }: PendingIntent): Manifest {

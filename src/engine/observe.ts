@@ -37,8 +37,8 @@ type Wanted = {
 /** What live says. */
 export type Observation = {
   readonly live: ReadonlyMap<Identity, Live>;
-  /** What rehearsals answered on the way, where ids had to be found by them. */
-  readonly rehearsals: ReadonlyMap<Identity, DryRunReply>;
+  /** What dry runs answered on the way, where ids had to be found by them. */
+  readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
   /** Every row that was read of the kinds that have lists, by kind. */
   readonly rows: ReadonlyMap<string, readonly LiveRow[]>;
   /** False when something readable could not be read. */
@@ -49,20 +49,20 @@ export type Observation = {
 /** What observing needs of its surroundings. */
 export type ObserveContext = ListContext & {
   readonly memory: KnownServer;
-  readonly rehearse: DryRun;
+  readonly dryRun: DryRun;
   readonly concurrency: number;
 };
 
 type Findings = {
   readonly live: Map<Identity, Live>;
-  readonly rehearsals: Map<Identity, DryRunReply>;
+  readonly dryRuns: Map<Identity, DryRunReply>;
   readonly rows: Map<string, readonly LiveRow[]>;
   readonly diagnostics: Diagnostic[];
 };
 
 /** Reads live of everything wanted: by lists where the server has them, one by one where not. */
 export async function observe(asked: readonly LiveQuery[], on: ObserveContext): Promise<Observation> {
-  const found: Findings = { live: new Map(), rehearsals: new Map(), rows: new Map(), diagnostics: [] };
+  const found: Findings = { live: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
   const listed = await Promise.all(
     asked.map(async (group) => ((await byList(group, on, found)) ? [] : wantedOf(group))),
   );
@@ -72,7 +72,7 @@ export async function observe(asked: readonly LiveQuery[], on: ObserveContext): 
 
 /** Reads live of one resource again, past every cache, for judging what became of a write. */
 export async function observeOne(one: Wanted, on: ObserveContext): Promise<Live> {
-  const found: Findings = { live: new Map(), rehearsals: new Map(), rows: new Map(), diagnostics: [] };
+  const found: Findings = { live: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
   const { name } = splitVersion(splitIdentity(one.identity).key);
   const narrow = one.kind.list?.narrow?.(name) ?? {};
   const asked = { kind: one.kind, declared: [], others: [one.identity], isRecorded: () => false, idOf: () => null };
@@ -129,7 +129,7 @@ async function lookAgain(lacking: MissingFromList, on: ObserveContext, found: Fi
   }
 }
 
-// What refers to something comes after it, so that a refused rehearsal can be told from a missing reference.
+// What refers to something comes after it, so that a refused dry run can be told from a missing reference.
 async function oneByOne(wanted: readonly Wanted[], on: ObserveContext, found: Findings): Promise<void> {
   const waves = [...Map.groupBy(wanted, ({ wave }) => wave)].toSorted(([a], [b]) => a - b);
   for (const [, group] of waves) {
@@ -159,18 +159,18 @@ async function single(one: Wanted, on: ObserveContext, found: Findings): Promise
     if (row?.key === key) return { state: "present", row };
   }
   if (manifest === null) return id === null ? UNREADABLE : { state: "absent" };
-  return byRehearsal(one, manifest, reading, on, found);
+  return byDryRun(one, manifest, reading, on, found);
 }
 
-async function byRehearsal(
+async function byDryRun(
   { kind, identity }: Wanted,
   manifest: Manifest,
   reading: SingleReading,
   on: ObserveContext,
   found: Findings,
 ): Promise<Live> {
-  const rehearsed = await on.rehearse(kind, manifest, { signal: on.signal });
-  switch (rehearsed.state) {
+  const tried = await on.dryRun(kind, manifest, { signal: on.signal });
+  switch (tried.state) {
     case "impossible":
       return { state: "unknown", reason: "no-read" };
     case "forbidden":
@@ -180,11 +180,11 @@ async function byRehearsal(
       if (manifest.references.some((reference) => !isThere(found.live.get(reference.identity)))) {
         return { state: "unknown", reason: "no-read" };
       }
-      return { state: "unknown", reason: "refused", detail: rehearsed.message };
+      return { state: "unknown", reason: "refused", detail: tried.message };
     case "answered": {
-      const id = isObject(rehearsed.reply) ? reading.idFrom(rehearsed.reply as never) : null;
+      const id = isObject(tried.reply) ? reading.idFrom(tried.reply as never) : null;
       if (id === null) return { state: "absent" };
-      found.rehearsals.set(identity, { state: "answered", row: rehearsed.row });
+      found.dryRuns.set(identity, { state: "answered", row: tried.row });
       const row = await readById(reading, id, on, null);
       return row === null || row === "known" ? { state: "absent" } : { state: "present", row: { ...row, id } };
     }

@@ -20,7 +20,7 @@ import { makePlan, type PlanInput, type PlanWithDecisions, type WavedManifest } 
 import type { RecordedHead } from "../core/recorded.ts";
 import { pacer } from "../source/pace.ts";
 import type { Ledger } from "../state/ledger.ts";
-import { createDryRun as makeRehearse } from "./dry-run.ts";
+import { createDryRun } from "./dry-run.ts";
 import type { KnownServer } from "./known-server.ts";
 import { type LiveQuery, type Observation, type ObserveContext, observe } from "./observe.ts";
 import { preflight } from "./preflight.ts";
@@ -84,11 +84,11 @@ export type LivePlan = PlanWithDecisions & {
 
 /** Looks at live and plans: nothing here can change a control plane. */
 export async function planAgainstLive(desired: Desired, on: PlanContext): Promise<LivePlan> {
-  const rehearse = makeRehearse(on);
+  const dryRun = createDryRun(on);
   const placed = desired.manifests.map((manifest) => ({ manifest, wave: desired.waves.get(manifest.identity) ?? 0 }));
   const known = on.cache?.load() ?? null;
   const lookup = known && lookUpLive(known, { ...on, manifests: desired.manifests });
-  const observing: ObserveContext = { ...on, rehearse, lookup };
+  const observing: ObserveContext = { ...on, dryRun, lookup };
   const asked = askedOf(desired, placed, on);
   const observation = await observe(asked, observing);
   guardLive(observation, desired, on);
@@ -96,13 +96,13 @@ export async function planAgainstLive(desired: Desired, on: PlanContext): Promis
   const rulesFor = await findRules(placed, observation, on);
   const unclear: Diagnostic[] = [];
   const missing = () => on.memory.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
-  const input = (rehearsals: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
+  const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...on,
     ...desired,
     desired: placed,
     live: observation.live,
     recorded,
-    rehearsals,
+    dryRuns,
     rulesFor,
     base: desired.base,
     facts: on.memory,
@@ -111,12 +111,12 @@ export async function planAgainstLive(desired: Desired, on: PlanContext): Promis
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
     withOrphans: desired.isWhole,
   });
-  const first = makePlan(input(observation.rehearsals));
+  const first = makePlan(input(observation.dryRuns));
   const missingFirst = missing().length;
-  const rehearsed = await preflight(first, placed, observation.rehearsals, rehearse, { ...on, unclear });
+  const tried = await preflight(first, placed, observation.dryRuns, dryRun, { ...on, unclear });
   // A probe may have shown that a write the plan counts on does not exist.
-  const isFinal = rehearsed.size + unclear.length === 0 && missing().length === missingFirst;
-  const planned = isFinal ? first : makePlan(input(new Map([...observation.rehearsals, ...rehearsed])));
+  const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
+  const planned = isFinal ? first : makePlan(input(new Map([...observation.dryRuns, ...tried])));
   const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
   await on.remember();
   if (known !== null && lookup !== null) {

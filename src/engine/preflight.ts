@@ -20,7 +20,7 @@ export type Preflight = {
 };
 
 /**
- * Asks the server, by rehearsal, what it would make of manifests that seem to differ: its defaults and rewrites are no
+ * Asks the server, by dry run, what it would make of manifests that seem to differ: its defaults and rewrites are no
  * differences. The first manifest of a kind whose write is an extension also shows whether the server has it, or a probe of
  * the route does, where there is no dry run.
  */
@@ -28,7 +28,7 @@ export async function preflight(
   { plan, decisions }: PlanWithDecisions,
   placed: readonly WavedManifest[],
   known: ReadonlyMap<Identity, DryRunReply>,
-  rehearse: DryRun,
+  dryRun: DryRun,
   on: Preflight,
 ): Promise<ReadonlyMap<Identity, DryRunReply>> {
   const asked = new Map<Identity, DryRunReply>();
@@ -50,9 +50,9 @@ export async function preflight(
   await Promise.all(
     jobs.map(async ({ kind, manifest, settles, probes }) => {
       if (probes) await orPass(probe(kind, on), on);
-      const rehearsed = await orPass(rehearse(kind, manifest, on), on);
+      const tried = await orPass(dryRun(kind, manifest, on), on);
       // A probe that is refused for what does not exist yet tells of the route alone.
-      if (settles && rehearsed.state !== "impossible") asked.set(manifest.identity, rehearsed);
+      if (settles && tried.state !== "impossible") asked.set(manifest.identity, tried);
     }),
   );
   return asked;
@@ -60,7 +60,7 @@ export async function preflight(
 
 // A dry run tells of the route too, where there is one.
 async function probe({ write: [first] }: Kind, on: Preflight): Promise<DryRunResult> {
-  if (first !== undefined && first.rehearsal === undefined) await on.probeRoute(first.operation, on);
+  if (first !== undefined && first.dryRun === undefined) await on.probeRoute(first.operation, on);
   return { state: "impossible" };
 }
 

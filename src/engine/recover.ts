@@ -28,7 +28,7 @@ export type Recovery = SendContext &
     /** Told of a wait that takes long. */
     readonly onProgress: (progress: { readonly what: "waiting"; readonly text: string }) => void;
     /** What a dryRun of the write answers, where that is known to change nothing. */
-    readonly rehearse: (intent: PendingIntent, kind: Kind) => Promise<DryRunReply | { readonly state: "impossible" }>;
+    readonly dryRun: (intent: PendingIntent, kind: Kind) => Promise<DryRunReply | { readonly state: "impossible" }>;
   };
 
 /** What became of a write that an earlier run left open. */
@@ -78,7 +78,7 @@ async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovere
  */
 async function byDryRun(intent: PendingIntent, kind: Kind, on: Recovery): Promise<Recovered | null> {
   if (!canReplayToken(intent, kind, on)) return null;
-  const answer = await on.rehearse(intent, kind);
+  const answer = await on.dryRun(intent, kind);
   if (answer.state !== "answered" || !answer.row?.id) return null;
   if (!intent.creates && !isCreatedSince(intent, answer.row, on)) return null;
   const { reply } = await sendIntent(intent, on);

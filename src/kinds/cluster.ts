@@ -22,5 +22,5 @@ export const kind: Kind = defineKind<ClusterManifest>({
     idFrom: ({ id }: { id?: string | null }) => id || null,
     row,
   },
-  write: [{ operation: "putCluster", rehearsal: "putCluster", row }],
+  write: [{ operation: "putCluster", dryRun: "putCluster", row }],
 });

@@ -17,5 +17,5 @@ export const kind: Kind = defineKind<MlRepoManifest>({
   group: (key) => key,
   references: grantReferences,
   list: { operation: "listMlRepos", narrow: (name) => ({ name }), row },
-  write: [{ operation: "putMlRepo", rehearsal: "putMlRepo", row }],
+  write: [{ operation: "putMlRepo", dryRun: "putMlRepo", row }],
 });

@@ -16,5 +16,5 @@ export const kind: Kind = defineKind<TeamManifest>({
   group: () => null,
   references: () => [],
   list: { operation: "listTeams", row },
-  write: [{ operation: "putTeam", rehearsal: "putTeam", row }],
+  write: [{ operation: "putTeam", dryRun: "putTeam", row }],
 });

@@ -17,7 +17,7 @@ export const kind: Kind = defineKind<VirtualAccountManifest>({
   group: () => null,
   references: grantReferences,
   list: { operation: "listVirtualAccounts", row },
-  write: [{ operation: "putVirtualAccount", rehearsal: "putVirtualAccount", row }],
+  write: [{ operation: "putVirtualAccount", dryRun: "putVirtualAccount", row }],
   // With a secret store the server keeps the token itself, so losing our copy loses nothing.
   issuesToken: ({ secret_store_config }) => !secret_store_config,
 });

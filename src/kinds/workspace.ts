@@ -19,5 +19,5 @@ export const kind: Kind = defineKind<WorkspaceManifest>({
     ...grantReferences(manifest),
   ],
   list: { operation: "listWorkspaces", narrow: (fqn) => ({ fqn }), row },
-  write: [{ operation: "putWorkspace", rehearsal: "putWorkspace", row }],
+  write: [{ operation: "putWorkspace", dryRun: "putWorkspace", row }],
 });

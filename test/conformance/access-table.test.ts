@@ -50,7 +50,7 @@ const put =
   (path: string, manifest: (place: Place) => JsonObject, more: object = {}): Ask =>
   (caller, place) =>
     caller.put(path, { manifest: manifest(place), ...more });
-const rehearse = (path: string, manifest: (place: Place) => JsonObject) => put(path, manifest, { dryRun: true });
+const dryRun = (path: string, manifest: (place: Place) => JsonObject) => put(path, manifest, { dryRun: true });
 const lease =
   (scope: (place: Place) => string): Ask =>
   (caller, place) =>
@@ -132,35 +132,35 @@ const rows: readonly Row[] = [
   // Writes by name: what cannot be seen would be made.
   {
     name: "putCluster",
-    ask: rehearse(`${svc}/clusters`, manifests.cluster),
+    ask: dryRun(`${svc}/clusters`, manifests.cluster),
     allowed: ["cluster-admin"],
     refused: denied,
     absent: 200,
   },
   {
     name: "putWorkspace",
-    ask: rehearse(`${svc}/workspaces`, manifests.workspace),
+    ask: dryRun(`${svc}/workspaces`, manifests.workspace),
     allowed: ["cluster-admin", "workspace-admin"],
     refused: denied,
     absent: 422,
   },
   {
     name: "putTeam",
-    ask: rehearse(`${svc}/teams`, manifests.team),
+    ask: dryRun(`${svc}/teams`, manifests.team),
     allowed: ["manager"],
     refused: denied,
     absent: 200,
   },
   {
     name: "putVirtualAccount",
-    ask: rehearse(`${svc}/virtual-accounts`, manifests.account),
+    ask: dryRun(`${svc}/virtual-accounts`, manifests.account),
     allowed: administrators,
     refused: denied,
     absent: 200,
   },
   {
     name: "putMlRepo",
-    ask: rehearse(`${svc}/ml-repos`, manifests.repo),
+    ask: dryRun(`${svc}/ml-repos`, manifests.repo),
     allowed: ["ml-repo-admin"],
     refused: denied,
     absent: 200,
@@ -207,7 +207,7 @@ const rows: readonly Row[] = [
   // Writes into a place that the manifest names.
   {
     name: "putApp",
-    ask: rehearse(`${svc}/apps`, manifests.service),
+    ask: dryRun(`${svc}/apps`, manifests.service),
     allowed: writeWorkspace,
     sees: seeWorkspace,
     refused: dangling,

@@ -157,12 +157,12 @@ test("a malformed key or number is 400, whatever the operation would say", async
   expect(await effects(plane.data)).toEqual([]);
 });
 
-test("a rehearsal keeps nothing, and no number fences it", async () => {
+test("a dry run keeps nothing, and no number fences it", async () => {
   const plane = await startControlPlane();
   const key = randomUUID();
   const headers = { ...withKey(key).headers, "x-fencing-token": "9" };
-  const rehearsal = await send(plane, accounts, { manifest: account, dryRun: true }, { headers });
-  expect(rehearsal).toMatchObject({ status: 200, body: { data: { id: null } } });
+  const dryRun = await send(plane, accounts, { manifest: account, dryRun: true }, { headers });
+  expect(dryRun).toMatchObject({ status: 200, body: { data: { id: null } } });
   expect((await send(plane, accounts, { manifest: account }, withKey(key))).body.token).toBeDefined();
 });
 

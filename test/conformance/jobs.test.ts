@@ -68,7 +68,7 @@ test("a run starts once a job is deployed, if that is wished, and is read by its
   ]);
 });
 
-test("a rehearsal starts no run, and a service has none", async () => {
+test("a dry run starts no run, and a service has none", async () => {
   const { admin } = await planted();
   const { applicationId } = await deploy(admin, {});
   await deploy(admin, { dryRun: true, triggerOnDeploy: true });

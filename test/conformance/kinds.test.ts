@@ -171,9 +171,9 @@ describe.each(each)("the kind %s", (type, kind) => {
     }
   });
 
-  test("rehearses by the write itself, where that has dryRun and only there", () => {
-    for (const { operation: name, rehearsal } of kind.write) {
-      expect(rehearsal).toBe(operation(name).body?.dryRun === undefined ? undefined : name);
+  test("makes its dry run by the write itself, where that has dryRun and only there", () => {
+    for (const { operation: name, dryRun } of kind.write) {
+      expect(dryRun).toBe(operation(name).body?.dryRun === undefined ? undefined : name);
     }
   });
 

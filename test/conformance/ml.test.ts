@@ -52,7 +52,7 @@ describe("an ml repo", () => {
     expect((await admin.get(`${REPOS}?name=suppor_`)).body.pagination).toEqual({ total: 0, offset: 0, limit: 100 });
   });
 
-  test("is rehearsed without an id and without a trace", async () => {
+  test("is dry-run without an id and without a trace", async () => {
     const { admin } = await startControlPlane();
     const { body } = await admin.put(WRITE_REPO, { ...repo("support"), dryRun: true });
     expect(body.data.id).toBeNull();

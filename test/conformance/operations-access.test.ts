@@ -69,7 +69,7 @@ const attempts: readonly Attempt[] = [
   ["make a workspace", put("workspaces", { ...workspace, name: "new" }), [], 403],
   ["make a workspace on an absent cluster", put("workspaces", { ...workspace, cluster_fqn: "absent" }), [], 403],
   ["deploy", put("apps", service), mayEdit, 403],
-  ["rehearse a deployment", put("apps", service, { dryRun: true }), mayEdit, 403],
+  ["dry-run a deployment", put("apps", service, { dryRun: true }), mayEdit, 403],
   ["deploy to a foreign workspace", put("apps", { ...service, workspace_fqn: "foreign:ws1" }), [], 422],
   ["deploy to an absent workspace", put("apps", { ...service, workspace_fqn: "c1x:absent" }), [], 422],
   [
@@ -102,7 +102,7 @@ const attempts: readonly Attempt[] = [
 // What cannot be seen is absent: a role that does not even show the workspace gets the absent answer.
 function expected(role: string, [what, , allowed, otherwise]: Attempt): number {
   if (allowed.includes(role)) return what.includes("foreign application id") ? 404 : 200;
-  if (["deploy", "rehearse a deployment"].includes(what) && !sees.includes(role)) return 422;
+  if (["deploy", "dry-run a deployment"].includes(what) && !sees.includes(role)) return 422;
   // These may write the workspace, and are told that the id is not theirs; for others it is not there either.
   if (what === "deploy by a foreign application id")
     return mayEdit.includes(role) ? 404 : sees.includes(role) ? 403 : 404;

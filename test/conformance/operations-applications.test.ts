@@ -113,7 +113,7 @@ test("applications are listed with their newest deployment, and filtered", async
   expect(app).toMatchObject({ lastVersion: 2, lastDeploymentId: app.deployment.id, deployment: { application: null } });
 });
 
-test("a rehearsal answers the version to come and the application that is, and writes nothing", async () => {
+test("a dry run answers the version to come and the application that is, and writes nothing", async () => {
   const { admin, data } = await planted();
   const before = (await admin.put(apps, { manifest: service, dryRun: true })).body.data;
   expect(before).toMatchObject({
@@ -139,7 +139,7 @@ test("a rehearsal answers the version to come and the application that is, and w
   expect((await effects(data)).filter((effect) => effect.includes(" 16 "))).toHaveLength(1);
 });
 
-test("while a deployment is in progress another is refused, unless it is forced; a rehearsal is not", async () => {
+test("while a deployment is in progress another is refused, unless it is forced; a dry run is not", async () => {
   const { admin, data } = await planted({ rollouts: stuck });
   const first = (await admin.put(apps, { manifest: service })).body.data;
   expect(first.currentStatus).toMatchObject({ status: "ROLLOUT_STARTED", state: { isTerminalState: false } });

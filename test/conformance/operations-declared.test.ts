@@ -59,14 +59,14 @@ test("a write replaces: what it leaves out is gone", async () => {
   ]);
 });
 
-test("a rehearsal answers what the write would, without an id for what is new, and writes nothing", async () => {
+test("a dry run answers what the write would, without an id for what is new, and writes nothing", async () => {
   const { admin, data } = await startControlPlane();
   await admin.put(clusters, { manifest: cluster });
-  const rehearsed = await admin.put(workspaces, { manifest: workspace, dryRun: true });
-  expect(rehearsed.body.data).toMatchObject({ id: null, fqn: "c1x:ws1" });
+  const tried = await admin.put(workspaces, { manifest: workspace, dryRun: true });
+  expect(tried.body.data).toMatchObject({ id: null, fqn: "c1x:ws1" });
   expect((await admin.get(workspaces)).body.data).toEqual([]);
   const { id, createdAt, updatedAt, ...written } = (await admin.put(workspaces, { manifest: workspace })).body.data;
-  expect(rehearsed.body.data).toMatchObject(written);
+  expect(tried.body.data).toMatchObject(written);
 
   const labelled = { ...workspace, labels: { a: "1" } };
   const again = await admin.put(workspaces, { manifest: labelled, dryRun: true });

@@ -64,7 +64,7 @@ async function sightOf(url: string, token: Secret, named: readonly JsonObject[] 
 
 const rows = async (admin: Caller, path: string) => (await admin.get(path)).body.data;
 
-test("a snapshot is a copy that a plan can be rehearsed on, and takes nothing but reads", async () => {
+test("a snapshot is a copy that a plan can be tried on, and takes nothing but reads", async () => {
   const first = await live();
   const before = await effects(first.data);
   const { snapshot, unseen } = await sightOf(first.url, first.adminToken);

@@ -42,7 +42,7 @@ describe("a team", () => {
     expect(await effects(data)).toEqual(Array(2).fill("user:admin 19 team/ml"));
   });
 
-  test("is rehearsed without an id and without a trace", async () => {
+  test("is dry-run without an id and without a trace", async () => {
     const { admin } = await startControlPlane();
     expect((await admin.put(TEAMS, { ...team(), dryRun: true })).body.data.id).toBeNull();
     expect(await names(admin)).toEqual([]);

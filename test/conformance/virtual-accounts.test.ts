@@ -59,15 +59,15 @@ describe("a virtual account", () => {
     expect((await effects(data)).slice(2)).toEqual(Array(2).fill("user:admin 18 virtual-account/ci"));
   });
 
-  test("is rehearsed without id, token or trace", async () => {
+  test("is dry-run without id, token or trace", async () => {
     const { admin, data } = await withWorkspace();
     const { body } = await admin.put(ACCOUNTS, { ...account(), dryRun: true });
     expect(body.data).toMatchObject({ id: null, jwtId: null, jwts: [], isExpired: false });
     expect(body).not.toHaveProperty("token");
     expect((await admin.get(ACCOUNTS)).body.pagination.total).toBe(0);
     const created = await admin.put(ACCOUNTS, account());
-    const rehearsed = await admin.put(ACCOUNTS, { ...account({ expiration_date: day(9) }), dryRun: true });
-    expect(rehearsed.body.data).toMatchObject({ id: created.body.data.id, createdAt: created.body.data.createdAt });
+    const tried = await admin.put(ACCOUNTS, { ...account({ expiration_date: day(9) }), dryRun: true });
+    expect(tried.body.data).toMatchObject({ id: created.body.data.id, createdAt: created.body.data.createdAt });
     expect((await admin.get(ACCOUNTS)).body.data).toEqual([created.body.data]);
     expect(await effects(data)).toHaveLength(3);
   });

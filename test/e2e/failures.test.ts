@@ -8,7 +8,7 @@ import { sourceOf } from "../support/source.ts";
 const mount = "mounts:\n  - { type: secret, mount_path: /run/key, secret_fqn: holdfast:absent:key }\n";
 
 describe.each(planes)("a manifest that the control plane refuses, on a $name control plane", (plane) => {
-  // Where the write has to be rehearsed to find the resource, the refusal is known before anything is sent.
+  // Where the write has to be dry-run to find the resource, the refusal is known before anything is sent.
   const [result, code] = plane.name === "full" ? ["failed", "unprocessable"] : ["blocked", "refused"];
 
   test("is told with the control plane's words and its place, and everything else is made", async () => {

@@ -15,7 +15,7 @@ import {
 } from "./sweep.ts";
 import { applying, endTrial, notAtRest, runJudged, settle, type Trial } from "./trial.ts";
 
-/** An operation that the reconciler uses, rehearsals apart from writes. */
+/** An operation that the reconciler uses, dry runs apart from writes. */
 type Target = { readonly operation: OperationName; readonly dryRun: boolean };
 
 /** A kind of fault on an operation. */

@@ -21,7 +21,7 @@ const sort = controlPlane("full");
 /** A write of the leader, before or after its effect. */
 type StopPoint = { readonly place: "request" | "effect"; readonly nth: number };
 
-/** Every write that is no rehearsal; the lease is taken and renewed before them. */
+/** Every write that is no dry run; the lease is taken and renewed before them. */
 const isWrite = ({ method, body, path }: Asked): boolean =>
   method !== "GET" && !body.includes('"dryRun":true') && !path.includes("/leases/");
 

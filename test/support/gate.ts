@@ -6,7 +6,7 @@ import type { Server } from "./server.ts";
 /** A way to a control plane on which replies can be held back, as when the network breaks at the worst moment. */
 export type Gate = {
   readonly url: string;
-  /** From now on, writes of the path arrive and their replies do not, rehearsals aside. Resolves once one is held. */
+  /** From now on, writes of the path arrive and their replies do not, dry runs aside. Resolves once one is held. */
   readonly hold: (method: string, path: string) => Promise<void>;
   /** From now on, writes of the path do not arrive before they are let go. Resolves once one is held. */
   readonly delay: (method: string, path: string) => Promise<void>;

@@ -64,13 +64,13 @@ export type Call<Name extends OperationName> = {
   readonly body: Body<Name>;
 };
 
-/** What a rehearsal answers: the resource as it would be; a new one has no id yet. */
-type Rehearsed<Resource> = Omit<Resource, "id"> & { readonly id: null };
+/** What a dry run answers: the resource as it would be; a new one has no id yet. */
+type DryRunResource<Resource> = Omit<Resource, "id"> & { readonly id: null };
 
 /** What an operation answers inside its envelope, by the form of its reply. */
 export type Answer<Name extends OperationName> = Row<Name>["reply"] extends "one"
   ? {
-      readonly data: JsonText<Replies[Name]> | JsonText<Rehearsed<Replies[Name]>>;
+      readonly data: JsonText<Replies[Name]> | JsonText<DryRunResource<Replies[Name]>>;
       /** Members that stand beside `data`: a one-time token. */
       readonly beside?: { readonly token?: Secret; readonly created?: boolean };
     }

@@ -138,9 +138,9 @@ function createAnswer(context: Context): AnswerRequest {
   return async (served, request, headers) => {
     if (isWrite(served.name)) {
       const given = readWriteHeaders(headers);
-      // A rehearsal has no effect that could be doubled or late.
-      const isRehearsal = isObject(request.body) && request.body.dryRun === true;
-      if (!isRehearsal && (given.key !== null || given.fence !== null)) return writeOnce(served, request, given);
+      // A dry run has no effect that could be doubled or late.
+      const isDryRun = isObject(request.body) && request.body.dryRun === true;
+      if (!isDryRun && (given.key !== null || given.fence !== null)) return writeOnce(served, request, given);
     }
     return { status: 200, pieces: await served.answer(request, context), isReplay: false };
   };

@@ -77,7 +77,7 @@ async function replay(
   if (kept === null) return null;
   const { status, text } = kept;
   // Who may no longer do this is told so, whatever it was told at the time.
-  const refusal = await rehearsed(transaction, write, within);
+  const refusal = await refusalOfWrite(transaction, write, within);
   if (refusal !== null && takesBack(refusal, status)) throw refusal;
   if (kept.digest !== slot.digest) throw reused();
   if (text === null) throw notKept(status);
@@ -97,7 +97,7 @@ async function pass(
   const written = await writtenScope(write.served, write.request, transaction);
   const fault = await fenceFault(transaction, fence, { written, isShared: within.store.isShared });
   if (fault === null) return;
-  const refusal = await rehearsed(transaction, write, within);
+  const refusal = await refusalOfWrite(transaction, write, within);
   if (refusal !== null && refusal.status !== 409) throw refusal;
   throw new Refusal(412, `${fault}-fencing-token`, fenceFaults[fault]);
 }
@@ -107,17 +107,17 @@ const fenceFaults = {
   unknown: "no lease of this scope has this fencing token",
 } as const;
 
-class Rehearsed extends Error {
-  override readonly name = "Rehearsed";
+class ChecksPassed extends Error {
+  override readonly name = "ChecksPassed";
 }
 
 /** The refusal that a write would meet now; it leaves no trace. */
-async function rehearsed(
+async function refusalOfWrite(
   transaction: Transaction<Tables>,
   { served, request }: Write,
   within: Context,
 ): Promise<Refusal | null> {
-  await sql`SAVEPOINT rehearsal`.execute(transaction);
+  await sql`SAVEPOINT dry_run`.execute(transaction);
   let failure: unknown;
   try {
     await served.answer(request, {
@@ -127,7 +127,7 @@ async function rehearsed(
         // What a handler does besides its queries, it takes back when they fail.
         write: async (change) => {
           await change(transaction);
-          throw new Rehearsed();
+          throw new ChecksPassed();
         },
       },
       lookAt: () => {},
@@ -135,12 +135,12 @@ async function rehearsed(
     return null;
   } catch (error) {
     if (error instanceof Refusal) return error;
-    if (error instanceof Rehearsed) return null;
+    if (error instanceof ChecksPassed) return null;
     failure = error;
     throw error;
   } finally {
-    await rollBackTo(transaction, "rehearsal", failure);
-    await sql`RELEASE SAVEPOINT rehearsal`.execute(transaction);
+    await rollBackTo(transaction, "dry_run", failure);
+    await sql`RELEASE SAVEPOINT dry_run`.execute(transaction);
   }
 }
 

@@ -77,7 +77,7 @@ export type Decision<Resource> = {
   readonly resource: Resource;
 };
 
-/** Creates or updates a declared resource, or rehearses it: the rehearsal decides the same and writes nothing. */
+/** Creates or updates a declared resource, or dry-runs it: the dry run decides the same and writes nothing. */
 export async function putDeclared<Resource extends { readonly id: string | null; readonly manifest: JsonObject }>(
   kind: DeclaredKind<Resource>,
   principal: Principal,

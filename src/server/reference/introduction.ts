@@ -23,7 +23,7 @@ export HOLDFAST_TOKEN=$(cat .holdfast/control-plane/admin-token)</code></pre></f
       ),
     },
     {
-      title: "Rehearsals",
+      title: "Dry runs",
       body: prose(
         "With `dryRun: true` a write is checked in full, changes nothing, and answers what it would have answered: the ids and times of what exists are real, and what would be new has no id yet. No token is made.",
       ),

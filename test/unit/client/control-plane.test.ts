@@ -18,11 +18,11 @@ async function start(options: Parameters<typeof startControlPlane>[0] = {}) {
   return { ...plane, ...dial(plane.url, { token: () => plane.adminToken }) };
 }
 
-test("what is written can be rehearsed, read and listed, and a rehearsal has no effect", async () => {
+test("what is written can be tried, read and listed, and a dry run has no effect", async () => {
   const { reader, writer, data } = await start();
   const before = (await effects(data)).length;
-  const rehearsed = await reader.rehearse("putCluster", { manifest: manifests.cluster }, calm);
-  expect(rehearsed.manifest).toMatchObject(manifests.cluster);
+  const tried = await reader.dryRun("putCluster", { manifest: manifests.cluster }, calm);
+  expect(tried.manifest).toMatchObject(manifests.cluster);
   expect(await effects(data)).toHaveLength(before);
 
   expect(await writer.send("putCluster", { body: { manifest: manifests.cluster } }, calm)).toMatchObject({

@@ -370,17 +370,17 @@ test("F17 endless headers, and bytes that are no HTTP, break the call at once an
   await expect(dial(foreign.url).reader.get("getCluster", where, calm)).rejects.toMatchObject({ reason: "protocol" });
 });
 
-test("a rehearsal whose reply is lost is repeated only where that cannot be a second write", async () => {
+test("a dry run whose reply is lost is repeated only where that cannot be a second write", async () => {
   const manifest = { type: "service", name: "api" };
   const server = await serve((response, _, nth) =>
     nth % 2 === 1 ? response.destroy() : json(response, { data: { id: null, manifest } }),
   );
   const { reader } = dial(server.url);
-  await expect(reader.rehearse("putApp", { manifest }, calm)).rejects.toMatchObject({ reason: "connection-lost" });
+  await expect(reader.dryRun("putApp", { manifest }, calm)).rejects.toMatchObject({ reason: "connection-lost" });
   expect(server.seen).toHaveLength(1);
-  await reader.rehearse("putApp", { manifest }, calm);
-  expect(await reader.rehearse("putApp", { manifest }, { ...calm, proven: true })).toMatchObject({ id: null });
-  expect(await reader.rehearse("putTeam", { manifest }, calm)).toMatchObject({ id: null });
+  await reader.dryRun("putApp", { manifest }, calm);
+  expect(await reader.dryRun("putApp", { manifest }, { ...calm, proven: true })).toMatchObject({ id: null });
+  expect(await reader.dryRun("putTeam", { manifest }, calm)).toMatchObject({ id: null });
 });
 
 test("F17 pages that are too large are asked for in halves, and the size is remembered", async () => {

@@ -33,7 +33,7 @@ function send(response: ServerResponse, { status, type = "text/html", body }: Re
 /** Calls of extensions, by name: a list, a dry run, a write and a lease. */
 const calls: { readonly [name: string]: (connection: Connection) => Promise<unknown> } = {
   listTeams: ({ reader }) => reader.list("listTeams", {}, calm),
-  putWorkspace: ({ reader }) => reader.rehearse("putWorkspace", { manifest: { type: "workspace" } }, calm),
+  putWorkspace: ({ reader }) => reader.dryRun("putWorkspace", { manifest: { type: "workspace" } }, calm),
   putModelVersion: ({ writer }) => refused(writer.send("putModelVersion", { body: { manifest: {} } }, calm)),
   putLease: ({ writer }) =>
     refused(writer.send("putLease", { path: { scope: "dev:web" }, body: { holder: "one", ttlSeconds: 30 } }, calm)),

@@ -29,14 +29,14 @@ test("a list is read whole, in pages of 1,000, in the server's order", async () 
   expect(server.seen.every(({ query }) => query.get("clusterId") === "c" && query.get("limit") === "1000")).toBe(true);
 });
 
-test("a rehearsal says dryRun: true, whatever the body says", async () => {
+test("a dry run says dryRun: true, whatever the body says", async () => {
   const server = await serve((response) =>
     json(response, { data: { id: null, manifest: { type: "team", name: "ml" } } }),
   );
   const { reader } = dial(server.url);
   const manifest = { type: "team", name: "ml" };
   const body = JSON.parse(JSON.stringify({ manifest, dryRun: false }));
-  expect(await reader.rehearse("putTeam", body, calm)).toMatchObject({ id: null });
+  expect(await reader.dryRun("putTeam", body, calm)).toMatchObject({ id: null });
   expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({ manifest, dryRun: true });
 });
 
@@ -45,7 +45,7 @@ test("nothing that a reader offers can send a write, not even around the types",
   const { reader } = dial(server.url);
   const untyped: Record<string, (name: string, content: object, stop: object) => Promise<unknown>> = JSON.parse("{}");
   Object.assign(untyped, reader);
-  expect(Object.keys(reader).toSorted()).toEqual(["get", "list", "page", "rehearse", "survey"]);
+  expect(Object.keys(reader).toSorted()).toEqual(["get", "list", "page", "dryRun", "survey"]);
   for (const how of Object.keys(reader)) {
     for (const name of ["getPersonalAccessToken", "postModelVersion", "createSecretGroup", "putPromptVersion"]) {
       await expect(untyped[how]?.(name, { path: { name: "x" }, manifest: {} }, calm)).rejects.toThrow(TypeError);

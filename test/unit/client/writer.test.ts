@@ -313,11 +313,11 @@ test("F69 while the first request under a key is being answered, its reply is wa
   expect(clock.waits).toEqual([1000]);
 });
 
-test("a rehearsal's reply too tells whether keys are honoured", async () => {
+test("a dry run's reply too tells whether keys are honoured", async () => {
   const accepted = { headers: { "idempotency-key-accepted": "true" } };
   const server = await serve((response, _, nth) => (nth === 2 ? response.destroy() : json(response, issued, accepted)));
   const { reader, writer } = dial(server.url);
-  await reader.rehearse("putVirtualAccount", { manifest: account }, calm);
+  await reader.dryRun("putVirtualAccount", { manifest: account }, calm);
   const content = { body: { manifest: account }, idempotencyKey: "key-0123456789abcdef" };
   expect(await writer.send("putVirtualAccount", content, calm)).toMatchObject({ state: "applied", attempts: 2 });
 });

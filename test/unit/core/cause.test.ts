@@ -141,11 +141,11 @@ describe("what only the server adds or rewrites", () => {
     expect(against(declared, present({ ...live, rollout_strategy: rollout }))).toMatchObject({ action: "keep" });
   });
 
-  test("is no difference, by a rehearsal's answer", () => {
+  test("is no difference, by a dry run's answer", () => {
     const { identity } = declare(declared);
     const row = { key: "c1:ws1/api", id: "id-1", manifest: echo, stamp: null };
-    const rehearsals = new Map([[identity, { state: "answered", row } as const]]);
-    expect(against(declared, present(echo), { rehearsals })).toMatchObject({ action: "keep", changes: [] });
+    const dryRuns = new Map([[identity, { state: "answered", row } as const]]);
+    expect(against(declared, present(echo), { dryRuns })).toMatchObject({ action: "keep", changes: [] });
   });
 
   test("does not hide a move in the same item", () => {
@@ -162,10 +162,10 @@ describe("what only the server adds or rewrites", () => {
   test("is shown with its cause and never acted on alone", () => {
     const { identity } = declare(declared);
     const manifest = { ...echo, service_account: "rewritten", replicas: 3 };
-    const rehearsals = new Map([
+    const dryRuns = new Map([
       [identity, { state: "answered", row: { key: "c1:ws1/api", id: "id-1", manifest, stamp: null } } as const],
     ]);
-    const step = against({ ...declared, labels: {} }, present(echo), { ...known, rehearsals });
+    const step = against({ ...declared, labels: {} }, present(echo), { ...known, dryRuns });
     expect(step.action).toBe("keep");
     expect(step.decision.differences.map(({ cause }) => cause)).toEqual(["default", "default"]);
   });

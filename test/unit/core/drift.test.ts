@@ -65,8 +65,8 @@ describe("drift", () => {
   });
 
   test("is found although the control plane refuses the manifest", () => {
-    const rehearsals = new Map([[identity, { state: "refused", message: "no" } as const]]);
-    expect(one(present(service({ replicas: 5 })), { rehearsals }).summary.drifted).toBe(1);
+    const dryRuns = new Map([[identity, { state: "refused", message: "no" } as const]]);
+    expect(one(present(service({ replicas: 5 })), { dryRuns }).summary.drifted).toBe(1);
   });
 
   test("is not what a rule ignores", () => {

@@ -95,7 +95,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     invalid: new Set(),
     live: new Map(Object.entries(live)),
     recorded: new Map(receipts.map((receipt) => [receipt.identity, receipt])),
-    rehearsals: new Map(),
+    dryRuns: new Map(),
     base: null,
     kindOf,
     shapeOf,

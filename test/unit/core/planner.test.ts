@@ -102,10 +102,10 @@ describe("what cannot be read", () => {
   });
 });
 
-describe("a rehearsal that may not be made", () => {
+describe("a dry run that may not be made", () => {
   test("does not hide what live shows", () => {
-    const rehearsals = new Map([["service/c1:ws1/api", { state: "forbidden" } as const]]);
-    const step = against(service({ replicas: 2 }), present(service({ replicas: 5 })), { rehearsals });
+    const dryRuns = new Map([["service/c1:ws1/api", { state: "forbidden" } as const]]);
+    const step = against(service({ replicas: 2 }), present(service({ replicas: 5 })), { dryRuns });
     expect(step).toMatchObject({ action: "update", changes: [{ path: "/replicas", before: 5, after: 2 }] });
   });
 });
@@ -115,8 +115,8 @@ describe("a manifest that the control plane refuses", () => {
   const desired = service({ replicas: 2, env: { DB_PASSWORD: "CANARY-77" } });
 
   test("is blocked with what the control plane said, and still shows its changes", () => {
-    const rehearsals = new Map([[identity, refused("too many replicas")]]);
-    const step = against(desired, present(service({ replicas: 1 })), { rehearsals });
+    const dryRuns = new Map([[identity, refused("too many replicas")]]);
+    const step = against(desired, present(service({ replicas: 1 })), { dryRuns });
     expect(step).toMatchObject({ action: "block", reason: "refused", decision: { detail: "too many replicas" } });
     expect(step.changes.map(({ path }) => path)).toEqual(["/env/DB_PASSWORD", "/replicas"]);
   });
@@ -129,15 +129,15 @@ describe("a manifest that the control plane refuses", () => {
   });
 
   test("is not blocked where nothing is to be done anyway", () => {
-    const rehearsals = new Map([[identity, refused("no")]]);
-    expect(against(desired, present(desired), { rehearsals }).action).toBe("keep");
+    const dryRuns = new Map([[identity, refused("no")]]);
+    expect(against(desired, present(desired), { dryRuns }).action).toBe("keep");
   });
 
   test("is the missing reference's fault where one explains it", () => {
     const bound = { ...workspace, collaborators: [{ subject: "team:nobody", role_id: "workspace-viewer" }] };
     const step = against(bound, present(workspace), {
       live: { "team/nobody": absent },
-      rehearsals: new Map([["workspace/c1:ws1", refused("unknown team")]]),
+      dryRuns: new Map([["workspace/c1:ws1", refused("unknown team")]]),
     });
     expect(step).toMatchObject({ action: "block", reason: "reference-absent" });
   });

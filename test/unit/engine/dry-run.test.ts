@@ -17,8 +17,8 @@ function kind(type: string) {
   return found;
 }
 
-/** A rehearsal of a service by a control plane that answers as given, and then shows the newest deployment as given. */
-async function rehearsed(reply: JsonObject, newest: JsonObject | null, status = 200) {
+/** A dry run of a service by a control plane that answers as given, and then shows the newest deployment as given. */
+async function tried(reply: JsonObject, newest: JsonObject | null, status = 200) {
   const { url, seen } = await serve((response, request) => {
     if (request.method === "PUT")
       return json(response, status === 200 ? { data: { manifest: service(), ...reply } } : reply, { status });
@@ -70,22 +70,22 @@ describe("the proof that a dryRun changes nothing", () => {
       "unproven",
     ],
   ])("%s", async (_, reply, newest, proof) => {
-    expect((await rehearsed(reply, newest)).proof).toBe(proof);
+    expect((await tried(reply, newest)).proof).toBe(proof);
   });
 
   test.each([
     ["given", { applicationId: null, version: 1 }, null, "proven"],
     ["refuted", { id: "d4", applicationId: "a", version: 4 }, { id: "d4", version: 4 }, "ignored"],
   ] as const)("F76 is remembered as soon as it is %s", async (_, reply, newest, proof) => {
-    expect((await rehearsed(reply, newest)).remembered).toEqual([proof]);
+    expect((await tried(reply, newest)).remembered).toEqual([proof]);
   });
 
   test("that fails ends the pass and says why", async () => {
-    const { answer } = await rehearsed({ id: "d4", applicationId: "a", version: 4 }, { id: "d4", version: 4 });
+    const { answer } = await tried({ id: "d4", applicationId: "a", version: 4 }, { id: "d4", version: 4 });
     expect(answer).toMatch(/ignores dryRun/);
   });
 
-  test("is asked for one rehearsal at a time, and then for many", async () => {
+  test("is asked for one dry run at a time, and then for many", async () => {
     let most = 0;
     let running = 0;
     const waiting: (() => void)[] = [];
@@ -106,13 +106,13 @@ describe("the proof that a dryRun changes nothing", () => {
       if (running >= 3) for (const one of waiting.splice(0)) one();
     });
     const memory = new KnownServer(noFacts);
-    const rehearse = createDryRun({ reader: dial(url).reader, memory, remember, concurrency: 3, shapeOf });
-    await rehearse(kind("service"), manifest, { signal });
+    const dryRun = createDryRun({ reader: dial(url).reader, memory, remember, concurrency: 3, shapeOf });
+    await dryRun(kind("service"), manifest, { signal });
     expect([most, memory.dryRun]).toEqual([1, "proven"]);
     running = 0;
     most = 1;
     waiting.push(() => undefined);
-    await Promise.all(["a", "b", "c"].map((name) => rehearse(kind("service"), declare(service({ name })), { signal })));
+    await Promise.all(["a", "b", "c"].map((name) => dryRun(kind("service"), declare(service({ name })), { signal })));
     expect(most).toBe(3);
   });
 
@@ -121,7 +121,7 @@ describe("the proof that a dryRun changes nothing", () => {
     [422, "refused"],
     [409, "refused"],
   ])("is not touched by an answer %i, which is %s", async (status, state) => {
-    const { answer, proof } = await rehearsed({ statusCode: status, message: "no" }, null, status);
+    const { answer, proof } = await tried({ statusCode: status, message: "no" }, null, status);
     expect([answer, proof]).toMatchObject([{ state }, "unproven"]);
   });
 });
@@ -136,7 +136,7 @@ describe("observing", () => {
     });
     const memory = new KnownServer(noFacts);
     const { reader } = dial(url, { memory });
-    const rehearse = createDryRun({ reader, memory, remember, concurrency: 2, shapeOf });
+    const dryRun = createDryRun({ reader, memory, remember, concurrency: 2, shapeOf });
     const declared = [{ manifest, wave: 0 }];
     const whole: LiveQuery = {
       kind: kind("service"),
@@ -148,7 +148,7 @@ describe("observing", () => {
     };
     return {
       seen,
-      ...(await observe([whole], { reader, memory, lookup: null, rehearse, concurrency: 2, signal })),
+      ...(await observe([whole], { reader, memory, lookup: null, dryRun, concurrency: 2, signal })),
     };
   }
   /** Only recorded, under an id or none. */

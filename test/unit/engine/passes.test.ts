@@ -413,7 +413,7 @@ describe("ignore rules as many as there may be", () => {
 });
 
 describe("a control plane that ignores dryRun", () => {
-  test("is found out at the first rehearsal and never asked for another", async () => {
+  test("is found out at the first dry run and never asked for another", async () => {
     const { plane, run } = await prepared();
     await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
     const other = await passes(plane.url);
@@ -453,7 +453,7 @@ describe("a documented-only control plane", () => {
     expect(plane.effects).toEqual([]);
   });
 
-  test("gives ids through rehearsals, for a runner without a ledger", async () => {
+  test("gives ids through dry runs, for a runner without a ledger", async () => {
     const { plane, run } = await documented();
     await run.apply(everything);
     plane.effects.length = 0;
@@ -515,11 +515,11 @@ describe("live that cannot be read in full", () => {
     await expect(run.plan([repo])).rejects.toMatchObject({ code: "unauthorized" });
   });
 
-  test("does not hang on a rehearsal that fails", async () => {
+  test("does not hang on a dry run that fails", async () => {
     const { plane, run } = await prepared();
     await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
     const other = await passes(plane.url);
-    plane.manners.refused.set("putApp", { status: 418, message: "no rehearsals here" });
+    plane.manners.refused.set("putApp", { status: 418, message: "no dry runs here" });
     const { plan } = await other.plan([cluster, workspace, declare(service({ replicas: 2 }))]);
     expect(plan.steps.at(-1)).toMatchObject({ changes: [{ path: "/replicas", before: 1, after: 2 }] });
   });

@@ -77,20 +77,20 @@ export async function controlPlane() {
     const { name } = found;
     const body: unknown = request.body === "" ? {} : JSON.parse(request.body);
     const call: Call = { ...found, body: isObject(body) ? body : {}, request };
-    const isRehearsal = call.body.dryRun === true;
-    asked.push({ operation: name, dryRun: isRehearsal });
-    if (operation(name).retry === "read" || isRehearsal) return reply(response, call, isRehearsal);
-    return manners.beforeWrite().then(() => reply(response, call, isRehearsal));
+    const isDryRun = call.body.dryRun === true;
+    asked.push({ operation: name, dryRun: isDryRun });
+    if (operation(name).retry === "read" || isDryRun) return reply(response, call, isDryRun);
+    return manners.beforeWrite().then(() => reply(response, call, isDryRun));
   };
-  const reply = (response: ServerResponse, call: Call, isRehearsal: boolean): unknown => {
+  const reply = (response: ServerResponse, call: Call, isDryRun: boolean): unknown => {
     const { name } = call;
-    if (!isRehearsal && take(manners.lost, name)) return response.destroy();
+    if (!isDryRun && take(manners.lost, name)) return response.destroy();
     const refusal = manners.refused.get(name);
     if (refusal !== undefined) {
       return json(response, { statusCode: refusal.status, message: refusal.message }, { status: refusal.status });
     }
     const { body, status } = operation(name).retry === "read" ? read(call) : write(call);
-    return !isRehearsal && take(manners.swallowed, name) ? response.destroy() : json(response, body, { status });
+    return !isDryRun && take(manners.swallowed, name) ? response.destroy() : json(response, body, { status });
   };
 
   function read({ name, id, request }: Call): { readonly status: number; readonly body: unknown } {

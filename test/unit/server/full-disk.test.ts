@@ -47,7 +47,7 @@ async function fillsUp(serving: { readonly url: string; readonly token: Secret }
     const refused = { status: 507, code: "storage-full", retryAfter: "10" };
     for (const _ of [1, 2]) expect(await writeAll(serving, round)).toEqual(Array(5).fill(refused));
     expect(await ready()).toEqual([503, "storage-full"]);
-    // What is there can be read all the while, and a rehearsal writes nothing.
+    // What is there can be read all the while, and a dry run writes nothing.
     expect((await admin.get("/api/svc/v1/workspaces")).status).toBe(200);
     expect((await admin.put(APPS, { manifest: service, dryRun: true })).status).toBe(200);
     disk.free();

@@ -37,7 +37,7 @@ export const putApp: Handler<"putApp"> = async ({ principal, body }, context) =>
   if (body.dryRun === true) {
     const { workspace, found } = await findPlace(read, principal, manifest, body, context);
     const planned = plan(principal, manifest, { workspace, found }, context);
-    return { data: storable(rehearsal(planned, found?.application ?? null)) };
+    return { data: storable(dryRun(planned, found?.application ?? null)) };
   }
   return context.store.write(async (transaction) => {
     const place = await findPlace(transaction, principal, manifest, body, context);
@@ -122,6 +122,6 @@ function createApplication(
   return newApplication({ id: newId(), fqn, name, type: requiredText(manifest, "type"), workspace, subject, now });
 }
 
-function rehearsal(planned: Planned, application: KeptApplication | null) {
+function dryRun(planned: Planned, application: KeptApplication | null) {
   return toText({ ...planned, application: application === null ? null : { ...application, deployment: null } });
 }

@@ -24,7 +24,7 @@ export type NewDeployment = {
 /** A deployment that is not made yet. */
 export type Planned = Omit<KeptDeployment, "id"> & { readonly id: null };
 
-/** A deployment without history or id, as a rehearsal answers it. */
+/** A deployment without history or id, as a dry run answers it. */
 export function plannedDeployment(wanted: NewDeployment): Planned {
   const { applicationId, applicationFqn, version, manifest, subject, now, recommended } = wanted;
   return {

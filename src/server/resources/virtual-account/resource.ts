@@ -58,8 +58,8 @@ const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body
   const manifest = wellFormed(context, ["virtual-account"], body.manifest);
   if (body.dryRun === true) {
     const { action, resource } = await decideAccount(context.store.read, principal, manifest, context);
-    const rehearsed = action === "create" ? { ...resource, id: null } : resource;
-    return { data: storable(answer(rehearsed, context)) };
+    const tried = action === "create" ? { ...resource, id: null } : resource;
+    return { data: storable(answer(tried, context)) };
   }
   return context.store.write(async (transaction) => {
     const decision = await decideAccount(transaction, principal, manifest, context);
