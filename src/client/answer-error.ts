@@ -1,10 +1,10 @@
 import { type OperationName, operation } from "../contract/operations.ts";
-import type { Answer, Doubt } from "./answer.ts";
+import type { Ambiguity, Answer } from "./answer.ts";
 import { ClientError, type FailureReason } from "./failure.ts";
 import { causeText } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";
 
-const reasons: { readonly [doubt in Doubt]: FailureReason } = {
+const reasons: { readonly [ambiguity in Ambiguity]: FailureReason } = {
   timeout: "timeout",
   "connection-lost": "connection-lost",
   aborted: "connection-lost",
@@ -30,13 +30,13 @@ export function answerError(
       return refusalError(name, answer.refusal);
     case "ambiguous": {
       const why =
-        answer.cause instanceof Error && answer.doubt !== "connection-lost"
+        answer.cause instanceof Error && answer.ambiguity !== "connection-lost"
           ? answer.cause.message
           : causeText(answer.cause);
-      const what = answer.doubt === "redirect" ? "answered with a redirect, which is not followed" : why;
+      const what = answer.ambiguity === "redirect" ? "answered with a redirect, which is not followed" : why;
       const message =
-        answer.doubt === "connection-lost" ? `${call}: the connection broke (${why})` : `${call}: ${what}`;
-      return new ClientError(reasons[answer.doubt], message, {
+        answer.ambiguity === "connection-lost" ? `${call}: the connection broke (${why})` : `${call}: ${what}`;
+      return new ClientError(reasons[answer.ambiguity], message, {
         operation: name,
         status: answer.status,
         cause: answer.cause,

@@ -3,7 +3,7 @@ import type { Headers } from "./exchange.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Why it is not known whether a call had its effect: a closed set. */
-export type Doubt =
+export type Ambiguity =
   | "timeout"
   | "connection-lost"
   | "aborted"
@@ -27,7 +27,12 @@ export type Answer =
   /** The server said no, and did nothing. */
   | { readonly state: "refused"; readonly refusal: Refusal }
   /** It may have had its effect. */
-  | { readonly state: "ambiguous"; readonly doubt: Doubt; readonly status: number | null; readonly cause: unknown }
+  | {
+      readonly state: "ambiguous";
+      readonly ambiguity: Ambiguity;
+      readonly status: number | null;
+      readonly cause: unknown;
+    }
   /** No byte left this machine; or it was stopped while it waited, after tries that had no effect. */
   | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown };
 

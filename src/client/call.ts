@@ -20,7 +20,7 @@ import type { ServerPause } from "./server-pause.ts";
 import type { WaitNotice } from "./wait-notice.ts";
 import { askedToWait, reasonToWait, withAskedWait } from "./wait-text.ts";
 
-export type { Doubt } from "./answer.ts";
+export type { Ambiguity } from "./answer.ts";
 
 /** An answer after all the tries that the call allows, and how often the request was sent for it. */
 export type Called = Answer & { readonly attempts: number };
@@ -74,19 +74,19 @@ export function createCaller(line: Line): Caller {
     const policy = { ...given, signal: either(given.signal, line.signal) };
     const nextPause = startRetryPolicy(line, policy);
     const notice = line.waitNotice();
-    let doubt: Answer | null = null;
+    let ambiguity: Answer | null = null;
     let attempts = 0;
     try {
       for (let pause: Pause | null = NO_PAUSE; ; ) {
         const held = await waited(line, pause, policy, notice);
-        if (held !== null) return { ...honest(name, held, doubt), attempts };
+        if (held !== null) return { ...finalAnswer(name, held, ambiguity), attempts };
         // What the server asked for is over; an outage may go on.
         if (pause.isAsked) notice.waits(null);
         attempts += 1;
         const tried = await attempt(line, name, { content, policy });
-        if (tried.answer.state === "ambiguous") doubt = tried.answer;
+        if (tried.answer.state === "ambiguous") ambiguity = tried.answer;
         pause = policy.signal.aborted ? null : nextPause(tried, attempts);
-        if (pause === null) return { ...honest(name, tried.answer, doubt), attempts };
+        if (pause === null) return { ...finalAnswer(name, tried.answer, ambiguity), attempts };
         if (pause.milliseconds > 0)
           notice.waits({ why: reasonToWait(line.origin, name, tried, pause), until: pause.until });
         line.log?.debug({ operation: name, attempt: attempts, pause: pause.milliseconds }, "trying again");
@@ -106,9 +106,9 @@ function either(one: AbortSignal, other: AbortSignal): AbortSignal {
 }
 
 // An earlier try that may have had its effect is not undone by a later one that had none.
-function honest(name: OperationName, answer: Answer, doubt: Answer | null): Answer {
+function finalAnswer(name: OperationName, answer: Answer, ambiguity: Answer | null): Answer {
   const isRead = operation(name).retry === "read";
-  return doubt === null || isRead || answer.state === "answered" ? answer : doubt;
+  return ambiguity === null || isRead || answer.state === "answered" ? answer : ambiguity;
 }
 
 /** Waits until the next try may be made; gives the answer of the call where none may. */

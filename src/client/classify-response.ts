@@ -34,7 +34,7 @@ export async function classifyResponse(outcome: Exchange, context: ClassifyConte
     try {
       await context.onReply?.(bytes);
     } catch (cause) {
-      return final({ state: "ambiguous", doubt: "not-kept", status, cause });
+      return final({ state: "ambiguous", ambiguity: "not-kept", status, cause });
     }
   }
   if (outcome.state === "broken") return final(readBroken(outcome));
@@ -51,8 +51,8 @@ function readBroken({ reason, status, cause }: Extract<Exchange, { readonly stat
   if (proxyStatus(cause) !== null) return { state: "not-sent", reason: "unreachable", cause };
   // The parser's own error carries the bytes that it choked on, and they may be anything.
   if (isNoHttp(cause))
-    return { state: "ambiguous", doubt: "protocol", status, cause: new Error("the reply is not HTTP") };
-  return { state: "ambiguous", doubt: reason, status, cause };
+    return { state: "ambiguous", ambiguity: "protocol", status, cause: new Error("the reply is not HTTP") };
+  return { state: "ambiguous", ambiguity: reason, status, cause };
 }
 
 function isNoHttp(cause: unknown): boolean {
@@ -63,9 +63,9 @@ function isNoHttp(cause: unknown): boolean {
 function readSuccess(status: number, headers: Headers, decoded: Decoded): Answer {
   if (decoded.state === "json") return { state: "answered", status, value: decoded.value, headers };
   const cause = new Error(`answered ${status}, and the reply ${decoded.fault}`);
-  if (decoded.state === "oversize") return { state: "ambiguous", doubt: "oversize", status, cause };
+  if (decoded.state === "oversize") return { state: "ambiguous", ambiguity: "oversize", status, cause };
   const saysJson = decoded.raw !== "" && /[/+]json\b/.test(String(headers["content-type"]));
-  return { state: "ambiguous", doubt: saysJson ? "malformed" : "protocol", status, cause };
+  return { state: "ambiguous", ambiguity: saysJson ? "malformed" : "protocol", status, cause };
 }
 
 function readFailure(
@@ -80,7 +80,7 @@ function readFailure(
   const reply = { status, type: mediaType(headers["content-type"]), body: raw };
   if (isRefusal(status, pause)) return { answer: { state: "refused", refusal }, retryAfter: pause, reply };
   const cause = new Error(refusal.message === "" ? `answered ${status}` : `answered ${status}: ${refusal.message}`);
-  return final({ state: "ambiguous", doubt: status < 400 ? "redirect" : "server-error", status, cause });
+  return final({ state: "ambiguous", ambiguity: status < 400 ? "redirect" : "server-error", status, cause });
 }
 
 // 501, and 503 and 507 with Retry-After, say that nothing was done; 408 and every other 5xx say nothing.

@@ -144,7 +144,7 @@ function listed<Row>(row: Row): Listed<Row> {
 
 function isAborted(answer: Answer): answer is Extract<Answer, { readonly cause: unknown }> {
   if (answer.state === "not-sent") return answer.reason === "aborted";
-  return answer.state === "ambiguous" && answer.doubt === "aborted";
+  return answer.state === "ambiguous" && answer.ambiguity === "aborted";
 }
 
 // The types say it already; this says it to whoever went around them.

@@ -1,4 +1,4 @@
-import type { Doubt, Tried } from "./answer.ts";
+import type { Ambiguity, Tried } from "./answer.ts";
 import { backoff } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import { isLasting, type Reachability } from "./reachability.ts";
@@ -75,7 +75,7 @@ export function startRetryPolicy(
         return isLasting(answer.cause) ? null : until(deadline, attempts);
       }
       case "ambiguous":
-        return repeats() && mayPass(answer.doubt, attempts) ? afterFault(attempts) : null;
+        return repeats() && mayPass(answer.ambiguity, attempts) ? afterFault(attempts) : null;
       case "refused":
         return afterRefusal(answer.refusal, retryAfter, attempts);
     }
@@ -92,7 +92,7 @@ type Shared = {
 };
 
 // Repeating helps against what the network did, not against what the server says on purpose.
-function mayPass(doubt: Doubt, attempts: number): boolean {
-  if (doubt === "malformed") return attempts < MALFORMED_TRIES;
-  return doubt === "timeout" || doubt === "connection-lost" || doubt === "server-error";
+function mayPass(ambiguity: Ambiguity, attempts: number): boolean {
+  if (ambiguity === "malformed") return attempts < MALFORMED_TRIES;
+  return ambiguity === "timeout" || ambiguity === "connection-lost" || ambiguity === "server-error";
 }

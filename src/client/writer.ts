@@ -1,7 +1,7 @@
 import type { Buffer } from "node:buffer";
 import { type OperationName, operation, type Replies, type WriteOperation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
-import type { Doubt } from "./answer.ts";
+import type { Ambiguity } from "./answer.ts";
 import type { Called, Caller } from "./call.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { CallContent } from "./compose-request.ts";
@@ -26,7 +26,7 @@ export type Sent<Name extends OperationName = WriteOperation> = {
   /** The server said no; nothing was changed. */
   | ({ readonly state: "refused" } & Refusal)
   /** It may have had its effect: look before anything is sent again. */
-  | { readonly state: "ambiguous"; readonly reason: Doubt; readonly status: number | null; readonly cause: unknown }
+  | { readonly state: "ambiguous"; readonly reason: Ambiguity; readonly status: number | null; readonly cause: unknown }
   /** No byte left this machine; or it was stopped while it waited, after tries that had no effect. */
   | { readonly state: "not-sent"; readonly reason: "unreachable" | "aborted"; readonly cause: unknown }
 );
@@ -76,28 +76,28 @@ function readSent<Name extends WriteOperation>(name: Name, content: CallContent,
       const { status } = called;
       const parcel = readParcel(name, called.value);
       if (parcel === undefined)
-        return doubtful("protocol", "the reply is not the documented one", { status, attempts });
+        return ambiguous("protocol", "the reply is not the documented one", { status, attempts });
       if (!isSameResource(content.body, parcel.data)) {
-        return doubtful("mismatch", "the reply tells of another resource", { status, attempts });
+        return ambiguous("mismatch", "the reply tells of another resource", { status, attempts });
       }
       return { state: "applied", status, ...parcel, attempts };
     }
     case "refused":
       return { state: "refused", ...called.refusal, attempts };
     case "ambiguous":
-      return { state: "ambiguous", reason: called.doubt, status: called.status, cause: called.cause, attempts };
+      return { state: "ambiguous", reason: called.ambiguity, status: called.status, cause: called.cause, attempts };
     case "not-sent":
       return called;
   }
 }
 
-function doubtful(
-  reason: Doubt,
+function ambiguous(
+  reason: Ambiguity,
   message: string,
   { status, attempts }: { readonly status: number; readonly attempts: number },
 ): {
   readonly state: "ambiguous";
-  readonly reason: Doubt;
+  readonly reason: Ambiguity;
   readonly status: number;
   readonly cause: Error;
   readonly attempts: number;

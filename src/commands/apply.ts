@@ -26,7 +26,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
     approve,
     lastGood: null,
     leader: null,
-    hurry: new AbortController().signal,
+    stopWaiting: new AbortController().signal,
     onLeft,
   } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) });

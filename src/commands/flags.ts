@@ -40,7 +40,7 @@ function scope(text: string): string {
   throw new InvalidArgumentError("It must be 1 to 256 printable characters without spaces, such as c1:ws1.");
 }
 
-/** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its twin in the environment. */
+/** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its environment variable. */
 export const flags = {
   source: text("--source <dir>", "the source folder; by default the one that holds holdfast.yaml"),
   config: text("--config <file>", "the operator's configuration, read beside holdfast.yaml at the top of the source"),

@@ -24,7 +24,7 @@ export function readEnvironment(command: Command, env: { readonly [name: string]
   }
 }
 
-// Commander explains what is wrong with a flag, and knows nothing of its twin.
+// Commander explains what is wrong with a flag, and does not know its environment variable.
 function wrong(name: string, why: string): HoldfastError {
   return new HoldfastError("invalid", `${name} in the environment is wrong: ${why}`, {
     hint: "correct it, unset it, or overrule it with the flag",

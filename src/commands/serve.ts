@@ -37,7 +37,7 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
   const { maxLeaseSeconds, rateLimit, drainSeconds, renewSigningKey, revoke } = flags;
   const adminToken = terminal.env.HOLDFAST_ADMIN_TOKEN;
   try {
-    const sight = await takeSight(invocation);
+    const read = await readSnapshotOf(invocation);
     return await createControlPlane({
       data: folder,
       ...(database ? { database: new Secret(database) } : {}),
@@ -47,7 +47,7 @@ async function start(invocation: Invocation, folder: string): Promise<Awaited<Re
       ...(unknownFields === undefined ? {} : { unknownFields }),
       ...(rolloutSeconds === undefined ? {} : { rolloutSeconds }),
       ...(seed === undefined ? {} : { seed: await readSeed(seed, terminal) }),
-      ...(sight === null ? {} : { snapshot: sight.snapshot }),
+      ...(read === null ? {} : { snapshot: read.snapshot }),
       ...(artifactRoot === undefined ? {} : { artifactRoot }),
       ...(rateLimit === undefined ? {} : { rateLimit }),
       ...(maxLeaseSeconds === undefined ? {} : { maxLeaseSeconds }),
@@ -79,14 +79,14 @@ function readSeed(folder: string, { cwd, stopping: signal }: Terminal): Promise<
 }
 
 /** What `--snapshot` shows of another control plane, told as well; null without it. */
-async function takeSight(invocation: Invocation): Promise<ReadSnapshot | null> {
+async function readSnapshotOf(invocation: Invocation): Promise<ReadSnapshot | null> {
   const { flags, terminal } = invocation;
   if (flags.snapshot === undefined && flags.names === undefined) return null;
   // Only who copies pays for loading the client.
-  const { snapshotText: sightText, takeSnapshot } = await import("./snapshot.ts");
-  const sight = await takeSnapshot(invocation);
-  terminal.stderr.write(sightText(sight));
-  return sight;
+  const { snapshotText, takeSnapshot } = await import("./snapshot.ts");
+  const read = await takeSnapshot(invocation);
+  terminal.stderr.write(snapshotText(read));
+  return read;
 }
 
 // Whoever reaches its port reads every secret that the process holds.

@@ -3,7 +3,7 @@ import { Secret } from "../contract/secret.ts";
 import type { ControlPlaneOptions } from "../server/app.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Where the control plane's key is: in `HOLDFAST_SERVER_KEY`, in the file of its `_FILE` twin, or in the data folder. */
+/** Where the control plane's key is: in `HOLDFAST_SERVER_KEY`, in the file that its `_FILE` variant names, or in the data folder. */
 export function serverKeyOptions({
   env,
   cwd,

@@ -42,7 +42,7 @@ export type DecisionInput = {
   readonly obstacle: BlockingReference | null;
   /** Whether a one-time token would be kept. */
   readonly hasSink: boolean;
-  /** Whether the ledger's word is too old, or doubted, where live cannot be read. */
+  /** Whether the ledger's word is too old, or not to be trusted, where live cannot be read. */
   readonly isStale: boolean;
 };
 

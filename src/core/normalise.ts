@@ -13,7 +13,7 @@ export function fieldShape(shape: Shape, name: string): Shape {
 
 /**
  * The form in which manifests are compared: without what means nothing (null, empty lists and objects, key order, the
- * order of keyed lists and their twins, number-or-string of values compared as text). The inside of a free field means
+ * order of keyed lists and their duplicates, number-or-string of values compared as text). The inside of a free field means
  * what its owner says, `null` included, and stays. Undefined when nothing is left.
  */
 export function normalise(shape: Shape, value: Json | undefined): Json | undefined {
@@ -96,7 +96,7 @@ function listChildren(shape: List, value: readonly Json[]): ReadonlyMap<string, 
   const found = new Map<string, { shape: Shape; value: Json }>();
   for (const [index, item] of value.entries()) {
     const token = itemToken(shape, item, index);
-    // Twins in a keyed list stay apart: the second is told by its place.
+    // Duplicates in a keyed list are kept: the second is told by its place.
     found.set(found.has(token) ? `${token}#${index}` : token, { shape: shape.items, value: item });
   }
   return found;

@@ -86,13 +86,13 @@ function summed(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
 
 function decideAll(input: PlanInput): ReadonlyMap<Identity, Decision> {
   const decisions = new Map<Identity, Decision>();
-  let doubted: boolean | null = null;
+  let isLedgerDistrusted: boolean | null = null;
   for (const { manifest } of input.desired) {
     const { identity } = manifest;
     const live = input.live.get(identity) ?? { state: "unknown", reason: "no-read" };
     if (live.state === "unread") continue;
-    doubted ??= hasVanished(input);
-    decisions.set(identity, decideOne(input, { manifest, live }, decisions, doubted));
+    isLedgerDistrusted ??= hasVanished(input);
+    decisions.set(identity, decideOne(input, { manifest, live }, decisions, isLedgerDistrusted));
   }
   return decisions;
 }
@@ -101,7 +101,7 @@ function decideOne(
   input: PlanInput,
   { manifest, live }: { readonly manifest: Manifest; readonly live: Live },
   decisions: ReadonlyMap<Identity, Decision>,
-  doubted: boolean,
+  isLedgerDistrusted: boolean,
 ): Decision {
   const { identity } = manifest;
   const kind = input.kindOf(manifest.kind);
@@ -120,7 +120,7 @@ function decideOne(
     ignored: input.rulesFor(identity),
     obstacle: obstacleOf(input, manifest, decisions),
     hasSink: input.hasSink,
-    isStale: doubted || (known !== undefined && input.now - known.at > TRUST_MS),
+    isStale: isLedgerDistrusted || (known !== undefined && input.now - known.at > TRUST_MS),
   });
 }
 

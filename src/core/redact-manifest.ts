@@ -14,9 +14,9 @@ export function redactManifest(
   const inner = children(shape, value);
   if (inner === null) return redactValue(value, sensitive, mask);
   const ordered = Array.isArray(value) ? [...inner] : [...inner].toSorted(([a], [b]) => compareText(a, b));
-  const veiled = ordered.map(([token, child]): [string, Json] => {
+  const redacted = ordered.map(([token, child]): [string, Json] => {
     const hidden = sensitive || isSensitiveField(shape, child.shape, token, value);
     return [token, redactManifest(child.shape, child.value, { mask, sensitive: hidden })];
   });
-  return Array.isArray(value) ? veiled.map(([, item]) => item) : Object.fromEntries(veiled);
+  return Array.isArray(value) ? redacted.map(([, item]) => item) : Object.fromEntries(redacted);
 }

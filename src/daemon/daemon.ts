@@ -42,9 +42,9 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   };
   const lastGood = { read: null };
   let hasWorked = false;
-  const pass = async ({ hurry }: { readonly hurry: AbortSignal }): Promise<void> => {
+  const pass = async ({ stopWaiting }: { readonly stopWaiting: AbortSignal }): Promise<void> => {
     try {
-      const mode = { is: "apply", approve: null, lastGood, leader, hurry, onLeft } as const;
+      const mode = { is: "apply", approve: null, lastGood, leader, stopWaiting, onLeft } as const;
       const end = await reconcile(target, mode, { ...context, tell });
       hasWorked = true;
       requireNoOtherWriter(end);

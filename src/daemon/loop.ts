@@ -29,11 +29,11 @@ export function createTrigger(): Trigger {
 }
 
 /**
- * Repeats a pass until stopped: when the trigger rings, and at the latest after the interval. A pass is told by `hurry`
+ * Repeats a pass until stopped: when the trigger rings, and at the latest after the interval. A pass is told by `stopWaiting`
  * that the next one is due.
  */
 export async function loop(
-  pass: (due: { readonly hurry: AbortSignal }) => Promise<void>,
+  pass: (due: { readonly stopWaiting: AbortSignal }) => Promise<void>,
   {
     trigger,
     intervalMs,
@@ -41,7 +41,7 @@ export async function loop(
   }: { readonly trigger: Trigger; readonly intervalMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
-    await pass({ hurry: AbortSignal.any([trigger.bell(), AbortSignal.timeout(intervalMs)]) });
+    await pass({ stopWaiting: AbortSignal.any([trigger.bell(), AbortSignal.timeout(intervalMs)]) });
     const woken = new AbortController();
     const either = { signal: AbortSignal.any([signal, woken.signal]) };
     const rung = trigger.rung(either);

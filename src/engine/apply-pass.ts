@@ -27,7 +27,7 @@ export type ApplyMode = {
   /** The lease of a daemon, held over many passes; null for a pass that takes one when it writes. */
   readonly leader: Leader | null;
   /** Something newer is to be looked at: rollouts are waited for no longer. */
-  readonly hurry: AbortSignal;
+  readonly stopWaiting: AbortSignal;
   /** Told of work that goes on when the pass is over. */
   readonly onLeft: (work: Promise<void>) => void;
 };
@@ -89,11 +89,11 @@ async function planFirst(pass: Pass, session: Session, mode: ApplyMode): Promise
   return { looked: await planAgain(), recovered, planAgain };
 }
 
-function followOptions({ read: { rules }, context }: Pass, { hurry, onLeft }: ApplyMode): FollowOptions {
+function followOptions({ read: { rules }, context }: Pass, { stopWaiting, onLeft }: ApplyMode): FollowOptions {
   const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
   const { now, stopping, signal, tell } = context;
   const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
-  return { ...limits, kindOf, shapeOf, now, stopping, hurry, signal, onProgress: tell, onLeft };
+  return { ...limits, kindOf, shapeOf, now, stopping, stopWaiting, signal, onProgress: tell, onLeft };
 }
 
 function tellOtherWriters({ observation, recorded }: LivePlan, { connection, context }: Pass, hasLease: boolean): void {

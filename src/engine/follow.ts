@@ -26,7 +26,7 @@ export type FollowOptions = Pick<
   | "now"
   | "signal"
   | "stopping"
-  | "hurry"
+  | "stopWaiting"
 > & {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;

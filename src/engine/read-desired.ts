@@ -130,9 +130,9 @@ function withConfigFaults(loaded: Read, { diagnostics }: SourceConfig): Read {
 function requireMatches(selection: Selection, { declared }: Read, { files, root }: Revision): void {
   if (isEverything(selection)) return;
   const displays = files.map(({ display }) => display);
-  const [stray] = unmatched(declared, selection, displays);
-  if (stray === undefined) return;
-  throw new HoldfastError("invalid", `${stray} matches nothing in the source ${root}`, {
+  const [unknown] = unmatched(declared, selection, displays);
+  if (unknown === undefined) return;
+  throw new HoldfastError("invalid", `${unknown} matches nothing in the source ${root}`, {
     hint: "paths and --only select within the source; name another one with --source",
   });
 }

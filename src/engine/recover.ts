@@ -141,7 +141,7 @@ async function delivered(intent: PendingIntent, token: Secret, { sink }: Recover
 
 async function unknown(intent: PendingIntent, live: Live, kind: Kind, on: Recovery): Promise<Recovered> {
   const { identity, written } = intent;
-  await doubtReceipt(intent, on);
+  await distrustReceipt(intent, on);
   // A read that failed may go well in the next run; where there is nothing to read by, waiting does not help.
   const isOpen = live.state === "unknown" && live.reason === "unreadable";
   const mayHaveToken = kind.issuesToken?.(written) === true && !isOpen && (intent.creates || live.state === "unknown");
@@ -155,7 +155,7 @@ async function unknown(intent: PendingIntent, live: Live, kind: Kind, on: Recove
 }
 
 // What was written last is not known any more: where live cannot be read, the ledger's word must not stand for it.
-async function doubtReceipt({ identity }: PendingIntent, { ledger }: Recovery): Promise<void> {
+async function distrustReceipt({ identity }: PendingIntent, { ledger }: Recovery): Promise<void> {
   const receipt = (await ledger.recorded([identity])).get(identity);
   if (receipt !== undefined) await ledger.record([{ ...receipt, at: 0 }]);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Doubt } from "../client/call.ts";
+import type { Ambiguity } from "../client/call.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
@@ -28,7 +28,7 @@ export type AmbiguousWrite = {
   readonly token: Secret | null;
 };
 
-const doubtText: { readonly [doubt in Doubt]: string } = {
+const ambiguityText: { readonly [ambiguity in Ambiguity]: string } = {
   timeout: "no reply came in time",
   "connection-lost": "the connection broke before the reply was read",
   aborted: "it was interrupted before the reply was read",
@@ -41,9 +41,9 @@ const doubtText: { readonly [doubt in Doubt]: string } = {
   mismatch: "the reply tells of another resource",
 };
 
-/** The doubt that a call ended in. */
-export function ambiguousWrite(doubt: Doubt, token: Secret | null): AmbiguousWrite {
-  return { reason: doubtText[doubt], answered: doubt === "protocol" || doubt === "mismatch", token };
+/** A write whose call ended without a clear answer. */
+export function ambiguousWrite(ambiguity: Ambiguity, token: Secret | null): AmbiguousWrite {
+  return { reason: ambiguityText[ambiguity], answered: ambiguity === "protocol" || ambiguity === "mismatch", token };
 }
 
 /**
@@ -52,37 +52,37 @@ export function ambiguousWrite(doubt: Doubt, token: Secret | null): AmbiguousWri
  */
 export async function resolveAmbiguous(
   attempt: WriteAttempt,
-  doubt: AmbiguousWrite,
+  ambiguous: AmbiguousWrite,
 ): Promise<WriteResult | RetryWrite> {
   const { job, intent, context } = attempt;
-  const otherwise = unknown(attempt, `${doubt.reason}; whether the write took effect could not be found out`);
+  const otherwise = unknown(attempt, `${ambiguous.reason}; whether the write took effect could not be found out`);
   for (const isLast of [false, true]) {
-    if (isLast) await rest(attempt, doubt);
+    if (isLast) await rest(attempt, ambiguous);
     if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
-    const live = await liveAfter(attempt, doubt);
+    const live = await liveAfter(attempt, ambiguous);
     const verdict = verifyWrite(job.kind, job.shape, intent, live);
     switch (verdict.effect) {
       case "there":
-        return settleFound(attempt, verdict.row, doubt);
+        return settleFound(attempt, verdict.row, ambiguous);
       case "unreadable":
         return otherwise;
       case "other": {
         const row =
           live.state === "present" ? await createdVersion(job.kind, job.shape, intent, live.row, context) : null;
-        if (row !== null) return settleFound(attempt, row, doubt);
-        return unknown(attempt, `${doubt.reason}; a newer version is there, and it is not the one that was sent`);
+        if (row !== null) return settleFound(attempt, row, ambiguous);
+        return unknown(attempt, `${ambiguous.reason}; a newer version is there, and it is not the one that was sent`);
       }
       case "not-there":
-        if (mayBeDiscarded(intent, doubt)) return discarded(attempt);
+        if (mayBeDiscarded(intent, ambiguous)) return discarded(attempt);
     }
   }
   return { state: "again", otherwise, open: intent };
 }
 
 // That a version was discarded is remembered of the server: one list that came back empty does not show it.
-async function liveAfter({ job, intent, context }: WriteAttempt, doubt: AmbiguousWrite): Promise<Live> {
+async function liveAfter({ job, intent, context }: WriteAttempt, ambiguous: AmbiguousWrite): Promise<Live> {
   const live = await rereadLive(job, context);
-  if (!mayBeDiscarded(intent, doubt)) return live;
+  if (!mayBeDiscarded(intent, ambiguous)) return live;
   return verifyWrite(job.kind, job.shape, intent, live).effect === "not-there" ? rereadLive(job, context) : live;
 }
 
@@ -104,12 +104,16 @@ async function rest(
 }
 
 /** Ends a write that was found in live: its token is asked for again where that can be, and else told as lost. */
-export async function settleFound(attempt: WriteAttempt, row: LiveRow, doubt: AmbiguousWrite): Promise<WriteResult> {
+export async function settleFound(
+  attempt: WriteAttempt,
+  row: LiveRow,
+  ambiguous: AmbiguousWrite,
+): Promise<WriteResult> {
   const { job, intent, context } = attempt;
   if (intent.operation === "postModelVersion") context.memory.seenRegistering = true;
   await context.remember();
-  const isMissing = doubt.token === null && intent.creates && canReplayToken(intent, job.kind, context);
-  const token = isMissing ? await replayForToken(intent, context) : doubt.token;
+  const isMissing = ambiguous.token === null && intent.creates && canReplayToken(intent, job.kind, context);
+  const token = isMissing ? await replayForToken(intent, context) : ambiguous.token;
   if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.body)) return settleWrite(attempt, row, token);
   await context.ledger.close(intent.id, receiptOf(job, row, context));
   return failedWrite("unknown", lostToken(intent.identity, "reply"), attempt);

@@ -8,7 +8,7 @@ import { followRollout } from "./rollout.ts";
 import type { WriteContext, WriteResult } from "./write-job.ts";
 
 /** What following the rollouts of steps needs of its surroundings. */
-export type StepRolloutContext = Pick<WriteContext, "reader" | "rolloutTimeoutMs" | "stopping" | "hurry"> & {
+export type StepRolloutContext = Pick<WriteContext, "reader" | "rolloutTimeoutMs" | "stopping" | "stopWaiting"> & {
   readonly kindOf: (type: string) => Kind | undefined;
   /** Follow rollouts to their end. */
   readonly wait: boolean;
@@ -39,7 +39,7 @@ export async function rolloutOf(step: Step, written: WriteResult, on: StepRollou
     throw error;
   });
   on.rollouts.open += 1;
-  const isOver = await endsBefore(ending, on.hurry).finally(() => {
+  const isOver = await endsBefore(ending, on.stopWaiting).finally(() => {
     on.rollouts.open -= 1;
   });
   if (isOver) return ending;

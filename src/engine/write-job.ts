@@ -51,7 +51,7 @@ export type WriteContext = {
   /** Asked to end: nothing new is started, what is in flight is finished. */
   readonly stopping: AbortSignal;
   /** Something newer is to be looked at: rollouts are waited for no longer. */
-  readonly hurry: AbortSignal;
+  readonly stopWaiting: AbortSignal;
   /** Ends what is in flight too. */
   readonly signal: AbortSignal;
 };

@@ -37,7 +37,7 @@ const PASSING: readonly number[] = [401, 403, 409, 412, 429, 503];
 /** How long an intent may wait for its turn, in shares of the request's timeout. */
 const WAIT_SHARE = 0.1;
 
-/** Writes one resource: journal, send, and where the outcome is in doubt read back before anything is sent again. */
+/** Writes one resource: journal, send, and where the outcome is ambiguous, read back before anything is sent again. */
 export async function write(job: WriteJob, context: WriteContext): Promise<WriteResult> {
   let last: WriteResult | null = null;
   let left: readonly Left[] = (context.recovered.get(job.manifest.identity) ?? []).filter(
@@ -248,7 +248,7 @@ async function refused(
   if (reason === "route-missing" || (one.isRepeat && isDecided)) return again;
   if (status !== 409 || !job.kind.rollsOut) return otherwise;
   if (await waitForRollout(job, context)) return again;
-  return context.hurry.aborted ? { state: "put-off", attempts: one.attempts } : otherwise;
+  return context.stopWaiting.aborted ? { state: "put-off", attempts: one.attempts } : otherwise;
 }
 
 // A proxy may mix up replies. Where the refused account is there, its one-time token is lost, and only now can that be told.
@@ -262,8 +262,8 @@ async function madeDespite(one: WriteAttempt): Promise<WriteResult | null> {
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */
 async function waitForRollout({ live, manifest }: WriteJob, context: WriteContext): Promise<boolean> {
-  const { reader, rolloutTimeoutMs: timeoutMs, stopping, hurry } = context;
-  const signal = AbortSignal.any([stopping, hurry]);
+  const { reader, rolloutTimeoutMs: timeoutMs, stopping, stopWaiting } = context;
+  const signal = AbortSignal.any([stopping, stopWaiting]);
   const applicationId = live.state === "present" ? live.row.id : null;
   if (applicationId === null) return false;
   try {

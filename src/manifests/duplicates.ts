@@ -13,8 +13,8 @@ export function refuseTwins(
   const named = declarations.reduce((count, { identity }) => (identity === null ? count : count + 1), 0);
   // As many identities as names: mostly nothing is there twice, and need not be grouped.
   const groups = named === declared.size ? [] : grouped(declarations, ({ identity }) => identity);
-  for (const [identity, twins] of groups) {
-    if (twins.length > 1) refuseAll(twins, refuse, (others) => twinFault(identity, others));
+  for (const [identity, duplicates] of groups) {
+    if (duplicates.length > 1) refuseAll(duplicates, refuse, (others) => duplicateFault(identity, others));
   }
   const versioned = declarations.filter(({ kind }) => kind.versions !== undefined);
   for (const [name, versions] of grouped(versioned, ({ kind, key }) => (key === null ? null : `${kind.type}/${key}`))) {
@@ -26,7 +26,7 @@ export function refuseTwins(
 
 type Wording = Pick<Diagnostic, "code" | "summary" | "detail">;
 
-function twinFault(identity: Identity, others: string): Wording {
+function duplicateFault(identity: Identity, others: string): Wording {
   return {
     code: "duplicate-identity",
     summary: `${quoted(identity)} is declared more than once`,
@@ -44,10 +44,10 @@ function mixedFault(name: string, others: string): Wording {
 
 const SHOWN = 3;
 
-function refuseAll(twins: readonly Declaration[], refuse: Refuse, wording: (others: string) => Wording): void {
-  for (const twin of twins) {
-    const { identity, file, line } = twin;
-    const others = twins
+function refuseAll(duplicates: readonly Declaration[], refuse: Refuse, wording: (others: string) => Wording): void {
+  for (const duplicate of duplicates) {
+    const { identity, file, line } = duplicate;
+    const others = duplicates
       .filter((other) => other.file !== file || other.line !== line)
       .map((other) => `${other.file.display}:${other.line}`);
     const named =
@@ -55,7 +55,7 @@ function refuseAll(twins: readonly Declaration[], refuse: Refuse, wording: (othe
         ? `${others.slice(0, SHOWN).join(", ")} and ${others.length - SHOWN} more`
         : others.join(", ");
     if (identity !== null)
-      refuse(identity, { severity: "error", ...wording(named), file: file.display, ...twin.locate("/name") });
+      refuse(identity, { severity: "error", ...wording(named), file: file.display, ...duplicate.locate("/name") });
   }
 }
 

@@ -31,7 +31,7 @@ export type StoreFault =
   /** The text has a character that this database cannot hold (U+0000). */
   | "unstorable"
   /** The answer to a commit was lost, and could not be asked for again. */
-  | "in-doubt"
+  | "commit-unknown"
   /** Anything else, a fault of ours included. */
   | "failed";
 

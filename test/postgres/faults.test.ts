@@ -229,7 +229,7 @@ test.each([
   expect(await effects(plane.data)).toEqual(["user:admin 17 cluster/c1x"]);
 });
 
-test("F64 a commit whose outcome cannot be had is in doubt, and neither made again nor said to have failed", async () => {
+test("F64 a commit whose outcome cannot be had is ambiguous, and neither made again nor said to have failed", async () => {
   const data = await temporaryFolder();
   const { address, wire } = await wired(data);
   const store = await openPostgresStore<Tables>(address, migrations, { deadline: 300 });
@@ -240,7 +240,7 @@ test("F64 a commit whose outcome cannot be had is in doubt, and neither made aga
     runs += 1;
     await transaction.insertInto("lease_numbers").values({ name: "test", number: 1 }).execute();
   });
-  const outcome = expect(writing).rejects.toMatchObject({ code: "in-doubt" });
+  const outcome = expect(writing).rejects.toMatchObject({ code: "commit-unknown" });
   await broken;
   await wire.cut();
   await outcome;

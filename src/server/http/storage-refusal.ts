@@ -31,7 +31,7 @@ export function storageRefusal(error: unknown): Refusal | null {
       );
     case "unstorable":
       return badRequest("text with the character U+0000 cannot be kept");
-    case "in-doubt":
+    case "commit-unknown":
       // A 503 would say that nothing was done.
       return new Refusal(504, "outcome-unknown", "whether this was done is not known: look before you ask again", {
         cause: error,

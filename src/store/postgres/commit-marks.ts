@@ -18,7 +18,7 @@ export class Marks {
     return { slot: former.slot, number: former.number + 1 };
   }
 
-  /** Takes the mark of a transaction back that is over beyond doubt. */
+  /** Takes the mark of a transaction back that is certainly over. */
   giveBack(mark: Mark): void {
     this.#free.push(mark);
   }

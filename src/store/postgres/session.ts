@@ -5,8 +5,8 @@ import { commitText, type Mark, type Marks } from "./commit-marks.ts";
 import { isAnswer, postgresFault } from "./fault.ts";
 
 /** A commit whose answer was lost: only the database knows what became of it. */
-export class CommitInDoubt extends Error {
-  override readonly name = "CommitInDoubt";
+export class CommitUnknown extends Error {
+  override readonly name = "CommitUnknown";
   readonly mark: Mark;
 
   constructor(mark: Mark, { cause }: { readonly cause: unknown }) {
@@ -49,7 +49,7 @@ export class Session implements DatabaseConnection {
     } catch (cause) {
       if (!this.#isBroken || mark === null) throw cause;
       this.#mark = null;
-      throw new CommitInDoubt(mark, { cause });
+      throw new CommitUnknown(mark, { cause });
     }
     this.#giveBackMark();
   }

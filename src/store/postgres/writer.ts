@@ -4,7 +4,7 @@ import { StoreError, storeFault } from "../store-error.ts";
 import { askText, type Mark } from "./commit-marks.ts";
 import { isCollision } from "./fault.ts";
 import { ReadWriteLock } from "./rw-lock.ts";
-import { CommitInDoubt } from "./session.ts";
+import { CommitUnknown } from "./session.ts";
 
 /** For how long a write is tried, in milliseconds. */
 export type WriterPatience = {
@@ -100,7 +100,7 @@ export class Writer<Tables> {
       this.#isFull = false;
     } catch (error) {
       this.#isFull = storeFault(error) === "full";
-      if (!(error instanceof CommitInDoubt)) throw error;
+      if (!(error instanceof CommitUnknown)) throw error;
       await this.#settle(error);
     } finally {
       this.#commits += 1;
@@ -109,14 +109,14 @@ export class Writer<Tables> {
   }
 
   // A lost answer to a commit is asked for again: making the change a second time could make it twice.
-  async #settle(doubt: CommitInDoubt): Promise<void> {
+  async #settle(unknown: CommitUnknown): Promise<void> {
     const started = performance.now();
     for (;;) {
-      const number = await this.#numberIn(doubt.mark);
-      if (number === doubt.mark.number) return;
-      if (number !== null) throw new StoreError("unreachable", "the commit failed", { cause: doubt });
+      const number = await this.#numberIn(unknown.mark);
+      if (number === unknown.mark.number) return;
+      if (number !== null) throw new StoreError("unreachable", "the commit failed", { cause: unknown });
       if (performance.now() - started > this.#patience.deadline) {
-        throw new StoreError("in-doubt", "whether the change was committed is not known", { cause: doubt });
+        throw new StoreError("commit-unknown", "whether the change was committed is not known", { cause: unknown });
       }
       await pause(LONGEST_PAUSE_MS);
     }

@@ -64,7 +64,7 @@ test.each(writes)(
   },
 );
 
-test.each(writes)("F11 %s (%s) that is answered 500, 502 or 504 is in doubt", async (name, retry) => {
+test.each(writes)("F11 %s (%s) that is answered 500, 502 or 504 is ambiguous", async (name, retry) => {
   for (const status of [500, 502, 503, 504, 408]) {
     const server = await serve((response) => json(response, { message: "broken" }, { status }));
     const { writer } = dial(server.url);
@@ -107,14 +107,14 @@ test("F1 a write that reaches nobody is not sent, and says so", async () => {
   expect(started).toBe(0);
 });
 
-test("F7 a write that is never answered is in doubt after the deadline", async () => {
+test("F7 a write that is never answered is ambiguous after the deadline", async () => {
   const server = await serveBytes(() => {});
   const { writer } = dial(server.url, { clock: systemClock, requestTimeout: 60, connectTimeout: 50 });
   const sent = await writer.send("putApp", { body: { manifest } }, calm);
   expect(sent).toMatchObject({ state: "ambiguous", reason: "timeout", attempts: 1 });
 });
 
-test("a doubt is not forgotten because a later try was refused or did not get through", async () => {
+test("an ambiguity is not forgotten because a later try was refused or did not get through", async () => {
   const server = await serve(async (response, _, nth) => {
     if (nth === 1) response.destroy();
     else json(response, {}, { status: 409 });
@@ -131,7 +131,7 @@ test("a doubt is not forgotten because a later try was refused or did not get th
   expect(lost.attempts).toBeGreaterThan(1);
 });
 
-test("an abort during a write is doubt, before it is none", async () => {
+test("an abort during a write is ambiguous, before it is not", async () => {
   const stop = new AbortController();
   const server = await serve(() => stop.abort(new Error("enough")));
   const { writer } = dial(server.url);
@@ -153,7 +153,7 @@ test.each([
   ["no data", "{}", "protocol"],
   ["data without a manifest", '{"data":{"id":"t1"}}', "protocol"],
   ["null", "null", "protocol"],
-])("F13 F14 a success with %s is in doubt, and not repeated", async (_, body, reason) => {
+])("F13 F14 a success with %s is ambiguous, and not repeated", async (_, body, reason) => {
   const server = await serve((response) => response.writeHead(200, { "content-type": "text/html" }).end(body));
   const sent = await dial(server.url).writer.send("putTeam", { body: { manifest } }, calm);
   expect(sent).toMatchObject({ state: "ambiguous", reason, status: 200, attempts: 1 });
@@ -176,14 +176,14 @@ test("F14 operation 20 needs all three of its fields", async () => {
   expect(await writer.send("stageArtifactVersion", { body: { manifest } }, calm)).toMatchObject({ state: "ambiguous" });
 });
 
-test("F16 a redirect of a write is in doubt, and not followed", async () => {
+test("F16 a redirect of a write is ambiguous, and not followed", async () => {
   const server = await serve((response) => response.writeHead(303, { location: "/elsewhere" }).end());
   const sent = await dial(server.url).writer.send("putTeam", { body: { manifest } }, calm);
   expect(sent).toMatchObject({ state: "ambiguous", reason: "redirect", status: 303, attempts: 1 });
   expect(server.seen).toHaveLength(1);
 });
 
-test("F27 a reply that tells of another resource is in doubt", async () => {
+test("F27 a reply that tells of another resource is ambiguous", async () => {
   const other = { data: { id: "t2", manifest: { ...manifest, name: "other" } } };
   const server = await serve((response) => json(response, other));
   const sent = await dial(server.url).writer.send("putTeam", { body: { manifest } }, calm);

@@ -98,11 +98,11 @@ describe("a loop", () => {
       const trigger = createTrigger();
       let passes = 0;
       await loop(
-        async ({ hurry }) => {
+        async ({ stopWaiting }) => {
           passes += 1;
           if (passes > 1) return stop.abort();
           if (rings) trigger.ring();
-          if (!hurry.aborted) await new Promise((resolve) => hurry.addEventListener("abort", resolve));
+          if (!stopWaiting.aborted) await new Promise((resolve) => stopWaiting.addEventListener("abort", resolve));
         },
         { trigger, intervalMs, signal: stop.signal },
       );

@@ -364,8 +364,8 @@ describe("a deployment in progress", () => {
     const { plane, run } = await prepared();
     await run.apply([cluster, workspace, declare(service({ replicas: 1 }))]);
     plane.manners.rollingOut = 1_000;
-    const hurry = AbortSignal.abort();
-    const putOff = await run.apply([cluster, workspace, declare(service({ replicas: 2 }))], { hurry });
+    const stopWaiting = AbortSignal.abort();
+    const putOff = await run.apply([cluster, workspace, declare(service({ replicas: 2 }))], { stopWaiting });
     expect(putOff.outcomes.at(-1)).toMatchObject({ result: "skipped", error: null });
     expect(putOff.pending).toEqual([]);
     plane.manners.rollingOut = 0;

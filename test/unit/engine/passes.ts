@@ -24,7 +24,7 @@ export type PassOptions = {
   readonly sink?: SinkType | null;
   readonly registersModels?: boolean;
   readonly stopping?: AbortSignal;
-  readonly hurry?: AbortSignal;
+  readonly stopWaiting?: AbortSignal;
   readonly concurrency?: number;
   readonly failFast?: boolean;
   readonly wait?: boolean;
@@ -98,7 +98,7 @@ export async function passes(url: string) {
     requestTimeoutMs: options.deadline ?? 50,
     rolloutTimeoutMs: 5_000,
     stopping: options.stopping ?? new AbortController().signal,
-    hurry: options.hurry ?? new AbortController().signal,
+    stopWaiting: options.stopWaiting ?? new AbortController().signal,
   });
   return {
     folder,

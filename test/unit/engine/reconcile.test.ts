@@ -23,7 +23,7 @@ async function targetWith(files: { readonly [file: string]: string }) {
     approve: null,
     lastGood: null,
     leader: null,
-    hurry: terminal.signal,
+    stopWaiting: terminal.signal,
     onLeft: () => {},
   } as const;
   return {
