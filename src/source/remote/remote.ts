@@ -1,0 +1,192 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { ObjectFormat } from "../git.ts";
+import type { Repository } from "../repository.ts";
+import type { RemoteAddress } from "./address.ts";
+import { clearRepository, lockRepository, prepareRepository } from "./bare-repository.ts";
+import { sourceFailure } from "./classify-failure.ts";
+import { type CredentialPlaces, readCredentials } from "./credentials.ts";
+import { localEnvironment, remoteEnvironment } from "./environment.ts";
+import { chooseRef, isCommitId, patternsFor, type RemoteRef } from "./list-refs.ts";
+import { type GitResult, runGit } from "./run-git.ts";
+import { SourceError } from "./source-error.ts";
+
+/** A git repository elsewhere, and the bare one of ours that follows it. */
+export type RemoteOptions = {
+  readonly name: string;
+  /** The bare repository's folder, which is ours alone. */
+  readonly folder: string;
+  readonly address: RemoteAddress;
+  /** Branch, tag or commit; null for the remote's default branch. */
+  readonly ref: string | null;
+  readonly credentials: Omit<CredentialPlaces, "source">;
+  readonly caFile: string | null;
+  readonly knownHosts: string | null;
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Bytes that the objects may take on disk. @default 2 GiB */
+  readonly maxBytes?: number;
+  /** Longest time for one fetch, in milliseconds. @default 10 minutes */
+  readonly maxMs?: number;
+};
+
+/** What a fetch found. */
+export type Fetched = {
+  readonly commit: string;
+  /** The commit that the fetch before this one found; null at the first. */
+  readonly before: string | null;
+  /** `rewritten`: the commit before is no ancestor of this one. */
+  readonly change: "first" | "unchanged" | "forward" | "rewritten";
+};
+
+/** A remote that is followed. */
+export type Remote = {
+  readonly name: string;
+  readonly ref: string | null;
+  readonly repository: Repository;
+  /** Fetches what the ref names now; calls at the same time share one fetch. Fails with a `SourceError`. */
+  readonly fetch: (stop: Stop) => Promise<Fetched>;
+  /** Lets the next fetch begin anew, since objects turned out to be unreadable. */
+  readonly discard: () => void;
+};
+
+type Stop = { readonly signal: AbortSignal };
+
+const HEAD = "refs/holdfast/head";
+const MAX_BYTES = 2 * 1024 ** 3;
+const MAX_MS = 10 * 60_000;
+/** How often the size of what arrives is looked at. */
+const SIZE_CHECK_MS = 250;
+
+/** A remote that nothing was fetched of yet. */
+export function createRemote(options: RemoteOptions): Remote {
+  const { name, folder, ref } = options;
+  let running: Promise<Fetched> | null = null;
+  let isDiscarded = false;
+  const fetchAnew = async (stop: Stop): Promise<Fetched> => {
+    await using _lock = await lockRepository(folder, stop);
+    if (isDiscarded) clearRepository(folder);
+    isDiscarded = false;
+    try {
+      return await fetchOnce(options, stop);
+    } catch (error) {
+      // A damaged repository of ours is worth one clean start; whatever the remote itself refuses is not.
+      if (!(error instanceof SourceError) || !["ContentRefused", "FetchFailed"].includes(error.reason)) throw error;
+      clearRepository(folder);
+      return fetchOnce(options, stop);
+    }
+  };
+  return {
+    name,
+    ref,
+    repository: { top: null, gitFolder: folder, commonFolder: folder },
+    discard: () => {
+      isDiscarded = true;
+    },
+    fetch: (stop) => {
+      running ??= fetchAnew(stop).finally(() => {
+        running = null;
+      });
+      return running;
+    },
+  };
+}
+
+async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
+  const { name, folder } = options;
+  const wanted = await resolveRef(options, stop);
+  const format: ObjectFormat = wanted.id.length === 64 ? "sha256" : "sha1";
+  await prepareRepository(folder, format, stop);
+  const before = await commitAt(folder, HEAD, stop);
+  if (before === wanted.id) return { commit: before, before, change: "unchanged" };
+  const depth = before === null ? ["--depth=1"] : ["--update-shallow"];
+  const flags = ["--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
+  const { code, stderr } = await limited(options, stop, [
+    "fetch",
+    ...flags,
+    "--",
+    options.address.url,
+    `+${wanted.name}:${HEAD}`,
+  ]);
+  if (code !== 0) throw sourceFailure(name, stderr);
+  const commit = await commitAt(folder, HEAD, stop);
+  if (commit === null) throw noCommit(options, wanted);
+  if (before === null) return { commit, before, change: "first" };
+  await runGit(["gc", "--auto", "--quiet"], { folder, env: localEnvironment(folder), ...stop });
+  if (commit === before) return { commit, before, change: "unchanged" };
+  return { commit, before, change: (await isAncestor(folder, before, commit, stop)) ? "forward" : "rewritten" };
+}
+
+async function resolveRef(options: RemoteOptions, stop: Stop): Promise<RemoteRef> {
+  const { name, ref, address } = options;
+  if (ref !== null && isCommitId(ref)) return { name: ref, id: ref };
+  const { code, stdout, stderr } = await limited(options, stop, [
+    "ls-remote",
+    "--quiet",
+    "--",
+    address.url,
+    ...patternsFor(ref),
+  ]);
+  if (code !== 0) throw sourceFailure(name, stderr);
+  return chooseRef(name, ref, stdout);
+}
+
+// Bounded in time and in size: a remote may be far larger than anybody thought, or never end.
+async function limited(options: RemoteOptions, { signal }: Stop, args: readonly string[]): Promise<GitResult> {
+  const { name, folder, maxMs = MAX_MS, maxBytes = MAX_BYTES } = options;
+  const cut = new AbortController();
+  const env = remoteEnvironment(folder, {
+    ...options,
+    credentials: readCredentials({ source: name, ...options.credentials }),
+  });
+  const timer = setTimeout(() => cut.abort(tooSlow(name, maxMs)), maxMs);
+  const sizing = setInterval(() => {
+    if (sizeOf(folder) > maxBytes) cut.abort(tooLarge(name, maxBytes));
+  }, SIZE_CHECK_MS);
+  try {
+    return await runGit(args, { folder, env, signal: AbortSignal.any([signal, cut.signal]) });
+  } finally {
+    clearTimeout(timer);
+    clearInterval(sizing);
+  }
+}
+
+function sizeOf(folder: string): number {
+  const packs = join(folder, "objects", "pack");
+  try {
+    const sizes = readdirSync(packs).map((file) => statSync(join(packs, file), { throwIfNoEntry: false })?.size ?? 0);
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } catch {
+    // Nothing has arrived yet.
+    return 0;
+  }
+}
+
+/** The commit that a name of a bare repository of ours stands for; null where there is none. */
+async function commitAt(folder: string, ref: string, stop: Stop): Promise<string | null> {
+  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
+  const { code, stdout } = await runGit(args, { folder, env: localEnvironment(folder), ...stop });
+  return code === 0 ? stdout.trim() : null;
+}
+
+async function isAncestor(folder: string, older: string, newer: string, stop: Stop): Promise<boolean> {
+  const args = ["merge-base", "--is-ancestor", older, newer];
+  return (await runGit(args, { folder, env: localEnvironment(folder), ...stop })).code === 0;
+}
+
+function noCommit({ name, ref }: RemoteOptions, { name: found }: RemoteRef): SourceError {
+  return new SourceError("NotACommit", `source ${name}: ${found} names no commit`, {
+    hint: `${ref ?? "HEAD"} must be a branch, a tag of a commit, or a commit`,
+  });
+}
+
+function tooSlow(name: string, maxMs: number): SourceError {
+  return new SourceError("Unreachable", `source ${name}: the fetch took longer than ${maxMs / 1000} s`, {
+    hint: "what had arrived was dropped; it is tried again",
+  });
+}
+
+function tooLarge(name: string, maxBytes: number): SourceError {
+  return new SourceError("TooLarge", `source ${name}: the repository is larger than ${maxBytes / 1024 ** 2} MiB`, {
+    hint: "follow a smaller repository, or take large files out of this one's history",
+  });
+}

@@ -1,0 +1,38 @@
+import { type FailureCode, HoldfastError } from "../../core/errors.ts";
+
+/** Why a remote source has no usable commit; status and metrics name it. */
+export type SourceReason =
+  | "Unreachable"
+  | "Unauthorized"
+  | "HostKeyRefused"
+  | "CertificateRefused"
+  | "RepositoryNotFound"
+  | "RefNotFound"
+  | "RefAmbiguous"
+  | "NotACommit"
+  | "EmptyRepository"
+  | "TooLarge"
+  | "ContentRefused"
+  | "FetchFailed";
+
+const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
+  Unauthorized: "unauthorized",
+  HostKeyRefused: "unauthorized",
+  RefNotFound: "refused",
+  RepositoryNotFound: "refused",
+  EmptyRepository: "refused",
+};
+
+/** A remote source that gives no commit now; a daemon keeps its last good revision and tries again. */
+export class SourceError extends HoldfastError {
+  readonly reason: SourceReason;
+
+  constructor(
+    reason: SourceReason,
+    message: string,
+    { hint, cause }: { readonly hint: string; readonly cause?: unknown },
+  ) {
+    super(codes[reason] ?? "error", message, { hint, cause });
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** Repositories of a folder, served over HTTP by git's own program. */
+export type GitHttp = {
+  readonly url: string;
+  /** Every request's path, and the credentials that came with it. */
+  readonly requests: readonly { readonly path: string; readonly authorization: string | null }[];
+  /** What is asked of callers from now on: null for nothing. */
+  readonly require: (authorization: string | null) => void;
+  /** Answers every request with this status from now on; null for git's own answers. */
+  readonly answerWith: (status: number | null) => void;
+};
+
+/** Serves the repositories below a folder on loopback until the test is over. */
+export async function serveGit(folder: string): Promise<GitHttp> {
+  const requests: { path: string; authorization: string | null }[] = [];
+  let required: string | null = null;
+  let status: number | null = null;
+  const server = createServer((request, response) => {
+    const { url = "/", headers } = request;
+    const authorization = headers.authorization ?? null;
+    requests.push({ path: url, authorization });
+    if (status !== null) return void response.writeHead(status).end();
+    if (required !== null && authorization !== required) {
+      return void response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end();
+    }
+    answer(folder, request, response);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    require: (authorization) => {
+      required = authorization;
+    },
+    answerWith: (next) => {
+      status = next;
+    },
+  };
+}
+
+function answer(folder: string, request: IncomingMessage, response: ServerResponse): void {
+  const url = new URL(request.url ?? "/", "http://localhost");
+  const child = spawn("git", ["-c", "safe.directory=*", "http-backend"], {
+    env: {
+      PATH: process.env.PATH,
+      GIT_PROJECT_ROOT: folder,
+      GIT_HTTP_EXPORT_ALL: "1",
+      PATH_INFO: decodeURIComponent(url.pathname),
+      QUERY_STRING: url.search.slice(1),
+      REQUEST_METHOD: request.method,
+      CONTENT_TYPE: request.headers["content-type"] ?? "",
+      HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
+      GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""),
+    },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  child.on("error", () => response.destroy());
+  request.on("error", () => child.kill()).pipe(child.stdin.on("error", () => undefined));
+  let head = Buffer.alloc(0);
+  child.stdout.on("data", (part: Buffer) => {
+    if (response.headersSent) return void response.write(part);
+    head = Buffer.concat([head, part]);
+    const end = head.indexOf("\r\n\r\n");
+    if (end < 0) return;
+    const fields = head
+      .toString("latin1", 0, end)
+      .split("\r\n")
+      .map((line) => line.split(": ") as [string, string]);
+    const status = fields.find(([name]) => name === "Status")?.[1] ?? "200";
+    response.writeHead(Number.parseInt(status, 10), Object.fromEntries(fields.filter(([name]) => name !== "Status")));
+    response.write(head.subarray(end + 4));
+  });
+  child.stdout.on("end", () => response.end());
+}
