@@ -1,6 +1,6 @@
 import type { Application, Deployment } from "../contract/resources.ts";
 import { referenceKinds } from "../model/reference-kinds.ts";
-import { defineKind, type Kind, type LiveRow } from "./kind.ts";
+import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
 
 /** The fields that every application has. */
 type DeclaredApplication = { readonly type: string; readonly name: string; readonly workspace_fqn: string };
@@ -9,7 +9,10 @@ type DeclaredApplication = { readonly type: string; readonly name: string; reado
  * A kind of application: operation 16 writes it and starts a rollout. Live is the manifest of its newest deployment,
  * however that deployment fares.
  */
-export function applicationKind<Declared extends DeclaredApplication>(type: Declared["type"]): Kind {
+export function applicationKind<Declared extends DeclaredApplication>(
+  type: Declared["type"],
+  abilities: Pick<KindFor<Declared>, "startsRun"> = {},
+): Kind {
   return defineKind<Declared>({
     type,
     key: keyOf,
@@ -30,6 +33,7 @@ export function applicationKind<Declared extends DeclaredApplication>(type: Decl
     },
     write: [{ operation: "putApp", dryRun: "putApp", row: deploymentRow }],
     rollsOut: true,
+    ...abilities,
   });
 }
 

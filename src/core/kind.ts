@@ -83,15 +83,18 @@ export type Kind = {
   readonly versions?: Versioning;
   /** Its writes start a rollout, which `--wait` follows through operation 10. */
   readonly rollsOut?: true;
+  /** A version of this manifest starts a run once it is deployed (`triggerOnDeploy`), which `--wait` follows too. */
+  readonly startsRun?: (manifest: JsonObject) => boolean;
   /** Its creation answers a one-time token. */
   readonly issuesToken?: (manifest: JsonObject) => boolean;
 };
 
 /** A kind as its file writes it: its own functions see manifests typed by the schema that they have passed. */
-export type KindFor<Declared> = Omit<Kind, "key" | "references" | "issuesToken"> & {
+export type KindFor<Declared> = Omit<Kind, "key" | "references" | "issuesToken" | "startsRun"> & {
   readonly key: (manifest: Declared) => string;
   readonly references: (manifest: Declared) => readonly Reference[];
   readonly issuesToken?: (manifest: Declared) => boolean;
+  readonly startsRun?: (manifest: Declared) => boolean;
 };
 
 /** Defines a kind; from here on its manifests are plain objects that have passed its schema. */

@@ -81,7 +81,7 @@ async function byDryRun(intent: PendingIntent, kind: Kind, on: Recovery): Promis
   const answer = await on.dryRun(intent, kind);
   if (answer.state !== "answered" || !answer.row?.id) return null;
   if (!intent.creates && !isCreatedSince(intent, answer.row, on)) return null;
-  const { reply } = await sendIntent(intent, on);
+  const { reply } = await sendIntent(intent, kind, on);
   const again = { ...intent, creates: true, reply };
   const row = reply === null ? null : rowIn(reply, again, kind);
   return row === null ? null : made(again, row, kind, on);
@@ -116,7 +116,8 @@ async function made(intent: PendingIntent, row: LiveRow, kind: Kind, on: Recover
     receiptFrom({ ...intent, kind, shape: on.shapeOf(intent.kind) }, row, { known, at: on.now() }),
   ]);
   const kept = intent.reply === null ? null : tokenIn(intent.reply, written);
-  const token = kept ?? (intent.creates && canReplayToken(intent, kind, on) ? await replayForToken(intent, on) : null);
+  const token =
+    kept ?? (intent.creates && canReplayToken(intent, kind, on) ? await replayForToken(intent, kind, on) : null);
   if (token !== null) return delivered(intent, token, on);
   const isLost = intent.creates && kind.issuesToken?.(written) === true;
   const error = isLost ? lostToken(identity, intent.reply === null ? "reply" : "token") : null;

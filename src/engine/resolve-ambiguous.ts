@@ -113,7 +113,7 @@ export async function settleFound(
   if (intent.operation === "postModelVersion") context.memory.seenRegistering = true;
   await context.remember();
   const isMissing = ambiguous.token === null && intent.creates && canReplayToken(intent, job.kind, context);
-  const token = isMissing ? await replayForToken(intent, context) : ambiguous.token;
+  const token = isMissing ? await replayForToken(intent, job.kind, context) : ambiguous.token;
   if (token !== null || !intent.creates || !job.kind.issuesToken?.(job.body)) return settleWrite(attempt, row, token);
   await context.ledger.close(intent.id, receiptOf(job, row, context));
   return failedWrite("unknown", lostToken(intent.identity, "reply"), attempt);

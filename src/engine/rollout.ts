@@ -1,40 +1,23 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { Reader } from "../client/reader.ts";
 import type { Deployment } from "../contract/resources.ts";
 import { rolloutState } from "../contract/rollout.ts";
 import type { RolloutResult } from "../core/report.ts";
+import { type Following, pollUntilEnd } from "./poll.ts";
 
 /** The deployment whose rollout is followed. */
 export type Rollout = { readonly applicationId: string; readonly deploymentId: string };
-
-/** How long, and who is told of each new status. */
-export type Following = {
-  readonly timeoutMs: number;
-  readonly onStatus?: (status: string) => void;
-  readonly signal: AbortSignal;
-};
-
-const FIRST_LOOK_MS = 100;
-const SLOWEST_LOOK_MS = 2_000;
 
 /** Follows a rollout through operation 10 until it ends, or the time is over. */
 export async function followRollout(
   reader: Reader,
   { applicationId, deploymentId }: Rollout,
-  { timeoutMs, onStatus, signal }: Following,
+  following: Following,
 ): Promise<Exclude<RolloutResult, null>> {
-  const end = performance.now() + timeoutMs;
-  let last = "";
-  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 1.5, SLOWEST_LOOK_MS)) {
-    const deployment = await readDeployment(reader, applicationId, { deploymentId }, signal);
-    const status = deployment?.currentStatus?.status ?? "";
-    if (status !== last && status !== "") onStatus?.(status);
-    last = status;
-    const state = rolloutState(deployment?.currentStatus);
-    if (state !== "progressing") return state;
-    if (performance.now() + pause > end) return "timeout";
-    await wait(pause, undefined, { signal });
-  }
+  return pollUntilEnd(async () => {
+    const deployment = await readDeployment(reader, applicationId, { deploymentId }, following.signal);
+    const current = deployment?.currentStatus;
+    return { status: current?.status ?? "", state: rolloutState(current) };
+  }, following);
 }
 
 /** The deployment that an application is still rolling out; undefined when its newest one has ended. */

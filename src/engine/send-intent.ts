@@ -22,6 +22,7 @@ export type SendContext = {
 /** Sends a journaled write under its key; a reply that may carry a one-time token is put away before it is read. */
 export async function sendIntent(
   { id, operation, written, key }: Intent,
+  { startsRun }: Pick<Kind, "startsRun">,
   sending: SendContext,
 ): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
   const { ledger, writer, signal, remember } = sending;
@@ -35,7 +36,7 @@ export async function sendIntent(
   const sent = await writer.send(
     operation,
     {
-      body: { manifest: written },
+      body: { manifest: written, ...(startsRun?.(written) ? { triggerOnDeploy: true } : {}) },
       ...(key === null ? {} : { idempotencyKey: key }),
       ...(operations[operation].retry === "token" ? { onReply } : {}),
     },
@@ -55,8 +56,8 @@ export function canReplayToken(
 }
 
 /** Asks for the reply of an intent again, for the one-time token in it; null when none comes. */
-export async function replayForToken(intent: Intent, sending: SendContext): Promise<Secret | null> {
-  const { sent, reply } = await sendIntent(intent, sending);
+export async function replayForToken(intent: Intent, kind: Kind, sending: SendContext): Promise<Secret | null> {
+  const { sent, reply } = await sendIntent(intent, kind, sending);
   if (sent.state === "applied") return sent.token;
   return reply === null ? null : tokenIn(reply, intent.written);
 }

@@ -1,10 +1,12 @@
 import { ClientError } from "../client/failure.ts";
+import { text } from "../contract/json.ts";
 import { rolloutState } from "../contract/rollout.ts";
 import type { ProgressEvent } from "../core/events.ts";
-import type { Kind } from "../core/kind.ts";
+import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Step } from "../core/plan.ts";
 import type { RolloutResult } from "../core/report.ts";
-import { followRollout } from "./rollout.ts";
+import { type DeployedRun, followRun } from "./follow-run.ts";
+import { followRollout, type Rollout } from "./rollout.ts";
 import type { WriteContext, WriteResult } from "./write-job.ts";
 
 /** What following the rollouts of steps needs of its surroundings. */
@@ -19,25 +21,21 @@ export type StepRolloutContext = Pick<WriteContext, "reader" | "rolloutTimeoutMs
   readonly rollouts: { open: number };
 };
 
-/** How the rollout of a step has ended, as far as it is waited for; null where it starts none. */
+/** How the rollout of a step has ended, and the run that starts with it, as far as it is waited for; null where it starts none. */
 export async function rolloutOf(step: Step, written: WriteResult, on: StepRolloutContext): Promise<RolloutResult> {
-  if (!on.kindOf(step.kind)?.rollsOut || written.state !== "done") return null;
+  const kind = on.kindOf(step.kind);
+  if (!kind?.rollsOut || written.state !== "done") return null;
   const { row } = written;
   const now = rolloutState(row.status);
-  if (now !== "progressing" || !on.wait) return now;
+  const run = now === "failed" ? null : runOf(kind, row);
+  if ((now !== "progressing" && run === null) || !on.wait) return now;
   if (!row.id || !row.stamp) return null;
-  const ending = followRollout(
-    on.reader,
-    { applicationId: row.id, deploymentId: row.stamp },
-    {
-      timeoutMs: on.rolloutTimeoutMs,
-      onStatus: (status) => on.onProgress({ what: "rollout", step, status }),
-      signal: on.stopping,
+  const ending = followToEnd(step, { applicationId: row.id, deploymentId: row.stamp, run }, on).catch(
+    (error: unknown): RolloutResult => {
+      if (on.stopping.aborted || error instanceof ClientError) return "progressing";
+      throw error;
     },
-  ).catch((error: unknown): RolloutResult => {
-    if (on.stopping.aborted || error instanceof ClientError) return "progressing";
-    throw error;
-  });
+  );
   on.rollouts.open += 1;
   const isOver = await endsBefore(ending, on.stopWaiting).finally(() => {
     on.rollouts.open -= 1;
@@ -46,6 +44,26 @@ export async function rolloutOf(step: Step, written: WriteResult, on: StepRollou
   const { identity } = step;
   on.onLeft(ending.then((rollout) => on.onProgress({ what: "rolled-out", identity, rollout })));
   return "progressing";
+}
+
+// The run has the time that the rollout leaves.
+async function followToEnd(
+  step: Step,
+  { run, ...rollout }: Rollout & { readonly run: DeployedRun | null },
+  { reader, rolloutTimeoutMs, stopping: signal, onProgress }: StepRolloutContext,
+): Promise<RolloutResult> {
+  const end = performance.now() + rolloutTimeoutMs;
+  const onStatus = (status: string): void => onProgress({ what: "rollout", step, status });
+  const ended = await followRollout(reader, rollout, { timeoutMs: rolloutTimeoutMs, onStatus, signal });
+  if (ended !== "succeeded" || run === null) return ended;
+  const left = { timeoutMs: end - performance.now(), signal };
+  return followRun(reader, run, { ...left, onStatus: (status) => onStatus(`run ${status}`) });
+}
+
+function runOf({ startsRun }: Kind, { id: jobId, manifest, version }: LiveRow): DeployedRun | null {
+  const name = text(manifest.name);
+  if (!startsRun?.(manifest) || !jobId || name === undefined || version === undefined) return null;
+  return { jobId, name, version };
 }
 
 async function endsBefore(ending: Promise<unknown>, signal: AbortSignal): Promise<boolean> {

@@ -123,7 +123,7 @@ type Applied = {
 
 async function sentOnce(one: WriteAttempt): Promise<WriteResult | RetryWrite | Applied> {
   const { job, intent, context } = one;
-  const { sent, reply } = await sendIntent(intent, context);
+  const { sent, reply } = await sendIntent(intent, job.kind, context);
   switch (sent.state) {
     case "applied":
       return { state: "applied", one, sent };

@@ -7,6 +7,7 @@ import { kind as cluster } from "./cluster.ts";
 import { kind as codeserver } from "./codeserver.ts";
 import { kind as helm } from "./helm.ts";
 import { kind as intercept } from "./intercept.ts";
+import { kind as job } from "./job.ts";
 import { kind as mlRepo } from "./ml-repo.ts";
 import { kind as modelVersion } from "./model-version.ts";
 import { kind as notebook } from "./notebook.ts";
@@ -29,6 +30,7 @@ export const kinds: readonly Kind[] = [
   codeserver,
   helm,
   intercept,
+  job,
   mlRepo,
   modelVersion,
   notebook,

@@ -258,6 +258,7 @@ export const decidedFields: { readonly [type: string]: Fields } = {
     tags: "object",
   },
   "async-service": { "image.build_spec.build_secrets": "object" },
+  job: { "image.build_spec.build_secrets": "object" },
   intercept: { workspace_fqn: "string" },
   "spark-job": { "mounts[].secret_fqn": "string", "mounts[].data": "string" },
   workflow: { workspace_fqn: "string" },

@@ -41,7 +41,7 @@ async function planted() {
 
 /** What is wrong besides, and tells what there is: teams that are absent and present, and requests above their limits. */
 const besides = {
-  type: "job",
+  type: "made-up",
   ownedBy: { team: "absent" },
   collaborators: [{ subject: "team:foreign", role_id: "x" }],
   resources: { cpu_request: 2, cpu_limit: 1, memory_request: 1, memory_limit: 1 },

@@ -96,7 +96,7 @@ test("applications are listed with their newest deployment, and filtered", async
   ]) {
     await admin.put(apps, { manifest: { ...service, name, workspace_fqn } });
   }
-  await admin.put(apps, { manifest: { type: "job", name: "nightly", workspace_fqn: "c1x:ws1" } });
+  await admin.put(apps, { manifest: { ...service, type: "job", name: "nightly" } });
   const listed = async (query: string) => {
     const { body } = await admin.get(`${apps}?${query}`);
     return [
@@ -343,9 +343,9 @@ test("a secret that exists can be referred to", async () => {
 test("other types are checked for what they share with services; types of other operations are refused", async () => {
   const { admin } = await planted();
   const put = async (manifest: object) => (await admin.put(apps, { manifest: { ...service, ...manifest } })).status;
-  expect(await put({ type: "job", name: "j1", trigger: { type: "cron", schedule: "* * * * *" } })).toBe(200);
+  expect(await put({ type: "made-up", name: "j1", trigger: { type: "cron", schedule: "* * * * *" } })).toBe(200);
   expect(await put({ type: "made-up-tomorrow", name: "m1", whatever: 1 })).toBe(200);
-  expect(await put({ type: "job", name: "J_!", trigger: {} })).toBe(422);
+  expect(await put({ type: "made-up", name: "J_!", trigger: {} })).toBe(422);
   expect(await put({ type: "job", name: "j2", workspace_fqn: undefined })).toBe(422);
   expect(await put({ type: "job", name: "j2", resources: { cpu_request: "1" } })).toBe(422);
   expect(await put({ type: "" })).toBe(422);

@@ -13,11 +13,11 @@ test("S46 a refusal lists 100 details and counts the others, whatever is wrong",
   const { admin } = await startControlPlane();
   await plantWorkspace(admin);
   const wrongSecrets = Array.from({ length: 5000 }, () => ({ key: "a b", value: "v" }));
-  const job = { ...service, type: "job", env: numbered(1000, {}), replicas: "many" };
+  const other = { ...service, type: "made-up", env: numbered(1000, {}), replicas: "many" };
   const replies = [
     [400, 4999, await admin.put(APPS, { manifest: service, ...numbered(5000, 1) })],
     [422, 4999, await admin.put(APPS, { manifest: { ...service, ...numbered(5000, 1) } })],
-    [422, 1000, await admin.put(APPS, { manifest: job })],
+    [422, 1000, await admin.put(APPS, { manifest: other })],
     [422, 4999, await admin.post(GROUPS, { name: "g", integrationId: "builtin", secrets: wrongSecrets })],
     [
       422,
@@ -44,8 +44,8 @@ test("S46 what a caller names is repeated in part where it is long", async () =>
 test("S46 many free fields hide no wrong one", async () => {
   const { admin } = await startControlPlane();
   await plantWorkspace(admin);
-  const job = { ...service, type: "job", ...numbered(5000, 1), env: 7 };
-  expect(await admin.put(APPS, { manifest: job })).toMatchObject({
+  const other = { ...service, type: "made-up", ...numbered(5000, 1), env: 7 };
+  expect(await admin.put(APPS, { manifest: other })).toMatchObject({
     status: 422,
     body: { details: [{ pointer: "/env" }] },
   });

@@ -2187,6 +2187,488 @@ type: string
 export type InterceptManifest = Immutable<MutableInterceptManifest>;
 
 /**
+ * Work that ends: each run starts containers and waits for them
+ */
+interface MutableJobManifest {
+/**
+ * Kind of manifest: `job`
+ */
+type: "job"
+/**
+ * Name of the application, unique in its workspace
+ */
+name: string
+/**
+ * Workspace that the application runs in
+ */
+workspace_fqn: string
+/**
+ * Image that the containers run
+ */
+image: ({
+type: "build"
+/**
+ * Registry integration that the image is pushed to
+ */
+docker_registry?: (string | null)
+/**
+ * Where the source code is
+ */
+build_source?: ({
+type: "remote"
+/**
+ * Where the archive is
+ */
+remote_uri?: (string | null)
+} | {
+type: "git"
+/**
+ * Address of the repository
+ */
+repo_url?: (string | null)
+/**
+ * Commit that is built
+ */
+ref?: (string | null)
+/**
+ * Branch that the commit is on
+ */
+branch_name?: (string | null)
+} | {
+type: "local"
+/**
+ * Folder of the source code
+ */
+project_root_path?: (string | null)
+/**
+ * Whether the image is built on that machine
+ */
+local_build?: (boolean | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * How the image is made
+ */
+build_spec?: ({
+type: "dockerfile"
+/**
+ * Path of the Dockerfile in the source
+ */
+dockerfile_path?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Command that the container runs in place of the image's own
+ */
+command?: (string | string[] | null)
+/**
+ * Arguments of the build, as the Dockerfile names them
+ */
+build_args?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Secrets of the build, as the platform defines them
+ */
+build_secrets?: (JsonObject | readonly Json[] | null)
+/**
+ * Taken and without effect here: only a buildpack reads it
+ */
+python_dependencies?: (JsonObject | null)
+} | {
+type: "tfy-python-buildpack"
+/**
+ * Version of Python
+ */
+python_version?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+/**
+ * Packages that are installed by pip
+ */
+pip_packages?: (string[] | null)
+/**
+ * How the packages are installed
+ */
+python_dependencies?: ({
+type: "pip"
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+/**
+ * Packages that are installed by pip
+ */
+pip_packages?: (string[] | null)
+} | {
+type: "uv"
+/**
+ * Version of uv
+ */
+uv_version?: (string | null)
+/**
+ * Options of `uv sync`
+ */
+sync_options?: (string | null)
+} | {
+type: "poetry"
+/**
+ * Version of poetry
+ */
+poetry_version?: (string | null)
+/**
+ * Options of `poetry install`
+ */
+install_options?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Packages of the system
+ */
+apt_packages?: (string[] | null)
+/**
+ * Command that the container runs
+ */
+command?: (string | string[] | null)
+/**
+ * Version of CUDA
+ */
+cuda_version?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+} | {
+type: "image"
+/**
+ * Where the image is
+ */
+image_uri: string
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+/**
+ * Command that the container runs in place of the image's own
+ */
+command?: (string | string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+})
+/**
+ * What starts a run
+ */
+trigger?: ({
+type: "manual"
+} | {
+type: "scheduled"
+/**
+ * When, as a cron expression
+ */
+schedule?: (string | null)
+/**
+ * What happens while an earlier run goes on
+ */
+concurrency_policy?: (string | null)
+/**
+ * Time zone of the schedule
+ */
+timezone?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Whether a run starts once a version is deployed; `--wait` follows it to its end
+ */
+trigger_on_deploy?: (boolean | null)
+/**
+ * Parameters that a run can be started with; order carries no meaning
+ */
+params?: ({
+/**
+ * Name of the parameter
+ */
+name: string
+/**
+ * What it is for
+ */
+description?: (string | null)
+/**
+ * Value where none is given
+ */
+default?: (string | null)
+/**
+ * Type of the parameter
+ */
+param_type?: (string | null)
+}[] | null)
+/**
+ * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
+ */
+env?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * What each container may use; no request is above its limit
+ */
+resources?: ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on
+ */
+node?: ({
+type: "node_selector"
+/**
+ * Families of machines
+ */
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+} | {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: (({
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+} | {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+} | {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+} | {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+/**
+ * Who is notified of runs
+ */
+alerts?: ({
+/**
+ * Notification channel of the platform
+ */
+notification_channel?: (string | null)
+/**
+ * Addresses that e-mails are sent to; order carries no meaning
+ */
+to_emails?: (string[] | null)
+/**
+ * Who is told, and how
+ */
+notification_target?: ({
+type: "email"
+/**
+ * Integration through which the e-mails are sent
+ */
+notification_channel?: (string | null)
+/**
+ * Addresses that are written to; order carries no meaning
+ */
+to_emails?: (string[] | null)
+} | {
+type: "slack-webhook"
+/**
+ * Notification channel of the platform
+ */
+notification_channel?: (string | null)
+} | {
+type: "slack-bot"
+/**
+ * Notification channel of the platform
+ */
+notification_channel?: (string | null)
+/**
+ * Channels of Slack; order carries no meaning
+ */
+channels?: (string[] | null)
+} | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Whether the start of a run is notified
+ */
+on_start?: (boolean | null)
+/**
+ * Whether a successful end is notified
+ */
+on_completion?: (boolean | null)
+/**
+ * Whether a failure is notified
+ */
+on_failure?: (boolean | null)
+}[] | null)
+/**
+ * How often a failed run is repeated
+ */
+retries?: (number | null)
+/**
+ * Time that a run may take
+ */
+timeout?: (number | null)
+/**
+ * Runs at the same time
+ */
+concurrency_limit?: (number | null)
+/**
+ * Kubernetes service account of the containers
+ */
+service_account?: (string | null)
+/**
+ * Files and folders that are put into the containers; order carries no meaning
+ */
+mounts?: (({
+type: "secret"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Secret whose value is the file's content
+ */
+secret_fqn: string
+} | {
+type: "string"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Content of the file
+ */
+data?: (string | null)
+} | {
+type: "volume"
+/**
+ * Where in the container it appears
+ */
+mount_path: string
+/**
+ * Volume that is mounted
+ */
+volume_fqn?: (string | null)
+/**
+ * Folder of the volume that is mounted in place of its top
+ */
+sub_path?: (string | null)
+} | {
+type: string
+[k: string]: Json | string
+})[] | null)
+/**
+ * Labels put on everything that is made for the resource
+ */
+labels?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Changes to the Kubernetes objects that the platform makes
+ */
+kustomize?: ({
+/**
+ * Strategic patch of the objects
+ */
+patch?: (JsonObject | null)
+/**
+ * Objects that are made in addition
+ */
+additions?: (Json[] | null)
+} | null)
+}
+
+/** Work that ends: each run starts containers and waits for them. */
+export type JobManifest = Immutable<MutableJobManifest>;
+
+/**
  * A repository of models, prompts and runs
  */
 interface MutableMlRepoManifest {

@@ -92,7 +92,7 @@ describe("files that are not ours", () => {
       "toml.yaml": '[section]\nkey = "v"\n',
       "empty.yaml": "# nothing\n",
       "null.yaml": "---\n",
-      "other.yaml": "type: job\nname: x\n",
+      "other.yaml": "type: made-up\nname: x\n",
       "a.yaml": cluster,
     });
     expect(loaded.manifests).toHaveLength(1);
@@ -144,7 +144,7 @@ describe("files that are not ours", () => {
     [
       "name: x\nworkspace_fqn: cl1:ws1\nimage: {type: image}\n",
       "no-type",
-      "one of async-service, codeserver, notebook, rstudio, service",
+      "one of async-service, codeserver, job, notebook, rstudio, service",
     ],
     ["name: x\nmembers: [ada@example.com]\n", "no-type", "add `type: team`"],
     ["name: x\nmembers: [ada@example.com]\nvisibility: public\n", "not-a-manifest", "`type` of a manifest is one of"],

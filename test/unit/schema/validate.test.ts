@@ -26,7 +26,7 @@ describe("a manifest", () => {
   });
 
   it("of an unknown type, or of none, is a fault of its type", () => {
-    for (const type of ["job", "config", "__proto__", "constructor", "toString", ""]) {
+    for (const type of ["made-up", "config", "__proto__", "constructor", "toString", ""]) {
       expect(validateManifest(type, {})).toMatchObject([{ pointer: "/type", code: "unknown-type" }]);
     }
   });
@@ -351,11 +351,11 @@ describe("free fields", () => {
 
 describe("an application of another type", () => {
   it("is checked for its name, type and workspace, and for what it shares with services", () => {
-    const job = { type: "job", name: "train", workspace_fqn: "prod-eu:ranking", trigger: { type: "manual" } };
-    expect(checkApplication(job).faults).toEqual([]);
-    expect(checkApplication({ ...job, image: null }).faults).toEqual([]);
+    const other = { type: "made-up", name: "train", workspace_fqn: "prod-eu:ranking", trigger: { type: "manual" } };
+    expect(checkApplication(other).faults).toEqual([]);
+    expect(checkApplication({ ...other, image: null }).faults).toEqual([]);
     const { faults: found } = checkApplication({
-      type: "job",
+      type: "made-up",
       name: "a b",
       ports: [{ port: 0, zap: 1 }],
       env: { A: null },
@@ -363,7 +363,7 @@ describe("an application of another type", () => {
     expect(found.map(({ pointer }) => pointer).toSorted()).toEqual(
       ["/env/A", "/name", "/ports/0/port", "/ports/0/zap", "/workspace_fqn"].toSorted(),
     );
-    expect(checkApplication({ ...job, type: 5 }).faults).toMatchObject([{ pointer: "/type" }]);
+    expect(checkApplication({ ...other, type: 5 }).faults).toMatchObject([{ pointer: "/type" }]);
     expect(checkApplication([]).faults).toHaveLength(1);
   });
 });
