@@ -9,7 +9,7 @@ export type Invocation<Names extends FlagName = FlagName> = {
 };
 
 /** What a command is called with; read at every start, so that its code is apart from it. */
-export type Declaration<Names extends FlagName = FlagName> = {
+export type CommandDeclaration<Names extends FlagName = FlagName> = {
   readonly name: string;
   readonly arguments: string;
   /** What the arguments are; else they select within the source. */
@@ -20,22 +20,24 @@ export type Declaration<Names extends FlagName = FlagName> = {
 };
 
 /** Declares a command. */
-export function declare<const Names extends FlagName>(declaration: Declaration<Names>): Declaration<Names> {
+export function declareCommand<const Names extends FlagName>(
+  declaration: CommandDeclaration<Names>,
+): CommandDeclaration<Names> {
   return declaration;
 }
 
 /** A run of a declared command, with the flags that it declares. */
-export type InvocationOf<Declared> = Declared extends Declaration<infer Names> ? Invocation<Names> : never;
+export type InvocationOf<Declared> = Declared extends CommandDeclaration<infer Names> ? Invocation<Names> : never;
 
 /** Answers the exit code. */
 type Run<Names extends FlagName> = (invocation: Invocation<Names>) => Promise<number>;
 
 /** A command of the program; its code is loaded when it runs. */
-export type CommandEntry = Declaration & { readonly load: () => Promise<{ readonly run: Run<FlagName> }> };
+export type CommandEntry = CommandDeclaration & { readonly load: () => Promise<{ readonly run: Run<FlagName> }> };
 
 /** Joins a declared command with its code. */
 export function toEntry<Names extends FlagName>(
-  declaration: Declaration<Names>,
+  declaration: CommandDeclaration<Names>,
   load: () => Promise<{ readonly run: Run<Names> }>,
 ): CommandEntry {
   return { ...declaration, load };

@@ -3,7 +3,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { openSession } from "../engine/session.ts";
 import type { SinkType } from "../engine/sink.ts";
 import { defaultSink } from "../engine/sinks/index.ts";
-import type { Connection, Rules } from "../engine/target.ts";
+import type { Rules, TargetConnection } from "../engine/target.ts";
 import { printable } from "../render/escape.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import { openState } from "../state/open.ts";
@@ -31,7 +31,7 @@ export async function openConnection(
   use: ServerUse & { readonly sink: SinkType | null },
   rules: Rules,
   resources: AsyncDisposableStack,
-): Promise<Connection> {
+): Promise<TargetConnection> {
   const { flags, terminal } = invocation;
   const { reading, operator } = use;
   endAfter(rules.timeout, terminal);

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import type { SinkType } from "../engine/sink.ts";
 import { sinks } from "../engine/sinks/index.ts";
-import type { Connection, Rules, TargetServer } from "../engine/target.ts";
+import type { Rules, TargetConnection, TargetServer } from "../engine/target.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import type { StateLocation } from "../state/state.ts";
 import type { Invocation } from "./command.ts";
@@ -16,9 +16,9 @@ export function connector(
   // Chosen here, so that an unknown sink is refused before anything is read.
   const sink = chosenSink(invocation, use.operator);
   const resources = new AsyncDisposableStack();
-  let connecting: Promise<Connection> | null = null;
-  let connection: Connection | null = null;
-  const open = async (rules: Rules): Promise<Connection> => {
+  let connecting: Promise<TargetConnection> | null = null;
+  let connection: TargetConnection | null = null;
+  const open = async (rules: Rules): Promise<TargetConnection> => {
     // Loaded here, so that a command that needs no server does not load the client.
     const { openConnection } = await import("./connection.ts");
     return openConnection(invocation, state, { ...use, sink }, rules, resources);

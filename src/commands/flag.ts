@@ -14,22 +14,22 @@ export type ValueOf<One> = One extends Flag<infer Value> ? Value : never;
 type Reading<Value> = { readonly parse?: (text: string) => Value; readonly byDefault?: NoInfer<Value> };
 
 /** A flag that is there or not. */
-export function toggle(spelling: string, description: string): Flag<boolean> {
+export function toggleFlag(spelling: string, description: string): Flag<boolean> {
   return flag(spelling, description, {});
 }
 
 /** A flag with one text. */
-export function text(spelling: string, description: string, reading: Reading<string> = {}): Flag<string> {
+export function textFlag(spelling: string, description: string, reading: Reading<string> = {}): Flag<string> {
   return flag(spelling, description, reading);
 }
 
 /** A flag with several texts. */
-export function texts(spelling: string, description: string): Flag<readonly string[]> {
+export function textsFlag(spelling: string, description: string): Flag<readonly string[]> {
   return flag(spelling, description, {});
 }
 
 /** A flag with a number. */
-export function number(
+export function numberFlag(
   spelling: string,
   description: string,
   reading: Reading<number> & Required<Pick<Reading<number>, "parse">>,
@@ -38,7 +38,7 @@ export function number(
 }
 
 /** A flag with one of several values. */
-export function choice<const Value extends string>(
+export function choiceFlag<const Value extends string>(
   spelling: string,
   description: string,
   { of, byDefault }: { readonly of: readonly Value[]; readonly byDefault?: NoInfer<Value> },
@@ -47,7 +47,7 @@ export function choice<const Value extends string>(
 }
 
 /** A flag with some of several values. */
-export function choices<const Value extends string>(
+export function choicesFlag<const Value extends string>(
   spelling: string,
   description: string,
   { of }: { readonly of: readonly Value[] },

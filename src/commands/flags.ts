@@ -1,6 +1,15 @@
 import { InvalidArgumentError } from "commander";
 import { sinks } from "../engine/sinks/index.ts";
-import { choice, choices, type Flag, number, text, texts, toggle, type ValueOf } from "./flag.ts";
+import {
+  choiceFlag,
+  choicesFlag,
+  type Flag,
+  numberFlag,
+  textFlag,
+  textsFlag,
+  toggleFlag,
+  type ValueOf,
+} from "./flag.ts";
 
 /** A whole number of at least `least`, and at most `most` where that is given. */
 function whole(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -42,81 +51,95 @@ function scope(text: string): string {
 
 /** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its environment variable. */
 export const flags = {
-  source: text("--source <dir>", "the source folder; by default the one that holds holdfast.yaml"),
-  config: text("--config <file>", "the operator's configuration, read beside holdfast.yaml at the top of the source"),
-  only: texts("--only <id...>", "only these identities, with what they refer to"),
-  kind: texts("--kind <kind...>", "only these kinds, with what they refer to"),
-  exclude: texts("--exclude <glob...>", "leave out the identities that match"),
-  strict: toggle("--strict", "warnings are errors"),
-  partial: toggle("--partial", "go on with the valid manifests when others are invalid"),
-  server: text("--server <url>", "the control plane"),
-  embedded: toggle("--embedded", "the embedded control plane, with its data under the state folder"),
-  tokenFile: text("--token-file <file>", "file with the bearer token (or HOLDFAST_TOKEN)"),
-  caFile: text("--ca-file <file>", "certificates to trust besides the system's, PEM"),
-  state: text("--state <dir>", "ledger, journal and tokens (default: .holdfast in the source)"),
-  concurrency: number("--concurrency <n>", "requests in flight", { parse: whole(1) }),
-  timeout: number("--timeout <s>", "seconds for the whole command", { parse: seconds() }),
-  requestTimeout: number("--request-timeout <s>", "seconds for one request", { parse: seconds() }),
-  connectTimeout: number("--connect-timeout <s>", "seconds for the first contact", { parse: seconds() }),
-  retryWait: number("--retry-wait <s>", "seconds that a control plane may ask to wait", {
+  source: textFlag("--source <dir>", "the source folder; by default the one that holds holdfast.yaml"),
+  config: textFlag(
+    "--config <file>",
+    "the operator's configuration, read beside holdfast.yaml at the top of the source",
+  ),
+  only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
+  kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),
+  exclude: textsFlag("--exclude <glob...>", "leave out the identities that match"),
+  strict: toggleFlag("--strict", "warnings are errors"),
+  partial: toggleFlag("--partial", "go on with the valid manifests when others are invalid"),
+  server: textFlag("--server <url>", "the control plane"),
+  embedded: toggleFlag("--embedded", "the embedded control plane, with its data under the state folder"),
+  tokenFile: textFlag("--token-file <file>", "file with the bearer token (or HOLDFAST_TOKEN)"),
+  caFile: textFlag("--ca-file <file>", "certificates to trust besides the system's, PEM"),
+  state: textFlag("--state <dir>", "ledger, journal and tokens (default: .holdfast in the source)"),
+  concurrency: numberFlag("--concurrency <n>", "requests in flight", { parse: whole(1) }),
+  timeout: numberFlag("--timeout <s>", "seconds for the whole command", { parse: seconds() }),
+  requestTimeout: numberFlag("--request-timeout <s>", "seconds for one request", { parse: seconds() }),
+  connectTimeout: numberFlag("--connect-timeout <s>", "seconds for the first contact", { parse: seconds() }),
+  retryWait: numberFlag("--retry-wait <s>", "seconds that a control plane may ask to wait", {
     parse: seconds({ zero: true }),
   }),
-  output: choice("-o, --output <format>", "how the result is written", { of: ["text", "json"], byDefault: "text" }),
-  show: choices("--show <what...>", "show these too", { of: ["unchanged", "unmanaged", "server"] }),
-  base: text("--base <ref>", "commit to compare with, such as the pull request's base"),
-  out: text("--out <file>", "write the plan to a file, for apply --plan"),
-  plan: text("--plan <file>", "apply exactly this plan, or nothing when it is stale"),
-  detailedExitcode: toggle("--detailed-exitcode", "exit 2 when there are changes"),
-  noDetailedExitcode: toggle("--no-detailed-exitcode", "exit 0 although there is drift"),
-  yes: toggle("-y, --yes", "do not ask"),
-  wait: toggle("--wait", "wait for rollouts, 10 minutes at most (the default)"),
-  noWait: toggle("--no-wait", "do not wait for rollouts"),
-  failFast: toggle("--fail-fast", "start nothing more after the first failure"),
-  allowShrink: toggle(
+  output: choiceFlag("-o, --output <format>", "how the result is written", { of: ["text", "json"], byDefault: "text" }),
+  show: choicesFlag("--show <what...>", "show these too", { of: ["unchanged", "unmanaged", "server"] }),
+  base: textFlag("--base <ref>", "commit to compare with, such as the pull request's base"),
+  out: textFlag("--out <file>", "write the plan to a file, for apply --plan"),
+  plan: textFlag("--plan <file>", "apply exactly this plan, or nothing when it is stale"),
+  detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
+  noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 although there is drift"),
+  yes: toggleFlag("-y, --yes", "do not ask"),
+  wait: toggleFlag("--wait", "wait for rollouts, 10 minutes at most (the default)"),
+  noWait: toggleFlag("--no-wait", "do not wait for rollouts"),
+  failFast: toggleFlag("--fail-fast", "start nothing more after the first failure"),
+  allowShrink: toggleFlag(
     "--allow-shrink",
     "act although the source, its configuration or live shows far less than before",
   ),
-  sink: choice("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
-  leaseScope: text(
+  sink: choiceFlag("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
+  leaseScope: textFlag(
     "--lease-scope <scope>",
     "what no other writer shares (default: the source's one workspace, or everything)",
     { parse: scope },
   ),
-  interval: number("--interval <s>", "seconds between full passes", { parse: seconds() }),
-  noColor: toggle("--no-color", "no colours"),
-  logLevel: choice("--log-level <level>", "how much is logged", { of: ["error", "warn", "info", "debug", "trace"] }),
-  logFormat: choice("--log-format <format>", "how it is logged", { of: ["json", "pretty"] }),
-  host: text("--host <host>", "address to listen on", { byDefault: "127.0.0.1" }),
-  port: number("--port <port>", "port to listen on; 0 picks a free one", { parse: whole(0, 65_535), byDefault: 7071 }),
-  data: text("--data <dir>", "data folder (default: control-plane in the state folder)"),
-  database: text("--database <url>", "PostgreSQL for the data, postgres://user@host/name (default: SQLite in --data)", {
-    parse: given,
+  interval: numberFlag("--interval <s>", "seconds between full passes", { parse: seconds() }),
+  noColor: toggleFlag("--no-color", "no colours"),
+  logLevel: choiceFlag("--log-level <level>", "how much is logged", {
+    of: ["error", "warn", "info", "debug", "trace"],
   }),
-  seed: text("--seed <folder>", "create what the manifests of a folder declare and is absent"),
-  snapshot: text("--snapshot <url>", "copy what is absent here from a live control plane, by reads alone"),
-  names: text("--names <folder>", "manifests whose names --snapshot looks up where there is no list"),
-  artifactRoot: text("--artifact-root <uri>", "where staged versions go, file:///folder or s3://bucket/prefix", {
+  logFormat: choiceFlag("--log-format <format>", "how it is logged", { of: ["json", "pretty"] }),
+  host: textFlag("--host <host>", "address to listen on", { byDefault: "127.0.0.1" }),
+  port: numberFlag("--port <port>", "port to listen on; 0 picks a free one", {
+    parse: whole(0, 65_535),
+    byDefault: 7071,
+  }),
+  data: textFlag("--data <dir>", "data folder (default: control-plane in the state folder)"),
+  database: textFlag(
+    "--database <url>",
+    "PostgreSQL for the data, postgres://user@host/name (default: SQLite in --data)",
+    {
+      parse: given,
+    },
+  ),
+  seed: textFlag("--seed <folder>", "create what the manifests of a folder declare and is absent"),
+  snapshot: textFlag("--snapshot <url>", "copy what is absent here from a live control plane, by reads alone"),
+  names: textFlag("--names <folder>", "manifests whose names --snapshot looks up where there is no list"),
+  artifactRoot: textFlag("--artifact-root <uri>", "where staged versions go, file:///folder or s3://bucket/prefix", {
     parse: artifactUri,
   }),
-  documentedOnly: toggle("--documented-only", "serve the 20 documented operations and the secret read alone"),
-  unknownFields: choice("--unknown-fields <mode>", "fields that the schemas do not know", { of: ["refuse", "allow"] }),
-  tlsCert: text("--tls-cert <file>", "certificate with its chain to speak TLS with, PEM"),
-  tlsKey: text("--tls-key <file>", "private key of that certificate, PEM"),
-  rateLimit: number("--rate-limit <n>", "requests a second that one caller may make; 0 for any number", {
+  documentedOnly: toggleFlag("--documented-only", "serve the 20 documented operations and the secret read alone"),
+  unknownFields: choiceFlag("--unknown-fields <mode>", "fields that the schemas do not know", {
+    of: ["refuse", "allow"],
+  }),
+  tlsCert: textFlag("--tls-cert <file>", "certificate with its chain to speak TLS with, PEM"),
+  tlsKey: textFlag("--tls-key <file>", "private key of that certificate, PEM"),
+  rateLimit: numberFlag("--rate-limit <n>", "requests a second that one caller may make; 0 for any number", {
     parse: whole(0),
     byDefault: 0,
   }),
-  maxLeaseSeconds: number("--max-lease-seconds <n>", "seconds that a lease may be taken for at most", {
+  maxLeaseSeconds: numberFlag("--max-lease-seconds <n>", "seconds that a lease may be taken for at most", {
     parse: whole(1, 86_400),
     byDefault: 900,
   }),
-  drainSeconds: number("--drain-seconds <n>", "seconds to go on answering, not ready, when asked to end", {
+  drainSeconds: numberFlag("--drain-seconds <n>", "seconds to go on answering, not ready, when asked to end", {
     parse: seconds({ zero: true }),
     byDefault: 0,
   }),
-  renewSigningKey: toggle("--renew-signing-key", "sign new tokens of virtual accounts with a new key"),
-  revoke: texts("--revoke <subject...>", "make the tokens of these void, such as virtualaccount:ci"),
-  rolloutSeconds: number("--rollout-seconds <n>", "length of a simulated rollout, or of a job's run", {
+  renewSigningKey: toggleFlag("--renew-signing-key", "sign new tokens of virtual accounts with a new key"),
+  revoke: textsFlag("--revoke <subject...>", "make the tokens of these void, such as virtualaccount:ci"),
+  rolloutSeconds: numberFlag("--rollout-seconds <n>", "length of a simulated rollout, or of a job's run", {
     parse: seconds({ zero: true }),
     byDefault: 2,
   }),

@@ -4,7 +4,7 @@ import { notUsed } from "../core/not-used.ts";
 import { otherWriterWarnings } from "../core/other-writer.ts";
 import { writes } from "../core/plan.ts";
 import { kindOf } from "../kinds/index.ts";
-import type { Applied } from "./apply.ts";
+import type { ApplyResult } from "./apply-plan.ts";
 import { type FollowOptions, follow, recoverPending } from "./follow.ts";
 import type { Leader } from "./leader.ts";
 import { positionOfOutcome } from "./outcome-position.ts";
@@ -13,7 +13,7 @@ import { type LivePlan, planAgainstLive } from "./plan-live.ts";
 import { planEvent } from "./plan-pass.ts";
 import type { DesiredRead } from "./read-desired.ts";
 import type { Recovered } from "./recover.ts";
-import type { Session } from "./session.ts";
+import type { ServerSession } from "./session.ts";
 import { requireUnshrunk } from "./source-guard.ts";
 import { acquireWriteAccess } from "./write-access.ts";
 
@@ -78,7 +78,7 @@ type First = {
 };
 
 // What an earlier run was interrupted in is settled before anything is planned.
-async function planFirst(pass: Pass, session: Session, mode: ApplyMode): Promise<First> {
+async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<First> {
   const { desired, rules } = pass.read;
   const recovered = await recoverPending(session, followOptions(pass, mode));
   const recorded = await session.recorded();
@@ -103,7 +103,11 @@ function tellOtherWriters({ observation, recorded }: LivePlan, { connection, con
   context.tell({ what: "other-writers", warnings: hasLease ? [] : otherWriterWarnings(seen) });
 }
 
-function applyEvent({ tokens, ...report }: Applied, { plan, notUsed: missing }: LivePlan, { read }: Pass): ApplyEvent {
+function applyEvent(
+  { tokens, ...report }: ApplyResult,
+  { plan, notUsed: missing }: LivePlan,
+  { read }: Pass,
+): ApplyEvent {
   return { what: "applied", report, plan, tokens, notUsed: missing, places: placesOf(report, read.desired.manifests) };
 }
 
@@ -120,6 +124,6 @@ function placesOf({ outcomes }: ApplyEvent["report"], manifests: readonly Manife
 }
 
 // A daemon has said so already.
-function withLeases(event: ApplyEvent, { memory }: Session): ApplyEvent {
+function withLeases(event: ApplyEvent, { memory }: ServerSession): ApplyEvent {
   return { ...event, notUsed: [...event.notUsed, ...notUsed(memory.missing(["putLease"]))] };
 }

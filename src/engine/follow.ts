@@ -5,17 +5,17 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import type { RecordedHead } from "../core/recorded.ts";
 import { summariseOutcomes } from "../core/report.ts";
 import type { PendingIntent } from "../state/ledger.ts";
-import { type Applied, type Applying, apply } from "./apply.ts";
+import { type ApplyContext, type ApplyResult, applyPlan } from "./apply-plan.ts";
 import { createDryRun, type DryRun } from "./dry-run.ts";
 import { type CurrentPass, interruptedOutcomes, isFinished } from "./interrupted-writes.ts";
 import { type ObserveContext, observeOne } from "./observe.ts";
 import type { LivePlan } from "./plan-live.ts";
 import { type Recovered, recover } from "./recover.ts";
-import type { Session } from "./session.ts";
+import type { ServerSession } from "./session.ts";
 
 /** How to follow a plan. */
 export type FollowOptions = Pick<
-  Applying,
+  ApplyContext,
   | "concurrency"
   | "wait"
   | "failFast"
@@ -35,14 +35,17 @@ export type FollowOptions = Pick<
 /** Carries a look's plan out, and settles what an earlier run was interrupted in. */
 export async function follow(
   { plan, decisions, observation, desired, recorded }: LivePlan,
-  session: Session,
-  { recovered, ...options }: FollowOptions & Pick<Applying, "hasLease"> & { readonly recovered: readonly Recovered[] },
-): Promise<Applied> {
+  session: ServerSession,
+  {
+    recovered,
+    ...options
+  }: FollowOptions & Pick<ApplyContext, "hasLease"> & { readonly recovered: readonly Recovered[] },
+): Promise<ApplyResult> {
   const observing = observingWith(session, options);
   const resumed = new Set<string>();
   const manifests = new Map(desired.manifests.map((manifest) => [manifest.identity, manifest]));
   await forgetGone(desired.declared, observation.live, recorded, session);
-  const applied = await apply(
+  const applied = await applyPlan(
     { plan, decisions },
     {
       ...session,
@@ -64,7 +67,7 @@ export async function follow(
   return withInterrupted(applied, recovered, wanted);
 }
 
-function withInterrupted(applied: Applied, recovered: readonly Recovered[], wanted: CurrentPass): Applied {
+function withInterrupted(applied: ApplyResult, recovered: readonly Recovered[], wanted: CurrentPass): ApplyResult {
   const outcomes = [...interruptedOutcomes(recovered, wanted), ...applied.outcomes];
   const tokens = recovered.flatMap(({ intent: { identity }, token }) =>
     token === null ? [] : [{ identity, location: token }],
@@ -73,7 +76,7 @@ function withInterrupted(applied: Applied, recovered: readonly Recovered[], want
 }
 
 /** Finds out what became of writes that an earlier run left open; to be done before anything is planned. */
-export async function recoverPending(session: Session, options: FollowOptions): Promise<readonly Recovered[]> {
+export async function recoverPending(session: ServerSession, options: FollowOptions): Promise<readonly Recovered[]> {
   const pending = await session.ledger.pending();
   if (pending.length === 0) return [];
   const recorded = await session.recorded();
@@ -102,14 +105,14 @@ async function readOne({ kind, manifest, id }: One, on: ObserveContext): Promise
   return tried.row.id === null ? { state: "absent" } : { ...live, isThere: true };
 }
 
-function observingWith({ reader, memory, remember }: Session, options: FollowOptions): ObserveContext {
+function observingWith({ reader, memory, remember }: ServerSession, options: FollowOptions): ObserveContext {
   const { concurrency, signal, shapeOf } = options;
   const dryRun = createDryRun({ reader, memory, remember, concurrency, shapeOf });
   return { reader, memory, lookup: null, dryRun, concurrency, signal };
 }
 
 // On a control plane that may ignore dryRun it would be the very write that is not to be sent again.
-function dryRunForReading(session: Session, options: FollowOptions): DryRun {
+function dryRunForReading(session: ServerSession, options: FollowOptions): DryRun {
   if (session.memory.dryRun !== "proven") return async () => ({ state: "impossible" });
   return observingWith(session, options).dryRun;
 }
@@ -123,7 +126,7 @@ async function forgetGone(
   declared: ReadonlySet<Identity>,
   live: LivePlan["observation"]["live"],
   recorded: ReadonlyMap<Identity, RecordedHead>,
-  { ledger }: Session,
+  { ledger }: ServerSession,
 ): Promise<void> {
   const gone = [...recorded.keys()].filter(
     (identity) => !declared.has(identity) && live.get(identity)?.state === "absent",

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Writer } from "../client/writer.ts";
-import { acquireLease, type Lease, standByMs } from "./lease.ts";
+import { acquireLease, type HeldLease, standByMs } from "./lease.ts";
 import type { DesiredRead } from "./read-desired.ts";
-import type { Connection } from "./target.ts";
+import type { TargetConnection } from "./target.ts";
 import { type LeaseContext, leaseOptions, noLease } from "./write-access.ts";
 
 /** The right to write over many passes: of several daemons, one leads and the others stand by. */
 export type Leader = AsyncDisposable & {
   /** What to write with in this pass; null when it was waited for, and everything may have changed. */
-  readonly writer: (connection: Connection, read: DesiredRead, context: LeaseContext) => Promise<Writer | null>;
+  readonly writer: (connection: TargetConnection, read: DesiredRead, context: LeaseContext) => Promise<Writer | null>;
   /** Whether another one has taken over. */
   readonly isLost: () => boolean;
   /** Whether a lease keeps other writers apart. */
@@ -17,7 +17,7 @@ export type Leader = AsyncDisposable & {
 
 /** A leader that has no lease yet. */
 export function createLeader(): Leader {
-  let lease: Lease | null = null;
+  let lease: HeldLease | null = null;
   let isWarned = false;
   const leave = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();

@@ -11,7 +11,7 @@ const LEAST_SLACK_MS = 2000;
 const LEAVING_MS = 2000;
 
 /** The right to write in a scope that nobody else has at the same time; ends with its release. */
-export type Lease = AsyncDisposable & {
+export type HeldLease = AsyncDisposable & {
   readonly scope: string;
   /** Grows with every holder: a later one has a higher number. */
   readonly number: () => number;
@@ -36,7 +36,7 @@ export type LeaseOptions = {
 
 /** What came of asking for a lease. */
 export type LeaseResult =
-  | { readonly state: "held"; readonly lease: Lease }
+  | { readonly state: "held"; readonly lease: HeldLease }
   | { readonly state: "busy"; readonly message: string }
   /** There are no leases here, or not for this caller. */
   | { readonly state: "none"; readonly why: string };
@@ -50,7 +50,10 @@ export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> 
     case "applied": {
       const number = numberIn(sent.data);
       if (number === null) return { state: "none", why: "the reply tells of no fencing number" };
-      return { state: "held", lease: new HeldLease({ ...options, clock }, { number, until: asked + lifeOf(options) }) };
+      return {
+        state: "held",
+        lease: new RenewedLease({ ...options, clock }, { number, until: asked + lifeOf(options) }),
+      };
     }
     case "refused":
       if (sent.status === 409) return { state: "busy", message: sent.message || `another holder has ${scope}` };
@@ -129,7 +132,7 @@ export function standByMs(options: Pick<LeaseOptions, "requestTimeoutMs">): numb
 
 type Numbered = { readonly number: number; readonly until: number };
 
-class HeldLease implements Lease {
+class RenewedLease implements HeldLease {
   readonly scope: string;
   readonly writer: Writer;
   readonly #options: LeaseOptions & { readonly clock: () => number };

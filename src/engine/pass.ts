@@ -6,7 +6,7 @@ import type { RecordedHead } from "../core/recorded.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { PlanContext } from "./plan-live.ts";
 import type { DesiredRead } from "./read-desired.ts";
-import type { Connection } from "./target.ts";
+import type { TargetConnection } from "./target.ts";
 
 /** What a pass needs of its surroundings. */
 export type PassContext = {
@@ -20,7 +20,7 @@ export type PassContext = {
 
 /** A pass whose source is read, and whose server is connected. */
 export type Pass = {
-  readonly connection: Connection;
+  readonly connection: TargetConnection;
   readonly read: DesiredRead;
   readonly context: PassContext;
 };

@@ -13,7 +13,7 @@ import { KnownServer } from "./known-server.ts";
 import type { Sink, SinkType } from "./sink.ts";
 
 /** A connection to one server, with what is remembered of it. */
-export type Session = {
+export type ServerSession = {
   /** Name of the server in reports and in the ledger: its address, or `embedded`. */
   readonly server: string;
   readonly reader: Reader;
@@ -34,7 +34,7 @@ export type Session = {
 };
 
 /** How to open a session. */
-export type SessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
+export type ServerSessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
   readonly server: { readonly name: string; readonly url: string };
   readonly state: State;
   /** The folder of this machine with caches and files of sinks. */
@@ -50,7 +50,7 @@ export type SessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
 };
 
 /** Opens ledger and connection; nothing is sent before the first call. */
-export async function openSession(options: SessionOptions): Promise<Session> {
+export async function openSession(options: ServerSessionOptions): Promise<ServerSession> {
   const { server, state, folder, sink, registersModels } = options;
   const notify = (notice: string) => options.log?.warn({}, notice);
   const ledger = await state.ledger(server.name, { notify });
@@ -86,7 +86,13 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   }
 }
 
-function liveCacheOf({ server, state, folder, build = "", onForgotten = () => undefined }: SessionOptions): LiveCache {
+function liveCacheOf({
+  server,
+  state,
+  folder,
+  build = "",
+  onForgotten = () => undefined,
+}: ServerSessionOptions): LiveCache {
   return liveCacheIn(join(folder, "cache", `live-${nameOnDisk(server.name)}`), {
     server: server.name,
     key: state.key,

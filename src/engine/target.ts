@@ -5,7 +5,7 @@ import type { LoadRules } from "../manifests/load.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/source-config.ts";
 import type { State, StateLocation } from "../state/state.ts";
-import type { Session } from "./session.ts";
+import type { ServerSession } from "./session.ts";
 
 /** What a pass reconciles: a source with a control plane, remembered in a state folder, by rules. */
 export type Target = {
@@ -29,13 +29,13 @@ export type TargetSource = Omit<SourceOptions, "limits"> & {
 /** The control plane. */
 export type TargetServer = {
   /** Opens state and session the first time; they stay open as long as the target is used. */
-  readonly connect: (rules: Rules) => Promise<Connection>;
+  readonly connect: (rules: Rules) => Promise<TargetConnection>;
   /** What is open; null before. */
-  readonly connection: () => Connection | null;
+  readonly connection: () => TargetConnection | null;
 };
 
 /** An open state folder, and a session with a control plane. */
-export type Connection = { readonly session: Session; readonly state: State };
+export type TargetConnection = { readonly session: ServerSession; readonly state: State };
 
 /** How a pass is made: by flag > environment > configuration > default. */
 export type Rules = {

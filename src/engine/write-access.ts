@@ -3,8 +3,8 @@ import type { PassEvent } from "../core/events.ts";
 import { type LeaseOptions, waitForLease } from "./lease.ts";
 import { leaseScope } from "./lease-scope.ts";
 import type { DesiredRead } from "./read-desired.ts";
-import type { Session } from "./session.ts";
-import type { Connection } from "./target.ts";
+import type { ServerSession } from "./session.ts";
+import type { TargetConnection } from "./target.ts";
 
 /** The right to write once. */
 export type WriteAccess = AsyncDisposable & {
@@ -24,7 +24,7 @@ export type LeaseContext = {
 
 /** Waits for the right to write, as long as that may be free soon; else fails as locked. */
 export async function acquireWriteAccess(
-  connection: Connection,
+  connection: TargetConnection,
   read: DesiredRead,
   { tell, stopping, signal }: LeaseContext,
 ): Promise<WriteAccess> {
@@ -52,7 +52,7 @@ export async function acquireWriteAccess(
 
 /** What a lease on everything that a source writes to is taken with. */
 export async function leaseOptions(
-  { session, state }: Connection,
+  { session, state }: TargetConnection,
   { rules, manifests }: Pick<DesiredRead, "rules" | "manifests">,
   signal: AbortSignal,
 ): Promise<LeaseOptions> {
@@ -67,6 +67,6 @@ export async function leaseOptions(
 }
 
 /** Tells that writes go on without a lease. */
-export function noLease({ memory }: Session, { scope }: LeaseOptions, why: string): PassEvent {
+export function noLease({ memory }: ServerSession, { scope }: LeaseOptions, why: string): PassEvent {
   return { what: "no-lease", scope, why, hasLeases: memory.has("putLease") };
 }

@@ -5,7 +5,7 @@ import { globMatches } from "../core/glob.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Reference } from "../core/manifest.ts";
 import type { Position } from "../model/position.ts";
-import { fileDiagnostic, inFile, type Saying } from "../source/file-diagnostic.ts";
+import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
@@ -135,7 +135,7 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
   };
 }
 
-type Foreign = Saying & { readonly position: Position };
+type Foreign = Wording & { readonly position: Position };
 
 type Reader = {
   readonly file: SourceFile;
@@ -169,12 +169,14 @@ function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFil
   const isOurs = claimsType(text === "" ? glimpse(bytes) : text);
   const positionAt = lineFinder(text);
   for (const fault of faults) {
-    found.add(inFile(file.display, isOurs ? fault : mild(fault), text === "" ? null : positionAt(fault.offset)));
+    found.add(
+      diagnosticInFile(file.display, isOurs ? fault : mild(fault), text === "" ? null : positionAt(fault.offset)),
+    );
   }
   return { declarations: [], unmanaged: 1, isReadable: true };
 }
 
-function mild({ code, summary }: Saying): Saying {
+function mild({ code, summary }: Wording): Wording {
   return { severity: "warning", code, summary, detail: PASSED_OVER };
 }
 
@@ -202,7 +204,7 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
 function passOver(
   { foreign, positionAt }: Reader,
   { offset }: ParsedDocument,
-  said: Saying,
+  said: Wording,
   position: Position = positionAt(offset),
 ): null {
   foreign.push({ ...said, position });
@@ -213,7 +215,7 @@ function passOver(
 function positionOf(
   { positionAt }: Reader,
   document: ParsedDocument,
-  { code, detail }: Pick<Saying, "code" | "detail">,
+  { code, detail }: Pick<Wording, "code" | "detail">,
 ): Position {
   const isSlip = code === "unknown-type" && detail !== null;
   return isSlip ? locator(document, positionAt)("/type") : positionAt(document.offset);
@@ -226,7 +228,7 @@ function refuse(
 ): null {
   const { key, summary, detail } = detected;
   const position = key === "" ? positionAt(document.offset) : locator(document, positionAt)(`/${key}`, "key");
-  found.add(inFile(file.display, { severity: "error", code: "no-type", summary, detail }, position));
+  found.add(diagnosticInFile(file.display, { severity: "error", code: "no-type", summary, detail }, position));
   return null;
 }
 
@@ -237,7 +239,7 @@ function foreignDiagnostics({ file, foreign }: Reader): readonly Diagnostic[] {
     const [first] = alike;
     if (first === undefined) return [];
     const summary = alike.length === 1 ? first.summary : `${first.summary} (${alike.length} documents)`;
-    return [inFile(file.display, { ...first, summary }, first.position)];
+    return [diagnosticInFile(file.display, { ...first, summary }, first.position)];
   });
 }
 
@@ -248,7 +250,7 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   if (isPlanText(document.chunk.text)) return null;
   const [first] = document.faults;
   if (!claimsType(document.chunk.text)) return first ? passOver(reader, document, mild(first)) : null;
-  for (const fault of document.faults) found.add(inFile(file.display, fault, positionAt(fault.offset)));
+  for (const fault of document.faults) found.add(diagnosticInFile(file.display, fault, positionAt(fault.offset)));
   const value = salvage(document.chunk.text);
   const type = typeof value.type === "string" ? value.type : "";
   const kind = options.kindOf(type);
@@ -269,7 +271,7 @@ function readManifest(
   const { unknownFields } = options;
   const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
   const { faults, fields } = examine(document, type, value, { locate, positionAt }, { unknownFields, allowsSecrets });
-  for (const { position, ...said } of faults) found.add(inFile(file.display, said, position));
+  for (const { position, ...said } of faults) found.add(diagnosticInFile(file.display, said, position));
   const isSound = faults.every(({ severity }) => severity === "warning");
   const { line } = positionAt(document.offset);
   const { identity, key } = nameOf(kind, type, value);

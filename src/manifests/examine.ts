@@ -4,14 +4,14 @@ import { pointerTokens } from "../contract/reference.ts";
 import type { Position } from "../model/position.ts";
 import type { Fault as SchemaFault } from "../schema/fault.ts";
 import { validateManifest } from "../schema/validate.ts";
-import { aboutOf, type Saying, worded } from "../source/file-diagnostic.ts";
+import { keyOrValue, type Wording, wordingOf } from "../source/file-diagnostic.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { type Fault, quoted } from "../yaml/fault.ts";
 import type { Locate } from "../yaml/locate.ts";
 import { literalSecrets } from "./literal-secrets.ts";
 
 /** Something wrong with a manifest, and where. */
-export type Placed = Saying & { readonly position: Position };
+export type Placed = Wording & { readonly position: Position };
 
 type PositionAt = (offset: number) => Position;
 
@@ -53,8 +53,8 @@ export function examine(
   const isMisleading = form.some(({ code }) => MISLEADING.has(code));
   const faults = isMisleading ? [] : validateManifest(type, value, { unknownFields: options.unknownFields });
   const schema = faults.map((fault) => ({
-    ...withWayOut(worded(fault)),
-    position: at.locate(fault.pointer, aboutOf(fault)),
+    ...withWayOut(wordingOf(fault)),
+    position: at.locate(fault.pointer, keyOrValue(fault)),
   }));
   const secrets = secretFaults(type, value, document.hasCredentials && !options.allowsSecrets);
   // The value that a fault of form left behind has been complained of already.
@@ -82,7 +82,7 @@ function isSame({ position }: Placed, { line, column }: Position): boolean {
   return position.line === line && position.column === column;
 }
 
-type AtPointer = Saying & { readonly pointer: string };
+type AtPointer = Wording & { readonly pointer: string };
 
 function secretFaults(type: string, value: JsonObject, wantsCredentials: boolean): readonly AtPointer[] {
   const shape = shapes[type];
@@ -111,7 +111,7 @@ function literalFault(pointer: string): AtPointer {
 }
 
 // Some control planes know fields that our schemas do not.
-function withWayOut(saying: Saying): Saying {
+function withWayOut(saying: Wording): Wording {
   if (saying.code !== "unknown-field" || saying.severity !== "error") return saying;
   const wayOut = "To send it all the same, set `unknownFields: warn` in holdfast.yaml.";
   return { ...saying, detail: saying.detail === null ? wayOut : `${saying.detail} ${wayOut}` };

@@ -2,7 +2,7 @@ import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
 import { checkMeaning } from "../schema/meaning.ts";
-import { inFile, worded } from "../source/file-diagnostic.ts";
+import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 
 /** What the sound meaning of a manifest was told by, besides itself. */
@@ -60,7 +60,7 @@ function check(manifest: Manifest, cluster: Finding, { now, add, refuse }: Check
   const type = text(manifest.value.type) ?? manifest.kind;
   const { faults, asked } = ask(type, manifest.value, { now, cluster: () => cluster()?.value });
   for (const fault of faults) {
-    const diagnostic = inFile(manifest.file, worded(fault), manifest.locate(fault.pointer));
+    const diagnostic = diagnosticInFile(manifest.file, wordingOf(fault), manifest.locate(fault.pointer));
     if (fault.severity === "error") refuse(manifest.identity, diagnostic);
     else add(diagnostic);
   }

@@ -13,7 +13,7 @@ import { type Fault, fault } from "../yaml/fault.ts";
 import { lineFinder } from "../yaml/line-finder.ts";
 import { locator } from "../yaml/locate.ts";
 import { readYaml } from "../yaml/read.ts";
-import { aboutOf, fileDiagnostic, inFile, worded } from "./file-diagnostic.ts";
+import { diagnosticInFile, fileDiagnostic, keyOrValue, wordingOf } from "./file-diagnostic.ts";
 import { defaultLimits } from "./limits.ts";
 import { openFile } from "./open.ts";
 import { CONFIG_NAME, isInside } from "./root.ts";
@@ -99,15 +99,15 @@ export async function parseConfig(
     return {
       ...noConfig,
       ...origin,
-      diagnostics: all.map((each) => inFile(origin.file, each, positionAt(each.offset))),
+      diagnostics: all.map((each) => diagnosticInFile(origin.file, each, positionAt(each.offset))),
     };
   if (document === undefined || document.value === null) return { ...noConfig, ...origin };
   const locate = locator(document, positionAt);
   const invalid = validateConfig(document.value).map((each) => {
-    return inFile(origin.file, worded(each), locate(each.pointer, aboutOf(each)));
+    return diagnosticInFile(origin.file, wordingOf(each), locate(each.pointer, keyOrValue(each)));
   });
   const unsupported = unsupportedKeys(document.value).map((key) => {
-    return inFile(origin.file, notSupported(key), locate(`/${key}`, "key"));
+    return diagnosticInFile(origin.file, notSupported(key), locate(`/${key}`, "key"));
   });
   const diagnostics = [...invalid, ...unsupported];
   if (diagnostics.some(({ severity }) => severity === "error") || !isObject(document.value))

@@ -5,7 +5,7 @@ import type { Fault as SchemaFault } from "../schema/fault.ts";
 import type { Fault } from "../yaml/fault.ts";
 
 /** Something wrong with a manifest, in words, before it has a place. */
-export type Saying = Omit<Fault, "offset" | "other">;
+export type Wording = Omit<Fault, "offset" | "other">;
 
 /** A diagnostic about a file as a whole. */
 export function fileDiagnostic(
@@ -19,17 +19,17 @@ export function fileDiagnostic(
 }
 
 /** A diagnostic of a fault in a file's text. */
-export function inFile(file: string, fault: Omit<Fault, "offset">, position: Position | null): Diagnostic {
+export function diagnosticInFile(file: string, fault: Omit<Fault, "offset">, position: Position | null): Diagnostic {
   const { severity, code, summary, detail } = fault;
   return { severity, code, summary, detail, file, line: position?.line ?? null, column: position?.column ?? null };
 }
 
 /** Whether a fault is about a field's name or its value, and so which of the two it points at. */
-export function aboutOf({ code }: SchemaFault): "key" | "value" {
+export function keyOrValue({ code }: SchemaFault): "key" | "value" {
   return code === "unknown-field" || code === "missing-field" ? "key" : "value";
 }
 
 /** A schema's fault in the words of the source. */
-export function worded({ severity, code, message, help }: SchemaFault): Saying {
+export function wordingOf({ severity, code, message, help }: SchemaFault): Wording {
   return { severity, code, summary: withoutCredentials(message), detail: help ?? null };
 }

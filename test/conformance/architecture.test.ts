@@ -128,18 +128,18 @@ describe("the house", () => {
   });
 
   it.each([
-    ["src/core/probe.ts", "../engine/apply.ts"],
+    ["src/core/probe.ts", "../engine/apply-plan.ts"],
     ["src/contract/probe.ts", "../core/plan.ts"],
     ["src/kinds/probe.ts", "../client/connect.ts"],
-    ["src/client/probe.ts", "../engine/apply.ts"],
+    ["src/client/probe.ts", "../engine/apply-plan.ts"],
     ["src/state/probe.ts", "../source/folder.ts"],
     ["src/core/probe.ts", "../state/ledger.ts"],
     ["src/model/probe.ts", "../core/plan.ts"],
     ["src/yaml/probe.ts", "../source/open.ts"],
     ["src/yaml/probe.ts", "../core/diagnostic.ts"],
     ["src/source/probe.ts", "../manifests/load.ts"],
-    ["src/manifests/probe.ts", "../engine/apply.ts"],
-    ["src/cache/probe.ts", "../engine/apply.ts"],
+    ["src/manifests/probe.ts", "../engine/apply-plan.ts"],
+    ["src/cache/probe.ts", "../engine/apply-plan.ts"],
     ["src/manifests/probe.ts", "../cache/live-cache.ts"],
     ["src/engine/probe.ts", "../server/app.ts"],
     ["src/engine/probe.ts", "../commands/apply.ts"],

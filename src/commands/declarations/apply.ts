@@ -1,8 +1,8 @@
-import { declare } from "../command.ts";
+import { declareCommand } from "../command.ts";
 import { serverFlags, sourceFlags } from "../flags.ts";
 
 /** What `apply` is called with. */
-export const apply = declare({
+export const apply = declareCommand({
   name: "apply",
   arguments: "[path...]",
   summary: "make live follow the manifests",

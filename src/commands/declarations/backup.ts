@@ -1,7 +1,7 @@
-import { declare } from "../command.ts";
+import { declareCommand } from "../command.ts";
 
 /** What `backup` is called with. */
-export const backup = declare({
+export const backup = declareCommand({
   name: "backup",
   arguments: "<file>",
   argumentsAre: "the copy, which must not be there yet",

@@ -1,8 +1,8 @@
-import { declare } from "../command.ts";
+import { declareCommand } from "../command.ts";
 import { serverFlags, sourceFlags } from "../flags.ts";
 
 /** What `drift` is called with. */
-export const drift = declare({
+export const drift = declareCommand({
   name: "drift",
   arguments: "[path...]",
   summary: "show what moved in live behind git's back; never writes",

@@ -1,8 +1,8 @@
-import { declare } from "../command.ts";
+import { declareCommand } from "../command.ts";
 import { serverFlags, sourceFlags } from "../flags.ts";
 
 /** What `plan` is called with. */
-export const plan = declare({
+export const plan = declareCommand({
   name: "plan",
   arguments: "[path...]",
   summary: "show what apply would do, and why; changes nothing",

@@ -1,7 +1,7 @@
-import { declare } from "../command.ts";
+import { declareCommand } from "../command.ts";
 
 /** What `revoke` is called with. */
-export const revoke = declare({
+export const revoke = declareCommand({
   name: "revoke",
   arguments: "<subject...>",
   argumentsAre: "whose tokens, such as virtualaccount:ci or user:dev@example.com",

@@ -1,7 +1,7 @@
-import { declare } from "../command.ts";
+import { declareCommand } from "../command.ts";
 
 /** What `serve` is called with. */
-export const serve = declare({
+export const serve = declareCommand({
   name: "serve",
   arguments: "",
   summary: "run the control plane itself",

@@ -1,8 +1,8 @@
-import { declare } from "../command.ts";
+import { declareCommand } from "../command.ts";
 import { sourceFlags } from "../flags.ts";
 
 /** What `validate` is called with. */
-export const validate = declare({
+export const validate = declareCommand({
   name: "validate",
   arguments: "[path...]",
   summary: "check manifests offline: schema, identities, references, cycles",

@@ -1,8 +1,8 @@
-import { declare } from "../command.ts";
+import { declareCommand } from "../command.ts";
 import { serverFlags, sourceFlags } from "../flags.ts";
 
 /** What `watch` is called with. */
-export const watch = declare({
+export const watch = declareCommand({
   name: "watch",
   arguments: "[path...]",
   summary: "keep live true to the manifests: on every change, and on an interval",

@@ -29,7 +29,7 @@ const UNRECORDED = "ledger-unwritable";
 const recordTrouble = "nothing more is sent, and the next run looks at what was";
 
 /** What an apply works on. */
-export type Applying = Omit<WriteContext, "takeTurn" | "isStopped" | "onTrouble" | "onWait"> & {
+export type ApplyContext = Omit<WriteContext, "takeTurn" | "isStopped" | "onTrouble" | "onWait"> & {
   readonly manifests: ReadonlyMap<Identity, Manifest>;
   readonly live: ReadonlyMap<Identity, Live>;
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
@@ -45,18 +45,18 @@ export type Applying = Omit<WriteContext, "takeTurn" | "isStopped" | "onTrouble"
 };
 
 /** An apply's report, with where its one-time tokens went. */
-export type Applied = ApplyReport & {
+export type ApplyResult = ApplyReport & {
   readonly tokens: readonly { readonly identity: Identity; readonly location: string }[];
 };
 
 /** An apply that runs, and may be stopped by what becomes of its steps. */
-type Running = Applying & WriteContext & { readonly rollouts: { open: number } };
+type Running = ApplyContext & WriteContext & { readonly rollouts: { open: number } };
 
 // While requests are in flight, as many steps again are journaled, or have their outcome made durable.
 const STEPS_PER_REQUEST = 2;
 
 /** Makes live follow the plan: each step when its own dependencies are done, every outcome listed. */
-export async function apply({ plan, decisions }: PlanWithDecisions, applying: Applying): Promise<Applied> {
+export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying: ApplyContext): Promise<ApplyResult> {
   const on = running(applying);
   await adopt(plan.steps, decisions, on);
   const declared = plan.steps.filter(({ action }) => action !== "orphan");
@@ -103,7 +103,7 @@ export async function apply({ plan, decisions }: PlanWithDecisions, applying: Ap
   };
 }
 
-function running(on: Applying): Running {
+function running(on: ApplyContext): Running {
   let stopped = false;
   return {
     ...on,
@@ -119,7 +119,11 @@ function running(on: Applying): Running {
 }
 
 // What is live and equal becomes recorded, so that a later drift can be told from a later change of the manifest.
-async function adopt(steps: readonly Step[], decisions: PlanWithDecisions["decisions"], on: Applying): Promise<void> {
+async function adopt(
+  steps: readonly Step[],
+  decisions: PlanWithDecisions["decisions"],
+  on: ApplyContext,
+): Promise<void> {
   const receipts = steps.flatMap(({ action, identity, kind: type }): Recorded[] => {
     const [manifest, live, head] = [on.manifests.get(identity), on.live.get(identity), on.recorded.get(identity)];
     if (action !== "keep" || manifest === undefined || live?.state !== "present") return [];
@@ -163,7 +167,7 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
   });
 }
 
-async function sinkTrouble(identity: Identity, { sink }: Applying): Promise<string | null> {
+async function sinkTrouble(identity: Identity, { sink }: ApplyContext): Promise<string | null> {
   try {
     await sink?.check(identity);
     return null;
@@ -210,7 +214,7 @@ async function follow(step: Step, written: WriteResult, end: StepEnd, on: Runnin
 
 // A refused identity or a lost lease will refuse every other write too, what another writer does would be done twice, and
 // no write goes unrecorded.
-function mustStop(written: WriteResult, { failFast }: Applying): boolean {
+function mustStop(written: WriteResult, { failFast }: ApplyContext): boolean {
   if (written.state === "done") return written.notice?.code === OTHER_WRITER;
   if (written.state !== "failed" && written.state !== "unknown") return false;
   const { status, code } = written.error;
