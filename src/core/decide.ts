@@ -13,6 +13,7 @@ import { equal, expectedLive, valueAt, withDefaults } from "./normalise.ts";
 import type { Action, Reason } from "./plan.ts";
 import type { Recorded } from "./recorded.ts";
 import { redactMessage } from "./redact-message.ts";
+import type { Risk } from "./risk.ts";
 import { chooseWriting, type ServerFacts } from "./server.ts";
 
 /** What a dry run (a write with `dryRun`) told of a manifest. */
@@ -60,6 +61,8 @@ export type Decision = {
   /** The paths that differ and are left as live has them. */
   readonly ignored: readonly (readonly string[])[];
   readonly drifted: boolean;
+  /** What makes it dangerous. */
+  readonly risks: readonly Risk[];
   /** Live, and what the acted-on differences make of it, in normal form: the two ends of the patch. */
   readonly before: Json | undefined;
   readonly after: Json | undefined;
@@ -73,6 +76,7 @@ const NOTHING = {
   differences: [],
   ignored: [],
   drifted: false,
+  risks: [],
   before: undefined,
   after: undefined,
 };

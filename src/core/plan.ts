@@ -2,6 +2,7 @@ import type { Json } from "../contract/json.ts";
 import type { Cause } from "./cause.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { Identity } from "./manifest.ts";
+import type { Risk } from "./risk.ts";
 
 /** What a step does; `keep`, `block` and `orphan` write nothing. */
 export type Action = "create" | "update" | "keep" | "ensure" | "block" | "orphan";
@@ -68,6 +69,8 @@ export type Step = {
   /** RFC 6902, from live to desired, on normalised values, masked like `changes`. */
   readonly patch: readonly Json[];
   readonly reason: Reason | null;
+  /** What makes it dangerous. */
+  readonly risks: readonly Risk[];
 };
 
 /** How many steps of each action, and how many of them carry any drift. */

@@ -2,7 +2,14 @@ import { createHash } from "node:crypto";
 import { canonical, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isActedOn } from "./cause.ts";
-import { type BlockingReference, type Decision, type Difference, type DryRunReply, decide } from "./decide.ts";
+import {
+  type BlockingReference,
+  type Decision,
+  type DecisionInput,
+  type Difference,
+  type DryRunReply,
+  decide,
+} from "./decide.ts";
 import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { pointerOf } from "./diff.ts";
 import type { RuleFinder } from "./ignore.ts";
@@ -15,6 +22,7 @@ import { type RecordedHead, requireOpened } from "./recorded.ts";
 import { redactManifest } from "./redact-manifest.ts";
 import { redactValue } from "./sensitive.ts";
 import type { ServerFacts } from "./server.ts";
+import { risksOf } from "./step-risks.ts";
 
 /** A manifest and its depth in the reference graph. */
 export type WavedManifest = { readonly manifest: Manifest; readonly wave: number };
@@ -38,6 +46,8 @@ export type PlanInput = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly facts: ServerFacts;
+  /** The id of the subject that our writes are made by; null while nobody knows. */
+  readonly subject: string | null;
   readonly rulesFor: RuleFinder;
   readonly hasSink: boolean;
   /** Epoch milliseconds; decides which ledger entries still count. */
@@ -108,7 +118,7 @@ function decideOne(
   if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
   const known = input.recorded.get(identity);
   const recorded = known === undefined || isSettled(live) ? null : requireOpened(known);
-  return decide({
+  const one: DecisionInput = {
     kind,
     shape: input.shapeOf(manifest.kind),
     manifest,
@@ -121,7 +131,10 @@ function decideOne(
     obstacle: obstacleOf(input, manifest, decisions),
     hasSink: input.hasSink,
     isStale: isLedgerDistrusted || (known !== undefined && input.now - known.at > TRUST_MS),
-  });
+  };
+  const decision = decide(one);
+  const risks = risksOf(one, decision, { subject: input.subject, isEmbedded: input.server === "embedded" });
+  return risks.length === 0 ? decision : { ...decision, risks };
 }
 
 // Where a recorded resource that can be read is gone, the ledger is not trusted about those that cannot be read. One
@@ -150,13 +163,14 @@ const NONE: readonly never[] = [];
 function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: Decision | undefined): Step {
   const { kind, identity, file, line } = manifest;
   if (decision === undefined)
-    return { action: "keep", kind, identity, file, line, wave, changes: NONE, patch: NONE, reason: null };
-  const { action, reason } = decision;
+    return { action: "keep", kind, identity, file, line, wave, changes: NONE, patch: NONE, reason: null, risks: NONE };
+  const { action, reason, risks } = decision;
   const acted = decision.differences.filter(({ cause }) => isActedOn(cause));
-  if (acted.length === 0) return { action, kind, identity, file, line, wave, changes: NONE, patch: NONE, reason };
+  if (acted.length === 0)
+    return { action, kind, identity, file, line, wave, changes: NONE, patch: NONE, reason, risks };
   const changes = acted.map(changeOf);
   const patch = patchBetween(input.shapeOf(kind), decision.before, decision.after);
-  return { action, kind, identity, file, line, wave, changes, patch, reason };
+  return { action, kind, identity, file, line, wave, changes, patch, reason, risks };
 }
 
 function changeOf({ tokens, before, after, sensitive, cause }: Difference): Change {
@@ -184,6 +198,7 @@ function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
       changes: NONE,
       patch: NONE,
       reason: null,
+      risks: NONE,
     }));
 }
 
@@ -206,8 +221,9 @@ function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Dec
   });
 }
 
-// What is done counts: not where it is declared, nor the cause, which depends on the base that was compared with.
-function sealedStep(step: Step): Json {
+// What is done counts: not where it is declared, nor the cause, which depends on the base that was compared with, nor the
+// risks, which depend on what this state folder has recorded.
+function sealedStep({ risks: _, ...step }: Step): Json {
   return { ...step, file: null, line: null, changes: step.changes.map((change) => ({ ...change, cause: null })) };
 }
 

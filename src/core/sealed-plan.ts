@@ -24,14 +24,15 @@ export function requireSealed(sealed: SealedPlan, plan: Plan): void {
   });
 }
 
-// Where a manifest stands and why a field differs depend on the checkout and on the base, not on what is done.
+// Where a manifest stands, why a field differs and what is dangerous depend on the checkout, on the base and on what is
+// recorded, not on what is done.
 function shownBy(steps: Json): string {
   return canonical(Array.isArray(steps) ? steps.map(bareStep) : steps);
 }
 
 function bareStep(step: Json): Json {
   if (!isObject(step)) return step;
-  const { file: _file, line: _line, changes, ...rest } = step;
+  const { file: _file, line: _line, risks: _risks, changes, ...rest } = step;
   return { ...rest, changes: Array.isArray(changes) ? changes.map(bareChange) : null };
 }
 

@@ -78,7 +78,10 @@ async function dryRunOne(
   try {
     const proven = memory.dryRun === "proven";
     const reply = await reader.dryRun(writing.dryRun, { manifest: value }, { signal, proven });
-    return { state: "answered", row: rowOf(writing, reply), reply };
+    const row = rowOf(writing, reply);
+    // A deployment that is not made yet would be ours.
+    if (isDeployment(reply) && !reply.id && row?.madeBy) memory.subject = row.madeBy;
+    return { state: "answered", row, reply };
   } catch (error) {
     // A documented operation that seems to be missing was not reached.
     if (error instanceof ClientError && error.reason === "route-missing" && memory.has(writing.operation)) throw error;

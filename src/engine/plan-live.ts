@@ -106,6 +106,7 @@ export async function planAgainstLive(desired: Desired, on: PlanContext): Promis
     rulesFor,
     base: desired.base,
     facts: on.memory,
+    subject: on.memory.subject,
     now: on.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],

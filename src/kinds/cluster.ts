@@ -2,11 +2,12 @@ import type { ClusterManifest } from "../contract/generated/manifests.ts";
 import { grantReferences } from "../core/grants.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
-const row: RowOf<"getCluster"> = ({ id, name, manifest, updatedAt }) => ({
+const row: RowOf<"getCluster"> = ({ id, name, manifest, createdBySubject, updatedAt }) => ({
   key: name,
   id: id || null,
   manifest,
   stamp: updatedAt,
+  madeBy: createdBySubject?.subjectId,
 });
 
 /** A cluster. Without the list E3 it is read by its id: its name on some servers, what a dryRun answers on others. */

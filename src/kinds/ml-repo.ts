@@ -3,11 +3,12 @@ import { text } from "../contract/json.ts";
 import { grantReferences } from "../core/grants.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
-const row: RowOf<"putMlRepo"> = ({ id, manifest }) => ({
+const row: RowOf<"putMlRepo"> = ({ id, manifest, created_by_subject }) => ({
   key: text(manifest.name) ?? "",
   id: id || null,
   manifest,
   stamp: null,
+  madeBy: created_by_subject?.subjectId,
 });
 
 /** An ml repo. The 20 operations list repos; only the extension E7 writes them. */

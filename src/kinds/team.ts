@@ -1,11 +1,12 @@
 import type { TeamManifest } from "../contract/generated/manifests.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
-const row: RowOf<"putTeam"> = ({ id, teamName, manifest, updatedAt }) => ({
+const row: RowOf<"putTeam"> = ({ id, teamName, manifest, createdBySubject, updatedAt }) => ({
   key: teamName,
   id: id || null,
   manifest,
   stamp: updatedAt,
+  madeBy: createdBySubject?.subjectId,
 });
 
 /** A team, or a team whose members come from single sign-on. Only the extension E6 reads teams. */

@@ -2,12 +2,13 @@ import type { VirtualAccountManifest } from "../contract/generated/manifests.ts"
 import { grantReferences } from "../core/grants.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
-const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, createdAt, updatedAt }) => ({
+const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, createdAt, createdBySubject, updatedAt }) => ({
   key: name,
   id: id || null,
   manifest,
   stamp: updatedAt,
   madeAt: createdAt,
+  madeBy: createdBySubject?.subjectId,
 });
 
 /** A virtual account. Its creation answers a token once; only the extension E5 reads accounts. */

@@ -2,11 +2,12 @@ import type { WorkspaceManifest } from "../contract/generated/manifests.ts";
 import { grantReferences } from "../core/grants.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
-const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, updatedAt }) => ({
+const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, createdBySubject, updatedAt }) => ({
   key: fqn,
   id,
   manifest,
   stamp: updatedAt,
+  madeBy: createdBySubject?.subjectId,
 });
 
 /** A workspace in a cluster. The 20 operations list workspaces; only the extension E1 writes them. */

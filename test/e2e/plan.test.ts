@@ -61,6 +61,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
       changes: [],
       patch: [],
       reason: null,
+      risks: [],
     });
     const again = await source.run(["plan", "-o", "json", "--show", "unchanged"]);
     expect(again.stdout).toBe(first.stdout);
@@ -86,6 +87,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
         changes: [{ path: "/replicas", before: 2, after: 3, cause: "manifest" }],
         patch: [{ op: "replace", path: "/replicas", value: 3 }],
         reason: null,
+        risks: [],
       },
     ]);
     const text = await source.run(["plan", "--detailed-exitcode"]);

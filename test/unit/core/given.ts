@@ -100,6 +100,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     kindOf,
     shapeOf,
     facts: { has: () => true, registers: null },
+    subject: null,
     rulesFor: ruleFinder(ignore, "2026-11-21"),
     hasSink: true,
     now: NOON,

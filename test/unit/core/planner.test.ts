@@ -362,6 +362,7 @@ describe("orphans", () => {
         changes: [],
         patch: [],
         reason: null,
+        risks: [],
       },
     ]);
     expect(made.summary.orphan).toBe(1);
@@ -420,6 +421,7 @@ describe("a plan", () => {
       "changes",
       "patch",
       "reason",
+      "risks",
     ]);
     expect(Object.keys(made.steps[2]?.changes[0] ?? {})).toEqual(["path", "before", "after", "cause"]);
   });

@@ -28,6 +28,7 @@ const step = (identity: string, fields: Partial<Step> = {}): Step => ({
   changes: [],
   patch: [],
   reason: null,
+  risks: [],
   ...fields,
 });
 
