@@ -13,7 +13,7 @@ import type { PlanWithDecisions } from "../core/planner.ts";
 import { equalRecorded, isRecordOf, type Recorded, type RecordedHead, requireOpened } from "../core/recorded.ts";
 import { type ApplyReport, summariseOutcomes } from "../core/report.ts";
 import { timestampText } from "../core/timestamp-text.ts";
-import { StoreError, storeFault } from "../store/store-error.ts";
+import { isStateError } from "../state/state-error.ts";
 import { announceLongWait } from "./announce-long-wait.ts";
 import { positionOfOutcome } from "./outcome-position.ts";
 import { receiptFrom } from "./receipt.ts";
@@ -161,7 +161,7 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
     if (trouble !== null) return failedWrite("failed", { code: "token-sink", message: trouble }, { job, attempts: 0 });
   }
   return write({ ...job, live }, on).catch((error: unknown) => {
-    if (storeFault(error) === null && !(error instanceof StoreError)) throw error;
+    if (!isStateError(error)) throw error;
     const message = `the ledger cannot be written (${reasonOf(error)}): ${recordTrouble}`;
     return failedWrite("unknown", { code: UNRECORDED, message }, { job, attempts: 1 });
   });
