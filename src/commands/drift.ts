@@ -20,6 +20,6 @@ export async function run(invocation: InvocationOf<typeof drift>): Promise<numbe
   showErrors(end.report.diagnostics, invocation, view);
   await writeResult(terminal, driftReport(end, flags.base ?? null, view));
   if (!end.report.complete) return exitCodes.error;
-  const { drifted, absent } = end.report.summary;
-  return drifted + absent > 0 && flags.detailedExitcode !== false ? 2 : 0;
+  const { drifted, unrecorded, absent } = end.report.summary;
+  return drifted + unrecorded + absent > 0 && flags.detailedExitcode !== false ? 2 : 0;
 }

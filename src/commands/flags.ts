@@ -76,6 +76,9 @@ export const flags = {
   output: choiceFlag("-o, --output <format>", "how the result is written", { of: ["text", "json"], byDefault: "text" }),
   show: choicesFlag("--show <what...>", "show these too", { of: ["unchanged", "unmanaged", "server"] }),
   base: textFlag("--base <ref>", "commit to compare with, such as the pull request's base"),
+  gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: those of this change alone, or all", {
+    of: ["change", "all"],
+  }),
   out: textFlag("--out <file>", "write the plan to a file, for apply --plan"),
   plan: textFlag("--plan <file>", "apply exactly this plan, or nothing when it is stale"),
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),

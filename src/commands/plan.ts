@@ -1,11 +1,11 @@
 import { exitCodes, HoldfastError } from "../core/errors.ts";
-import type { Plan } from "../core/plan.ts";
+import { type Gate, hasChanges, type Plan } from "../core/plan.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { replaceFile } from "../files/write.ts";
 import { planFile, planReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/root.ts";
-import type { InvocationOf } from "./command.ts";
+import type { Invocation, InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
 import { refuseSource } from "./failure-report.ts";
 import { outputFile } from "./output-file.ts";
@@ -22,13 +22,14 @@ export async function run(invocation: InvocationOf<typeof plan>): Promise<number
   const place = { cwd: terminal.cwd, content: contentTop(target.source.root) };
   const out = flags.out === undefined ? null : outputFile(flags.out, place);
   const show = new Set(flags.show);
-  const mode = { is: "plan", showServer: show.has("server"), showUnmanaged: show.has("unmanaged") } as const;
+  const gate = gateOf(flags);
+  const mode = { is: "plan", showServer: show.has("server"), showUnmanaged: show.has("unmanaged"), gate } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) });
   if (end.what !== "planned") return refuseSource(end, invocation);
   if (out !== null) writePlan(planFile(end), out);
   showErrors(end.plan.diagnostics, invocation, view);
   await writeResult(terminal, planReport(end, { ...view, showUnchanged: show.has("unchanged") }));
-  return exitCodeOf(end.plan, flags.detailedExitcode ?? false);
+  return exitCodeOf(end.plan, gate);
 }
 
 function writePlan(plan: string, path: string): void {
@@ -45,8 +46,14 @@ function writePlan(plan: string, path: string): void {
 }
 
 // An incomplete plan is no answer to the question whether there are changes.
-function exitCodeOf({ complete, summary }: Plan, isDetailed: boolean): number {
-  if (!complete) return exitCodes.error;
-  const changes = summary.create + summary.update + summary.block;
-  return isDetailed && changes > 0 ? 2 : 0;
+function exitCodeOf(plan: Plan, gate: Gate | null): number {
+  if (!plan.complete) return exitCodes.error;
+  return gate !== null && hasChanges(plan, gate) ? 2 : 0;
+}
+
+// A pull request is asked for its own changes, unless all are asked for.
+function gateOf({ gate, detailedExitcode, base }: Invocation["flags"]): Gate | null {
+  if (gate !== undefined) return gate;
+  if (!detailedExitcode) return null;
+  return base === undefined ? "all" : "change";
 }

@@ -20,8 +20,8 @@ export type FieldViews = {
 export function causeOf({ desired, live, recorded, base, isGiven }: FieldViews): Cause {
   if (recorded === null) {
     if (!isGiven && live === undefined) return "default";
-    if (base === null) return "unrecorded";
-    return equal(desired, base.desired) ? "drift" : "manifest";
+    // Without a record nobody knows whether live has moved.
+    return base === null || equal(desired, base.desired) ? "unrecorded" : "manifest";
   }
   const desiredMoved = !equal(desired, recorded.written);
   const liveMoved = !equal(live, recorded.echo);
@@ -29,6 +29,12 @@ export function causeOf({ desired, live, recorded, base, isGiven }: FieldViews):
   if (liveMoved) return "drift";
   if (!desiredMoved) return isGiven ? "server" : "default";
   return base !== null && equal(desired, base.desired) ? "pending" : "manifest";
+}
+
+/** Whether the change under review made a difference: against the base where there is one, else against the record. */
+export function isOfThisChange({ desired, base }: FieldViews, cause: Cause): boolean {
+  if (cause !== "conflict") return cause === "manifest";
+  return base === null || !equal(desired, base.desired);
 }
 
 /** Whether a difference is acted on: what a rule suppresses, or what the server alone adds or rewrites, is not. */

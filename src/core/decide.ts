@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { type Cause, causeOf, type FieldViews, isActedOn } from "./cause.ts";
+import { type Cause, causeOf, type FieldViews, isActedOn, isOfThisChange } from "./cause.ts";
+import { type CausedBy, causedByDifferences, causedByManifest } from "./caused-by.ts";
 import { contentOf, withoutVersion } from "./content.ts";
 import { differences, type FieldDifference } from "./diff.ts";
 import { fastEqual } from "./fast-equal.ts";
@@ -48,7 +49,11 @@ export type DecisionInput = {
 };
 
 /** A field that differs, and why. */
-export type Difference = FieldDifference & { readonly cause: Cause };
+export type Difference = FieldDifference & {
+  readonly cause: Cause;
+  /** Whether the change under review made it. */
+  readonly isOfThisChange: boolean;
+};
 
 /** What to do with one manifest. */
 export type Decision = {
@@ -63,6 +68,8 @@ export type Decision = {
   readonly drifted: boolean;
   /** What makes it dangerous. */
   readonly risks: readonly Risk[];
+  /** Who caused what is done; null where nothing is, or nobody moved. */
+  readonly causedBy: CausedBy | null;
   /** Live, and what the acted-on differences make of it, in normal form: the two ends of the patch. */
   readonly before: Json | undefined;
   readonly after: Json | undefined;
@@ -77,12 +84,31 @@ const NOTHING = {
   ignored: [],
   drifted: false,
   risks: [],
+  causedBy: null,
   before: undefined,
   after: undefined,
 };
 
 /** Decides what to do with one manifest. */
 export function decide(one: DecisionInput): Decision {
+  const decision = decideByLive(one);
+  return decision.action === "keep" ? decision : { ...decision, causedBy: causedBy(one, decision) };
+}
+
+function causedBy(one: DecisionInput, { differences }: Decision): CausedBy | null {
+  const acted = differences.filter(({ cause }) => isActedOn(cause));
+  if (acted.length > 0) return causedByDifferences(acted);
+  const { base, recorded, manifest, live } = one;
+  const isSame = (other: JsonObject | undefined): boolean =>
+    other !== undefined && equal(content(one, manifest.value), content(one, other));
+  return causedByManifest({
+    atBase: base === null ? "not-compared" : isSame(base.manifest) ? "same" : "otherwise",
+    isAsWritten: recorded && isSame(recorded.written),
+    isAbsent: live.state === "absent",
+  });
+}
+
+function decideByLive(one: DecisionInput): Decision {
   const { live } = one;
   switch (live.state) {
     case "absent":
@@ -171,8 +197,10 @@ function compare(one: DecisionInput, before: Json | undefined, after: Json | und
   if (all.length === 0) return { differences: [], ignored: [], drifted: false, before, after };
   const views = viewsOf(one);
   const found = all.map((difference): Difference => {
-    const isSuppressed = isIgnored(one.ignored, difference.tokens);
-    return { ...difference, cause: isSuppressed ? "ignored" : causeOf(views(difference)) };
+    if (isIgnored(one.ignored, difference.tokens)) return { ...difference, cause: "ignored", isOfThisChange: false };
+    const seen = views(difference);
+    const cause = causeOf(seen);
+    return { ...difference, cause, isOfThisChange: isOfThisChange(seen, cause) };
   });
   const left = found.filter(({ cause }) => !isActedOn(cause)).map(({ tokens }) => tokens);
   return {

@@ -51,6 +51,7 @@ export function makeDrift(input: DriftInput): DriftReport {
     complete: input.complete,
     summary: {
       drifted: count("drifted"),
+      unrecorded: count("unrecorded"),
       absent: count("absent"),
       unchanged: findings.filter((finding) => finding === "unchanged").length,
       unknown: count("unknown"),
@@ -77,8 +78,9 @@ function findingFor(identity: Identity, manifest: Manifest | null, input: DriftI
   if (live.state === "unread") return "unchanged";
   if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
   const changes =
-    recorded === undefined ? standIn(identity, input, "drift") : moved(identity, recorded, live.row.manifest, input);
-  return changes.length === 0 ? "unchanged" : entry("drifted", changes);
+    recorded === undefined ? standIn(identity, input) : moved(identity, recorded, live.row.manifest, input);
+  if (changes.length === 0) return "unchanged";
+  return entry(changes.some(({ cause }) => cause === "drift") ? "drifted" : "unrecorded", changes);
 }
 
 function moved(identity: Identity, recorded: RecordedHead, live: JsonObject, input: DriftInput): readonly Change[] {
@@ -98,15 +100,14 @@ function moved(identity: Identity, recorded: RecordedHead, live: JsonObject, inp
     }));
   if (unrecorded.length === 0) return changes;
   const isUnrecorded = (tokens: readonly string[]): boolean => isIgnored(unrecorded, tokens);
-  const others = standIn(identity, input, "unrecorded", isUnrecorded);
+  const others = standIn(identity, input, isUnrecorded);
   return [...changes, ...others].toSorted((a, b) => compareText(a.path, b.path));
 }
 
-// The plan compares live with the manifest: the same fields, seen from the other side.
+// The plan compares live with the manifest: the same fields, seen from the other side. Without a record nobody knows who moved.
 function standIn(
   identity: Identity,
   { planned }: DriftInput,
-  cause: Change["cause"],
   isMeant: (tokens: readonly string[]) => boolean = () => true,
 ): readonly Change[] {
   const decision: Decision | undefined = planned.decisions.get(identity);
@@ -115,6 +116,6 @@ function standIn(
     path: pointerOf(tokens),
     before: redactValue(after, sensitive),
     after: redactValue(before, sensitive),
-    cause,
+    cause: "unrecorded",
   }));
 }

@@ -1,5 +1,6 @@
 import type { Json } from "../contract/json.ts";
 import type { Cause } from "./cause.ts";
+import type { CausedBy } from "./caused-by.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { Identity } from "./manifest.ts";
 import type { Risk } from "./risk.ts";
@@ -71,10 +72,15 @@ export type Step = {
   readonly reason: Reason | null;
   /** What makes it dangerous. */
   readonly risks: readonly Risk[];
+  /** Who caused it; null where nothing is done, or nobody moved. */
+  readonly causedBy: CausedBy | null;
 };
 
-/** How many steps of each action, and how many of them carry any drift. */
-export type PlanSummary = { readonly [action in Action]: number } & { readonly drift: number };
+/** How many steps of each action, how many of them carry any drift, and how many any difference of which nobody knows the cause. */
+export type PlanSummary = { readonly [action in Action]: number } & {
+  readonly drift: number;
+  readonly unrecorded: number;
+};
 
 /** What `apply` would do, and why: pure data that can be saved, compared and hashed. */
 export type Plan = {
@@ -94,9 +100,28 @@ export function writes({ action }: Pick<Step, "action">): boolean {
   return action === "create" || action === "update" || action === "ensure";
 }
 
+/** Which changes count where a plan is asked whether there are any: those of the change under review, or all. */
+export type Gate = "change" | "all";
+
+/** Whether a plan has a step that counts: it creates, updates or is blocked, and for `change` it is caused by that. */
+export function hasChanges({ steps }: Pick<Plan, "steps">, gate: Gate): boolean {
+  return steps.some(({ action, causedBy }) => {
+    const isCounted = action === "create" || action === "update" || action === "block";
+    return isCounted && (gate === "all" || causedBy === "change" || causedBy === "mixed");
+  });
+}
+
 /** Counts the steps by action; drift counts on its own, since a drifted step has an action too. */
 export function summarise(steps: readonly Step[], drift: number): PlanSummary {
   const count = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0 };
-  for (const { action } of steps) count[action] += 1;
-  return { ...count, drift };
+  let unrecorded = 0;
+  for (const step of steps) {
+    count[step.action] += 1;
+    if (isUnrecorded(step)) unrecorded += 1;
+  }
+  return { ...count, drift, unrecorded };
+}
+
+function isUnrecorded({ causedBy, changes }: Step): boolean {
+  return causedBy === "unrecorded" || changes.some(({ cause }) => cause === "unrecorded");
 }

@@ -159,18 +159,17 @@ function obstacleOf(
 }
 
 const NONE: readonly never[] = [];
+const KEEP = { action: "keep", reason: null, risks: NONE, causedBy: null, differences: NONE } as const;
 
 function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: Decision | undefined): Step {
   const { kind, identity, file, line } = manifest;
-  if (decision === undefined)
-    return { action: "keep", kind, identity, file, line, wave, changes: NONE, patch: NONE, reason: null, risks: NONE };
-  const { action, reason, risks } = decision;
-  const acted = decision.differences.filter(({ cause }) => isActedOn(cause));
+  const { action, reason, risks, causedBy, differences } = decision ?? KEEP;
+  const acted = differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length === 0)
-    return { action, kind, identity, file, line, wave, changes: NONE, patch: NONE, reason, risks };
+    return { action, kind, identity, file, line, wave, changes: NONE, patch: NONE, reason, risks, causedBy };
   const changes = acted.map(changeOf);
-  const patch = patchBetween(input.shapeOf(kind), decision.before, decision.after);
-  return { action, kind, identity, file, line, wave, changes, patch, reason, risks };
+  const patch = patchBetween(input.shapeOf(kind), decision?.before, decision?.after);
+  return { action, kind, identity, file, line, wave, changes, patch, reason, risks, causedBy };
 }
 
 function changeOf({ tokens, before, after, sensitive, cause }: Difference): Change {
@@ -182,15 +181,17 @@ function changeOf({ tokens, before, after, sensitive, cause }: Difference): Chan
   };
 }
 
-function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
-  return recorded
-    .values()
-    .filter(({ identity }) => !declared.has(identity) && live.get(identity)?.state !== "absent")
+// What the base declares and the change does not was removed by it, whether it is recorded here or not.
+function orphans({ recorded, declared, live, base }: PlanInput): readonly Step[] {
+  const known = base === null ? recorded : new Map([...recorded, ...base]);
+  return known
+    .keys()
+    .filter((identity) => !declared.has(identity) && live.get(identity)?.state !== "absent")
     .toArray()
-    .toSorted((a, b) => compareText(a.identity, b.identity))
-    .map(({ identity, kind }) => ({
+    .toSorted(compareText)
+    .map((identity) => ({
       action: "orphan",
-      kind,
+      kind: splitIdentity(identity).kind,
       identity,
       file: null,
       line: null,
@@ -199,6 +200,7 @@ function orphans({ recorded, declared, live }: PlanInput): readonly Step[] {
       patch: NONE,
       reason: null,
       risks: NONE,
+      causedBy: base === null || base.has(identity) ? "change" : "pending",
     }));
 }
 
@@ -223,7 +225,7 @@ function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Dec
 
 // What is done counts: not where it is declared, nor the cause, which depends on the base that was compared with, nor the
 // risks, which depend on what this state folder has recorded.
-function sealedStep({ risks: _, ...step }: Step): Json {
+function sealedStep({ risks: _, causedBy: __, ...step }: Step): Json {
   return { ...step, file: null, line: null, changes: step.changes.map((change) => ({ ...change, cause: null })) };
 }
 

@@ -53,7 +53,8 @@ export type DriftEntry = {
   readonly kind: string;
   readonly file: string | null;
   readonly line: number | null;
-  readonly state: "drifted" | "absent" | "unknown" | "orphan";
+  /** `unrecorded`: it differs from what is declared, and nobody knows who moved. */
+  readonly state: "drifted" | "unrecorded" | "absent" | "unknown" | "orphan";
   /** `before` is what was recorded (or its stand-in), `after` is live. */
   readonly changes: readonly Change[];
 };
@@ -65,6 +66,7 @@ export type DriftReport = {
   readonly complete: boolean;
   readonly summary: {
     readonly drifted: number;
+    readonly unrecorded: number;
     readonly absent: number;
     readonly unchanged: number;
     readonly unknown: number;

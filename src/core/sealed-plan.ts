@@ -32,7 +32,7 @@ function shownBy(steps: Json): string {
 
 function bareStep(step: Json): Json {
   if (!isObject(step)) return step;
-  const { file: _file, line: _line, risks: _risks, changes, ...rest } = step;
+  const { file: _file, line: _line, risks: _risks, causedBy: _causedBy, changes, ...rest } = step;
   return { ...rest, changes: Array.isArray(changes) ? changes.map(bareChange) : null };
 }
 

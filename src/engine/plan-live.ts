@@ -199,7 +199,7 @@ function askedOf(
 
 /** What is not declared here, but referred to or recorded. */
 function othersOf(
-  { manifests, waves, isWhole }: Desired,
+  { manifests, waves, isWhole, base }: Desired,
   recorded: ReadonlyMap<Identity, RecordedHead>,
 ): readonly Identity[] {
   // Each manifest has its wave: where there are as many, they are theirs.
@@ -209,7 +209,10 @@ function othersOf(
   for (const { references } of manifests) {
     for (const { identity } of references) if (!known.has(identity)) others.add(identity);
   }
-  if (isWhole) for (const identity of recorded.keys()) if (!known.has(identity)) others.add(identity);
+  if (isWhole) {
+    for (const identity of recorded.keys()) if (!known.has(identity)) others.add(identity);
+    for (const identity of base?.keys() ?? []) if (!known.has(identity)) others.add(identity);
+  }
   return [...others].toSorted(compareText);
 }
 

@@ -1,5 +1,7 @@
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
 import type { PlanEvent } from "../core/events.ts";
+import type { Gate } from "../core/plan.ts";
 import { withServerSide } from "../core/server-side.ts";
 import { type Pass, planContextIn } from "./pass.ts";
 import { type Desired, findUnmanaged, type LivePlan, type PlanContext, planAgainstLive } from "./plan-live.ts";
@@ -12,12 +14,15 @@ export type PlanMode = {
   readonly showServer: boolean;
   /** Show what is live, but neither declared nor recorded. */
   readonly showUnmanaged: boolean;
+  /** Which changes are counted afterwards; null where none are. */
+  readonly gate: Gate | null;
 };
 
 /** Plans what an apply would do. */
-export async function planPass(pass: Pass, { showServer, showUnmanaged }: PlanMode): Promise<PlanEvent> {
+export async function planPass(pass: Pass, { showServer, showUnmanaged, gate }: PlanMode): Promise<PlanEvent> {
   const recorded = await pass.connection.session.recorded();
   const { desired, rules } = pass.read;
+  if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
   requireUnemptied(pass.connection.session.memory, recorded, desired.declared, rules);
   const looking = planContextIn(pass, recorded, { records: false });
   // What the plan leaves out is shown of every row, so every row has to be read.
@@ -30,6 +35,17 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged }: PlanMo
     withServerSide: showServer ? serverSide(looked, looking) : null,
     unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
   };
+}
+
+// Every difference would count as one that nobody knows the cause of, and the gate would always be open.
+function nothingToCompare(): HoldfastError {
+  return new HoldfastError(
+    "invalid",
+    "--gate change has nothing to tell this change by: no base, and nothing recorded",
+    {
+      hint: "name the base with --base REF, or the state folder of an earlier apply with --state DIR",
+    },
+  );
 }
 
 // Whoever reads the plan alone should see that it says nothing of a source.

@@ -8,6 +8,7 @@ import { showValue } from "./value.ts";
 
 const styles: { readonly [state in DriftEntry["state"]]: Style } = {
   drifted: "yellow",
+  unrecorded: "yellow",
   absent: "red",
   unknown: "dim",
   orphan: "magenta",
@@ -15,15 +16,16 @@ const styles: { readonly [state in DriftEntry["state"]]: Style } = {
 
 /** `Drift: 1 drifted, 2 unknown, 40 unchanged`. */
 function driftLine({ summary, complete }: Pick<DriftReport, "summary" | "complete">): string {
-  const { drifted, absent, unknown, orphan, unchanged } = summary;
+  const { drifted, unrecorded, absent, unknown, orphan, unchanged } = summary;
   const text = joinCounts([
     [drifted, "drifted"],
+    [unrecorded, "unrecorded"],
     [absent, "absent"],
     [unknown, "unknown"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],
     [unchanged, "unchanged"],
   ]);
-  const head = drifted + absent === 0 ? "none" : "";
+  const head = drifted + unrecorded + absent === 0 ? "none" : "";
   const tail = complete ? "" : " (incomplete: live could not be read in full)";
   return `Drift: ${[head, text].filter((part) => part !== "").join("; ")}${tail}`;
 }
@@ -57,5 +59,5 @@ function entryText({ identity, state, file, line, changes }: DriftEntry, paint: 
     ({ path, before, after, cause }) =>
       `      ${printable(path)}: ${showValue(before)} → ${showValue(after)}  ${paint("dim", cause)}`,
   );
-  return [`  ${paint(styles[state], state.padEnd(8))} ${printable(identity)}${place}`, ...rows].join("\n");
+  return [`  ${paint(styles[state], state.padEnd(10))} ${printable(identity)}${place}`, ...rows].join("\n");
 }

@@ -41,7 +41,7 @@ export function planText(plan: Plan, view: PlanView): string {
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
 function planLine(summary: PlanSummary, complete: boolean, ignored: number): string {
-  const { create, update, keep, ensure, block, orphan, drift } = summary;
+  const { create, update, keep, ensure, block, orphan, drift, unrecorded } = summary;
   const acting = joinCounts([
     [create, "to create"],
     [update, "to update"],
@@ -50,6 +50,7 @@ function planLine(summary: PlanSummary, complete: boolean, ignored: number): str
   ]);
   const rest = joinCounts([
     [drift, "drifted"],
+    [unrecorded, "unrecorded"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],
     [ignored, ignored === 1 ? "field ignored" : "fields ignored"],
   ]);

@@ -33,7 +33,14 @@ describe.each(planes)("on a $name control plane", (plane) => {
     const source = await applied(server);
     const calm = await source.run(["drift", "-o", "json"]);
     expect(calm.code).toBe(0);
-    expect(driftOf(calm).summary).toEqual({ drifted: 0, absent: 0, unchanged: 8 - unknown, unknown, orphan: 0 });
+    expect(driftOf(calm).summary).toEqual({
+      drifted: 0,
+      unrecorded: 0,
+      absent: 0,
+      unchanged: 8 - unknown,
+      unknown,
+      orphan: 0,
+    });
 
     await scale(server, 5);
     const before = server.effects();
@@ -41,7 +48,14 @@ describe.each(planes)("on a $name control plane", (plane) => {
     expect(ended.code).toBe(2);
     const report = driftOf(ended);
     expect(report).toMatchObject({ format_version: "1.0", server: server.url, complete: true, diagnostics: [] });
-    expect(report.summary).toEqual({ drifted: 1, absent: 0, unchanged: 7 - unknown, unknown, orphan: 0 });
+    expect(report.summary).toEqual({
+      drifted: 1,
+      unrecorded: 0,
+      absent: 0,
+      unchanged: 7 - unknown,
+      unknown,
+      orphan: 0,
+    });
     expect(report.drift.filter(({ state }) => state === "drifted")).toEqual([
       {
         identity: "service/dev:web/api",
@@ -83,7 +97,12 @@ describe.each(planes)("on a $name control plane", (plane) => {
     const ended = await source.run(["drift", "--state", "elsewhere"]);
     expect(ended.code).toBe(2);
     expect(ended.stdout).toContain("8 of 8 have no record in this state folder: the manifests here stand in for it");
-    expect(ended.stdout).toContain("/replicas: 2 → 5  drift");
+    expect(ended.stdout).toContain("/replicas: 2 → 5  unrecorded");
+    const report = driftOf(await source.run(["drift", "--state", "elsewhere", "-o", "json"]));
+    expect(report.summary).toMatchObject({ drifted: 0, unrecorded: 1, absent: 0 });
+    expect(report.drift.filter(({ state }) => state !== "unknown")).toMatchObject([
+      { state: "unrecorded", changes: [{ path: "/replicas", before: 2, after: 5, cause: "unrecorded" }] },
+    ]);
   });
 });
 

@@ -48,13 +48,52 @@ describe("in a git checkout", () => {
 
     const ended = await source.run(["plan", "--base", base, "--state", "runner", "-o", "json"]);
     const causes = planOf(ended).steps.map(({ identity, changes }) => [identity, changes.map(({ cause }) => cause)]);
+    expect(planOf(ended).steps.map(({ causedBy }) => causedBy)).toEqual(["unrecorded", "change"]);
+    expect(planOf(ended).summary).toMatchObject({ update: 2, drift: 0, unrecorded: 1 });
     expect(causes).toEqual([
-      ["team/ml", ["drift", "drift"]],
+      ["team/ml", ["unrecorded", "unrecorded"]],
       ["service/dev:web/api", ["manifest"]],
     ]);
     const drift = await source.run(["drift", "--base", "main", "--state", "runner", "-o", "json"]);
     expect(drift.code).toBe(2);
-    expect(driftOf(drift).drift.map(({ identity, state }) => [identity, state])).toEqual([["team/ml", "drifted"]]);
+    expect(driftOf(drift).drift.map(({ identity, state }) => [identity, state])).toEqual([["team/ml", "unrecorded"]]);
+  });
+
+  test("a gate opens for the steps of this change alone, or for all", async () => {
+    const server = await serve();
+    const source = await sourceOf(committed, server);
+    const base = await commitAll(source.folder, "Declare a platform");
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await server.call("PUT", "/api/svc/v1/teams", {
+      manifest: { type: "team", name: "ml", members: ["eve@example.com"] },
+    });
+    const codeOf = async (...args: readonly string[]) => (await source.run(["plan", ...args])).code;
+    expect(await codeOf("--base", base)).toBe(0);
+    expect(await codeOf("--base", base, "--detailed-exitcode")).toBe(0);
+    expect(await codeOf("--base", base, "--gate", "all")).toBe(2);
+    expect(await codeOf("--gate", "change")).toBe(0);
+    expect(await codeOf("--detailed-exitcode")).toBe(2);
+    const stateless = await source.run(["plan", "--gate", "change", "--state", "empty"]);
+    expect(stateless).toMatchObject({ code: 3, stdout: "" });
+    expect(stateless.stderr).toMatch(/^error: --gate change has nothing to tell this change by.*\n {2}→ .*--base REF/);
+
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    expect(await codeOf("--base", base)).toBe(0);
+    expect(await codeOf("--base", base, "--detailed-exitcode")).toBe(2);
+    expect(await codeOf("--gate", "change")).toBe(2);
+  });
+
+  test("what the change removes is an orphan of this change, without a record too, and never counts", async () => {
+    const source = await sourceOf(committed, await serve());
+    const base = await commitAll(source.folder, "Declare a platform");
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await git(source.folder, "rm", "--quiet", "services/api.yaml");
+    await commitAll(source.folder, "Remove the service");
+    const ended = await source.run(["plan", "--base", base, "--state", "runner", "--gate", "all", "-o", "json"]);
+    expect(ended.code).toBe(0);
+    expect(planOf(ended).steps).toMatchObject([
+      { action: "orphan", identity: "service/dev:web/api", causedBy: "change" },
+    ]);
   });
 
   test("an unknown base is named, and exits 3", async () => {

@@ -7,7 +7,7 @@ import { planOf, reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
-const empty = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0, drift: 0 };
+const empty = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0 };
 
 /** A source of every kind that has been applied. */
 async function applied(server: Server): Promise<Source> {
@@ -62,6 +62,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
       patch: [],
       reason: null,
       risks: [],
+      causedBy: "change",
     });
     const again = await source.run(["plan", "-o", "json", "--show", "unchanged"]);
     expect(again.stdout).toBe(first.stdout);
@@ -88,6 +89,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
         patch: [{ op: "replace", path: "/replicas", value: 3 }],
         reason: null,
         risks: [],
+        causedBy: "change",
       },
     ]);
     const text = await source.run(["plan", "--detailed-exitcode"]);

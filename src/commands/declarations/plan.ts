@@ -6,6 +6,17 @@ export const plan = declareCommand({
   name: "plan",
   arguments: "[path...]",
   summary: "show what apply would do, and why; changes nothing",
-  flags: ["output", "out", "base", "show", "detailedExitcode", "allowShrink", "sink", ...sourceFlags, ...serverFlags],
+  flags: [
+    "output",
+    "out",
+    "base",
+    "show",
+    "detailedExitcode",
+    "gate",
+    "allowShrink",
+    "sink",
+    ...sourceFlags,
+    ...serverFlags,
+  ],
   examples: ["holdfast plan --embedded", "holdfast plan --base origin/main --out plan.json"],
 });

@@ -50,7 +50,7 @@ describe("the table of causes", () => {
     [
       "nothing is recorded, and the base says the same",
       { desired: D, live: L, recorded: null, base: { desired: D }, isGiven: true },
-      "drift",
+      "unrecorded",
     ],
     [
       "nothing is recorded, and the base has no such field",
@@ -102,12 +102,12 @@ describe("the causes in a plan", () => {
     expect(causes(step)).toEqual({ "/env/A": "pending", "/env/B": "manifest" });
   });
 
-  test("tell drift from the pull request's own change where nothing is recorded", () => {
+  test("tell the pull request's own change from what nobody knows where nothing is recorded", () => {
     const { identity } = declare(written);
     const base = new Map([[identity, withEnv({ A: "1", B: "1", C: "1" })]]);
     const live = withEnv({ A: "live", B: "1", C: "1" });
     const step = against(withEnv({ A: "1", B: "new", C: "1" }), present(live), { base });
-    expect(causes(step)).toEqual({ "/env/A": "drift", "/env/B": "manifest" });
+    expect(causes(step)).toEqual({ "/env/A": "unrecorded", "/env/B": "manifest" });
   });
 
   test("are the manifest's for everything that the base does not have", () => {

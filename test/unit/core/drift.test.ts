@@ -34,7 +34,7 @@ describe("drift", () => {
         changes: [{ path: "/replicas", before: 2, after: 5, cause: "drift" }],
       },
     ]);
-    expect(report.summary).toEqual({ drifted: 1, absent: 0, unchanged: 0, unknown: 0, orphan: 0 });
+    expect(report.summary).toEqual({ drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 });
   });
 
   test("is not what the server made of it when it was written", () => {
@@ -48,7 +48,7 @@ describe("drift", () => {
   test("is found by the manifest where nothing is recorded, without what only the server adds", () => {
     const report = one(present(service({ replicas: 5, allow_interception: false })));
     expect(report.drift).toMatchObject([
-      { state: "drifted", changes: [{ path: "/replicas", before: 2, after: 5, cause: "drift" }] },
+      { state: "unrecorded", changes: [{ path: "/replicas", before: 2, after: 5, cause: "unrecorded" }] },
     ]);
     expect(one(present(service({ replicas: 2, allow_interception: false }))).summary).toMatchObject({
       unchanged: 1,
@@ -66,7 +66,7 @@ describe("drift", () => {
 
   test("is found although the control plane refuses the manifest", () => {
     const dryRuns = new Map([[identity, { state: "refused", message: "no" } as const]]);
-    expect(one(present(service({ replicas: 5 })), { dryRuns }).summary.drifted).toBe(1);
+    expect(one(present(service({ replicas: 5 })), { dryRuns }).summary.unrecorded).toBe(1);
   });
 
   test("is not what a rule ignores", () => {
@@ -126,7 +126,7 @@ describe("drift", () => {
   test("has exactly the fields that the contract names", () => {
     const report = one(present(service({ replicas: 5 })), { complete: false });
     expect(Object.keys(report)).toEqual(["format_version", "server", "complete", "summary", "drift", "diagnostics"]);
-    expect(Object.keys(report.summary)).toEqual(["drifted", "absent", "unchanged", "unknown", "orphan"]);
+    expect(Object.keys(report.summary)).toEqual(["drifted", "unrecorded", "absent", "unchanged", "unknown", "orphan"]);
     expect(Object.keys(report.drift[0] ?? {})).toEqual(["identity", "kind", "file", "line", "state", "changes"]);
     expect(report.complete).toBe(false);
   });

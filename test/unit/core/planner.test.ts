@@ -363,6 +363,7 @@ describe("orphans", () => {
         patch: [],
         reason: null,
         risks: [],
+        causedBy: "change",
       },
     ]);
     expect(made.summary.orphan).toBe(1);
@@ -396,7 +397,16 @@ describe("a plan", () => {
       ["workspace/c1:ws1", 1],
       ["service/c1:ws1/api", 2],
     ]);
-    expect(made.summary).toEqual({ create: 0, update: 1, keep: 2, ensure: 0, block: 0, orphan: 0, drift: 1 });
+    expect(made.summary).toEqual({
+      create: 0,
+      update: 1,
+      keep: 2,
+      ensure: 0,
+      block: 0,
+      orphan: 0,
+      drift: 1,
+      unrecorded: 0,
+    });
   });
 
   test("has exactly the fields that the contract names", () => {
@@ -422,6 +432,7 @@ describe("a plan", () => {
       "patch",
       "reason",
       "risks",
+      "causedBy",
     ]);
     expect(Object.keys(made.steps[2]?.changes[0] ?? {})).toEqual(["path", "before", "after", "cause"]);
   });

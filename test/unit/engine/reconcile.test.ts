@@ -29,7 +29,7 @@ async function targetWith(files: { readonly [file: string]: string }) {
   return {
     plane,
     events,
-    plan: () => reconcile(target, { is: "plan", showServer: false, showUnmanaged: false }, context),
+    plan: () => reconcile(target, { is: "plan", showServer: false, showUnmanaged: false, gate: null }, context),
     drift: () => reconcile(target, { is: "drift" }, context),
     apply: () => reconcile(target, apply, context),
     recorded: async () => {

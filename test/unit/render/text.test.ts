@@ -29,6 +29,7 @@ const step = (identity: string, fields: Partial<Step> = {}): Step => ({
   patch: [],
   reason: null,
   risks: [],
+  causedBy: null,
   ...fields,
 });
 
@@ -194,7 +195,7 @@ describe("a drift report for people", () => {
     format_version: "1.0",
     server: "http://server",
     complete: true,
-    summary: { drifted: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, ...summary },
+    summary: { drifted: 0, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, ...summary },
     drift,
     diagnostics: [],
   });
@@ -212,7 +213,7 @@ describe("a drift report for people", () => {
     const unknown = { ...entry, identity: "team/ml", state: "unknown", changes: [] } as const;
     expect(
       driftText(
-        report([entry, gone, unknown], { drifted: 1, absent: 1, unknown: 1, unchanged: 3 }),
+        report([entry, gone, unknown], { drifted: 1, unrecorded: 0, absent: 1, unknown: 1, unchanged: 3 }),
         plain,
         "the manifests stand in",
       ),
@@ -220,9 +221,9 @@ describe("a drift report for people", () => {
       `Drift: 1 drifted, 1 absent, 1 unknown, 3 unchanged
 the manifests stand in
 
-  drifted  service/c1:ws1/api  a.yaml:3
+  drifted    service/c1:ws1/api  a.yaml:3
       /replicas: 2 → 5  drift
-  absent   service/c1:ws1/web  a.yaml:3
+  absent     service/c1:ws1/web  a.yaml:3
 
 Drift: 1 drifted, 1 absent, 1 unknown, 3 unchanged
 `,
@@ -344,7 +345,7 @@ function renderedWith(text: string, paint: Paint = plain) {
     format_version: "1.0",
     server: text,
     complete: true,
-    summary: { drifted: 1, absent: 0, unchanged: 0, unknown: 0, orphan: 0 },
+    summary: { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 },
     drift: [{ identity: text, kind: text, file: text, line: 1, state: "drifted", changes }],
     diagnostics: [],
   };
