@@ -9,7 +9,7 @@ import { readParcel } from "./envelope.ts";
 import type { Refusal } from "./refusal.ts";
 import { isSameResource } from "./same-resource.ts";
 
-/** What became of a write. */
+/** The result of a write. */
 export type Sent<Name extends OperationName = WriteOperation> = {
   /** How often the request was sent. */
   readonly attempts: number;

@@ -36,7 +36,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   }
   if (end.what !== "applied") return refuseSource(end, invocation);
   await report(end, invocation, view);
-  // What was done is told first; that the run was cut short then decides the exit code.
+  // The report comes first; the interruption then sets the exit code.
   terminal.stopping.throwIfAborted();
   return exitCodeOf(end.report);
 }

@@ -9,10 +9,10 @@ import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
 import { confirm } from "./terminal.ts";
 
-/** Says whether a plan may be carried out. */
+/** Asks whether a plan may be applied. */
 export type Approve = (planned: PlanEvent) => Promise<boolean>;
 
-/** Approves what the sealed plan says, what `--yes` agrees to, or what a person at the terminal does. */
+/** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
 export async function createApproval({ flags, terminal }: Invocation, view: OutputOptions): Promise<Approve> {
   const sealed = flags.plan === undefined ? null : await readPlan(resolve(terminal.cwd, flags.plan));
   let asked: string | null = null;
@@ -20,7 +20,7 @@ export async function createApproval({ flags, terminal }: Invocation, view: Outp
     const { plan } = planned;
     if (sealed !== null) requireSealed(sealed, plan);
     if (sealed !== null || flags.yes) return true;
-    // An apply without writes asks nobody, but another writer may give it some.
+    // An apply without writes does not ask, but another writer may cause some.
     const isFirst = asked === null;
     if (!isFirst && asked !== plan.checksum) throw overtaken();
     asked = plan.checksum;

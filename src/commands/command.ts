@@ -8,7 +8,7 @@ export type Invocation<Names extends FlagName = FlagName> = {
   readonly terminal: Terminal;
 };
 
-/** What a command is called with; read at every start, so that its code is apart from it. */
+/** The declaration of a command; loaded at every start, while the command's code is loaded when it runs. */
 export type CommandDeclaration<Names extends FlagName = FlagName> = {
   readonly name: string;
   readonly arguments: string;

@@ -35,7 +35,7 @@ export function isConfirmed(folder: string, confirmation: Confirmation): boolean
     const content = readOwnFile(fileOf(folder, confirmation), { limit: MOST_BYTES });
     return content?.toString("utf8") === contentOf(confirmation);
   } catch {
-    // What others may have written says nothing of what our user has confirmed.
+    // A file that others can write proves nothing about what our user confirmed.
     return false;
   }
 }

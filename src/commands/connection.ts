@@ -18,7 +18,7 @@ import { terminalLog } from "./terminal-log.ts";
 export type ServerUse = {
   /** Whether nothing is written to the control plane: then state is not locked. */
   readonly reading: boolean;
-  /** Whether nobody sits at the terminal, as for a daemon. @default false */
+  /** Whether it runs unattended, as a daemon does. @default false */
   readonly unattended?: boolean;
   /** The operator keys that are honoured. */
   readonly operator: OperatorConfig;
@@ -67,7 +67,7 @@ export async function openConnection(
 
 function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, { env }: Terminal): SinkType | null {
   if (choice.name === "embedded") return defaultSink;
-  // Nobody reads where an unattended run has put a one-time token, so it must be told where they may go.
+  // Nobody reads the output of an unattended run, so the sink of its one-time tokens must be chosen explicitly.
   return unattended || env.CI ? null : defaultSink;
 }
 

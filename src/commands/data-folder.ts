@@ -6,7 +6,7 @@ import { requireStateFolder } from "../state/state-folder.ts";
 import type { Invocation } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The data folder of the control plane that is served, or worked on beside it; refuses one that is not ours. */
+/** The data folder of the control plane to serve or to administer offline; refuses one owned by another user. */
 export async function dataFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
   const { cwd, stopping: signal } = terminal;
   const place = { content: checkoutAt(terminal), isTracked: isTrackedFolder, signal };

@@ -29,7 +29,7 @@ export async function startEmbedded(state: string, log: Log, terminal: Terminal)
   }
 }
 
-/** A control plane that does not start, told as what to do about it. */
+/** The failure of a control plane to start, with what to do about it. */
 export function startFailure(error: unknown, folder: string): unknown {
   if (error instanceof HoldfastError || error instanceof UnsafePathError) return error;
   if (error instanceof StoreError && error.code === "locked") {

@@ -16,7 +16,7 @@ export async function reportFailure(error: unknown, invocation: Invocation): Pro
   if (output === "json" && !hasResult(invocation.terminal)) await writeFailure(failure, invocation);
 }
 
-/** Ends a command whose source has errors; they were told already. */
+/** Ends a command whose source has errors, which were reported already. */
 export async function refuseSource(end: PassEnd, invocation: Invocation): Promise<number> {
   const { output } = outputOptionsOf(invocation);
   if (output === "json" && end.what === "read") {

@@ -2,7 +2,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { StoreError, type StoreFault } from "../store/store-error.ts";
 
-/** An error of a room below, as what to tell the user; null for one that nobody expects. */
+/** An error of a lower layer as a failure for the user; null for an unexpected one. */
 export function failureOf(error: unknown): HoldfastError | null {
   if (error instanceof HoldfastError) return error;
   if (error instanceof UnsafePathError) {

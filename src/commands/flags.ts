@@ -37,7 +37,7 @@ function artifactUri(text: string): string {
   throw new InvalidArgumentError("It must be file:///folder or s3://bucket/prefix.");
 }
 
-// An empty one is a variable that somebody forgot to set, and other data would be used than was meant.
+// An empty value is most likely an unset variable, and the wrong data would be used.
 function given(text: string): string {
   if (text !== "") return text;
   throw new InvalidArgumentError("It must not be empty: leave it out for SQLite.");
@@ -151,14 +151,14 @@ export const flags = {
 /** Name of a flag. */
 export type FlagName = keyof typeof flags;
 
-/** By what name the value of a flag is asked for: `--no-wait` says no to `wait`. */
+/** The name under which a flag's value is read: `--no-wait` sets `wait` to false. */
 type Attribute<Name extends FlagName> = Name extends `no${infer Rest}`
   ? Rest extends Capitalize<Rest>
     ? Uncapitalize<Rest>
     : Name
   : Name;
 
-/** Values of some flags, as commander and the environment give them; undefined where nobody said anything. */
+/** Values of some flags, as commander and the environment give them; undefined where not given. */
 export type Flags<Names extends FlagName = FlagName> = {
   readonly [Name in Names as Attribute<Name>]?: ValueOf<(typeof flags)[Name]>;
 };

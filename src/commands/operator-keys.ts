@@ -56,7 +56,7 @@ function shown(config: ConfigFile, { keys }: Confirmation): string {
   return `${file} is part of the source, where a pull request can change it. It sets:\n${lines.join("")}`;
 }
 
-// A letter of another alphabet that looks like one of ours would show one server and mean another.
+// A look-alike letter of another alphabet would show one server and mean another.
 function ascii(value: Json): string {
   return printable(JSON.stringify(value)).replace(
     /[^ -~]/g,

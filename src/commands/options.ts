@@ -33,7 +33,7 @@ function wrong(name: string, why: string): HoldfastError {
 
 function valueFrom(option: Option, text: string, name: string): unknown {
   if (option.isBoolean() || option.negate) {
-    // `HOLDFAST_NO_WAIT=true` says no to waiting.
+    // `HOLDFAST_NO_WAIT=true` turns waiting off.
     if (/^(?:1|true|yes|on)$/i.test(text)) return !option.negate;
     if (/^(?:0|false|no|off)$/i.test(text)) return option.negate;
     throw wrong(name, "it must be true or false");

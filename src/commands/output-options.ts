@@ -13,7 +13,7 @@ export type OutputOptions = {
 /** How the user wants things shown. */
 export function outputOptionsOf({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): OutputOptions {
   const paint = choosePaint(terminal.stdout, terminal.env, { noColor: flags.color === false });
-  // Lines of the files are for a person to look at; logs and machines get the place alone.
+  // Source lines are shown to people; logs and machines get the position alone.
   const excerptOf = paint === plain ? () => null : excerptReader(terminal.cwd);
   return { output: flags.output ?? "text", paint, diagnosticView: { paint, excerptOf } };
 }

@@ -8,7 +8,7 @@ import type { Snapshot } from "../server/snapshot/seen.ts";
 
 const IN_FLIGHT = 16;
 
-/** What could be read of a control plane, and what could not, told for people. */
+/** What could be read of a control plane, and what could not, in words. */
 export type ReadSnapshot = { readonly snapshot: Snapshot; readonly unseen: readonly string[] };
 
 type Stop = { readonly signal: AbortSignal };

@@ -7,7 +7,7 @@ import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
 import { sayWait } from "./terminal.ts";
 
-/** Tells on stderr how a pass goes; what it comes to is for the command to show. */
+/** Reports the progress of a pass on stderr; the command shows its result. */
 export function reportPass({ flags, terminal }: Invocation, view: OutputOptions): (event: PassEvent) => void {
   const { stderr } = terminal;
   return (event) => {

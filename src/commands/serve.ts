@@ -78,7 +78,7 @@ function readSeed(folder: string, { cwd, stopping: signal }: Terminal): Promise<
   return readDocuments(resolve(cwd, folder), { refused: "the seed is refused", signal });
 }
 
-/** What `--snapshot` shows of another control plane, told as well; null without it. */
+/** Reads and reports what `--snapshot` names; null without it. */
 async function readSnapshotOf(invocation: Invocation): Promise<ReadSnapshot | null> {
   const { flags, terminal } = invocation;
   if (flags.snapshot === undefined && flags.names === undefined) return null;
@@ -89,7 +89,7 @@ async function readSnapshotOf(invocation: Invocation): Promise<ReadSnapshot | nu
   return read;
 }
 
-// Whoever reaches its port reads every secret that the process holds.
+// A debugger's port exposes every secret in the process.
 function refuseDebugger({ terminal }: Invocation): void {
   if (terminal.env.NODE_ENV !== "production" || debuggerUrl() === undefined) return;
   throw new HoldfastError("invalid", "the control plane does not start under a debugger where NODE_ENV is production", {

@@ -33,7 +33,7 @@ export function embeddedFolder(state: string): string {
 /** A server that the user named by its address. */
 export function namedServer(server: string, wish: ServerRequest, { env, cwd, stderr }: Terminal): ServerChoice {
   if (isSentInClear(server)) {
-    // Nothing else of the address: what stands before its host may be a password.
+    // The rest of the address is not shown: before the host there may be a password.
     stderr.write(`warning: tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines\n`);
   }
   return { name: server.replace(/\/+$/, ""), url: server, token: () => readToken(wish, env, cwd) };

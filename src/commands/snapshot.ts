@@ -32,7 +32,7 @@ export async function takeSnapshot({ flags, terminal }: Invocation): Promise<Rea
   return await readSnapshot(connection.reader, named, { signal: terminal.stopping });
 }
 
-/** What a snapshot took in, and what it could not see, one line each. */
+/** What a snapshot contains, and what could not be read, one line each. */
 export function snapshotText({ snapshot, unseen }: ReadSnapshot): string {
   const counts = Object.entries(snapshot).map(([what, rows]) => `${rows.length} ${words(what)}`);
   const lines = [`snapshot: ${counts.join(", ")} seen; no token, secret value or job run is copied`];

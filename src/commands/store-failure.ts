@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import type { StoreError, StoreFault } from "../store/store-error.ts";
 
-/** A database that cannot be used, told as what does not go on because of it, and what to do. */
+/** A failure of a database: what cannot go on because of it, and what to do. */
 export function storeFailure(what: string, error: StoreError): HoldfastError {
   const { code, message } = error;
   const failure = code === "malformed" ? "invalid" : "error";

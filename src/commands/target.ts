@@ -79,7 +79,7 @@ function requireValidConfig({ diagnostics }: SourceConfig): void {
   });
 }
 
-// A plan kept in the source is no part of it: making one must not change what it was made of.
+// A plan file inside the source is not part of it: writing one must not change the source.
 function plansOf({ flags: { out, plan }, terminal: { cwd } }: Invocation): readonly string[] {
   return [out, plan].flatMap((file) => (file === undefined ? [] : [resolve(cwd, file)]));
 }

@@ -15,7 +15,7 @@ export type Terminal = {
   /** The folder that the program lies in. */
   readonly program: string;
   readonly now: () => number;
-  /** Asked to end: nothing new is started, what is in flight is finished. */
+  /** A stop request: nothing new is started, requests in flight are finished. */
   readonly stopping: AbortSignal;
   /** Ends what is in flight too: the second signal, or the grace is over. */
   readonly signal: AbortSignal;
@@ -37,7 +37,7 @@ export function endAfter(seconds: number | null | undefined, { stop }: Terminal)
   ).unref();
 }
 
-/** Says in a line what is waited for. */
+/** Prints one line about what is waited for. */
 export function sayWait({ stderr }: Terminal, text: string): void {
   stderr.write(`waiting: ${printable(text)}\n`);
 }

@@ -4,7 +4,7 @@ import type { Terminal } from "./terminal.ts";
 
 const told = new WeakMap<Terminal, Set<string>>();
 
-/** Says what a command cannot remember for the next one; once each, however many passes it makes. */
+/** Warns, once each, of what cannot be stored for the next run. */
 export function warnNotRemembered(terminal: Terminal): OnForgotten {
   const before = told.get(terminal) ?? new Set();
   told.set(terminal, before);

@@ -8,7 +8,7 @@ export type Cause = "manifest" | "pending" | "drift" | "conflict" | "unrecorded"
 export type FieldViews = {
   readonly desired: Json | undefined;
   readonly live: Json | undefined;
-  /** Null when nothing is recorded. */
+  /** Null when the ledger has no record. */
   readonly recorded: { readonly written: Json | undefined; readonly echo: Json | undefined } | null;
   /** Null when there is no base commit to compare with. */
   readonly base: { readonly desired: Json | undefined } | null;
@@ -16,7 +16,7 @@ export type FieldViews = {
   readonly isGiven: boolean;
 };
 
-/** Tells the cause of a difference from who moved: the manifest, live, or both. Where nobody did, it is the server's. */
+/** The cause of a difference: which of manifest and live changed since the last write; neither means the server did. */
 export function causeOf({ desired, live, recorded, base, isGiven }: FieldViews): Cause {
   if (recorded === null) {
     if (!isGiven && live === undefined) return "default";

@@ -3,12 +3,12 @@ import type { Shape } from "../contract/shape.ts";
 import type { Kind } from "./kind.ts";
 import { normalise } from "./normalise.ts";
 
-/** What of a manifest is compared, in normal form: a version's number is part of its identity, not of its content. */
+/** The compared part of a manifest, normalised: a version number belongs to the identity, not to the content. */
 export function contentOf(kind: Kind, shape: Shape, manifest: JsonObject | undefined): Json | undefined {
   return normalise(shape, manifest === undefined ? undefined : withoutVersion(kind, manifest));
 }
 
-/** What of a manifest is compared, as it stands. */
+/** The compared part of a manifest, not normalised. */
 export function withoutVersion({ versions }: Kind, manifest: JsonObject): JsonObject {
   if (versions === undefined) return manifest;
   const { version: _, ...rest } = manifest;

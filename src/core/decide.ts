@@ -17,7 +17,7 @@ import { redactMessage } from "./redact-message.ts";
 import type { Risk } from "./risk.ts";
 import { chooseWriting, type ServerFacts } from "./server.ts";
 
-/** What a dry run (a write with `dryRun`) told of a manifest. */
+/** The reply of a dry run (a write with `dryRun`). */
 export type DryRunReply =
   | { readonly state: "answered"; readonly row: LiveRow | null }
   | { readonly state: "refused"; readonly message: string }
@@ -148,7 +148,7 @@ function reasonOf(why: UnknownReason): Reason | null {
   return why === "needs-write" ? why : null;
 }
 
-// What was written last is what is wanted: the ledger's word stands, for as long as it is fresh.
+// The record equals the manifest: it counts as in sync while the record is fresh.
 function trust(one: DecisionInput, reason: Reason | null): Decision {
   return one.isStale ? act(one, "ensure", { reason }) : { ...NOTHING, action: "keep", reason: "by-ledger" };
 }
@@ -170,7 +170,7 @@ function decidePresent(one: DecisionInput, row: LiveRow): Decision {
   return follow(one, found);
 }
 
-// Most of live is as it should be: told without making normal forms, which is most of the work of a plan.
+// Most resources are in sync: comparing them without normalising saves most of the work of a plan.
 function isSurelyKept({ kind, shape, manifest, recorded, dryRun }: DecisionInput, row: LiveRow): boolean {
   const [desired, live] = [withoutVersion(kind, manifest.value), withoutVersion(kind, row.manifest)];
   if (equal(desired, live)) return true;
@@ -179,7 +179,7 @@ function isSurelyKept({ kind, shape, manifest, recorded, dryRun }: DecisionInput
   return equal(recorded.written, manifest.value) && equal(recorded.echo, row.manifest);
 }
 
-/** Whether a manifest of which nothing is recorded and live say the same, as far as one look tells; false says nothing. */
+/** Whether a manifest and live are equal without normalising; false means that normalising has to decide. */
 export function isFastEqual(kind: Kind, shape: Shape, manifest: JsonObject, live: JsonObject): boolean {
   const [desired, found] = [withoutVersion(kind, manifest), withoutVersion(kind, live)];
   return equal(desired, found) || fastEqual(shape, desired, found);

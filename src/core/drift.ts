@@ -35,7 +35,7 @@ export type DriftInput = Pick<
 type Finding = DriftEntry | "unchanged" | null;
 
 /**
- * Tells what moved in live since it was recorded. Where nothing is recorded the manifest stands in, so that a runner
+ * Reports what changed in live since it was recorded. Without a record the manifest takes its place, so that a runner
  * without a ledger sees drift too.
  */
 export function makeDrift(input: DriftInput): DriftReport {

@@ -27,7 +27,7 @@ export const exitCodes: { readonly [code in FailureCode]: number } = {
   terminated: 143,
 };
 
-/** A failure that the user is told about: what happened, and what to do now. */
+/** A failure to report to the user: what happened, and what to do now. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
   readonly code: FailureCode;

@@ -36,9 +36,9 @@ export type KeptEvent = {
 export type PlanEvent = {
   readonly what: "planned";
   readonly plan: Plan;
-  /** How many fields differ and are left alone, because a rule says so. */
+  /** How many differing fields an ignore rule covers. */
   readonly ignored: number;
-  /** What stands behind a step's reason, by resource. */
+  /** Details of a step's reason, by resource. */
   readonly details: ReadonlyMap<Identity, string>;
   /** The extensions that the control plane lacks. */
   readonly notUsed: readonly NotUsed[];
@@ -81,13 +81,13 @@ export type ProgressEvent =
   /** A rollout that the pass did not wait for has ended. */
   | { readonly what: "rolled-out"; readonly identity: Identity; readonly rollout: RolloutResult };
 
-/** What keeps other writers apart, or does not. */
+/** Whether a lease excludes other writers. */
 export type LeaseEvent =
   /** Writes go on without a lease. */
   | { readonly what: "no-lease"; readonly scope: string; readonly why: string; readonly hasLeases: boolean }
   | { readonly what: "standing-by"; readonly message: string }
   | { readonly what: "taking-over" }
-  /** What there is to say of other writers; nothing where a lease keeps them apart. */
+  /** Warnings of other writers; none where a lease excludes them. */
   | { readonly what: "other-writers"; readonly warnings: readonly Diagnostic[] };
 
 /** How a pass ends. */
@@ -96,10 +96,10 @@ export type PassEnd =
   | PlanEvent
   | DriftEvent
   | ApplyEvent
-  /** Somebody was asked, and said no: nothing was written. */
+  /** The user declined: nothing was written. */
   | { readonly what: "declined" }
   /** The lease was waited for, and everything may have changed: nothing was done. */
   | { readonly what: "superseded" };
 
-/** Everything that a pass reports; plain data, for whoever shows it. */
+/** Everything that a pass reports, as plain data for a renderer. */
 export type PassEvent = PassEnd | KeptEvent | ProgressEvent | LeaseEvent;

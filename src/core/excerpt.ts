@@ -5,7 +5,7 @@ import { isSecretKey, redactValue } from "./sensitive.ts";
 export type Excerpt = { readonly line: string; readonly column: number };
 
 const WIDEST = 72;
-/** A longer line is not one that somebody reads, and its masking would cost more than it is worth. */
+/** Longer lines are not shown: nobody reads them, and masking them is slow. */
 const LONGEST = 2000;
 const KEYED = /^(?<lead>[\s-]*)(?<quote>["']?)(?<key>[\w./@-]{1,128})\k<quote>\s*:(?:\s+(?<value>.*))?$/;
 const ITEM = /^(?<lead>[\s-]*-\s+)(?<value>\S.*)$/;
@@ -23,7 +23,7 @@ export function excerptOf(line: string, column: number): Excerpt | null {
   if (keyed === undefined && item === undefined) return null;
   const shown = value === "" ? "" : maskText(value, isSecretKey(key));
   const start = line.length - value.length;
-  // What comes after a masked value stands elsewhere than in the file: the caret goes to the value's beginning.
+  // Masking moves what follows a value: the caret goes to the start of the value.
   const caret = column > start && shown !== value ? start + 1 : column;
   if (caret > WIDEST || lead.length > WIDEST) return null;
   const text = line.slice(0, start) + shown;

@@ -8,8 +8,8 @@ type Free = Extract<Shape, { is: "free" }>;
 const FREE: Free = { is: "free" };
 
 /**
- * Whether a manifest, its schema's defaults filled in, is surely the same as live: told in one walk over both, where
- * otherwise normal forms are made. False says nothing: then the normal forms decide.
+ * Whether a manifest with its schema's defaults is certainly equal to live: one walk over both, without building
+ * normal forms. False means that the normal forms have to decide.
  */
 export function fastEqual(shape: Shape, desired: Json | undefined, live: Json | undefined): boolean {
   // What may mean nothing, and then gets no defaults, is left to the normal forms.

@@ -1,7 +1,7 @@
 import { compareText } from "./diagnostic.ts";
 import type { Identity, Reference } from "./manifest.ts";
 
-/** A resource and what it refers to: all that ordering needs to know. */
+/** A resource and its references: all that ordering needs. */
 export type GraphNode = { readonly identity: Identity; readonly references: readonly Reference[] };
 
 /** The reference graph of a source; references to what is not among its nodes carry no order. */

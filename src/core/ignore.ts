@@ -2,7 +2,7 @@ import { pointerTokens } from "../contract/reference.ts";
 import { type Glob, globMatches } from "./glob.ts";
 import type { Identity } from "./manifest.ts";
 
-/** A field that somebody else keeps: differences there are counted, never acted on. */
+/** A field that another system owns: differences there are counted, never acted on. */
 export type IgnoreRule = {
   /** JSON Pointer in which `*` stands for one step; everything below it is ignored too. */
   readonly path: string;
@@ -19,7 +19,7 @@ export type RuleFinder = (identity: Identity) => readonly (readonly string[])[];
 
 const NONE: ReturnType<RuleFinder> = [];
 
-/** A finder over the rules in force on a day (`yyyy-mm-dd`); each answer is kept, so that it can be asked for ahead. */
+/** A finder over the rules in force on a day (`yyyy-mm-dd`); results are cached, so that they can be computed ahead. */
 export function ruleFinder(rules: readonly IgnoreRule[], today: string): RuleFinder {
   const inForce = rules
     .filter(({ expires }) => expires === undefined || expires >= today)

@@ -6,8 +6,8 @@ type Path = readonly string[];
 type List = Extract<Shape, { is: "list" }>;
 
 /**
- * The manifest to send when somebody else keeps some of its fields: desired, with those fields as live has them, since
- * a PUT replaces the whole. Items of a list are told by their key, or by their place where they have none.
+ * The manifest to send when another system owns some of its fields: desired, with those fields as live has them, since
+ * a PUT replaces the whole. List items are matched by their key, or by their index where they have none.
  */
 export function keepIgnored(
   shape: Shape,

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../contract/json.ts";
 import type { DryRunOperation, GetOperation, ListOperation, Replies, WriteOperation } from "../contract/operations.ts";
 import { type Identity, type Reference, splitIdentity } from "./manifest.ts";
 
-/** What live says of one resource, read from any reply that carries it. */
+/** One live resource, read from any reply that carries it. */
 export type LiveRow = {
   /** The key part of the identity, without a version. */
   readonly key: string;

@@ -24,7 +24,7 @@ export type Live =
       readonly detail?: string;
       /** The manifest and its receipt are what they were when they said the same, and so not opened again. */
       readonly isAsWritten?: true;
-      /** A dryRun has told that it is there, though not what it is. */
+      /** A dry run showed that it exists, but not its content. */
       readonly isThere?: true;
     };
 

@@ -96,7 +96,7 @@ function listChildren(shape: List, value: readonly Json[]): ReadonlyMap<string, 
   const found = new Map<string, { shape: Shape; value: Json }>();
   for (const [index, item] of value.entries()) {
     const token = itemToken(shape, item, index);
-    // Duplicates in a keyed list are kept: the second is told by its place.
+    // Duplicates in a keyed list are kept: the second is named by its index.
     found.set(found.has(token) ? `${token}#${index}` : token, { shape: shape.items, value: item });
   }
   return found;
@@ -120,7 +120,7 @@ export function withDefaults(shape: Shape, value: Json | undefined): Json | unde
 }
 
 /**
- * What a manifest becomes on the control plane, as far as its receipt tells: where desired is what we wrote last time,
+ * What a manifest becomes on the control plane, as far as its record shows: where desired is what we wrote last time,
  * the server's echo of it; elsewhere desired itself with the schema's defaults. All values normalised.
  */
 export function expectedLive(

@@ -11,7 +11,7 @@ export type NotUsed = {
   readonly cost: string;
 };
 
-/** Tells what it costs that these extensions are missing. */
+/** What is lost because these extensions are missing. */
 export function notUsed(names: readonly OperationName[]): readonly NotUsed[] {
   const rows = names.map(operation).toSorted((a, b) => compareText(a.number, b.number));
   return rows.map(({ number, method, path, without = "" }) => ({

@@ -5,17 +5,17 @@ import type { Identity } from "./manifest.ts";
 import type { RecordedHead } from "./recorded.ts";
 import type { OutcomeError } from "./report.ts";
 
-/** For how long a version that nobody here has recorded is taken for a sign of another writer. */
+/** How long an unrecorded version counts as a sign of another writer, in milliseconds. */
 const LATELY_MS = 5 * 60 * 1000;
 
-/** The code of everything that tells of another writer. */
+/** The code of every diagnostic about another writer. */
 export const OTHER_WRITER = "other-writer";
 
-/** What tells that another writer may be at work. */
+/** Evidence that another writer may be active. */
 type Seen = {
   readonly live: ReadonlyMap<Identity, Live>;
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
-  /** Whom the control plane takes us for; null while nobody knows. */
+  /** The id of our subject on the control plane; null while unknown. */
   readonly subject: string | null;
   /** Epoch milliseconds by the control plane's clock. */
   readonly now: number;
@@ -50,19 +50,19 @@ function warning(identity: Identity, version: number, known: number): Diagnostic
 export type ConcurrentVersions = {
   readonly identity: Identity;
   readonly ours: LiveRow;
-  /** Versions that were made beside ours since live was read; null where they could not be read. */
+  /** Other versions created since live was read; null where they could not be read. */
   readonly others: readonly LiveRow[] | null;
   /** Whether a version has the content that was sent. */
   readonly isSame: (row: LiveRow) => boolean;
   /** Whether the control plane makes a request with a key once, however often it arrives. */
   readonly honoursKeys: boolean;
-  /** Whether a lease keeps other writers apart. */
+  /** Whether a lease excludes other writers. */
   readonly hasLease: boolean;
   /** How long the request was under way, in milliseconds. */
   readonly elapsed: number;
 };
 
-/** Tells who made the versions beside ours: our own request that arrived twice, another writer, or somebody else. */
+/** Who created the other versions: our own request that arrived twice, another writer, or another user. */
 export function concurrentVersionError(doubled: ConcurrentVersions): OutcomeError | null {
   const { identity, ours, others } = doubled;
   if (others === null) {

@@ -12,7 +12,7 @@ export type PatternPart =
   /** Any number of folders, each with its slash; stands at the beginning or after a slash. */
   | { readonly is: "folders" };
 
-/** Tells whether a whole text matches. */
+/** Whether a whole text matches. */
 export type Matcher = (text: string) => boolean;
 
 /**

@@ -87,7 +87,7 @@ export type Plan = {
   readonly format_version: "1.0";
   readonly revision: string | null;
   readonly server: string;
-  /** False when something readable could not be read; such a plan may be looked at and not applied. */
+  /** False when something readable could not be read; such a plan is shown but never applied. */
   readonly complete: boolean;
   readonly summary: PlanSummary;
   readonly steps: readonly Step[];

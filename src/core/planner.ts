@@ -46,7 +46,7 @@ export type PlanInput = {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly facts: ServerFacts;
-  /** The id of the subject that our writes are made by; null while nobody knows. */
+  /** The id of the subject of our writes; null while unknown. */
   readonly subject: string | null;
   readonly rulesFor: RuleFinder;
   readonly hasSink: boolean;

@@ -5,7 +5,7 @@ import { keepIgnored } from "./keep-ignored.ts";
 import type { Identity } from "./manifest.ts";
 import { equal } from "./normalise.ts";
 
-/** What the outside of a receipt tells: that something was written, and what became of it. */
+/** The unsealed part of a record: that something was written, and its id and version. */
 export type RecordedHead = {
   readonly identity: Identity;
   readonly kind: string;
@@ -14,19 +14,19 @@ export type RecordedHead = {
   readonly version: number | null;
   /** When it was last written or seen equal, epoch milliseconds. */
   readonly at: number;
-  /** What tells this receipt from every other, by its sealed inside. */
+  /** Identifies this record by its sealed part. */
   readonly mark?: string;
   /** The digest of its sealed content, by which it is recognised without opening it; absent where none is known. */
   readonly digest?: string;
 };
 
-/** What we last wrote of a resource, and what the control plane answered: the receipt that tells drift from change. */
+/** What we last wrote of a resource and what the control plane answered: it distinguishes drift from change. */
 export type Recorded = RecordedHead & {
   /** The manifest as it was sent. */
   readonly written: JsonObject;
   /** The manifest as the control plane answered it; null when the reply carried none. */
   readonly echo: JsonObject | null;
-  /** Paths that were left to somebody else, and never written by us: there it says nothing. */
+  /** Paths under an ignore rule, never written by us: the record says nothing about them. */
   readonly unrecorded?: readonly (readonly string[])[];
 };
 
@@ -68,12 +68,12 @@ export function equalRecorded(one: Recorded, other: Recorded): boolean {
   return isSame && equal(written, other.written) && equal(echo ?? undefined, other.echo ?? undefined);
 }
 
-/** Whether a receipt says of a resource exactly what is declared and live now. */
+/** Whether a record equals what is declared and live now. */
 export function isRecordOf({ written, echo }: Recorded, manifest: JsonObject, live: JsonObject): boolean {
   return equal(written, manifest) && equal(echo ?? undefined, live);
 }
 
-/** The receipt with its inside, which must have been opened by whoever decides on it. */
+/** The record with its sealed part, which the caller must have opened. */
 export function requireOpened(recorded: RecordedHead): Recorded {
   if (isOpened(recorded)) return recorded;
   throw new TypeError(`the receipt of ${recorded.identity} was not opened`);

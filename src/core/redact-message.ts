@@ -3,10 +3,10 @@ import type { Shape } from "../contract/shape.ts";
 import { MASK } from "../model/credential.ts";
 import { redactManifest } from "./redact-manifest.ts";
 
-// Shorter ones stand in half the words of any sentence, and hide nothing.
+// Shorter secrets occur in ordinary words; masking them would only garble the message.
 const SHORTEST = 4;
 
-/** What somebody else said of a manifest, without the manifest's own secrets: servers like to quote what they refuse. */
+/** A server's message about a manifest, without the manifest's secrets: servers quote what they refuse. */
 export function redactMessage(said: string, shape: Shape, manifest: JsonObject): string {
   const secrets = new Set<string>();
   redactManifest(shape, manifest, {

@@ -9,7 +9,7 @@ export function registryKey(manifest: JsonObject, fqn: string): string {
   return `${text(manifest.ml_repo) ?? parts?.repo}/${text(manifest.name) ?? parts?.name}`;
 }
 
-/** The version number of a registry entry that a reply carries; 0 when it tells none. */
+/** The version number of a registry entry in a reply; 0 when there is none. */
 export function versionNumber(manifest: JsonObject, fqn: string): number {
   const { version } = manifest;
   return typeof version === "number" ? version : Number(FQN.exec(fqn)?.groups?.version ?? 0);

@@ -14,7 +14,7 @@ export type OutcomeError = {
   readonly pointer?: string;
 };
 
-/** How the rollout that a write started ended; null when it started none or nobody waited. */
+/** How the rollout of a write ended; null when there was none or it was not followed. */
 export type RolloutResult = "succeeded" | "failed" | "timeout" | "progressing" | null;
 
 /** What became of one resource. */

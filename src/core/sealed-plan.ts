@@ -2,7 +2,7 @@ import { canonical, isObject, type Json } from "../contract/json.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Plan } from "./plan.ts";
 
-/** A plan as its file has it: what it promises, and what it shows. */
+/** A plan as stored in its file: what it will do, and what it shows. */
 export type SealedPlan = { readonly checksum: string; readonly shown: string };
 
 /** Reads a sealed plan from JSON; null for anything else. Fails for a plan that is incomplete. */

@@ -33,7 +33,7 @@ export function selectNamed<Item extends Choosable>(items: readonly Item[], sele
 
 type Choosable = Pick<Manifest, "identity" | "kind" | "file">;
 
-/** The parts of a selection that match nothing: most likely a slip of the pen. */
+/** The parts of a selection that match nothing, most likely typing mistakes. */
 export function unmatched(
   declared: ReadonlySet<Identity>,
   { only, paths }: Selection,

@@ -11,12 +11,12 @@ const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|
 
 const URL_PASSWORD = /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/i;
 
-// The same names come again and again, and telling takes longer than looking up what was told.
+// The same names repeat, so results are cached.
 const told = new Map<string, boolean>();
 const MOST_TOLD = 4096;
 const LONGEST_TOLD = 64;
 
-/** Whether a field's name says that its value is a secret. */
+/** Whether a field's name marks its value as a secret. */
 export function isSecretKey(name: string): boolean {
   const known = told.get(name);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** A moment as people are told it, in UTC and to the second. */
+/** A time for people, in UTC and to the second. */
 export function timestampText(epochMs: number): string {
   return new Date(epochMs).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -20,26 +20,26 @@ import { acquireWriteAccess } from "./write-access.ts";
 /** A pass that makes live follow. */
 export type ApplyMode = {
   readonly is: "apply";
-  /** Asked before anything is written, and again where live had to be read again; null where nobody is asked. */
+  /** Asked before anything is written, and again after live was read again; null where no approval is needed. */
   readonly approve: ((planned: PlanEvent) => Promise<boolean>) | null;
-  /** The last good revision of a daemon, to go on with while its source is refused; null where nothing is kept. */
+  /** The last good revision of a daemon, used while its source is refused; null outside a daemon. */
   readonly lastGood: LastGood | null;
   /** The lease of a daemon, held over many passes; null for a pass that takes one when it writes. */
   readonly leader: Leader | null;
-  /** Something newer is to be looked at: rollouts are waited for no longer. */
+  /** Ends waiting for rollouts, because a newer revision is to be reconciled. */
   readonly stopWaiting: AbortSignal;
-  /** Told of work that goes on when the pass is over. */
+  /** Called with work that continues after the pass. */
   readonly onLeft: (work: Promise<void>) => void;
 };
 
-/** What the last pass that a daemon carried out has read. */
+/** What the last applied pass of a daemon read. */
 export type LastGood = { read: DesiredRead | null };
 
 /** Makes live follow the source. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   if (mode.leader === null) return applyOnce(pass, mode);
   const writer = await mode.leader.writer(pass.connection, pass.read, pass.context);
-  // It may have stood by for long: everything may have changed.
+  // After a long standby everything may have changed.
   if (writer === null) return { what: "superseded" };
   const session = { ...pass.connection.session, writer };
   const { looked, recovered } = await planFirst(pass, session, mode);
@@ -49,14 +49,14 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   return applyEvent(applied, looked, pass);
 }
 
-// Where nothing is to be written no lease is taken.
+// Without writes no lease is acquired.
 async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   const { session } = pass.connection;
   const { looked, recovered, planAgain } = await planFirst(pass, session, mode);
   if (mode.approve !== null && !(await mode.approve(planEvent(looked)))) return { what: "declined" };
   const following = { ...followOptions(pass, mode), recovered };
   if (!looked.plan.steps.some(writes)) {
-    // Whoever has written here before knows of leases.
+    // A server that was written to before is known to have leases or not.
     const hasLease = session.memory.get("putLease") === "yes";
     if (!hasLease) tellOtherWriters(looked, pass, hasLease);
     return withLeases(applyEvent(await follow(looked, session, { ...following, hasLease }), looked, pass), session);
@@ -77,7 +77,7 @@ type First = {
   readonly planAgain: () => Promise<LivePlan>;
 };
 
-// What an earlier run was interrupted in is settled before anything is planned.
+// Interrupted writes of an earlier run are settled before planning.
 async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<First> {
   const { desired, rules } = pass.read;
   const recovered = await recoverPending(session, followOptions(pass, mode));
@@ -123,7 +123,7 @@ function placesOf({ outcomes }: ApplyEvent["report"], manifests: readonly Manife
   );
 }
 
-// A daemon has said so already.
+// A daemon has reported it already.
 function withLeases(event: ApplyEvent, { memory }: ServerSession): ApplyEvent {
   return { ...event, notUsed: [...event.notUsed, ...notUsed(memory.missing(["putLease"]))] };
 }

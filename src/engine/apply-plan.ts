@@ -28,7 +28,7 @@ import { failedWrite, receiptOf, type WriteContext, type WriteJob, type WriteRes
 const UNRECORDED = "ledger-unwritable";
 const recordTrouble = "nothing more is sent, and the next run looks at what was";
 
-/** What an apply works on. */
+/** What applying a plan needs of its surroundings. */
 export type ApplyContext = Omit<WriteContext, "takeTurn" | "isStopped" | "onTrouble" | "onWait"> & {
   readonly manifests: ReadonlyMap<Identity, Manifest>;
   readonly live: ReadonlyMap<Identity, Live>;
@@ -40,7 +40,7 @@ export type ApplyContext = Omit<WriteContext, "takeTurn" | "isStopped" | "onTrou
   readonly wait: boolean;
   readonly failFast: boolean;
   readonly onProgress: (progress: ProgressEvent) => void;
-  /** Told of work that goes on when the apply is over: the rollouts that it did not wait for. */
+  /** Called with work that continues after the apply: rollouts that it did not wait for. */
   readonly onLeft: (work: Promise<void>) => void;
 };
 
@@ -52,7 +52,7 @@ export type ApplyResult = ApplyReport & {
 /** An apply that runs, and may be stopped by what becomes of its steps. */
 type Running = ApplyContext & WriteContext & { readonly rollouts: { open: number } };
 
-// While requests are in flight, as many steps again are journaled, or have their outcome made durable.
+// While requests are in flight, as many further steps are journaled or have their outcomes stored.
 const STEPS_PER_REQUEST = 2;
 
 /** Makes live follow the plan: each step when its own dependencies are done, every outcome listed. */
@@ -118,7 +118,7 @@ function running(on: ApplyContext): Running {
   };
 }
 
-// What is live and equal becomes recorded, so that a later drift can be told from a later change of the manifest.
+// Equal resources are recorded, so that later drift can be distinguished from a later change of the manifest.
 async function adopt(
   steps: readonly Step[],
   decisions: PlanWithDecisions["decisions"],
@@ -180,7 +180,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// What could not be read while its references were missing often can be once they are there. Of what answers a token it
+// A resource whose references were missing can often be read once they exist. For one that answers a token it
 // must be known whether it is new.
 async function liveNow(job: WriteJob, on: Running): Promise<Live> {
   const { live, kind } = job;
@@ -204,7 +204,7 @@ function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Deci
   return isObject(kept) ? kept : value;
 }
 
-// A rollout is followed outside the queue, so that waiting takes no place from writing.
+// Rollouts are followed outside the queue, so that waiting does not take a slot from writing.
 async function follow(step: Step, written: WriteResult, end: StepEnd, on: Running): Promise<StepEnd> {
   const rollout = await rolloutOf(step, written, on);
   const outcome = { ...end.outcome, rollout };
@@ -212,8 +212,8 @@ async function follow(step: Step, written: WriteResult, end: StepEnd, on: Runnin
   return { ...end, outcome };
 }
 
-// A refused identity or a lost lease will refuse every other write too, what another writer does would be done twice, and
-// no write goes unrecorded.
+// Stop when every further write would be refused (identity, lease), when another writer is active, and because
+// no write may go unrecorded.
 function mustStop(written: WriteResult, { failFast }: ApplyContext): boolean {
   if (written.state === "done") return written.notice?.code === OTHER_WRITER;
   if (written.state !== "failed" && written.state !== "unknown") return false;

@@ -6,24 +6,24 @@ import { hasContentOf } from "./verify-write.ts";
 import { versionsSince } from "./versions-since.ts";
 import type { WriteAttempt, WriteContext, WriteJob } from "./write-job.ts";
 
-/** The newest version before a write; null where nobody knows. */
+/** The newest version before a write; null where unknown. */
 export function versionBefore({ versionBefore: version, creates }: Intent): number | null {
   return version ?? (creates ? 0 : null);
 }
 
 /**
- * Whether versions may have been made beside that of a write: where its number tells of them, and where the control
- * plane takes no keys, since a request that arrives twice makes two there.
+ * Whether other versions may have been created during a write: where the version number shows a gap, and where the control
+ * plane ignores idempotency keys, since a request that arrives twice creates two versions there.
  */
 export function mayBeDuplicated({ job, intent, context }: WriteAttempt, { version }: LiveRow): boolean {
   const before = versionBefore(intent);
-  // A version that the manifest names is made once, and those before it are other manifests'.
+  // A version that the manifest names is created once; earlier ones belong to other manifests.
   if (job.kind.versions !== undefined && job.body.version !== undefined) return false;
   if (version === undefined || before === null || version <= before) return false;
   return !context.memory.honoursKeys || version > before + 1;
 }
 
-/** Finds versions that were made beside that of a write, and tells whose they are. */
+/** Finds other versions that were created during a write, and who created them. */
 export async function findDuplicateVersion(
   { job, intent, context }: WriteAttempt,
   row: LiveRow,
@@ -42,15 +42,15 @@ export async function findDuplicateVersion(
   });
 }
 
-/** Whether another writer may have made a version since live was read: nothing keeps it apart, and it can be told. */
+/** Whether another writer could have created a version since live was read, and would be recognised. */
 export function isUnprotected({ kind, live }: WriteJob, { hasLease, memory }: WriteContext): boolean {
   if (hasLease || memory.subject === null || live.state !== "present") return false;
   return kind.single !== undefined && live.row.version !== undefined;
 }
 
 /**
- * Looks, right before an update that nothing protects, whether our own subject has made a version since live was read:
- * that was another writer, and what it does would be done twice.
+ * Checks, right before an update without a lease, whether our own subject has created a version since live was read:
+ * that would be another writer with our token, and its work would be done twice.
  */
 export async function findOtherWriter(
   { kind, live, manifest }: WriteJob,

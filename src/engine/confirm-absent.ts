@@ -14,12 +14,12 @@ export type MissingFromList = {
   readonly idOf: (identity: Identity) => string | null;
 };
 
-/** So many are looked for by name, where the list can be narrowed; of more the whole list is read. */
+/** Up to this many are looked up by name, where the list can be filtered; beyond it the whole list is read. */
 const FEW = 8;
 
 /**
- * Looks once more for what a list lacks although it is recorded: in the list, and then by id where the kind can be read so.
- * A list that was empty by mistake must not have everything made anew.
+ * Looks again for recorded resources that a list does not show: in the list, then by id where the kind has such a read.
+ * A list that was empty by mistake must not cause everything to be created again.
  */
 export async function confirmAbsent(
   lacking: MissingFromList,

@@ -5,8 +5,8 @@ import type { Intent } from "../state/ledger.ts";
 export type Clocks = { readonly now: () => number; readonly serverTime: () => number | null };
 
 /**
- * Whether a resource was made since a request was first about to be sent: when it was made and what time it is are both
- * the control plane's word, and only how long ago the request was is ours.
+ * Whether a resource was created since a request was first about to be sent: creation time and current time are both
+ * read from the control plane, and only the age of the request is measured by our clock.
  */
 export function isCreatedSince(
   { at }: Pick<Intent, "at">,

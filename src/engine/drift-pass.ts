@@ -3,7 +3,7 @@ import type { DriftEvent } from "../core/events.ts";
 import { type Pass, planContextIn } from "./pass.ts";
 import { driftInput, planAgainstLive } from "./plan-live.ts";
 
-/** Tells what moved in live since it was recorded. */
+/** Reports what changed in live since it was recorded. */
 export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
   const { desired } = pass.read;
   const recorded = await pass.connection.session.recorded();

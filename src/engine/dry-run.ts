@@ -24,7 +24,7 @@ export type DryRun = (kind: Kind, manifest: Manifest, options: { signal: AbortSi
 export type DryRunContext = {
   readonly reader: Reader;
   readonly memory: KnownServer;
-  /** Makes durable what was learned of the server. */
+  /** Stores what was learned of the server. */
   readonly remember: () => Promise<void>;
   readonly concurrency: number;
   readonly shapeOf: (type: string) => Shape;
@@ -89,7 +89,7 @@ async function dryRunOne(
   }
 }
 
-// A dry run may answer a thinner resource than a write does; without a manifest it tells ids alone.
+// A dry run may answer fewer members than a write; without a manifest it carries ids alone.
 function rowOf(writing: Writing, reply: unknown): ReturnType<typeof readRow> {
   try {
     return readRow(writing, reply);
@@ -127,8 +127,8 @@ async function prove(reader: Reader, memory: KnownServer, tried: DryRunResult, a
   memory.dryRun = proofFrom(tried.reply, rows[0], asked);
 }
 
-// A deployment made for real has an id. Where the dry run tells none, the version it says it would become tells, unless
-// somebody else made that one meanwhile.
+// A real deployment has an id. Where the dry run answers none, its version decides, unless
+// another user created that version meanwhile.
 function proofFrom(
   { id, version }: Deployment,
   newest: Deployment | undefined,

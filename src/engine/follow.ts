@@ -32,7 +32,7 @@ export type FollowOptions = Pick<
   readonly shapeOf: (type: string) => Shape;
 };
 
-/** Carries a look's plan out, and settles what an earlier run was interrupted in. */
+/** Applies a plan, and settles the interrupted writes of an earlier run. */
 export async function follow(
   { plan, decisions, observation, desired, recorded }: LivePlan,
   session: ServerSession,
@@ -75,7 +75,7 @@ function withInterrupted(applied: ApplyResult, recovered: readonly Recovered[], 
   return { ...applied, outcomes, summary: summariseOutcomes(outcomes), tokens: [...tokens, ...applied.tokens] };
 }
 
-/** Finds out what became of writes that an earlier run left open; to be done before anything is planned. */
+/** Determines the outcome of writes that an earlier run left open; called before planning. */
 export async function recoverPending(session: ServerSession, options: FollowOptions): Promise<readonly Recovered[]> {
   const pending = await session.ledger.pending();
   if (pending.length === 0) return [];
@@ -95,7 +95,7 @@ export async function recoverPending(session: ServerSession, options: FollowOpti
 
 type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
 
-/** Reads live of one resource again; of one that has no read, a dryRun that is known to change nothing tells whether it is there. */
+/** Reads live of one resource again; where there is no read, a proven dry run shows whether it exists. */
 async function readOne({ kind, manifest, id }: One, on: ObserveContext): Promise<Live> {
   const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, on);
   const mayAsk = kind.single === undefined && on.memory.dryRun === "proven";
@@ -111,7 +111,7 @@ function observingWith({ reader, memory, remember }: ServerSession, options: Fol
   return { reader, memory, lookup: null, dryRun, concurrency, signal };
 }
 
-// On a control plane that may ignore dryRun it would be the very write that is not to be sent again.
+// On a control plane that may ignore dryRun, the dry run would be the write that must not be repeated.
 function dryRunForReading(session: ServerSession, options: FollowOptions): DryRun {
   if (session.memory.dryRun !== "proven") return async () => ({ state: "impossible" });
   return observingWith(session, options).dryRun;
@@ -121,7 +121,7 @@ function sentManifest({ kind, identity, written }: PendingIntent): Manifest {
   return { kind, identity, value: written, file: "", line: 1, references: [], locate: () => ({ line: 1, column: 1 }) };
 }
 
-// What left git and is gone from live too is nobody's any more.
+// What left git and is gone from live is forgotten.
 async function forgetGone(
   declared: ReadonlySet<Identity>,
   live: LivePlan["observation"]["live"],

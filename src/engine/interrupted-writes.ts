@@ -4,17 +4,17 @@ import type { Plan, Step } from "../core/plan.ts";
 import type { Outcome } from "../core/report.ts";
 import type { Recovered } from "./recover.ts";
 
-/** What a pass wants of the resources that an earlier run was interrupted at. */
+/** What the current pass knows about the resources of interrupted writes. */
 export type CurrentPass = {
   readonly plan: Plan;
   readonly manifests: ReadonlyMap<Identity, Manifest>;
   /** Every identity that the whole source declares. */
   readonly declared: ReadonlySet<Identity>;
-  /** Intents whose request this pass sends again: their steps tell how that went. */
+  /** Intents whose request this pass sends again: their outcome is reported by their steps. */
   readonly resumed: ReadonlySet<string>;
 };
 
-/** Whether the intent of a write that was found is over: nothing of it will be sent or looked for any more. */
+/** Whether an intent is finished: its request will not be sent or looked for again. */
 export function isFinished(
   { intent, found, isOpen }: Recovered,
   { manifests, declared, resumed }: CurrentPass,
@@ -24,11 +24,11 @@ export function isFinished(
   const manifest = manifests.get(intent.identity);
   // Not selected: the run that selects it decides.
   if (manifest === undefined) return !declared.has(intent.identity);
-  // Wanted still, and held back in this run: its key may yet bring the reply.
+  // Still desired and not sent in this run: its key may yet return the reply.
   return found === "not-made" || !equal(intent.written, manifest.value);
 }
 
-/** What is reported of the writes of an earlier run: not those that this pass tells of as its own steps. */
+/** The outcomes of an earlier run's writes, except those that this pass reports as its own steps. */
 export function interruptedOutcomes(recovered: readonly Recovered[], wanted: CurrentPass): readonly Outcome[] {
   const steps = new Map(wanted.plan.steps.map((step) => [step.identity, step]));
   return recovered
@@ -54,7 +54,7 @@ function isTold(
 ): boolean {
   if (resumed.has(intent.id)) return false;
   if (error !== null) return true;
-  // What is live as it is wanted is told by its own step.
+  // A resource that is in sync is reported by its own step.
   if (found === "made") return step?.action !== "keep";
   return step !== undefined || !declared.has(intent.identity);
 }

@@ -5,10 +5,10 @@ import type { Identity } from "../core/manifest.ts";
 import type { ServerFacts } from "../core/server.ts";
 import type { DryRunProof, LearnedFacts, NumberedLease, RememberedFacts } from "../state/server-facts.ts";
 
-/** A daemon asks again after this time for what was missing. */
+/** After this time a daemon asks again for a missing route. */
 const MISSING_MS = 60 * 60 * 1000;
 
-/** What is known of a control plane in this run: the client teaches it routes, the engine the rest. */
+/** What is known of a control plane in this run: routes from the client, the rest from the engine. */
 export class KnownServer implements ServerFacts, CapabilityMemory {
   readonly #proven: Set<string>;
   /** When each missing route was found to be so. */
@@ -16,25 +16,25 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
   readonly #clock: () => number;
   readonly #isTold: boolean;
   dryRun: DryRunProof;
-  /** Whether operation 5 was seen to register a version; null while nobody knows. */
+  /** Whether operation 5 was seen to register a version; null while unknown. */
   seenRegistering: boolean | null;
   released: ReadonlySet<Identity>;
   honoursKeys: boolean;
   /** Whether the source that was applied last had a configuration. */
   configured: boolean;
   lease: NumberedLease | null;
-  /** The id of the subject that our writes are made by; null while nobody knows. */
+  /** The id of the subject of our writes; null while unknown. */
   subject: string | null;
   /** What the ledger has. */
   #remembered: RememberedFacts;
-  /** How often a route was learned of. */
+  /** Counts changes of what is known about routes. */
   #routeNews = 0;
-  /** What everything was that can be learned, when the ledger was last told. */
+  /** The values at the last time they were stored in the ledger. */
   #told: readonly unknown[];
 
   /**
-   * `told`: the operator's word that operation 5 registers versions (`modelVersionWrite: post`); `clock`: milliseconds,
-   * only ever forward.
+   * `told`: the operator configured that operation 5 registers versions (`modelVersionWrite: post`); `clock`: milliseconds,
+   * monotonic.
    */
   constructor(facts: RememberedFacts, { told = false, clock = () => performance.now() } = {}) {
     const routes = Object.entries(facts.routes);
@@ -53,7 +53,7 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
     this.#told = this.#state();
   }
 
-  /** Whether nobody else can have had the scope since the last lease of ours: numbers grow by one with each holder. */
+  /** Whether no other holder had the scope since our last lease: fencing tokens grow by one with each holder. */
   followsOurLease({ scope, number }: NumberedLease): boolean {
     if (number <= 1) return true;
     return this.lease?.scope === scope && number <= this.lease.number + 1;
@@ -94,7 +94,7 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
     return this.#isTold || this.seenRegistering;
   }
 
-  /** What was learned since this was last asked; null where nothing was. */
+  /** What was learned since the last call; null where nothing was. */
   news(): LearnedFacts | null {
     const state = this.#state();
     if (state.every((value, at) => value === this.#told[at])) return null;
@@ -107,7 +107,7 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
     return learned;
   }
 
-  // Cheap to ask for: it is, around every write.
+  // Called around every write, so it must be cheap.
   #state(): readonly unknown[] {
     const { dryRun, seenRegistering, honoursKeys, configured, released, lease, subject } = this;
     return [dryRun, seenRegistering, honoursKeys, configured, released, lease, subject, this.#routeNews];

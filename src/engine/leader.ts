@@ -5,13 +5,13 @@ import type { DesiredRead } from "./read-desired.ts";
 import type { TargetConnection } from "./target.ts";
 import { type LeaseContext, leaseOptions, noLease } from "./write-access.ts";
 
-/** The right to write over many passes: of several daemons, one leads and the others stand by. */
+/** Leader election over many passes: of several daemons one writes, the others stand by. */
 export type Leader = AsyncDisposable & {
   /** What to write with in this pass; null when it was waited for, and everything may have changed. */
   readonly writer: (connection: TargetConnection, read: DesiredRead, context: LeaseContext) => Promise<Writer | null>;
   /** Whether another one has taken over. */
   readonly isLost: () => boolean;
-  /** Whether a lease keeps other writers apart. */
+  /** Whether a lease excludes other writers. */
   readonly hasLease: () => boolean;
 };
 

@@ -4,18 +4,18 @@ import type { Refusal } from "../client/refusal.ts";
 import type { Sent, Writer } from "../client/writer.ts";
 import { HoldfastError } from "../core/errors.ts";
 
-// A dead holder is outlived soon, a living one has three tries to renew in the time beyond the longest request.
+// Short enough to replace a dead holder soon; long enough for three renewals beyond the longest request.
 const MOST_SLACK_MS = 15_000;
 const LEAST_SLACK_MS = 2000;
-// Giving back is a courtesy: where the control plane is gone, it must not hold up the end.
+// Releasing is optional: an unreachable control plane must not delay the exit.
 const LEAVING_MS = 2000;
 
-/** The right to write in a scope that nobody else has at the same time; ends with its release. */
+/** An exclusive right to write in a scope, until released. */
 export type HeldLease = AsyncDisposable & {
   readonly scope: string;
   /** Grows with every holder: a later one has a higher number. */
   readonly number: () => number;
-  /** Whether somebody else may have it by now: nothing more is sent under it. */
+  /** Whether it may have expired: nothing more is sent under it. */
   readonly isLost: () => boolean;
   /** Sends under the lease's number, and only while no other holder can have written. */
   readonly writer: Writer;
@@ -25,7 +25,7 @@ export type HeldLease = AsyncDisposable & {
 export type LeaseOptions = {
   readonly writer: Writer;
   readonly scope: string;
-  /** Who asks; whoever comes back under the same name has its lease at once. */
+  /** The holder's name; the same holder gets its lease back at once. */
   readonly holder: string;
   /** The longest that one request takes: none is sent that could outlive the lease. */
   readonly requestTimeoutMs: number;
@@ -66,7 +66,7 @@ export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> 
   }
 }
 
-// A page without a word, or what may be another answer the next time, says nothing of leases: to go on without one could
+// An unclear or temporary answer does not mean that there are no leases: going on without one could
 // mean two writers.
 function isFinal({ status, reason, message }: Extract<Sent, { readonly state: "refused" }>): boolean {
   return reason !== "route-unclear" && status !== 401 && status !== 429 && status < 500 && message !== "";
@@ -76,7 +76,7 @@ function numberIn({ fencingToken }: { readonly fencingToken?: unknown }): number
   return Number.isSafeInteger(fencingToken) ? Number(fencingToken) : null;
 }
 
-// It has leases, and not of this form: without one another writer would not be kept out.
+// It has leases of another form: without one, other writers would not be excluded.
 function notGranted(options: LeaseOptions, { message, details }: Pick<Refusal, "message" | "details">): HoldfastError {
   const life = `a lease of ${lifeOf(options) / 1000} s on ${options.scope}`;
   const isTooLong = details.some(({ pointer }) => pointer === "/ttlSeconds");
@@ -102,7 +102,7 @@ function whyText(sent: Extract<Sent, { readonly state: "ambiguous" | "not-sent" 
 }
 
 /**
- * Takes a lease, and outlives a holder that has died: one that renews its lease, so that the refusal changes, lives, and
+ * Acquires a lease, waiting for the lease of a dead holder to expire: a holder that renews is alive and
  * is not waited for.
  */
 export async function waitForLease(
@@ -125,7 +125,7 @@ export async function waitForLease(
   }
 }
 
-/** How often whoever stands by asks again, in milliseconds. */
+/** How often a standby asks again, in milliseconds. */
 export function standByMs(options: Pick<LeaseOptions, "requestTimeoutMs">): number {
   return slackOf(options) / 5;
 }
@@ -164,7 +164,7 @@ class RenewedLease implements HeldLease {
     // A renewal that arrived after the release would take the lease again.
     await this.#beating;
     if (this.#isLost || this.#options.signal.aborted) return;
-    // Whoever comes next would only wait for it to run out.
+    // The next holder would have to wait for it to expire.
     await ask(this.#options, { signal: leaving, release: true });
   }
 

@@ -26,14 +26,14 @@ export type ListContext = {
 export type ListQuery = {
   readonly kind: Kind;
   readonly list: ListReading;
-  /** Narrows the list to (at least) what is asked for. */
+  /** Query parameters that filter the list; it may still contain more. */
   readonly narrow: { readonly [name: string]: string };
 };
 
 /** The resources of its kind that are asked for. */
 type Identities = {
   readonly declared: readonly Identity[];
-  /** Only recorded, or referred to. */
+  /** Recorded or referred to, but not declared. */
   readonly others: readonly Identity[];
 };
 

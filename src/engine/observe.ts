@@ -17,7 +17,7 @@ import { forEachConcurrently } from "./semaphore.ts";
 export type LiveQuery = {
   readonly kind: Kind;
   readonly declared: readonly WavedManifest[];
-  /** Only recorded, or referred to. */
+  /** Recorded or referred to, but not declared. */
   readonly others: readonly Identity[];
   readonly isRecorded: (identity: Identity) => boolean;
   /** The id that the ledger remembers. */
@@ -34,7 +34,7 @@ type Wanted = {
   readonly wave: number;
 };
 
-/** What live says. */
+/** The observed live state. */
 export type Observation = {
   readonly live: ReadonlyMap<Identity, Live>;
   /** What dry runs answered on the way, where ids had to be found by them. */
@@ -60,7 +60,7 @@ type Findings = {
   readonly diagnostics: Diagnostic[];
 };
 
-/** Reads live of everything wanted: by lists where the server has them, one by one where not. */
+/** Reads live of all resources: by lists where the server has them, one by one where not. */
 export async function observe(asked: readonly LiveQuery[], on: ObserveContext): Promise<Observation> {
   const found: Findings = { live: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
   const listed = await Promise.all(
@@ -70,7 +70,7 @@ export async function observe(asked: readonly LiveQuery[], on: ObserveContext): 
   return { ...found, complete: found.diagnostics.length === 0 };
 }
 
-/** Reads live of one resource again, past every cache, for judging what became of a write. */
+/** Reads live of one resource again, without a cache, to verify a write. */
 export async function observeOne(one: Wanted, on: ObserveContext): Promise<Live> {
   const found: Findings = { live: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
   const { name } = splitVersion(splitIdentity(one.identity).key);
@@ -176,7 +176,7 @@ async function byDryRun(
     case "forbidden":
       return { state: "unknown", reason: "needs-write" };
     case "refused":
-      // It may be refused only for what it refers to, which this plan is about to make.
+      // The refusal may be about a reference that this plan is about to create.
       if (manifest.references.some((reference) => !isThere(found.live.get(reference.identity)))) {
         return { state: "unknown", reason: "no-read" };
       }
@@ -195,12 +195,12 @@ function isRouteMissing(error: unknown): boolean {
   return error instanceof ClientError && error.reason === "route-missing";
 }
 
-/** Whether a failed call says something of one resource alone, and nothing of the server as a whole. */
+/** Whether a failed call concerns one resource alone, not the whole server. */
 export function isOfSource(error: unknown): error is ClientError {
   return error instanceof ClientError && !["unauthorized", "unreachable"].includes(error.reason);
 }
 
-// What ends the whole pass is thrown on; anything else leaves these resources unknown and the plan incomplete.
+// Failures that end the pass are rethrown; others leave these resources unknown and the plan incomplete.
 function unreadable(error: unknown, identities: readonly Identity[], found: Findings, what: string): void {
   if (!isOfSource(error) && !(error instanceof TypeError)) throw error;
   for (const identity of identities)
@@ -210,7 +210,7 @@ function unreadable(error: unknown, identities: readonly Identity[], found: Find
   );
 }
 
-/** Says what of live could not be read, so that the pass is not complete. */
+/** The diagnostic about live state that could not be read; the pass is incomplete. */
 export function unreadableDiagnostic(what: string, { message }: Error, detail: string): Diagnostic {
   const summary = `live could not be read (${what}): ${message}`;
   return { severity: "error", code: "unreadable", summary, detail, file: null, line: null, column: null };

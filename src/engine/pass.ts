@@ -12,7 +12,7 @@ import type { TargetConnection } from "./target.ts";
 export type PassContext = {
   readonly tell: (event: PassEvent) => void;
   readonly now: () => number;
-  /** Asked to end: nothing new is started, what is in flight is finished. */
+  /** A stop request: nothing new is started, requests in flight are finished. */
   readonly stopping: AbortSignal;
   /** Ends what is in flight too. */
   readonly signal: AbortSignal;

@@ -25,7 +25,7 @@ import type { KnownServer } from "./known-server.ts";
 import { type LiveQuery, type Observation, type ObserveContext, observe } from "./observe.ts";
 import { preflight } from "./preflight.ts";
 
-/** What is wanted, as the source declares it. */
+/** The desired state, as the source declares it. */
 export type Desired = {
   readonly revision: string | null;
   /** The selected manifests with all that they refer to, each after that. */
@@ -41,14 +41,14 @@ export type Desired = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What looking needs of its surroundings. */
+/** What planning against live needs of its surroundings. */
 export type PlanContext = {
   /** Name of the server in reports. */
   readonly server: string;
   readonly reader: Reader;
   readonly probeRoute: RouteProbe;
   readonly memory: KnownServer;
-  /** Makes durable what was learned of the server. */
+  /** Stores what was learned of the server. */
   readonly remember: () => Promise<void>;
   readonly ledger: Pick<Ledger, "recorded" | "digest">;
   /** The outside of every receipt. */
@@ -68,7 +68,7 @@ export type PlanContext = {
   readonly signal: AbortSignal;
 };
 
-/** A plan, and the live it rests on. */
+/** A plan with the live state that it is based on. */
 export type LivePlan = PlanWithDecisions & {
   readonly observation: Observation;
   readonly desired: Desired;
@@ -82,7 +82,7 @@ export type LivePlan = PlanWithDecisions & {
   readonly notUsed: readonly NotUsed[];
 };
 
-/** Looks at live and plans: nothing here can change a control plane. */
+/** Reads live and plans: nothing here can change a control plane. */
 export async function planAgainstLive(desired: Desired, on: PlanContext): Promise<LivePlan> {
   const dryRun = createDryRun(on);
   const placed = desired.manifests.map((manifest) => ({ manifest, wave: desired.waves.get(manifest.identity) ?? 0 }));
@@ -115,7 +115,7 @@ export async function planAgainstLive(desired: Desired, on: PlanContext): Promis
   const first = makePlan(input(observation.dryRuns));
   const missingFirst = missing().length;
   const tried = await preflight(first, placed, observation.dryRuns, dryRun, { ...on, unclear });
-  // A probe may have shown that a write the plan counts on does not exist.
+  // A probe may have shown that an operation that the plan needs does not exist.
   const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
   const planned = isFinal ? first : makePlan(input(new Map([...observation.dryRuns, ...tried])));
   const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
@@ -144,7 +144,7 @@ async function findRules(
   return rulesFor;
 }
 
-// A control plane that shows little of what is recorded was emptied, restored, or is not the one that was meant.
+// A control plane that shows few of the recorded resources was emptied, restored, or is the wrong one.
 function guardLive({ live }: Observation, { declared }: Desired, { recorded, memory, liveLimits }: PlanContext): void {
   if (liveLimits === undefined || !live.values().some(({ state }) => state === "absent")) return;
   const counted = recorded.keys().filter((identity) => declared.has(identity) || !memory.released.has(identity));

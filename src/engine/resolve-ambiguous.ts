@@ -20,10 +20,10 @@ import {
   type WriteResult,
 } from "./write-job.ts";
 
-/** What is not known of a write, and what reached us all the same. */
+/** A write whose outcome is unknown, and what of its reply arrived. */
 export type AmbiguousWrite = {
   readonly reason: string;
-  /** Whether a whole reply came: the request is done with, and will not arrive later. */
+  /** Whether a complete reply came: the request cannot arrive later. */
   readonly answered: boolean;
   readonly token: Secret | null;
 };
@@ -47,7 +47,7 @@ export function ambiguousWrite(ambiguity: Ambiguity, token: Secret | null): Ambi
 }
 
 /**
- * Finds out by reading live whether a write had its effect. Where nothing is found it is looked at once more when the
+ * Determines by reading live whether a write took effect. Where nothing is found, live is read once more when the
  * request can no longer arrive: only then may it be sent again.
  */
 export async function resolveAmbiguous(
@@ -79,7 +79,7 @@ export async function resolveAmbiguous(
   return { state: "again", otherwise, open: intent };
 }
 
-// That a version was discarded is remembered of the server: one list that came back empty does not show it.
+// That a server discards versions is remembered, so one empty list is not enough to conclude it.
 async function liveAfter({ job, intent, context }: WriteAttempt, ambiguous: AmbiguousWrite): Promise<Live> {
   const live = await rereadLive(job, context);
   if (!mayBeDiscarded(intent, ambiguous)) return live;
@@ -90,7 +90,7 @@ function mayBeDiscarded({ operation }: Intent, { answered }: AmbiguousWrite): bo
   return answered && operation === "postModelVersion";
 }
 
-// Being asked to end cuts the rest short; whoever rested looks at the signal afterwards.
+// A stop request ends the wait early; the caller checks the signal afterwards.
 async function rest(
   { intent: { deadline, identity }, context }: WriteAttempt,
   { reason }: AmbiguousWrite,
@@ -103,7 +103,7 @@ async function rest(
   });
 }
 
-/** Ends a write that was found in live: its token is asked for again where that can be, and else told as lost. */
+/** Ends a write that was found in live: its token is requested again where possible, else reported as lost. */
 export async function settleFound(
   attempt: WriteAttempt,
   row: LiveRow,
@@ -119,7 +119,7 @@ export async function settleFound(
   return failedWrite("unknown", lostToken(intent.identity, "reply"), attempt);
 }
 
-/** Ends a write whose effect is known: its token is put away first, and its journal entry kept until that is done. */
+/** Ends a write whose effect is known: its token is stored first, and its journal entry stays until then. */
 export async function settleWrite(attempt: WriteAttempt, row: LiveRow, token: Secret | null): Promise<WriteResult> {
   const { job, intent, context, attempts } = attempt;
   const receipt = receiptOf(job, row, context);
@@ -149,7 +149,7 @@ class UndeliveredError extends Error {
 
 async function deliver({ job, context: { sink } }: WriteAttempt, token: Secret): Promise<string | null> {
   const { identity } = job.manifest;
-  // With a secret store the server keeps the token, so a reply that carries it too loses nothing.
+  // With a secret store the server stores the token, so nothing is lost.
   if (sink === null && !job.kind.issuesToken?.(job.body)) return null;
   const message = `${identity} was written, but its one-time token could not be put away: it waits, sealed, in the ledger, and the next run delivers it`;
   if (sink === null) throw new UndeliveredError(message);

@@ -9,8 +9,8 @@ export type Task<Result> = {
 };
 
 /**
- * Runs tasks with bounded concurrency, each as soon as its own dependencies are done. A task that did not end well
- * holds only those that wait for it; a stopped schedule starts nothing more and holds the rest.
+ * Runs tasks with bounded concurrency, each as soon as its own dependencies are done. A failed task
+ * blocks only its dependants; a stopped schedule starts nothing more and blocks the rest.
  */
 export async function schedule<Result>(
   tasks: readonly Task<Result>[],

@@ -1,7 +1,7 @@
-/** Runs work once a place is free. */
+/** Runs work once a slot is free. */
 export type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Places for so many at once; whoever comes when all are taken waits until those before have had their turn. */
+/** A semaphore with so many slots; waiting callers are served in order. */
 export function createSemaphore(places: number): Semaphore {
   const waiting: (() => void)[] = [];
   let free = places;
@@ -21,7 +21,7 @@ export function createSemaphore(places: number): Semaphore {
   };
 }
 
-/** Does the work for each item, so many at once, in order; the first that fails ends it. */
+/** Runs work for each item with bounded concurrency, in order; the first failure ends it. */
 export async function forEachConcurrently<Item>(
   items: readonly Item[],
   places: number,

@@ -6,27 +6,27 @@ import type { Intent, Ledger } from "../state/ledger.ts";
 import type { KnownServer } from "./known-server.ts";
 import { tokenIn } from "./token.ts";
 
-// The control plane forgets a key after a day; the rest is for clocks that differ.
+// The control plane forgets a key after a day; the margin is for clock skew.
 const KEPT_MS = 23 * 60 * 60 * 1000;
 
 /** What sending needs of its surroundings. */
 export type SendContext = {
   readonly ledger: Ledger;
   readonly memory: Pick<KnownServer, "honoursKeys" | "seenRegistering">;
-  /** Makes durable what was learned of the server. */
+  /** Stores what was learned of the server. */
   readonly remember: () => Promise<void>;
   readonly writer: Writer;
   readonly signal: AbortSignal;
 };
 
-/** Sends a journaled write under its key; a reply that may carry a one-time token is put away before it is read. */
+/** Sends a journaled write with its key; a reply that may carry a one-time token is stored before it is parsed. */
 export async function sendIntent(
   { id, operation, written, key }: Intent,
   { startsRun }: Pick<Kind, "startsRun">,
   sending: SendContext,
 ): Promise<{ readonly sent: Sent; readonly reply: Uint8Array | null }> {
   const { ledger, writer, signal, remember } = sending;
-  // What was learned decides after a crash what may be done: whether a reply can be had again, for one.
+  // After a crash these facts decide what may be done, for example whether a reply can be requested again.
   await remember();
   let reply: Uint8Array | null = null;
   const onReply = async (bytes: Uint8Array): Promise<void> => {
@@ -46,7 +46,7 @@ export async function sendIntent(
   return { sent, reply };
 }
 
-/** Whether the one-time token of an intent can be asked for again: under its key the write is made once. */
+/** Whether the one-time token of an intent can be requested again: its key makes the write happen once. */
 export function canReplayToken(
   { key, deadline, written }: Intent,
   { issuesToken }: Kind,
@@ -55,7 +55,7 @@ export function canReplayToken(
   return key !== null && memory.honoursKeys && now() < deadline + KEPT_MS && issuesToken?.(written) === true;
 }
 
-/** Asks for the reply of an intent again, for the one-time token in it; null when none comes. */
+/** Requests the reply of an intent again for its one-time token; null when none comes. */
 export async function replayForToken(intent: Intent, kind: Kind, sending: SendContext): Promise<Secret | null> {
   const { sent, reply } = await sendIntent(intent, kind, sending);
   if (sent.state === "applied") return sent.token;

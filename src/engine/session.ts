@@ -12,7 +12,7 @@ import type { OnForgotten, State } from "../state/state.ts";
 import { KnownServer } from "./known-server.ts";
 import type { Sink, SinkType } from "./sink.ts";
 
-/** A connection to one server, with what is remembered of it. */
+/** A connection to one server, with its ledger and what is known of it. */
 export type ServerSession = {
   /** Name of the server in reports and in the ledger: its address, or `embedded`. */
   readonly server: string;
@@ -21,14 +21,14 @@ export type ServerSession = {
   readonly probeRoute: RouteProbe;
   readonly ledger: Ledger;
   readonly memory: KnownServer;
-  /** Makes durable what was learned of the server since; waits for nothing where that is nothing. */
+  /** Stores what was learned of the server; returns at once where nothing was. */
   readonly remember: () => Promise<void>;
   /** What time it is for the control plane, in epoch milliseconds; null while its replies have not said. */
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;
-  /** What the ledger knows now, from the outside. */
+  /** The unsealed records of the ledger. */
   readonly recorded: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
-  /** What looks remember for the next. */
+  /** The cache of live state between passes. */
   readonly cache: LiveCache | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
@@ -40,7 +40,7 @@ export type ServerSessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
   /** The folder of this machine with caches and files of sinks. */
   readonly folder: string;
   readonly sink: SinkType | null;
-  /** The operator's word that operation 5 registers model versions. */
+  /** Whether the operator configured that operation 5 registers model versions. */
   readonly registersModels: boolean;
   /** Names this build of the program, since others may read the same bytes otherwise. */
   readonly build?: string;
@@ -49,7 +49,7 @@ export type ServerSessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
   readonly caches?: boolean;
 };
 
-/** Opens ledger and connection; nothing is sent before the first call. */
+/** Opens ledger and connection; no request is sent yet. */
 export async function openSession(options: ServerSessionOptions): Promise<ServerSession> {
   const { server, state, folder, sink, registersModels } = options;
   const notify = (notice: string) => options.log?.warn({}, notice);

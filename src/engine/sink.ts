@@ -5,7 +5,7 @@ import type { Identity } from "../core/manifest.ts";
 export type Sink = {
   /** Fails when a token could not be kept; asked before the write that would answer one. */
   readonly check: (identity: Identity) => Promise<void>;
-  /** Keeps a token durably, reads it back, and answers where it is; a token that is kept already stays where it is. */
+  /** Stores a token durably, reads it back, and answers its place; a token that is stored already stays there. */
   readonly deliver: (identity: Identity, token: Secret) => Promise<string>;
 };
 
@@ -13,7 +13,7 @@ export type Sink = {
 export type SinkType = {
   /** What `--sink` and the configuration call it. */
   readonly name: string;
-  /** Whether it is used by whoever may use one and has chosen none. */
+  /** Whether it is the default. */
   readonly isDefault?: boolean;
   readonly open: (place: SinkPlace) => Sink;
 };

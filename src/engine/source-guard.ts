@@ -5,7 +5,7 @@ import type { KnownServer } from "./known-server.ts";
 import type { DesiredRead } from "./read-desired.ts";
 import type { Rules } from "./target.ts";
 
-/** Refuses to act on a source that has lost too much, unless the operator says that it is meant. */
+/** Refuses to act on a source that lost too many resources, unless the operator allows it. */
 export function requireUnshrunk(
   memory: KnownServer,
   recorded: ReadonlyMap<Identity, unknown>,
@@ -20,7 +20,7 @@ export function requireUnshrunk(
   if (shrunk !== null) throw refused(shrunk);
 }
 
-/** Refuses to plan a source that has lost everything, unless the operator says that it is meant. */
+/** Refuses to plan a source that lost everything, unless the operator allows it. */
 export function requireUnemptied(
   memory: KnownServer,
   recorded: ReadonlyMap<Identity, unknown>,
@@ -32,7 +32,7 @@ export function requireUnemptied(
   if (emptied !== null) throw refused(emptied);
 }
 
-/** Refuses a source that has lost its configuration, unless the operator says that it is meant. */
+/** Refuses a source that lost its configuration, unless the operator allows it. */
 export function requireConfiguration(
   { configured }: KnownServer,
   { isConfigured, rules }: Pick<DesiredRead, "isConfigured" | "rules">,

@@ -3,7 +3,7 @@ import { reasonText, type Step } from "../core/plan.ts";
 import type { Outcome, OutcomeError } from "../core/report.ts";
 import type { WriteResult } from "./write-job.ts";
 
-/** A step that is over: what is reported of it, and where its one-time token went. */
+/** A finished step: its outcome, and where its one-time token is. */
 export type StepEnd = { readonly outcome: Outcome; readonly token: string | null };
 
 /** The end of a step that was written. */
@@ -34,12 +34,12 @@ export function writtenEnd(
   }
 }
 
-// What is ensured cannot be read: the ledger's word is all there is on whether it was there before.
+// An ensured resource cannot be read: only the ledger shows whether it existed before.
 function isNew({ action }: Step, wasRecorded: boolean): boolean {
   return action === "create" || (action === "ensure" && !wasRecorded);
 }
 
-/** The end of a step that nothing was to be sent for. */
+/** The end of a step that needed no request. */
 export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEnd {
   if (step.action === "block" && step.reason !== null) {
     const message = decision?.detail ?? reasonText[step.reason];
@@ -48,12 +48,12 @@ export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEn
   return { outcome: outcomeOf(step, step.action === "keep" ? "unchanged" : "skipped"), token: null };
 }
 
-/** The end of a step that was not begun, since the apply was stopped. */
+/** The end of a step that was not started because the apply was stopped. */
 export function skippedEnd(step: Step): StepEnd {
   return { outcome: outcomeOf(step, "skipped"), token: null };
 }
 
-/** The end of a step whose dependencies did not end well. */
+/** The end of a step whose dependencies failed. */
 export function dependencyEnd(step: Step): StepEnd {
   const message = "something it refers to was not written";
   return { outcome: outcomeOf(step, "blocked", { code: "dependency", message }), token: null };

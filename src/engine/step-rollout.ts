@@ -15,7 +15,7 @@ export type StepRolloutContext = Pick<WriteContext, "reader" | "rolloutTimeoutMs
   /** Follow rollouts to their end. */
   readonly wait: boolean;
   readonly onProgress: (progress: ProgressEvent) => void;
-  /** Told of work that goes on when the apply is over: the rollouts that it did not wait for. */
+  /** Called with work that continues after the apply: rollouts that it did not wait for. */
   readonly onLeft: (work: Promise<void>) => void;
   /** How many are being waited for. */
   readonly rollouts: { open: number };

@@ -22,7 +22,7 @@ export type TargetSource = Omit<SourceOptions, "limits"> & {
   readonly ignore: readonly string[];
   /** The configuration that it had when the target was opened. */
   readonly config: SourceConfig;
-  /** Fails where a configuration says what only the operator may. */
+  /** Fails where a configuration sets operator keys. */
   readonly accept: (config: SourceConfig) => void;
 };
 
@@ -48,7 +48,7 @@ export type Rules = {
   readonly partial: boolean;
   readonly ignore: readonly IgnoreRule[];
   readonly guards: ShrinkLimits;
-  /** Act although the guards say otherwise. */
+  /** Override the shrink guard. */
   readonly allowShrink: boolean;
   readonly leaseScope: string | null;
   readonly concurrency: number;

@@ -6,14 +6,14 @@ import type { Identity } from "../core/manifest.ts";
 import type { OutcomeError } from "../core/report.ts";
 import type { Intent } from "../state/ledger.ts";
 
-/** The one-time token in a reply that was put away; null where there is none, or the reply tells of another resource. */
+/** The one-time token in a stored reply; null where there is none, or the reply is about another resource. */
 export function tokenIn(reply: Uint8Array, manifest: JsonObject): Secret | null {
   const body = parsed(reply);
   if (!isObject(body) || typeof body.token !== "string" || body.token === "") return null;
   return isSameResource({ manifest }, body.data) ? new Secret(body.token) : null;
 }
 
-/** The resource in the reply of a write that was put away; null where the reply does not carry it. */
+/** The resource in a stored reply of a write; null where the reply does not carry it. */
 export function rowIn(reply: Uint8Array, { operation, written }: Intent, kind: Kind): LiveRow | null {
   const body = parsed(reply);
   const writing = kind.write.find((one) => one.operation === operation);
@@ -26,7 +26,7 @@ export function rowIn(reply: Uint8Array, { operation, written }: Intent, kind: K
   }
 }
 
-/** Why nobody holds the one-time token of an account, and what to do now. */
+/** Why the one-time token of an account was lost, and what to do now. */
 export function lostToken(identity: Identity, lost: "token" | "reply" | "outcome"): OutcomeError {
   const ways = "use a new account name, or give it a secret_store_config";
   switch (lost) {

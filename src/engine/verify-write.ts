@@ -8,15 +8,15 @@ import type { Live } from "../core/live.ts";
 import { equal } from "../core/normalise.ts";
 import type { Intent } from "../state/ledger.ts";
 
-/** What live says of a write whose outcome is not known. */
+/** What live shows of a write whose outcome is unknown. */
 export type WriteEffect =
   | { readonly effect: "there"; readonly row: LiveRow }
   | { readonly effect: "not-there" }
-  /** A version was made since, but not from what was sent: somebody else's, or ours as the server rewrote it. */
+  /** A version was created since, but with other content: another user's, or ours rewritten by the server. */
   | { readonly effect: "other" }
   | { readonly effect: "unreadable" };
 
-/** Judges from live whether an intent had its effect: a newer version, or content, that is what was sent. */
+/** Decides from live whether an intent took effect: a newer version, or content equal to what was sent. */
 export function verifyWrite(kind: Kind, shape: Shape, intent: Intent, live: Live): WriteEffect {
   if (live.state === "unknown" || live.state === "unread") return { effect: "unreadable" };
   if (live.state === "absent") return { effect: "not-there" };
@@ -29,7 +29,7 @@ export function verifyWrite(kind: Kind, shape: Shape, intent: Intent, live: Live
   return wasThere || operations[operation].retry !== "version" ? { effect: "not-there" } : { effect: "other" };
 }
 
-/** Whether live carries everything that was sent; what the server adds does not count against it. */
+/** Whether live has everything that was sent; the server's additions do not matter. */
 export function hasContentOf(kind: Kind, shape: Shape, written: JsonObject, live: JsonObject): boolean {
   const [sent, found] = [contentOf(kind, shape, written), contentOf(kind, shape, live)];
   if (equal(sent, found)) return true;

@@ -7,10 +7,10 @@ import { type Kind, type LiveRow, readRow } from "../core/kind.ts";
 import type { Intent } from "../state/ledger.ts";
 import { hasContentOf } from "./verify-write.ts";
 
-/** A resource, and the version that newer ones are asked for of. */
+/** A resource, and the version after which to read. */
 type Since = Pick<LiveRow, "key" | "id"> & { readonly version: number; readonly limit: number };
 
-/** As many versions of an application are looked at. */
+/** How many versions of an application are read. */
 const MOST = 100;
 
 type Reading = { readonly reader: Reader; readonly signal: AbortSignal };
@@ -28,7 +28,7 @@ export async function versionsSince(kind: Kind, since: Since, on: Reading): Prom
   }
 }
 
-/** The version that a write has made, where newer ones were made since; null where none is known to be. */
+/** The version that a write created, where newer ones exist; null where none is known. */
 export async function createdVersion(
   kind: Kind,
   shape: Shape,

@@ -6,12 +6,12 @@ import type { DesiredRead } from "./read-desired.ts";
 import type { ServerSession } from "./session.ts";
 import type { TargetConnection } from "./target.ts";
 
-/** The right to write once. */
+/** The right to write in one pass. */
 export type WriteAccess = AsyncDisposable & {
   readonly writer: Writer;
-  /** Whether live has to be read again, because others may have written since. */
+  /** Whether live must be read again, because others may have written since. */
   readonly mustPlanAgain: boolean;
-  /** Whether a lease keeps other writers apart. */
+  /** Whether a lease excludes other writers. */
   readonly hasLease: boolean;
 };
 
@@ -22,7 +22,7 @@ export type LeaseContext = {
   readonly signal: AbortSignal;
 };
 
-/** Waits for the right to write, as long as that may be free soon; else fails as locked. */
+/** Waits for the right to write while it may become free soon; else fails as locked. */
 export async function acquireWriteAccess(
   connection: TargetConnection,
   read: DesiredRead,
@@ -50,7 +50,7 @@ export async function acquireWriteAccess(
   };
 }
 
-/** What a lease on everything that a source writes to is taken with. */
+/** The options of a lease on everything that a source writes to. */
 export async function leaseOptions(
   { session, state }: TargetConnection,
   { rules, manifests }: Pick<DesiredRead, "rules" | "manifests">,
@@ -61,12 +61,12 @@ export async function leaseOptions(
     scope: rules.leaseScope ?? leaseScope(manifests),
     holder: await state.holder(),
     requestTimeoutMs: rules.requestTimeoutMs,
-    // Being asked to end gives the lease back; it does not cut that short.
+    // A stop request releases the lease; it does not interrupt the release.
     signal,
   };
 }
 
-/** Tells that writes go on without a lease. */
+/** The event that writes go on without a lease. */
 export function noLease({ memory }: ServerSession, { scope }: LeaseOptions, why: string): PassEvent {
   return { what: "no-lease", scope, why, hasLeases: memory.has("putLease") };
 }

@@ -24,33 +24,33 @@ export type WriteContext = {
   readonly writer: Writer;
   readonly ledger: Ledger;
   readonly memory: KnownServer;
-  /** Makes durable what was learned of the server. */
+  /** Stores what was learned of the server. */
   readonly remember: () => Promise<void>;
-  /** What time it is for the control plane, in epoch milliseconds; null while nobody knows. */
+  /** The control plane's time, in epoch milliseconds; null while unknown. */
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;
-  /** Runs what sends a request once a place is free: that many are in flight, and steps ahead of them are made ready. */
+  /** Limits requests in flight, while further steps are prepared. */
   readonly takeTurn: Semaphore;
-  /** Whether nothing more is to be sent. */
+  /** Whether sending has stopped. */
   readonly isStopped: () => boolean;
-  /** Told of an end that is not a good one, before anybody else has a turn. */
+  /** Called with a failed or unknown result, before another step sends. */
   readonly onTrouble: (written: WriteResult) => void;
-  /** Whether a lease keeps other writers apart. */
+  /** Whether a lease excludes other writers. */
   readonly hasLease: boolean;
-  /** What earlier runs left open, by resource. */
+  /** Writes that earlier runs left open, by resource. */
   readonly recovered: ReadonlyMap<Identity, readonly Recovered[]>;
-  /** Told of an open intent whose request is sent again, in its place. */
+  /** Called with an open intent that is replaced by sending its request again. */
   readonly onResumed: (intent: string) => void;
-  /** Told of a wait that takes long: what is waited for, and until when at the latest. */
+  /** Called with a long wait: what is waited for, and until when at the latest. */
   readonly onWait: (what: string, until: number) => void;
   /** Reads live of the resource again. */
   readonly readBack: (job: WriteJob) => Promise<Live>;
   readonly now: () => number;
-  /** Asked to end: nothing new is started, what is in flight is finished. */
+  /** A stop request: nothing new is started, requests in flight are finished. */
   readonly stopping: AbortSignal;
-  /** Something newer is to be looked at: rollouts are waited for no longer. */
+  /** Ends waiting for rollouts, because a newer revision is to be reconciled. */
   readonly stopWaiting: AbortSignal;
   /** Ends what is in flight too. */
   readonly signal: AbortSignal;
@@ -70,36 +70,36 @@ export type WriteJob = {
   readonly recorded: Recorded | null;
 };
 
-/** One send of a job, under its intent. */
+/** One request of a job, with its intent. */
 export type WriteAttempt = {
   readonly job: WriteJob;
   readonly intent: Intent;
-  /** Whether the same request was sent before, and may have had its effect since. */
+  /** Whether the same request was sent before, and may have taken effect since. */
   readonly isRepeat: boolean;
   readonly context: WriteContext;
   /** How many sends there were, this one included. */
   readonly attempts: number;
 };
 
-/** What became of a write. */
+/** The result of a write. */
 export type WriteResult =
   | {
       readonly state: "done";
       readonly row: LiveRow;
-      /** Where the one-time token went; null when none came. */
+      /** Where the one-time token is; null when there was none. */
       readonly delivered: string | null;
       readonly attempts: number;
-      /** What is to be told of it although it was made: versions that were made beside it. */
+      /** A warning although it succeeded: other versions were created at the same time. */
       readonly notice: OutcomeError | null;
     }
-  /** Live turned out to be as wanted: nothing was sent. */
+  /** Live was in sync: nothing was sent. */
   | { readonly state: "kept" }
-  /** A rollout was in its way and there was no time to wait for it, or the apply was stopped before it was sent. */
+  /** A rollout was in progress and was not waited for, or the apply was stopped before sending. */
   | { readonly state: "put-off"; readonly attempts: number }
   | { readonly state: "blocked"; readonly reason: Reason; readonly attempts: number }
   | { readonly state: "failed" | "unknown"; readonly error: OutcomeError; readonly attempts: number };
 
-/** An attempt that had no effect and is worth another one; `otherwise` is the end when there is none. */
+/** An attempt without effect that may be repeated; `otherwise` is the result when it is not. */
 export type RetryWrite = {
   readonly state: "again";
   readonly otherwise: WriteResult;
@@ -107,7 +107,7 @@ export type RetryWrite = {
   readonly open: Intent | null;
 };
 
-/** The end of a write that did not go well, in words that carry none of the manifest's secrets. */
+/** A failed or unknown write, its message without the manifest's secrets. */
 export function failedWrite(
   state: "failed" | "unknown",
   { code, message, ...rest }: OutcomeError,
@@ -116,7 +116,7 @@ export function failedWrite(
   return { state, error: { code, message: redactMessage(message, shape, body), ...rest }, attempts };
 }
 
-/** The receipt of a write, from the row that the server answered or showed. */
+/** The record of a write, from the row that the server answered or listed. */
 export function receiptOf(
   { kind, shape, manifest: { identity }, body, left, recorded }: WriteJob,
   row: LiveRow,

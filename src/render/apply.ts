@@ -21,7 +21,7 @@ const interruptedText: { readonly [found in NonNullable<Outcome["interrupted"]>]
   unknown: "left by an earlier run that was interrupted",
 };
 
-/** Where the manifest of an outcome stands (`file:line:column`), as exactly as its error tells; null when unknown. */
+/** The position of an outcome's manifest (`file:line:column`), as exact as its error allows; null when unknown. */
 export type PlaceOf = (outcome: Outcome) => string | null;
 
 /** One resource's outcome in a line, with the reason and the place where it did not go well. */

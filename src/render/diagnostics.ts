@@ -67,7 +67,7 @@ function excerptLines(
   ];
 }
 
-// A tab is as wide as nobody knows, and often what is wrong.
+// A tab has no fixed width, and is often the mistake itself.
 function visible(text: string): string {
   return printable(text.replaceAll("\t", "→"));
 }

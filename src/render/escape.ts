@@ -12,7 +12,7 @@ export function printable(text: string): string {
   return withoutCommands(escapeUnprintable(text));
 }
 
-/** Lines of somebody else's, such as a stack or an error of a library: what `printable` leaves, but for the line feeds. */
+/** Foreign text of several lines, such as a stack: like `printable`, but line feeds stay. */
 export function printableLines(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }

@@ -32,7 +32,7 @@ export function planReport(event: PlanEvent, { output, paint, showUnchanged = fa
   return unmanaged === null ? text : text + unmanagedText(unmanaged, paint);
 }
 
-/** A plan as its own file has it: it says nothing of what would not be done. */
+/** A plan as its file stores it: without steps that do nothing. */
 export function planFile({ plan }: PlanEvent): string {
   return jsonText(listed(plan, false));
 }
@@ -52,7 +52,7 @@ export function applyReport({ report, places, notUsed }: ApplyEvent, { output, p
   return applyText(report, paint, ({ identity }) => places.get(identity) ?? null, notUsed);
 }
 
-// What is kept is counted; it is listed on request, or where there is something to say of it.
+// Unchanged resources are counted; they are listed on request, or where they have a note.
 function listed(plan: Plan, showUnchanged: boolean): Plan {
   const isShown = ({ action, changes }: Step): boolean => action !== "keep" || showUnchanged || changes.length > 0;
   return { ...plan, steps: plan.steps.filter(isShown) };

@@ -14,9 +14,9 @@ export type PlanView = {
   /** The group (workspace, repo) of a step's identity; null for the whole tenant. */
   readonly groupOf: (step: Step) => string | null;
   readonly showUnchanged: boolean;
-  /** How many fields differ and are left alone, since a rule says so. */
+  /** How many differing fields an ignore rule covers. */
   readonly ignored: number;
-  /** What stands behind a step's reason: the reference in the way, or what the control plane said. */
+  /** Details of a step's reason: the blocking reference, or the control plane's message. */
   readonly detailOf: (step: Step) => string | null;
   /** The extensions that the control plane lacks. */
   readonly notUsed?: readonly NotUsed[];

@@ -10,13 +10,13 @@ import { type Draft, openDraft, placeNew } from "../../files/write.ts";
 import { unusableAt } from "../../store/store-error.ts";
 import type { Sink, SinkType } from "../sink.ts";
 
-// As much as any token takes, so that a disk without room is noticed before there is a token to keep.
+// As large as any token, so that a full disk is noticed before there is a token to store.
 const ROOM = 64 * 1024;
 
-// What waits for the disk is awaited. The rest is done at once: each step of it would cost more to hand to another thread.
+// Only slow disk operations are asynchronous: the others are faster than a thread switch.
 const synced = promisify(fsync);
 
-// A write takes as long and longer: whatever happens to the disk meanwhile, no look before it can know.
+// A write takes longer than this: no check before it can foresee what happens to the disk meanwhile.
 const LOOK_HOLDS_MS = 100;
 
 /** Tokens as files under the folder of the state; the sink of everybody who has a disk. */
@@ -26,7 +26,7 @@ export const sink: SinkType = {
   open: ({ folder, server }) => fileSink(folder, server),
 };
 
-/** A look at a folder, and until when it need not be done again. */
+/** A check of a folder, and until when it is valid. */
 type Look = { readonly done: Promise<void>; until: number };
 
 /**
@@ -48,7 +48,7 @@ export function fileSink(state: string, server: string, now: () => number = () =
     return sync();
   };
   return {
-    // Whoever asks while it is looked at, or soon afterwards, shares the answer: it is about the folder, whatever the name.
+    // Concurrent and close callers share the result: it concerns the folder, not the name.
     check: (identity) => {
       const folder = dirname(path(identity));
       const known = looks.get(folder);
@@ -70,7 +70,7 @@ export function fileSink(state: string, server: string, now: () => number = () =
   };
 }
 
-// What a run is to write into is looked at before it begins.
+// The folder is checked before the run begins.
 function requireOwnFolders(top: string): void {
   if (lstatOrNull(top) === null) return;
   for (const folder of [dirname(top), top]) requireOwnFolder(folder);
@@ -96,7 +96,7 @@ function fileName(name: string): string {
 
 type Publishing = { readonly content: string; readonly syncFolder: (folder: string) => Promise<void> };
 
-// A file appears under its name whole or not at all, and never in place of another.
+// A file appears complete or not at all, and never replaces another.
 async function publish(draft: Draft, path: string, { content, syncFolder }: Publishing): Promise<string> {
   for (let copy = 1; ; copy += 1) {
     const candidate = copy === 1 ? path : `${path}.${copy}`;
@@ -107,7 +107,7 @@ async function publish(draft: Draft, path: string, { content, syncFolder }: Publ
   }
 }
 
-// Whatever is no file of ours keeps no token, and is left as it is.
+// Anything but a file of ours is left alone and holds no token.
 function holds(path: string, content: string): boolean {
   try {
     return readOwnFile(path, { limit: ROOM, isSecret: true })?.toString("utf8") === content;
@@ -128,7 +128,7 @@ async function writeDraft(path: string, content: string): Promise<Draft> {
   return draft;
 }
 
-/** The work, done once for all who ask for it before it begins: those who ask while it is done share the next time. */
+/** Coalesces calls: those that come before the work begins share it, later ones share the next run. */
 function sharing(work: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
