@@ -1,5 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=16
-import { existsSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 if (Number(process.versions.node.split(".")[0]) < 24) {
   process.stderr.write(
@@ -10,4 +11,26 @@ if (Number(process.versions.node.split(".")[0]) < 24) {
 }
 
 const bundle = new URL("../dist/holdfast.js", import.meta.url);
-await import(existsSync(bundle) ? bundle.href : new URL("../src/cli.ts", import.meta.url).href);
+const sources = ["../src/", "../schemas/"].map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
+await import(isCurrent() ? bundle.href : new URL("../src/cli.ts", import.meta.url).href);
+
+// An installed package has the bundle alone; in a checkout, a bundle that is older than the sources is not used.
+function isCurrent() {
+  const builtAt = changedAt(fileURLToPath(bundle));
+  return builtAt !== 0 && sources.every((folder) => newestIn(folder) <= builtAt);
+}
+
+function newestIn(folder) {
+  if (changedAt(folder) === 0) return 0;
+  let newest = 0;
+  for (const name of readdirSync(folder, { recursive: true })) {
+    // Compiled from the schemas, and written again by every check.
+    if (name.startsWith("schema/generated")) continue;
+    newest = Math.max(newest, changedAt(folder + name));
+  }
+  return newest;
+}
+
+function changedAt(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

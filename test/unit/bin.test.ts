@@ -1,0 +1,49 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../support/folder.ts";
+
+const EARLIER = new Date(Date.now() - 60_000);
+
+/** A package whose bundle and sources print what they are; both were made at the same time. */
+async function packageFolder(): Promise<string> {
+  const folder = await temporaryFolder();
+  cpSync(resolve(import.meta.dirname, "../../bin"), join(folder, "bin"), { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  for (const [file, text] of [
+    ["dist/holdfast.js", 'console.log("bundle")'],
+    ["src/cli.ts", 'console.log("sources")'],
+    ["schemas/team.json", "{}"],
+  ] as const) {
+    mkdirSync(join(folder, file, ".."), { recursive: true });
+    writeFileSync(join(folder, file), text);
+    for (const path of [join(folder, file), join(folder, file, "..")]) utimesSync(path, EARLIER, EARLIER);
+  }
+  return folder;
+}
+
+const run = (folder: string): string =>
+  execFileSync(process.execPath, [join(folder, "bin/holdfast.js")], { encoding: "utf8" }).trim();
+
+test("holdfast runs its bundle, in a checkout and where there are no sources", async () => {
+  const folder = await packageFolder();
+  expect(run(folder)).toBe("bundle");
+  for (const sources of ["src", "schemas"]) rmSync(join(folder, sources), { recursive: true });
+  expect(run(folder)).toBe("bundle");
+});
+
+test.each(["src/cli.ts", "schemas/team.json"])(
+  "holdfast runs the sources once %s is newer than the bundle",
+  async (file) => {
+    const folder = await packageFolder();
+    utimesSync(join(folder, file), new Date(), new Date());
+    expect(run(folder)).toBe("sources");
+  },
+);
+
+test("holdfast runs the sources where nothing was built", async () => {
+  const folder = await packageFolder();
+  rmSync(join(folder, "dist"), { recursive: true });
+  expect(run(folder)).toBe("sources");
+});
