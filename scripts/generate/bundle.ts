@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { SchemaNode } from "../../src/schema/node.ts";
+import type { SchemaNode } from "../../src/schema/schema-node.ts";
 
 const LOCAL = "#/$defs/";
 

@@ -1,4 +1,4 @@
-import { resolve, type SchemaNode, typesOf, variants } from "../../src/schema/node.ts";
+import { allowedTypes, resolveRef, type SchemaNode, unionVariants } from "../../src/schema/schema-node.ts";
 import type { Schemas } from "./schemas.ts";
 
 type Row = { readonly path: string; readonly node: SchemaNode; readonly required: boolean };
@@ -35,10 +35,10 @@ function section(name: string, schema: SchemaNode): string {
 }
 
 function rowsOf(schema: SchemaNode, given: SchemaNode, path: string): readonly Row[] {
-  const node = resolve(schema, given);
+  const node = resolveRef(schema, given);
   const own = Object.entries(node.properties ?? {}).flatMap(([name, property]) => {
     if (Object.keys(property).length === 1 && property.const !== undefined) return [];
-    const field = resolve(schema, property);
+    const field = resolveRef(schema, property);
     const at = path === "" ? name : `${path}.${name}`;
     return [{ path: at, node: field, required: node.required?.includes(name) ?? false }, ...rowsOf(schema, field, at)];
   });
@@ -47,7 +47,9 @@ function rowsOf(schema: SchemaNode, given: SchemaNode, path: string): readonly R
     node: { description: "Any further address", ...property },
     required: false,
   }));
-  const branches = variants(schema, node).flatMap(({ type, node: form }) => rowsOf(schema, form, `${path}(${type})`));
+  const branches = unionVariants(schema, node).flatMap(({ type, node: form }) =>
+    rowsOf(schema, form, `${path}(${type})`),
+  );
   const items = node.items === undefined ? [] : rowsOf(schema, node.items, `${path}[]`);
   return [...own, ...patterns, ...branches, ...items];
 }
@@ -71,13 +73,13 @@ function typeWords(node: SchemaNode): string {
       .filter((value) => value !== null)
       .map((value) => `\`${value}\``)
       .join(", ");
-  const types = typesOf(node).map((type) => (type === "array" ? `list${itemWords(node)}` : type));
+  const types = allowedTypes(node).map((type) => (type === "array" ? `list${itemWords(node)}` : type));
   const free = node["x-free"] ? " (free)" : node["x-as-text"] ? " of texts" : "";
   return types.join(" or ") + free;
 }
 
 function itemWords({ items, "x-set": set, "x-key": key }: SchemaNode): string {
-  const inner = items === undefined ? [] : typesOf(items);
+  const inner = items === undefined ? [] : allowedTypes(items);
   const order = set ? ", order-free" : key === undefined ? "" : `, order-free by ${key.join(" and ")}`;
   return `${inner.length === 1 ? ` of ${inner[0]}s` : ""}${order}`;
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { SchemaNode } from "../../src/schema/node.ts";
+import type { SchemaNode } from "../../src/schema/schema-node.ts";
 import { bundled } from "./bundle.ts";
 
 /** The schemas of `schemas/`, by manifest type, and those that are no kind's own. */

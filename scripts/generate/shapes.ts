@@ -1,6 +1,6 @@
 import { canonical, type Json } from "../../src/contract/json.ts";
 import type { Shape } from "../../src/contract/shape.ts";
-import { resolve, type SchemaNode, typesOf, variants } from "../../src/schema/node.ts";
+import { allowedTypes, resolveRef, type SchemaNode, unionVariants } from "../../src/schema/schema-node.ts";
 import { type Schemas, typeNames } from "./schemas.ts";
 
 /** Source text of `src/contract/generated/shapes.ts`. */
@@ -21,15 +21,16 @@ export function shapesText({ kinds }: Schemas): string {
 }
 
 function shapeOf(schema: SchemaNode, given: SchemaNode): Shape {
-  const node = resolve(schema, given);
+  const node = resolveRef(schema, given);
   const filled = node.default === undefined ? {} : { default: node.default as Json };
   const sensitive = node["x-sensitive"] === undefined ? {} : { sensitive: node["x-sensitive"] };
   if (node["x-free"] || node["x-as-text"]) {
     return { is: "free", ...(node["x-as-text"] ? { asText: true } : {}), ...sensitive, ...filled };
   }
   // A field that takes both is compared as it stands.
-  if (typesOf(node).includes("object") && typesOf(node).includes("array")) return { ...FREE, ...sensitive, ...filled };
-  if (typesOf(node).includes("object")) {
+  if (allowedTypes(node).includes("object") && allowedTypes(node).includes("array"))
+    return { ...FREE, ...sensitive, ...filled };
+  if (allowedTypes(node).includes("object")) {
     const hidden = node["x-sensitive"] === true ? { sensitive: true as const } : {};
     return { is: "object", fields: fieldsOf(schema, node), ...hidden, ...filled };
   }
@@ -42,7 +43,7 @@ function shapeOf(schema: SchemaNode, given: SchemaNode): Shape {
 
 function fieldsOf(schema: SchemaNode, node: SchemaNode): { readonly [name: string]: Shape } {
   const fields: Record<string, Shape> = {};
-  for (const { properties } of [node, ...variants(schema, node).map((variant) => variant.node)]) {
+  for (const { properties } of [node, ...unionVariants(schema, node).map((variant) => variant.node)]) {
     for (const [name, property] of Object.entries(properties ?? {})) {
       const shape = shapeOf(schema, property);
       const known = fields[name];

@@ -1,5 +1,5 @@
 import { compile, type JSONSchema } from "json-schema-to-typescript";
-import { resolve, type SchemaNode, typesOf, variants } from "../../src/schema/node.ts";
+import { allowedTypes, resolveRef, type SchemaNode, unionVariants } from "../../src/schema/schema-node.ts";
 import type { Schemas } from "./schemas.ts";
 
 const OPTIONS = {
@@ -43,7 +43,7 @@ async function typeText(name: string, schema: SchemaNode): Promise<string> {
 
 // The dialect in a form that has types: unions told apart by `type` become `anyOf`, free fields become Json.
 function typed(schema: SchemaNode, given: SchemaNode, title?: string): JSONSchema {
-  const node = resolve(schema, given);
+  const node = resolveRef(schema, given);
   const { description } = node;
   const head = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
   const nullable = Array.isArray(node.type) && node.type.includes("null");
@@ -57,9 +57,11 @@ function formsOf(schema: SchemaNode, node: SchemaNode): JSONSchema[] {
   if (node.enum !== undefined && node.allOf === undefined) {
     return [{ enum: node.enum.filter((value) => value !== null) as string[] }];
   }
-  const unionForms = variants(schema, node).map((variant) => typed(schema, variant.node));
+  const unionForms = unionVariants(schema, node).map((variant) => typed(schema, variant.node));
   if (unionForms.length > 0) return node.properties?.type?.enum === undefined ? [...unionForms, OPEN] : unionForms;
-  return typesOf(node).length === 0 ? [{ tsType: "Json" }] : typesOf(node).map((type) => form(schema, node, type));
+  return allowedTypes(node).length === 0
+    ? [{ tsType: "Json" }]
+    : allowedTypes(node).map((type) => form(schema, node, type));
 }
 
 const OPEN: JSONSchema = {

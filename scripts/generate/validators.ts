@@ -1,7 +1,7 @@
 import { _, Ajv2020, type AnySchemaObject, type KeywordCxt } from "ajv/dist/2020.js";
 import standaloneModule from "ajv/dist/standalone/index.js";
 import { build } from "esbuild";
-import type { SchemaNode } from "../../src/schema/node.ts";
+import type { SchemaNode } from "../../src/schema/schema-node.ts";
 import { APPLICATION, type Schemas, typeNames } from "./schemas.ts";
 
 const CONSTRAINTS = new Set([
@@ -12,7 +12,7 @@ const CONSTRAINTS = new Set([
 const NAMED = new Set(["properties", "patternProperties", "$defs"]);
 
 const DECLARATION = `/** A fault as ajv words it. */
-export type RawFault = {
+export type ValidatorError = {
   readonly instancePath: string;
   readonly keyword: string;
   /** The field whose name is refused, where it is the name that is wrong. */
@@ -21,7 +21,7 @@ export type RawFault = {
 };
 
 /** Checks a value; the faults of the last call are on the function itself. */
-export type Validator = { (value: unknown): boolean; errors?: readonly RawFault[] | null };
+export type Validator = { (value: unknown): boolean; errors?: readonly ValidatorError[] | null };
 
 /** One validator for each type of manifest and \`config\` for the configuration. */
 export const validators: { readonly [name: string]: Validator };

@@ -1,5 +1,5 @@
-import { keepSealed, readSealed } from "../seal/file.ts";
 import type { SealKey } from "../seal/key.ts";
+import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import type { OnForgotten } from "../state/state.ts";
 import { unusableAt } from "../store/store-error.ts";
 import type { LiveCache } from "./in-sync.ts";
@@ -24,7 +24,7 @@ export function liveCacheIn(path: string, { server, key, build, onForgotten }: L
     load: () => readLiveText(readSealed(path, key, name) ?? NOTHING),
     save: (live) => {
       if (onForgotten === null) return;
-      const failure = keepSealed(path, key, name, writeLiveText(live));
+      const failure = writeSealed(path, key, name, writeLiveText(live));
       if (failure !== null) onForgotten("what was read of the control plane", unusableAt(path, failure));
     },
   };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { keepSealed, readSealed } from "../seal/file.ts";
 import type { SealKey } from "../seal/key.ts";
+import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import { type KnownSource, NO_SOURCE } from "./known-source.ts";
 import { readSourceText, writeSourceText } from "./source-text.ts";
 
@@ -40,7 +40,7 @@ export function sourceCacheIn(
       return text === null ? NO_SOURCE : readSourceText(text);
     },
     save: (source) => {
-      const failure = keepSealed(path, key, name, writeSourceText(source));
+      const failure = writeSealed(path, key, name, writeSourceText(source));
       if (failure !== null) onLost?.(path, failure);
     },
   };

@@ -1,6 +1,6 @@
 import type { Buffer } from "node:buffer";
-import { giveBack } from "../contract/bytes.ts";
 import { type OperationName, operation } from "../contract/operations.ts";
+import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./answer.ts";
 import { type Decoded, decode, mediaType } from "./decode.ts";
@@ -41,7 +41,7 @@ export async function classifyResponse(outcome: Exchange, context: ClassifyConte
   const { headers } = outcome;
   const decoded = await decode(headers, outcome.body, isSuccess(outcome.status) ? context.recall : undefined);
   // Whoever was given them may hold them still.
-  if (context.onReply === undefined) giveBack(outcome.body);
+  if (context.onReply === undefined) releaseBuffer(outcome.body);
   return isSuccess(outcome.status)
     ? final(readSuccess(outcome.status, headers, decoded))
     : readFailure(outcome.status, headers, { decoded, context });

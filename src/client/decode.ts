@@ -1,9 +1,9 @@
 import { type Buffer, isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { giveBack } from "../contract/bytes.ts";
 import type { Json } from "../contract/json.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
+import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Headers } from "./exchange.ts";
 import { isTooDeep } from "./json-depth.ts";
 import type { Recall } from "./recall.ts";
@@ -31,7 +31,7 @@ export async function decode(headers: Headers, body: Buffer, recall?: Recall): P
   try {
     const sifted = recall === undefined ? null : sift(bytes, recall, DEPTH);
     if (sifted !== null) {
-      giveBack(bytes);
+      releaseBuffer(bytes);
       return { state: "json", value: sifted, raw: "" };
     }
   } catch {

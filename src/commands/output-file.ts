@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { lstatOrNull } from "../files/lstat.ts";
-import { requireRegular } from "../files/read.ts";
+import { requireRegularFile } from "../files/own-file.ts";
 import { realPathOutside } from "../files/real-path.ts";
 
 /**
@@ -14,6 +14,6 @@ export function outputFile(
   const named = resolve(cwd, file);
   const path = join(realPathOutside(content, dirname(named)), basename(named));
   const found = lstatOrNull(path);
-  if (found !== null) requireRegular(path, found, "name a file to write; a result goes to stdout with -o json");
+  if (found !== null) requireRegularFile(path, found, "name a file to write; a result goes to stdout with -o json");
   return path;
 }

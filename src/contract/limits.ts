@@ -5,4 +5,4 @@ export const REPLY_CAP = 8 * 1024 * 1024;
 export const BODY_CAP = 8 * 1024 * 1024;
 
 /** How many details a refusal lists; what is beyond them is counted. */
-export const MOST_DETAILS = 100;
+export const MAX_ERROR_DETAILS = 100;

@@ -5,7 +5,7 @@ import type {
   Cluster,
   Deployment,
   JobRun,
-  Lease,
+  LeaseResource,
   MlRepo,
   ModelVersion,
   PersonalAccessToken,
@@ -435,7 +435,7 @@ export type Replies = {
   putMlRepo: MlRepo;
   listSecretGroups: SecretGroup;
   listJobRuns: JobRun;
-  putLease: Lease;
+  putLease: LeaseResource;
   putSecretGroup: SecretGroup;
   listPersonalAccessTokens: PersonalAccessToken;
   revokePersonalAccessToken: Record<string, never>;

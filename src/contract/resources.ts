@@ -262,7 +262,7 @@ export type Artifact = SnakeOwner & {
 };
 
 /** A Helm release, as an addon's manifests are answered. */
-export type HelmManifest = {
+export type AddonHelmManifest = {
   readonly type: "helm";
   readonly name: string;
   readonly labels: JsonObject;
@@ -310,8 +310,8 @@ export type Addon = {
   readonly source: { readonly repo_url: string; readonly chart: string };
   readonly upgrades: {
     readonly diff: readonly AddonDifference[];
-    readonly currentManifest: HelmManifest | null;
-    readonly desiredManifest: HelmManifest;
+    readonly currentManifest: AddonHelmManifest | null;
+    readonly desiredManifest: AddonHelmManifest;
     readonly upgradePossible: boolean;
     readonly conflictFields: readonly string[];
     readonly hasConflict: boolean;
@@ -341,7 +341,7 @@ export type JobRun = {
 export type StagedArtifact = { readonly id: string; readonly storage_root: string; readonly artifact_id: string };
 
 /** Answer of E10. */
-export type Lease = {
+export type LeaseResource = {
   readonly scope: string;
   readonly holder: string;
   readonly fencingToken: number;

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { powerOf, roleTypeOf } from "../model/roles.ts";
+import { roleAccess, roleTypeOf } from "../model/roles.ts";
 
 /** A right that a manifest gives: to whom (or what it is itself), on what, and how much. */
 type Privilege = { readonly holder: string; readonly type: string; readonly fqn: string; readonly role: string };
@@ -39,7 +39,7 @@ function covers(held: Privilege, wanted: Privilege): boolean {
   if (held.holder !== wanted.holder) return false;
   const isSame = held.type === wanted.type && held.fqn === wanted.fqn;
   if (isSame && (held.role === wanted.role || (held.type === TEAM && held.role === "manager"))) return true;
-  const [has, wants] = [powerOf(held.type, held.role), powerOf(wanted.type, wanted.role)];
+  const [has, wants] = [roleAccess(held.type, held.role), roleAccess(wanted.type, wanted.role)];
   // What a role allows that is not built in, nobody here knows.
   if (has === null || wants === null) return false;
   if (isSame) return has.here >= wants.here && has.below >= wants.below;

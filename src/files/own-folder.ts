@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { lstatOrNull } from "./lstat.ts";
-import { requireOwner, requireUnwritable, sharedWith } from "./owner.ts";
+import { requireNotWritableByOthers, requireOwner, sharedGroup } from "./owner.ts";
 import { UnsafePathError } from "./unsafe-path.ts";
 
 const WORLD_WRITES = 0o002;
@@ -22,7 +22,7 @@ export function requireOwnFolder(path: string, { isContent = false }: { readonly
   const parent = lstatSync(dirname(path));
   if (!isContent && isGiven(stat, parent)) return;
   requireOwner(path, stat);
-  requireUnwritable(path, stat, isContent ? null : sharedWith(parent));
+  requireNotWritableByOthers(path, stat, isContent ? null : sharedGroup(parent));
 }
 
 /** Makes one folder for its owner alone where there is none, and refuses one that is not ours. */

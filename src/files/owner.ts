@@ -24,12 +24,12 @@ export function requireOwner(path: string, stat: Stats): void {
  * The group that may use a folder along with its owner; null where the owner keeps it. Kubernetes gives a volume to its
  * fsGroup in this way, and opens everything in it to that group whenever the volume is mounted.
  */
-export function sharedWith(folder: Stats): number | null {
+export function sharedGroup(folder: Stats): number | null {
   return (folder.mode & GROUP_WRITES) !== 0 && (isOurs(folder) || folder.uid === 0) ? folder.gid : null;
 }
 
 /** Refuses what anybody but the owner, and the group that its folder is shared with, can write. */
-export function requireUnwritable(path: string, stat: Stats, group: number | null): void {
+export function requireNotWritableByOthers(path: string, stat: Stats, group: number | null): void {
   // A group of the same number as the user is that user's own: where each user has one, new folders are open to it.
   const isPrivate = stat.gid === process.geteuid?.();
   const others = stat.gid === group || isPrivate ? OTHERS_WRITE & WORLD_MAY : OTHERS_WRITE;
@@ -40,7 +40,7 @@ export function requireUnwritable(path: string, stat: Stats, group: number | nul
 }
 
 /** Refuses a secret that anybody but its owner, and the group that its folder is shared with, can read. */
-export function requireUnreadable(path: string, stat: Stats, group: number | null): void {
+export function requireNotReadableByOthers(path: string, stat: Stats, group: number | null): void {
   if (!hasUsers() || (stat.mode & (stat.gid === group ? WORLD_MAY : OTHERS_MAY)) === 0) return;
   throw new UnsafePathError(`${path}: others can read it; run chmod 600 on it`, {
     hint: "replace the secret in it as well, where they may have done so",

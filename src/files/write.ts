@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { lstatOrNull } from "./lstat.ts";
-import { requireRegular } from "./read.ts";
+import { requireRegularFile } from "./own-file.ts";
 
 /** A content, whole or in pieces. */
 type Content = string | Iterable<Uint8Array>;
@@ -24,14 +24,14 @@ type Writing = {
 };
 
 /** A file that is not there under its name yet, open for writing; it goes when disposed of. */
-export type Draft = Disposable & { readonly path: string; readonly descriptor: number };
+export type TemporaryFile = Disposable & { readonly path: string; readonly descriptor: number };
 
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Replaces a file as a whole, or makes it, for its owner alone; what is there and is no regular file is refused. */
 export function replaceFile(path: string, content: Content, { durable = false }: Writing = {}): void {
   const found = lstatOrNull(path);
-  if (found !== null) requireRegular(path, found);
+  if (found !== null) requireRegularFile(path, found);
   using draft = writtenDraft(path, content, durable);
   renameSync(draft.path, path);
   if (durable) syncFolder(dirname(path));
@@ -44,7 +44,7 @@ export function replaceFile(path: string, content: Content, { durable = false }:
 export function createFile(path: string, content: Content, { durable = false }: Writing = {}): boolean {
   if (isTaken(path)) return false;
   using draft = writtenDraft(path, content, durable);
-  const isMade = placeNew(draft, path);
+  const isMade = renameNoReplace(draft, path);
   if (!isMade && !isTaken(path)) fillEmpty(path, draft);
   if (durable) syncFolder(dirname(path));
   return isMade;
@@ -56,9 +56,9 @@ function isTaken(path: string): boolean {
 }
 
 // Two that find it empty at the same time agree on the content that gets the second name first.
-function fillEmpty(path: string, draft: Draft): void {
+function fillEmpty(path: string, draft: TemporaryFile): void {
   const next = `${path}.new`;
-  placeNew(draft, next);
+  renameNoReplace(draft, next);
   try {
     if (!isTaken(path)) renameSync(next, path);
   } catch (error) {
@@ -70,8 +70,8 @@ function fillEmpty(path: string, draft: Draft): void {
 }
 
 /** Fails where nothing more can be written in a folder, and leaves nothing behind. */
-export function tryWriting(folder: string): void {
-  using draft = openDraft(join(folder, "trial"));
+export function checkWritable(folder: string): void {
+  using draft = openTemporaryFile(join(folder, "trial"));
   writeFileSync(draft.descriptor, Buffer.alloc(ROOM));
 }
 
@@ -79,7 +79,7 @@ export function tryWriting(folder: string): void {
 const ROOM = 64 * 1024;
 
 /** Opens a new file beside the path, for its owner alone. */
-export function openDraft(path: string): Draft {
+export function openTemporaryFile(path: string): TemporaryFile {
   const draft = `${path}.${randomUUID()}`;
   const descriptor = openSync(draft, FLAGS, 0o600);
   return {
@@ -94,7 +94,7 @@ export function openDraft(path: string): Draft {
 }
 
 /** Gives a draft its name; false when something has it already, which stays as it is. */
-export function placeNew({ path: draft }: Pick<Draft, "path">, path: string): boolean {
+export function renameNoReplace({ path: draft }: Pick<TemporaryFile, "path">, path: string): boolean {
   try {
     linkSync(draft, path);
     return true;
@@ -112,9 +112,9 @@ export function placeNew({ path: draft }: Pick<Draft, "path">, path: string): bo
 // What file systems say that have no hard links (FAT, some network and FUSE ones).
 const WITHOUT_LINKS: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-function writtenDraft(path: string, content: Content, durable: boolean): Draft {
+function writtenDraft(path: string, content: Content, durable: boolean): TemporaryFile {
   using stack = new DisposableStack();
-  const draft = stack.use(openDraft(path));
+  const draft = stack.use(openTemporaryFile(path));
   for (const piece of typeof content === "string" ? [content] : content) writeFileSync(draft.descriptor, piece);
   if (durable) fsyncSync(draft.descriptor);
   stack.move();

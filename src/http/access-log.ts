@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
-import { operationOf } from "./route-name.ts";
+import { operationOf } from "./route-operation.ts";
 
 const callers = new WeakMap<FastifyRequest, string>();
 
 /** Says who makes a request, for the log. */
-export function nameCaller(request: FastifyRequest, name: string): void {
+export function setCaller(request: FastifyRequest, name: string): void {
   callers.set(request, name);
 }
 
@@ -12,7 +12,7 @@ export function nameCaller(request: FastifyRequest, name: string): void {
  * Logs every reply in one line: who asked for which operation, and what came of it. Paths are written as their route
  * is, and queries, headers and bodies not at all, since anything may be in them.
  */
-export function logReplies(app: FastifyInstance, log: FastifyBaseLogger): void {
+export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void {
   if (!isSaid(log)) return;
   app.addHook("onResponse", (request, reply, done) => {
     const { method, routeOptions } = request;

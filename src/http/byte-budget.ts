@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply } from "fastify";
-import { Refusal } from "./refusal.ts";
+import { HttpError } from "./http-error.ts";
 
 /** Bytes that one request holds; they count for whoever is thought to have sent them. */
-export type Share = {
+export type Reservation = {
   /** Counts them for somebody else from now on; refused, and let go of, when that one holds too many. */
   readonly moveTo: (owner: string) => void;
   /** Lets go of them; repeatable. */
@@ -11,7 +11,7 @@ export type Share = {
 };
 
 /** Takes bytes for an owner, or refuses them: 429 where the owner holds too many already, 503 where all do together. */
-export type ByteBudget = (owner: string, bytes: number) => Share;
+export type ByteBudget = (owner: string, bytes: number) => Reservation;
 
 /**
  * Bounds the bytes that all requests hold together. Nobody gets more than is still free: one owner alone comes to half of
@@ -52,22 +52,22 @@ export function createByteBudget(total: number): ByteBudget {
 }
 
 /** The bytes of a request's body as its headers tell of them; one that does not tell may have as many as `most`. */
-export function bodyBytes(headers: IncomingHttpHeaders, most: number): number {
+export function bodyLength(headers: IncomingHttpHeaders, most: number): number {
   return headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : most;
 }
 
 /** Lets go of a share once the reply has gone, or its client has. */
-export function releaseAfter({ raw }: Pick<FastifyReply, "raw">, { release }: Share): void {
+export function releaseAfter({ raw }: Pick<FastifyReply, "raw">, { release }: Reservation): void {
   if (raw.destroyed) release();
   else raw.once("close", release);
 }
 
 const later = { headers: { "retry-after": "1" } };
 
-function tooMuch(): Refusal {
-  return new Refusal(429, "too-much-in-flight", "you have too many bytes in flight: send less at a time", later);
+function tooMuch(): HttpError {
+  return new HttpError(429, "too-much-in-flight", "you have too many bytes in flight: send less at a time", later);
 }
 
-function busy(): Refusal {
-  return new Refusal(503, "server-busy", "the server has too many bytes in flight", later);
+function busy(): HttpError {
+  return new HttpError(503, "server-busy", "the server has too many bytes in flight", later);
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Json } from "../contract/json.ts";
-import { outline } from "./json-outline.ts";
-import { badRequest } from "./refusal.ts";
+import { badRequest } from "./http-error.ts";
+import { measureJson } from "./json-size.ts";
 
 // Deeper values could exhaust the stack of whatever walks them.
 const DEEPEST = 64;
@@ -13,7 +13,7 @@ export function parseJsonBody(bytes: Buffer): Json {
   if (bytes.length === 0) throw badRequest("the body is empty, JSON is expected");
   if (!isUtf8(bytes)) throw badRequest("the body is not UTF-8 text");
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
-  const { depth, pairs, values } = outline(text, MOST_VALUES);
+  const { depth, pairs, values } = measureJson(text, MOST_VALUES);
   if (depth > DEEPEST) throw badRequest(`the body is nested more than ${DEEPEST} levels deep`);
   if (values > MOST_VALUES) throw badRequest(`the body has more than ${MOST_VALUES.toLocaleString("en")} values`);
   const value = parse(text);

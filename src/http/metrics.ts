@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { OTHER, operationOf } from "./route-name.ts";
+import { OTHER_OPERATION, operationOf } from "./route-operation.ts";
 
 // Labels are from closed sets: nothing that a client says can make another series.
 const classes = ["2xx", "3xx", "4xx", "5xx"];
@@ -13,7 +13,7 @@ type Tally = { inFlight: number; readonly statuses: Map<string, number>; readonl
 /** Counts and times every request by its operation, and tells so at `/metrics` in the form of Prometheus. */
 export function addMetrics(app: FastifyInstance, operations: readonly string[]): void {
   const registry = new Registry();
-  const tallies = new Map([...operations, OTHER].map((operation) => [operation, newTally()]));
+  const tallies = new Map([...operations, OTHER_OPERATION].map((operation) => [operation, newTally()]));
   const durations = register(registry, tallies);
   addProcess(registry);
   app.addHook("onRequest", (request, reply, done) => {

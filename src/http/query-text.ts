@@ -1,4 +1,4 @@
-import { badRequest } from "./refusal.ts";
+import { badRequest } from "./http-error.ts";
 
 /** The values of each query parameter, as they were sent. */
 export type QueryText = ReadonlyMap<string, readonly string[]>;

@@ -10,15 +10,15 @@ import {
   LogController,
 } from "fastify";
 import { BODY_CAP } from "../contract/limits.ts";
-import { logReplies } from "./access-log.ts";
+import { logRequests } from "./access-log.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
-import { bodyBytes } from "./byte-budget.ts";
+import { bodyLength } from "./byte-budget.ts";
 import { addHealthRoutes } from "./health.ts";
+import { badRequest, errorBody, HttpError } from "./http-error.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { addMetrics } from "./metrics.ts";
 import { parseQueryText } from "./query-text.ts";
-import { badRequest, errorBody, Refusal } from "./refusal.ts";
-import { refusalOf, tooLarge } from "./refusal-of.ts";
+import { bodyTooLarge, toHttpError } from "./to-http-error.ts";
 
 const CLOSING_MS = 10_000;
 
@@ -40,7 +40,7 @@ export type HttpOptions = {
   /** Why requests cannot be served now, in one word for anybody; null when they can. Asked by `/readyz`. */
   readonly unready: () => Promise<string | null>;
   /** The refusal that answers an error of another room; null when it is none of its business. */
-  readonly explain: (error: unknown) => Refusal | null;
+  readonly explain: (error: unknown) => HttpError | null;
   /** @default 8 MiB */
   readonly bodyLimit?: number;
   /** What metrics are told apart by. @default none */
@@ -62,9 +62,9 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   const { log, unready, explain, operations = [], draining, ending } = options;
   const app = createApp(options, log);
   addMetrics(app, operations);
-  logReplies(app, log);
+  logRequests(app, log);
   acceptJsonOnly(app, options.bodyLimit ?? BODY_CAP);
-  app.setErrorHandler((error, request, reply) => refuse(explain(error) ?? refusalOf(error), error, request, reply));
+  app.setErrorHandler((error, request, reply) => refuse(explain(error) ?? toHttpError(error), error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     const refusal = noRoute();
     return refuse(refusal, refusal, request, reply);
@@ -109,7 +109,7 @@ function createApp({ bodyLimit = BODY_CAP, patience = {}, tls }: HttpOptions, lo
     routerOptions: { querystringParser: () => ({}), maxParamLength: 512 },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      refuse(refusalOf(error), error, request, reply),
+      refuse(toHttpError(error), error, request, reply),
   };
   if (tls === undefined) return fastify({ ...common, http });
   return fastify({ ...common, https: { ...http, ...tls, handshakeTimeout: headers } });
@@ -143,18 +143,18 @@ function acceptJsonOnly(app: FastifyInstance, bodyLimit: number): void {
     parseJsonBody(body),
   );
   app.addHook("onRequest", ({ raw: { method, headers }, is404 }, _, done) => {
-    const length = bodyBytes(headers, bodyLimit);
+    const length = bodyLength(headers, bodyLimit);
     if (length === 0) return done();
     // Refused here, a body is neither kept nor parsed, and what is still sent of it is passed over: where the parser
     // refuses it, the connection is reset, and the client may never see why.
     if (is404) return done(noRoute());
     if (method === "GET" || method === "HEAD") return done(badRequest("a GET request has no body"));
-    done(length > bodyLimit ? tooLarge() : undefined);
+    done(length > bodyLimit ? bodyTooLarge() : undefined);
   });
 }
 
-function noRoute(): Refusal {
-  return new Refusal(404, "route-not-found", "there is no such route");
+function noRoute(): HttpError {
+  return new HttpError(404, "route-not-found", "there is no such route");
 }
 
 // Closing waits for requests under way, but not for a client that never ends its own.
@@ -168,7 +168,7 @@ function endWithin(app: FastifyInstance, milliseconds: number, ending: AbortSign
   });
 }
 
-function refuse(refusal: Refusal, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (refusal.status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, "request failed");
+function refuse(refusal: HttpError, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (refusal.status >= 500 && !(error instanceof HttpError)) request.log.error({ err: error }, "request failed");
   return reply.code(refusal.status).headers(refusal.headers).type("application/json").send(errorBody(refusal));
 }

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../contract/json.ts";
 import type { Kind } from "../core/kind.ts";
 import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
 import { namingFields } from "../model/naming-fields.ts";
-import { schemaFor } from "../schema/known.ts";
+import { schemaFor } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { Locate } from "../yaml/locate.ts";
 import type { Meaning } from "./meaning.ts";

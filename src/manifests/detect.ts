@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { documentTypes, schemaFor } from "../schema/known.ts";
-import { nearest } from "../schema/nearest.ts";
-import { variants } from "../schema/node.ts";
+import { closestName } from "../schema/closest-name.ts";
+import { unionVariants } from "../schema/schema-node.ts";
+import { manifestTypes, schemaFor } from "../schema/schemas.ts";
 import { quoted } from "../yaml/fault.ts";
 
 /** What a document is to us: a manifest of one of our types, somebody else's, or a manifest that does not say so. */
@@ -19,7 +19,7 @@ export type Detected =
 
 const UNTYPED =
   "Passed over. What is not ours can be listed in .holdfastignore; " +
-  `the \`type\` of a manifest is one of ${documentTypes.toSorted().join(", ")}.`;
+  `the \`type\` of a manifest is one of ${manifestTypes.toSorted().join(", ")}.`;
 
 /** Tells what a document is by its `type`, and by what it looks like where that is missing. */
 export function detect(value: Json): Detected {
@@ -44,7 +44,7 @@ export function isPlanText(text: string): boolean {
   return /^\{\s{1,8}"format_version": "1\.0",\s{1,8}"revision":/.test(text);
 }
 
-const OURS = `["']?[ \\t]*:[ \\t]*["']?(?:${documentTypes.join("|")})(?![\\w-])`;
+const OURS = `["']?[ \\t]*:[ \\t]*["']?(?:${manifestTypes.join("|")})(?![\\w-])`;
 const claim = new RegExp(`(?:^|[\\s,{"'-])type${OURS}`);
 
 /**
@@ -63,14 +63,14 @@ function foreign(
 
 function listHint(items: readonly Json[]): string | null {
   const isOurs = items.some(
-    (item) => isObject(item) && typeof item.type === "string" && documentTypes.includes(item.type),
+    (item) => isObject(item) && typeof item.type === "string" && manifestTypes.includes(item.type),
   );
   return isOurs ? "Its items look like manifests: write each as a document of its own, after a line of `---`." : null;
 }
 
 function typed(type: string): Detected {
-  if (documentTypes.includes(type)) return { is: "manifest", type };
-  const near = nearest(type, documentTypes);
+  if (manifestTypes.includes(type)) return { is: "manifest", type };
+  const near = closestName(type, manifestTypes);
   const named = /^[\w./-]{1,64}$/.test(type) ? `the type ${quoted(type)}` : "this type";
   const detail = near === undefined ? null : `Did you mean \`${near}\`?`;
   return foreign("unknown-type", `${named} is not managed`, detail);
@@ -80,9 +80,9 @@ function typed(type: string): Detected {
 function nearMiss(value: JsonObject): Detected | null {
   for (const [key, field] of Object.entries(value)) {
     const words = Array.isArray(field) ? field : [field];
-    const names = words.filter((word) => typeof word === "string").map((word) => nearest(word, documentTypes));
+    const names = words.filter((word) => typeof word === "string").map((word) => closestName(word, manifestTypes));
     const type = names.find((name) => name !== undefined);
-    if (type === undefined || nearest(key, ["type"]) === undefined) continue;
+    if (type === undefined || closestName(key, ["type"]) === undefined) continue;
     const summary = key === "type" ? "`type` is not a text" : `no \`type\`, but ${quoted(key)}`;
     return { is: "faulty", key, summary, detail: `Write \`type: ${type}\`.` };
   }
@@ -90,7 +90,7 @@ function nearMiss(value: JsonObject): Detected | null {
 }
 
 function untyped(value: JsonObject): Detected {
-  const types = documentTypes.filter((each) => looksLike(value, each));
+  const types = manifestTypes.filter((each) => looksLike(value, each));
   if (types.length === 0) return foreign("not-a-manifest", "no manifest: it has no `type`", UNTYPED);
   const [type] = types;
   const detail =
@@ -115,7 +115,7 @@ function topFields(type: string): TopFields {
   const before = topFieldsOf.get(type);
   if (before !== undefined) return before;
   const schema = schemaFor(type) ?? {};
-  const own = variants(schema, schema).find((variant) => variant.type === type)?.node ?? {};
+  const own = unionVariants(schema, schema).find((variant) => variant.type === type)?.node ?? {};
   const required = (own.required ?? schema.required ?? []).filter((key) => key !== "type");
   const fields = { required, known: new Set(Object.keys({ ...schema.properties, ...own.properties })) };
   topFieldsOf.set(type, fields);

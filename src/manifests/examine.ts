@@ -2,7 +2,7 @@ import { shapes } from "../contract/generated/shapes.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { pointerTokens } from "../contract/reference.ts";
 import type { Position } from "../model/position.ts";
-import type { Fault as SchemaFault } from "../schema/fault.ts";
+import type { SchemaDiagnostic as SchemaFault } from "../schema/schema-diagnostic.ts";
 import { validateManifest } from "../schema/validate.ts";
 import { keyOrValue, type Wording, wordingOf } from "../source/file-diagnostic.ts";
 import type { ParsedDocument } from "../yaml/document.ts";

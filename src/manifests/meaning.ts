@@ -1,7 +1,7 @@
 import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
-import { checkMeaning } from "../schema/meaning.ts";
+import { checkSemantics } from "../schema/check-semantics.ts";
 import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 
@@ -91,7 +91,7 @@ function ask(type: string, value: JsonObject, { now, cluster }: Around) {
     },
   };
   // Without the cluster that a rule has asked for, nothing is told in the end.
-  const faults = checkMeaning(type, value, context, () => cluster === null && asked.cluster);
+  const faults = checkSemantics(type, value, context, () => cluster === null && asked.cluster);
   return { faults, asked };
 }
 

@@ -1,6 +1,6 @@
 import { globMatches } from "../core/glob.ts";
 import { type Identity, type Manifest, type Reference, splitIdentity } from "../core/manifest.ts";
-import { nearest } from "../schema/nearest.ts";
+import { closestName } from "../schema/closest-name.ts";
 import { quoted } from "../yaml/fault.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 
@@ -40,7 +40,7 @@ export async function resolveReferences(
       const { kind, key } = splitIdentity(reference.identity);
       const keys = keysOf.get(kind);
       if (keys === undefined) continue;
-      const near = suggested++ < SUGGESTED ? nearest(key, keys) : undefined;
+      const near = suggested++ < SUGGESTED ? closestName(key, keys) : undefined;
       refuse(manifest.identity, undeclared(manifest, reference, near));
     }
   }

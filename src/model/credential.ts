@@ -31,6 +31,6 @@ export function isCredential(value: string): boolean {
 }
 
 /** A sentence without the credentials that it quotes. */
-export function withoutCredentials(said: string): string {
+export function redactCredentials(said: string): string {
   return isCredential(said) ? said.replaceAll(new RegExp(CREDENTIAL, "g"), MASK) : said;
 }

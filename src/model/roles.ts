@@ -1,12 +1,12 @@
 /** How much a role allows: 1 to read, 2 to write what the resource holds, 3 to change it and who may use it. */
-export type Strength = 0 | 1 | 2 | 3;
+export type AccessLevel = 0 | 1 | 2 | 3;
 
 /** What a role allows on its own resource, and on all that lies below it. */
-export type Power = { readonly here: Strength; readonly below: Strength };
+export type RoleAccess = { readonly here: AccessLevel; readonly below: AccessLevel };
 
 /** A type of resource that roles are given on. */
 export type RoleType = {
-  readonly roles: { readonly [roleId: string]: Power };
+  readonly roles: { readonly [roleId: string]: RoleAccess };
   /** The type whose resources lie above: their fqn, with a colon, begins the fqn. */
   readonly above?: string;
   /** Whether an fqn may be written as `type:tenant/name` too. */
@@ -54,10 +54,10 @@ export function roleTypeOf(type: string): RoleType | undefined {
   return Object.hasOwn(roleTypes, type) ? roleTypes[type] : undefined;
 }
 
-const none: Power = { here: 0, below: 0 };
+const none: RoleAccess = { here: 0, below: 0 };
 
 /** What a role allows; nothing when it is not built in. */
-export function powerOf(type: string, roleId: string): Power | null {
+export function roleAccess(type: string, roleId: string): RoleAccess | null {
   const roles = roleTypeOf(type)?.roles ?? {};
   return Object.hasOwn(roles, roleId) ? (roles[roleId] ?? none) : null;
 }

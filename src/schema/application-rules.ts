@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import { isUnderBaseDomains } from "./base-domains.ts";
 import { duplicates, objectsOf } from "./duplicates.ts";
-import { error, type Fault, warning } from "./fault.ts";
-import type { MeaningContext, Rule } from "./rule.ts";
+import type { Rule, RuleContext } from "./rule.ts";
+import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 
 /** Rules of the fields that applications share, held wherever such a field stands; what asks for the cluster comes first. */
 export const applicationRules: readonly Rule[] = [hosts, requests, bounds, ports, mounts, rollout, dependencies];
@@ -12,14 +12,14 @@ const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({
   limit: `${name}_limit`,
 }));
 
-function requests({ resources }: JsonObject): readonly Fault[] {
+function requests({ resources }: JsonObject): readonly SchemaDiagnostic[] {
   if (!isObject(resources)) return [];
   return RESOURCES.filter(({ request, limit }) => isAbove(resources[request], resources[limit])).map(
     ({ request, limit }) => error(`/resources/${request}`, "inconsistent", `\`${request}\` is above \`${limit}\``),
   );
 }
 
-function bounds({ replicas }: JsonObject): readonly Fault[] {
+function bounds({ replicas }: JsonObject): readonly SchemaDiagnostic[] {
   if (!isObject(replicas)) return [];
   if (!isAbove(replicas.min_replicas, replicas.max_replicas)) return [];
   return [error("/replicas/min_replicas", "inconsistent", "`min_replicas` is above `max_replicas`")];
@@ -29,12 +29,12 @@ function isAbove(least: Json | undefined, most: Json | undefined): boolean {
   return typeof least === "number" && typeof most === "number" && least > most;
 }
 
-function ports(manifest: JsonObject): readonly Fault[] {
+function ports(manifest: JsonObject): readonly SchemaDiagnostic[] {
   const token = ({ port, protocol }: JsonObject) => `${port}/${text(protocol)?.toUpperCase() ?? "TCP"}`;
   return duplicates(manifest.ports, (index) => `/ports/${index}/port`, token, "port and protocol");
 }
 
-function hosts(manifest: JsonObject, context: MeaningContext): readonly Fault[] {
+function hosts(manifest: JsonObject, context: RuleContext): readonly SchemaDiagnostic[] {
   const exposed = objectsOf(manifest.ports, ({ expose }) => expose === true);
   if (exposed.length === 0) return [];
   const { cluster } = context;
@@ -53,12 +53,12 @@ function hosts(manifest: JsonObject, context: MeaningContext): readonly Fault[] 
   });
 }
 
-function mounts(manifest: JsonObject): readonly Fault[] {
+function mounts(manifest: JsonObject): readonly SchemaDiagnostic[] {
   const token = ({ mount_path: path }: JsonObject) => text(path)?.replace(/(?<=.)\/$/, "");
   return duplicates(manifest.mounts, (index) => `/mounts/${index}/mount_path`, token, "mount path");
 }
 
-function rollout({ rollout_strategy: strategy }: JsonObject): readonly Fault[] {
+function rollout({ rollout_strategy: strategy }: JsonObject): readonly SchemaDiagnostic[] {
   if (!isObject(strategy) || strategy.type !== "rolling_update") return [];
   if (strategy.max_unavailable_percentage !== 0 || strategy.max_surge_percentage !== 0) return [];
   const message = "no container may be missing and none may be added, so nothing could ever be replaced";
@@ -66,7 +66,7 @@ function rollout({ rollout_strategy: strategy }: JsonObject): readonly Fault[] {
 }
 
 // The platform's own samples have it; only a buildpack reads it.
-function dependencies({ image }: JsonObject): readonly Fault[] {
+function dependencies({ image }: JsonObject): readonly SchemaDiagnostic[] {
   const spec = isObject(image) && isObject(image.build_spec) ? image.build_spec : {};
   if (spec.type !== "dockerfile" || (spec.python_dependencies ?? null) === null) return [];
   const message = "`python_dependencies` has no effect on a build by a Dockerfile";

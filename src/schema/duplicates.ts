@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { error, type Fault } from "./fault.ts";
+import { error, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 
 type Item = { readonly item: JsonObject; readonly index: number };
 
@@ -20,7 +20,7 @@ export function duplicates(
   at: (index: number) => string,
   token: (item: JsonObject) => string | undefined,
   what: string,
-): readonly Fault[] {
+): readonly SchemaDiagnostic[] {
   if (!Array.isArray(list) || list.length < 2) return [];
   const seen = new Map<string, number>();
   return objectsOf(list).flatMap(({ item, index }) => {

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../contract/json.ts";
-import type { Fault } from "./fault.ts";
+import type { SchemaDiagnostic } from "./schema-diagnostic.ts";
 
 /** What a rule may look at besides the manifest. */
-export type MeaningContext = {
+export type RuleContext = {
   /** Manifest of the cluster that the resource's workspace is in, where it is known. */
   readonly cluster?: JsonObject | undefined;
   /** The present, to tell past dates; without it none is past. */
@@ -10,4 +10,4 @@ export type MeaningContext = {
 };
 
 /** One rule that a JSON Schema cannot say. */
-export type Rule = (manifest: JsonObject, context: MeaningContext) => readonly Fault[];
+export type Rule = (manifest: JsonObject, context: RuleContext) => readonly SchemaDiagnostic[];

@@ -1,19 +1,23 @@
 import { isObject, type Json } from "../contract/json.ts";
-import { tooLarge } from "./bound.ts";
 import { impossibleDate } from "./date.ts";
-import { error, FAULT_LIMIT, type Fault } from "./fault.ts";
+import { describeError, errorPlace, type UnknownFields } from "./describe-error.ts";
 import { validators } from "./generated/validators.js";
-import { applicationSchema, schemaFor } from "./known.ts";
-import { placeOf, type UnknownFields, worded } from "./wording.ts";
+import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
+import { applicationSchema, schemaFor } from "./schemas.ts";
+import { exceededLimit } from "./size-limits.ts";
 
 /** Choices of a validation. */
 export type ValidateOptions = { readonly unknownFields?: UnknownFields };
 
 /** What is wrong with a value: at most 100 faults, errors first, and the number of errors that are left out. */
-export type Validation = { readonly faults: readonly Fault[]; readonly omitted: number };
+export type Validation = { readonly faults: readonly SchemaDiagnostic[]; readonly omitted: number };
 
 /** Everything that is wrong with the form of a manifest of the given type; at most 100 faults, errors first. */
-export function validateManifest(type: string, value: unknown, options: ValidateOptions = {}): readonly Fault[] {
+export function validateManifest(
+  type: string,
+  value: unknown,
+  options: ValidateOptions = {},
+): readonly SchemaDiagnostic[] {
   return checkManifest(type, value, options).faults;
 }
 
@@ -23,7 +27,7 @@ export function checkManifest(type: string, value: unknown, options: ValidateOpt
 }
 
 /** Everything that is wrong with the form of a configuration file. */
-export function validateConfig(value: unknown): readonly Fault[] {
+export function validateConfig(value: unknown): readonly SchemaDiagnostic[] {
   const { faults } = validate("config", value, {});
   return faults.length > 0 ? faults : datesOfRules(value);
 }
@@ -37,30 +41,33 @@ function validate(name: string, value: unknown, { unknownFields = "refuse" }: Va
   const validator = Object.hasOwn(validators, name) ? validators[name] : undefined;
   const schema = schemaFor(name);
   if (validator === undefined || schema === undefined) return noSchema();
-  const bound = tooLarge(value);
+  const bound = exceededLimit(value);
   if (bound !== null) return { faults: [error("", "too-large", `${bound}; split it`)], omitted: 0 };
   if (validator(value)) return { faults: [], omitted: 0 };
   const raws = validator.errors ?? [];
   const places = { error: new Set<string>(), warning: new Set<string>() };
-  const faults = new Map<string, Fault>();
+  const faults = new Map<string, SchemaDiagnostic>();
   for (const raw of raws) {
-    const place = placeOf(raw, unknownFields);
+    const place = errorPlace(raw, unknownFields);
     if (place === null) continue;
     const { pointer, severity } = place;
     const key = severity + pointer;
     // What is beyond is counted, and not put into words.
-    if (places[severity].add(pointer).size > FAULT_LIMIT && !faults.has(key)) continue;
-    const fault = worded(schema, value, raw, place);
+    if (places[severity].add(pointer).size > MAX_SCHEMA_DIAGNOSTICS && !faults.has(key)) continue;
+    const fault = describeError(schema, value, raw, place);
     // Of several faults at one place the form says most: a text that is too long seldom has the right form.
     if (!faults.has(key) || fault.code === "invalid-form") faults.set(key, fault);
   }
   const listed = [...faults.values()].toSorted(
     (a, b) => Number(b.severity === "error") - Number(a.severity === "error"),
   );
-  return { faults: listed.slice(0, FAULT_LIMIT), omitted: Math.max(0, places.error.size - FAULT_LIMIT) };
+  return {
+    faults: listed.slice(0, MAX_SCHEMA_DIAGNOSTICS),
+    omitted: Math.max(0, places.error.size - MAX_SCHEMA_DIAGNOSTICS),
+  };
 }
 
-function datesOfRules(value: unknown): readonly Fault[] {
+function datesOfRules(value: unknown): readonly SchemaDiagnostic[] {
   const rules = isObject(value) && Array.isArray(value.ignore) ? value.ignore : [];
   return rules.flatMap((rule: Json, index) =>
     isObject(rule) ? impossibleDate(rule.expires, `/ignore/${index}/expires`) : [],

@@ -1,7 +1,7 @@
 import { createSecretKey, hash, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { Secret } from "../contract/secret.ts";
-import { readOwnFile } from "../files/read.ts";
+import { readOwnFile } from "../files/own-file.ts";
 import { createFile } from "../files/write.ts";
 
 const KEY_BYTES = 32;
@@ -17,7 +17,7 @@ export class SealKeyError extends Error {
 }
 
 /** Reads a key of 32 bytes from its text, base64 or hexadecimal. */
-export function keyFrom(text: string): SealKey {
+export function parseKey(text: string): SealKey {
   const trimmed = text.trim();
   const bytes = Buffer.from(trimmed, /^[0-9a-fA-F]{64}$/.test(trimmed) ? "hex" : "base64");
   if (bytes.length !== KEY_BYTES) throw new SealKeyError("a key is 32 bytes, as base64 or hexadecimal text");
@@ -28,41 +28,41 @@ export function keyFrom(text: string): SealKey {
 export type KeyRing = { readonly newest: SealKey; readonly all: readonly SealKey[] };
 
 /** Reads one key or several, the newest first, with white space or commas between them. */
-export function keysFrom(text: string): KeyRing {
+export function parseKeys(text: string): KeyRing {
   const all = text
     .split(/[\s,]+/)
     .filter((part) => part !== "")
-    .map(keyFrom);
+    .map(parseKey);
   const [newest] = all;
   if (newest === undefined) throw new SealKeyError("there is no key");
   return { newest, all };
 }
 
 /** Reads the key file, or makes one that only its owner can read. */
-export async function loadKey(path: string): Promise<SealKey> {
-  const key = makeKeyFile(path) ?? (await readKeys(path))?.newest;
+export async function loadOrCreateKey(path: string): Promise<SealKey> {
+  const key = makeKeyFile(path) ?? (await readKeyFile(path))?.newest;
   if (key === undefined) throw new SealKeyError(`${path} was removed while it was being read`);
   return key;
 }
 
 function makeKeyFile(path: string): SealKey | null {
-  const fresh = freshKey();
+  const fresh = generateKey();
   return createFile(path, `${fresh.bytes.open()}\n`, { durable: true }) ? fresh : null;
 }
 
 /** A key that nobody has had before. */
-export function freshKey(): SealKey {
+export function generateKey(): SealKey {
   return keyOf(randomBytes(KEY_BYTES));
 }
 
 /** Reads the keys of a file of ours, which nobody else can read; null where there is none, or one that is empty. */
-export async function readKeys(path: string): Promise<KeyRing | null> {
+export async function readKeyFile(path: string): Promise<KeyRing | null> {
   const bytes = readOwnFile(path, { limit: MOST_FILE_BYTES, isSecret: true });
   return bytes === null || bytes.length === 0 ? null : keysIn(path, bytes.toString("utf8"));
 }
 
 /** Reads the keys of a file that the operator has named: links in it are theirs, and its group may read it. */
-export async function readGivenKeys(path: string): Promise<KeyRing> {
+export async function readOperatorKeyFile(path: string): Promise<KeyRing> {
   const { mode } = await stat(path);
   if ((mode & 0o007) !== 0) throw new SealKeyError(`${path}: others can read this key; run chmod 600 on it`);
   return keysIn(path, await readFile(path, "utf8"));
@@ -70,7 +70,7 @@ export async function readGivenKeys(path: string): Promise<KeyRing> {
 
 function keysIn(path: string, text: string): KeyRing {
   try {
-    return keysFrom(text);
+    return parseKeys(text);
   } catch (cause) {
     if (!(cause instanceof SealKeyError)) throw cause;
     throw new SealKeyError(`${path}: ${cause.message}`, { cause });

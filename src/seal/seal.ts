@@ -27,7 +27,7 @@ export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buf
 }
 
 /** What `seal` gives, piece by piece as the plaintext comes. */
-export function* sealing(key: SealKey, plaintext: Iterable<string>, aad: string): Generator<Buffer> {
+export function* sealChunks(key: SealKey, plaintext: Iterable<string>, aad: string): Generator<Buffer> {
   const { head, cipher } = begin(key, aad);
   yield head;
   for (const piece of plaintext) yield cipher.update(piece, "utf8");
@@ -57,7 +57,7 @@ function freshNonce(): Buffer {
 }
 
 /** Opens what `seal` made; `aad` must be what it was sealed with. */
-export function open(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
+export function unseal(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
   const version = sealedVersion(bytes);
   if (version !== key.version) throw new SealError("other-key", `sealed with key ${version}, not with ${key.version}`);
@@ -77,11 +77,11 @@ export function open(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
 }
 
 /** Opens with whichever of the keys it was sealed. */
-export function openWith(keys: readonly SealKey[], sealed: Uint8Array, aad: string): Buffer {
+export function unsealWithAny(keys: readonly SealKey[], sealed: Uint8Array, aad: string): Buffer {
   const version = sealedVersion(sealed);
   const key = keys.find((candidate) => candidate.version === version);
   if (key === undefined) throw new SealError("other-key", `sealed with key ${version}, which is not at hand`);
-  return open(key, sealed, aad);
+  return unseal(key, sealed, aad);
 }
 
 /** The version of the key that something was sealed with. */

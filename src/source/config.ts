@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isLooserThanDefault } from "../core/guard.ts";
-import { schemaFor } from "../schema/known.ts";
+import { schemaFor } from "../schema/schemas.ts";
 import { validateConfig } from "../schema/validate.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { ExactThread } from "../yaml/exact/thread.ts";

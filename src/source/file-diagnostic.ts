@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { withoutCredentials } from "../model/credential.ts";
+import { redactCredentials } from "../model/credential.ts";
 import type { Position } from "../model/position.ts";
-import type { Fault as SchemaFault } from "../schema/fault.ts";
+import type { SchemaDiagnostic as SchemaFault } from "../schema/schema-diagnostic.ts";
 import type { Fault } from "../yaml/fault.ts";
 
 /** Something wrong with a manifest, in words, before it has a place. */
@@ -31,5 +31,5 @@ export function keyOrValue({ code }: SchemaFault): "key" | "value" {
 
 /** A schema's fault in the words of the source. */
 export function wordingOf({ severity, code, message, help }: SchemaFault): Wording {
-  return { severity, code, summary: withoutCredentials(message), detail: help ?? null };
+  return { severity, code, summary: redactCredentials(message), detail: help ?? null };
 }

@@ -3,7 +3,7 @@ import { closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { hasOwnDatabase } from "../files/database-files.ts";
+import { ownDatabaseExists } from "../files/database-files.ts";
 import { lstatOrNull } from "../files/lstat.ts";
 import { connect } from "./connect.ts";
 import { StoreError, storeFault } from "./store-error.ts";
@@ -13,7 +13,7 @@ import { StoreError, storeFault } from "./store-error.ts";
  * before, sound and on the disk. It takes one turn of the thread, however long that is.
  */
 export async function copyDatabase(path: string, to: string): Promise<void> {
-  if (!hasOwnDatabase(path)) throw new StoreError("absent", `${path}: there is no such file`);
+  if (!ownDatabaseExists(path)) throw new StoreError("absent", `${path}: there is no such file`);
   // A link counts, wherever it leads.
   if (lstatOrNull(to) !== null) throw new StoreError("inaccessible", `${to} is there already`);
   // Whatever an attempt that was killed has left does not stand in the way of the next one.

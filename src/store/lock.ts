@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { hasOwnDatabase } from "../files/database-files.ts";
+import { ownDatabaseExists } from "../files/database-files.ts";
 import { createFile } from "../files/write.ts";
 import { StoreError, storeFault, whyUnusable } from "./store-error.ts";
 
@@ -9,7 +9,7 @@ import { StoreError, storeFault, whyUnusable } from "./store-error.ts";
  */
 export function holdExclusiveLock(path: string): AsyncDisposable | null {
   // Made by us, for its owner alone.
-  if (!hasOwnDatabase(path)) createFile(path, "");
+  if (!ownDatabaseExists(path)) createFile(path, "");
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec("BEGIN EXCLUSIVE");
@@ -28,7 +28,7 @@ export function holdExclusiveLock(path: string): AsyncDisposable | null {
 
 /** Whether somebody is seen to hold a lock file at this moment. */
 export function isLockHeld(path: string): boolean {
-  if (!hasOwnDatabase(path)) return false;
+  if (!ownDatabaseExists(path)) return false;
   using database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   try {
     database.exec("SELECT count(*) FROM sqlite_schema");

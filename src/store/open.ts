@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, statSync } from "node:fs";
 import { sql } from "kysely";
-import { hasOwnDatabase } from "../files/database-files.ts";
+import { ownDatabaseExists } from "../files/database-files.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { connect } from "./connect.ts";
@@ -42,7 +42,7 @@ async function open<Tables>(
   migrations: Migrations,
   { schema = "migrate", notify = () => {} }: OpenOptions,
 ): Promise<Store<Tables>> {
-  if (!hasOwnDatabase(path) && schema === "leave") throw new StoreError("absent", `${path} is not there`);
+  if (!ownDatabaseExists(path) && schema === "leave") throw new StoreError("absent", `${path} is not there`);
   // Made by us, for its owner alone: SQLite gives its log beside it the same rights.
   closeSync(openSync(path, FLAGS, 0o600));
   using opening = new DisposableStack();

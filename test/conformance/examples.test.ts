@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import { isObject, type Json, type JsonObject, text } from "../../src/contract/json.ts";
 import { secretReferences } from "../../src/contract/reference.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
-import { schemaFields } from "../../src/schema/fields.ts";
-import { schemaFor } from "../../src/schema/known.ts";
-import { checkMeaning } from "../../src/schema/meaning.ts";
+import { checkSemantics } from "../../src/schema/check-semantics.ts";
+import { schemaFields } from "../../src/schema/schema-fields.ts";
+import { schemaFor } from "../../src/schema/schemas.ts";
 import { validateManifest } from "../../src/schema/validate.ts";
 
 const root = join(import.meta.dirname, "..", "..", "examples");
@@ -37,7 +37,7 @@ describe("the examples", () => {
       const cluster = clusters.get(text(manifest.workspace_fqn)?.split(":")[0] ?? "");
       const context = cluster === undefined ? { now } : { now, cluster };
       expect(validateManifest(typeOf(manifest), manifest), identityOf(manifest)).toEqual([]);
-      expect(checkMeaning(typeOf(manifest), manifest, context), identityOf(manifest)).toEqual([]);
+      expect(checkSemantics(typeOf(manifest), manifest, context), identityOf(manifest)).toEqual([]);
     }
   });
 

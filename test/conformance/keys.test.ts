@@ -5,7 +5,7 @@ import { decodeProtectedHeader } from "jose";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
-import { keyFrom } from "../../src/seal/key.ts";
+import { parseKey } from "../../src/seal/key.ts";
 import { seal } from "../../src/seal/seal.ts";
 import { createSigningKey, signToken } from "../../src/server/auth/jwt.ts";
 import { revokeBeside } from "../../src/server/offline-admin.ts";
@@ -45,7 +45,7 @@ test("S35 a new key takes over while the server runs, and the old one is no long
   const sealed = () => statement(data, "SELECT sealed FROM secret_versions");
   const before = await sealed();
   await writeFile(file, `${fresh}\n${old}\n`);
-  await expect.poll(() => versionsOf(data), { interval: 20, timeout: 10_000 }).toEqual([keyFrom(fresh).version]);
+  await expect.poll(() => versionsOf(data), { interval: 20, timeout: 10_000 }).toEqual([parseKey(fresh).version]);
   expect(await sealed()).not.toEqual(before);
   await writeFile(file, `${fresh}\n`);
   expect(await valueIn(admin, id)).toBe("CANARY-value");
@@ -84,7 +84,7 @@ test("F71 a wrong or missing key is refused at start, and nothing is put in its 
   const right = await readFile(file, "utf8");
   const wrong = newKey();
   await writeFile(file, wrong);
-  const needed = keyFrom(right).version;
+  const needed = parseKey(right).version;
   await expect(startControlPlane({ data })).rejects.toThrow(`sealed with another key: give the one`);
   await expect(startControlPlane({ data })).rejects.toThrow(needed);
   expect(await readFile(file, "utf8")).toBe(wrong);
@@ -152,7 +152,7 @@ test("S32 a key that did not make a token cannot vouch for it", async () => {
   const { data: made, token } = (await admin.put(accounts, { manifest: account })).body;
   await close();
   const { key, pkcs8 } = await createSigningKey();
-  const server = keyFrom(await readFile(join(data, "server-key"), "utf8"));
+  const server = parseKey(await readFile(join(data, "server-key"), "utf8"));
   const sealed = seal(server, pkcs8.open(), `signing-key:${key.kid}`).toString("base64");
   await statement(
     data,

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../../src/contract/json.ts";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import { type Kind, readRow } from "../../src/core/kind.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
-import { documentTypes, schemaFor } from "../../src/schema/known.ts";
+import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";
 
 const SOURCE = join(import.meta.dirname, "../../src");
 const EXAMPLES = join(import.meta.dirname, "../../examples/manifests");
@@ -118,7 +118,7 @@ describe("the index of kinds", () => {
   test("finds every type and alias, each once, and covers every schema", () => {
     const types = kinds.flatMap(({ type, aliases = [] }) => [type, ...aliases]);
     expect(new Set(types).size).toBe(types.length);
-    expect(types.toSorted()).toEqual(documentTypes.toSorted());
+    expect(types.toSorted()).toEqual(manifestTypes.toSorted());
     for (const type of types) expect(kindOf(type)?.type).toBeTypeOf("string");
     expect(kindOf("constructor")).toBeUndefined();
   });

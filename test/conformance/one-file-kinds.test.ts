@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { documentTypes } from "../../src/schema/known.ts";
+import { manifestTypes } from "../../src/schema/schemas.ts";
 import { kindsNamedIn } from "../support/kinds-named.ts";
 import { everyKind } from "../support/manifests.ts";
 import { sourceOf } from "../support/source.ts";
@@ -27,7 +27,7 @@ function strangersIn(file: string): readonly string[] {
   const code = readFileSync(join(root, file), "utf8");
   // A kind's file says what its manifests refer to: the beginnings of identities.
   const read = own === null ? code : code.replaceAll(/`[\w-]+\/\$\{/g, "`${");
-  return kindsNamedIn(read, documentTypes).filter((kind) => kind !== own && !isAlias(kind, own));
+  return kindsNamedIn(read, manifestTypes).filter((kind) => kind !== own && !isAlias(kind, own));
 }
 
 const isAlias = (kind: string, own: string | null) => own === "team" && kind === "sso-team";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { operations } from "../../src/contract/operations.ts";
-import { documentTypes } from "../../src/schema/known.ts";
+import { manifestTypes } from "../../src/schema/schemas.ts";
 import { components } from "../../src/server/openapi/components.ts";
 import { resources } from "../../src/server/resources/index.ts";
 import { kindsNamedIn } from "../support/kinds-named.ts";
@@ -10,7 +10,7 @@ import { kindsNamedIn } from "../support/kinds-named.ts";
 const SERVER = join(import.meta.dirname, "../../src/server");
 
 const folder = readdirSync(join(SERVER, "resources")).filter((name) => name !== "index.ts");
-const kinds = [...new Set([...folder.map((name) => basename(name, ".ts")), ...documentTypes])];
+const kinds = [...new Set([...folder.map((name) => basename(name, ".ts")), ...manifestTypes])];
 
 const kindsIn = (code: string) => kindsNamedIn(code, kinds);
 

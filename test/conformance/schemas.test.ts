@@ -5,9 +5,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/contract/json.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
-import { schemaFields } from "../../src/schema/fields.ts";
-import { documentTypes, schemaFor } from "../../src/schema/known.ts";
-import type { SchemaNode } from "../../src/schema/node.ts";
+import { schemaFields } from "../../src/schema/schema-fields.ts";
+import type { SchemaNode } from "../../src/schema/schema-node.ts";
+import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";
 import { validateConfig, validateManifest } from "../../src/schema/validate.ts";
 import { decidedFields, interfaceFields } from "./interface-fields.ts";
 import { type PlatformForm, platformFields } from "./platform-fields.ts";
@@ -31,7 +31,7 @@ function schemaOf(type: string): SchemaNode {
 describe("the schemas", () => {
   it("are exactly those of the kinds", () => {
     expect(types.toSorted()).toEqual(kinds.map(({ type }) => type).toSorted());
-    expect(documentTypes.map((type) => kindOf(type)?.type)).not.toContain(undefined);
+    expect(manifestTypes.map((type) => kindOf(type)?.type)).not.toContain(undefined);
   });
 
   it("and everything made from them are current", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { isSecretKey } from "../../src/core/sensitive.ts";
-import { schemaFields } from "../../src/schema/fields.ts";
-import { documentTypes, schemaFor } from "../../src/schema/known.ts";
-import type { SchemaNode } from "../../src/schema/node.ts";
+import { schemaFields } from "../../src/schema/schema-fields.ts";
+import type { SchemaNode } from "../../src/schema/schema-node.ts";
+import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";
 
 /** Whether a field of that name and form can hold a secret's value: a text, or a map of texts. */
 function holdsSecret(name: string, node: SchemaNode): boolean {
@@ -33,6 +33,6 @@ describe("fields that hold secrets", () => {
   });
 
   test("are marked in every schema", () => {
-    expect(documentTypes.flatMap(unmarkedIn)).toEqual(harmless);
+    expect(manifestTypes.flatMap(unmarkedIn)).toEqual(harmless);
   });
 });

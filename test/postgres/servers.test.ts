@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
-import { keyFrom } from "../../src/seal/key.ts";
+import { parseKey } from "../../src/seal/key.ts";
 import type { RolloutDriver } from "../../src/server/rollouts/driver.ts";
 import { createEmbeddedDriver } from "../../src/server/rollouts/embedded.ts";
 import { cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
@@ -313,7 +313,7 @@ test("S35 what a server seals with the former key, while another one has forgott
   const known = async () => (await statement(data, "SELECT version FROM server_keys")).map(({ version }) => version);
   const late = await start(`${former} ${fresh}`);
   const early = await start(`${fresh} ${former}`);
-  await eventually("the former key is forgotten", async () => (await known()).join() === keyFrom(fresh ?? "").version);
+  await eventually("the former key is forgotten", async () => (await known()).join() === parseKey(fresh ?? "").version);
   await early.close();
   const secrets = [{ key: "k", value: "CANARY-value" }];
   const made = await late.admin.post("/api/svc/v1/secret-groups", { name: "g", integrationId: "builtin", secrets });

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts
 import { HoldfastError } from "../../src/core/errors.ts";
 import type { Identity } from "../../src/core/manifest.ts";
 import type { Recorded, RecordedHead } from "../../src/core/recorded.ts";
-import { freshKey } from "../../src/seal/key.ts";
+import { generateKey } from "../../src/seal/key.ts";
 import type { Ledger, PendingIntent } from "../../src/state/ledger.ts";
 import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
 import { noFacts } from "../../src/state/server-facts.ts";
@@ -19,7 +19,7 @@ type Kept = {
 
 /** A state that lives as long as it is referred to. */
 export function memoryState(): State {
-  const key = freshKey();
+  const key = generateKey();
   const servers = new Map<string, Kept>();
   let isLocked = false;
   return {

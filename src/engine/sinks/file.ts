@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Identity, splitIdentity } from "../../core/manifest.ts";
 import { lstatOrNull } from "../../files/lstat.ts";
+import { readOwnFile } from "../../files/own-file.ts";
 import { ensureOwnFolder, requireOwnFolder } from "../../files/own-folder.ts";
-import { readOwnFile } from "../../files/read.ts";
 import { UnsafePathError } from "../../files/unsafe-path.ts";
-import { type Draft, openDraft, placeNew } from "../../files/write.ts";
+import { openTemporaryFile, renameNoReplace, type TemporaryFile } from "../../files/write.ts";
 import { unusableAt } from "../../store/store-error.ts";
 import type { Sink, SinkType } from "../sink.ts";
 
@@ -82,7 +82,7 @@ async function tryOut(path: string): Promise<void> {
   try {
     using draft = await writeDraft(path, " ".repeat(ROOM));
     const kept = `${draft.path}.kept`;
-    if (placeNew(draft, kept)) unlinkSync(kept);
+    if (renameNoReplace(draft, kept)) unlinkSync(kept);
   } catch (cause) {
     throw new Error(unusableAt(dirname(path), cause), { cause });
   }
@@ -97,10 +97,10 @@ function fileName(name: string): string {
 type Publishing = { readonly content: string; readonly syncFolder: (folder: string) => Promise<void> };
 
 // A file appears complete or not at all, and never replaces another.
-async function publish(draft: Draft, path: string, { content, syncFolder }: Publishing): Promise<string> {
+async function publish(draft: TemporaryFile, path: string, { content, syncFolder }: Publishing): Promise<string> {
   for (let copy = 1; ; copy += 1) {
     const candidate = copy === 1 ? path : `${path}.${copy}`;
-    const isOurs = placeNew(draft, candidate);
+    const isOurs = renameNoReplace(draft, candidate);
     if (isOurs) await syncFolder(dirname(path));
     if (holds(candidate, content)) return candidate;
     if (isOurs) throw new Error(`the token in ${candidate} does not read back`);
@@ -117,11 +117,11 @@ function holds(path: string, content: string): boolean {
   }
 }
 
-async function writeDraft(path: string, content: string): Promise<Draft> {
+async function writeDraft(path: string, content: string): Promise<TemporaryFile> {
   const folder = dirname(path);
   for (const one of [dirname(dirname(folder)), dirname(folder), folder]) ensureOwnFolder(one);
   using stack = new DisposableStack();
-  const draft = stack.use(openDraft(path));
+  const draft = stack.use(openTemporaryFile(path));
   writeFileSync(draft.descriptor, content);
   await synced(draft.descriptor);
   stack.move();

@@ -1,4 +1,4 @@
-import { type Power, powerOf, roleTypeOf, type Strength, shortFqn } from "../../model/roles.ts";
+import { type AccessLevel, type RoleAccess, roleAccess, roleTypeOf, shortFqn } from "../../model/roles.ts";
 import { type Principal, type Role, tenant } from "./principal.ts";
 
 /** What somebody wants of a resource: see it, write what it holds, or change it and who may use it. */
@@ -10,8 +10,8 @@ export type Target = { readonly type: string; readonly fqn: string };
 /** The tenant, which is the tenant administrator's. */
 export const wholeTenant: Target = { type: "tenant", fqn: tenant };
 
-const none: Power = { here: 0, below: 0 };
-const strengths: { readonly [action in Action]: Strength } = { read: 1, write: 2, admin: 3 };
+const none: RoleAccess = { here: 0, below: 0 };
+const strengths: { readonly [action in Action]: AccessLevel } = { read: 1, write: 2, admin: 3 };
 
 /** Whether the principal may do that; whatever no role allows is refused. */
 export function may(principal: Principal, action: Action, target: Target): boolean {
@@ -31,7 +31,7 @@ export function isTenantAdmin({ roles }: Principal): boolean {
 /** Whether the principal may hand a role out: nobody can grant what it does not hold. */
 export function mayGrant(principal: Principal, { resourceType, resourceFqn, roleId }: Role): boolean {
   if (isTenantAdmin(principal)) return true;
-  const wanted = powerOf(resourceType, roleId);
+  const wanted = roleAccess(resourceType, roleId);
   // Custom roles, and types that we do not know, are the tenant administrator's alone to give.
   if (wanted === null || resourceType === wholeTenant.type) return false;
   const target = { type: resourceType, fqn: shortFqn(resourceType, resourceFqn, tenant) };
@@ -41,15 +41,15 @@ export function mayGrant(principal: Principal, { resourceType, resourceFqn, role
 }
 
 /** The resources of a type on which somebody holds a role that allows something there, or on what lies below. */
-export function fqnsWithRole({ roles }: Principal, type: string, reach: keyof Power): readonly string[] {
+export function fqnsWithRole({ roles }: Principal, type: string, reach: keyof RoleAccess): readonly string[] {
   return roles
-    .filter(({ resourceType, roleId }) => resourceType === type && (powerOf(type, roleId) ?? none)[reach] > 0)
+    .filter(({ resourceType, roleId }) => resourceType === type && (roleAccess(type, roleId) ?? none)[reach] > 0)
     .map(({ resourceFqn }) => shortFqn(type, resourceFqn, tenant));
 }
 
 /** What a role that somebody holds allows on the target. */
-function powerOn({ type, fqn }: Target, { resourceType, resourceFqn, roleId }: Role): Power {
-  const power = powerOf(resourceType, roleId) ?? none;
+function powerOn({ type, fqn }: Target, { resourceType, resourceFqn, roleId }: Role): RoleAccess {
+  const power = roleAccess(resourceType, roleId) ?? none;
   if (resourceType === type) return shortFqn(type, resourceFqn, tenant) === fqn ? power : none;
   const isBelow = roleTypeOf(type)?.above === resourceType && fqn.startsWith(`${resourceFqn}:`);
   return isBelow ? { here: power.below, below: power.below } : none;

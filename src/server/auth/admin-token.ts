@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Secret } from "../../contract/secret.ts";
-import { readOwnFile } from "../../files/read.ts";
+import { readOwnFile } from "../../files/own-file.ts";
 import { createFile } from "../../files/write.ts";
 import { type Context, timestamp } from "../context.ts";
 import { OptionsError } from "../options-error.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { Secret } from "../../contract/secret.ts";
-import { Refusal } from "../../http/refusal.ts";
+import { HttpError } from "../../http/http-error.ts";
 import type { Context } from "../context.ts";
 import { rolesOf } from "./grants.ts";
 import type { Credential, Principal } from "./principal.ts";
@@ -80,6 +80,6 @@ export function tokenHash(token: Secret): string {
   return hash("sha256", token.open());
 }
 
-function unauthorised(message: string): Refusal {
-  return new Refusal(401, "unauthorized", message, { headers: { "www-authenticate": 'Bearer realm="holdfast"' } });
+function unauthorised(message: string): HttpError {
+  return new HttpError(401, "unauthorized", message, { headers: { "www-authenticate": 'Bearer realm="holdfast"' } });
 }

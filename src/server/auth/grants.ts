@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import { forbidden } from "../../http/refusal.ts";
+import { forbidden } from "../../http/http-error.ts";
 import type { Tables } from "../database/tables.ts";
 import { everyoneSubject, teamSubjects } from "../resources/team/members.ts";
 import { mayGrant } from "./access.ts";

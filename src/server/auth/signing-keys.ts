@@ -1,6 +1,6 @@
 import { Secret } from "../../contract/secret.ts";
 import type { KeyRing } from "../../seal/key.ts";
-import { openWith, seal } from "../../seal/seal.ts";
+import { seal, unsealWithAny } from "../../seal/seal.ts";
 import type { Store } from "../../store/store.ts";
 import type { Tables } from "../database/tables.ts";
 import { createSigningKey, type FindKey, type SigningKey, signingKey } from "./jwt.ts";
@@ -60,7 +60,7 @@ async function readKeys({ store, keys }: Source): Promise<readonly Kept[]> {
     .execute();
   return Promise.all(
     rows.map(async ({ kid, sealed, created_at: createdAt }) => {
-      const pkcs8 = openWith(keys().all, Buffer.from(sealed, "base64"), signingKeyContext(kid)).toString("utf8");
+      const pkcs8 = unsealWithAny(keys().all, Buffer.from(sealed, "base64"), signingKeyContext(kid)).toString("utf8");
       return { key: await signingKey(new Secret(pkcs8)), createdAt: Date.parse(createdAt) };
     }),
   );

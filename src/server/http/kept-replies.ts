@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Kysely, Transaction } from "kysely";
 import { canonical, isObject, type Json } from "../../contract/json.ts";
 import type { Secret } from "../../contract/secret.ts";
-import { conflict } from "../../http/refusal.ts";
+import { conflict } from "../../http/http-error.ts";
 import { deriveKey, type SealKey } from "../../seal/key.ts";
-import { open, seal, sealedVersion } from "../../seal/seal.ts";
+import { seal, sealedVersion, unseal } from "../../seal/seal.ts";
 import { prepared } from "../../store/prepared.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
@@ -98,7 +98,7 @@ function openReply(slot: Slot, sealed: Buffer, keys: readonly SealKey[]): KeptRe
   const key = keys.map((candidate) => replyKey(candidate, slot)).find((derived) => derived.version === version);
   // Its key follows from a key of the server that is gone: that there was an effect is all that can be said.
   if (key === undefined) throw conflict("reply-lost", "this key was used, and its reply can no longer be read");
-  const content: unknown = JSON.parse(open(key, sealed, associated(slot)).toString("utf8"));
+  const content: unknown = JSON.parse(unseal(key, sealed, associated(slot)).toString("utf8"));
   if (isObject(content)) {
     const { status, text, digest } = content;
     if (typeof status === "number" && (typeof text === "string" || text === null) && typeof digest === "string")

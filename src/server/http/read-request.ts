@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import type { Member, Operation, Parameter } from "../../contract/operations.ts";
 import { escapePointer } from "../../contract/reference.ts";
 import type { ErrorDetail } from "../../contract/resources.ts";
+import { badRequest, malformed } from "../../http/http-error.ts";
 import type { QueryText } from "../../http/query-text.ts";
-import { badRequest, malformed } from "../../http/refusal.ts";
 import type { Page } from "./call.ts";
 
 const LARGEST_PAGE = 1000;

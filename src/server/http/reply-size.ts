@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { REPLY_CAP } from "../../contract/limits.ts";
-import { Refusal } from "../../http/refusal.ts";
+import { HttpError } from "../../http/http-error.ts";
 
 // What a resource may gain after its last write: statuses of a rollout, alerts, what was found out about failures.
 const ROOM_TO_GROW = 512 * 1024;
@@ -53,13 +53,13 @@ export function isLarger(text: string, most: number): boolean {
   return text.length * 3 > most && sizeOf(text) > most;
 }
 
-function pageTooLarge(limit: number): Refusal {
+function pageTooLarge(limit: number): HttpError {
   const details = [{ pointer: "/limit", message: `must be at most ${limit} at this offset`, code: TOO_LARGE }];
-  return new Refusal(413, TOO_LARGE, `the page is larger than 8 MiB: ask with limit=${limit}`, { details });
+  return new HttpError(413, TOO_LARGE, `the page is larger than 8 MiB: ask with limit=${limit}`, { details });
 }
 
-function tooLarge(message: string): Refusal {
-  return new Refusal(413, TOO_LARGE, message);
+function tooLarge(message: string): HttpError {
+  return new HttpError(413, TOO_LARGE, message);
 }
 
 const TOO_LARGE = "reply-too-large";

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { isObject, type Json } from "../../contract/json.ts";
 import { isDocumented, type Operation, type OperationName, operation, operations } from "../../contract/operations.ts";
-import { nameCaller } from "../../http/access-log.ts";
-import { type ByteBudget, releaseAfter, type Share } from "../../http/byte-budget.ts";
+import { setCaller } from "../../http/access-log.ts";
+import { type BodyReservation, reserveBody } from "../../http/body-reservation.ts";
+import { type ByteBudget, type Reservation, releaseAfter } from "../../http/byte-budget.ts";
 import { chunkStream } from "../../http/chunk-stream.ts";
-import { type HeldBody, holdBody } from "../../http/held-body.ts";
+import { badRequest, HttpError } from "../../http/http-error.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
-import { badRequest, Refusal } from "../../http/refusal.ts";
 import { queryText } from "../../http/server.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { createCallers } from "../auth/callers.ts";
@@ -70,7 +70,7 @@ function addOperation(
 ): void {
   const { method, path, number } = operation(name);
   const callers = new WeakMap<FastifyRequest, Principal>();
-  const bodiesHeld = new WeakMap<FastifyRequest, HeldBody>();
+  const bodiesHeld = new WeakMap<FastifyRequest, BodyReservation>();
   const limit = (caller: string) => {
     const wait = rateLimit?.(caller) ?? 0;
     if (wait > 0) throw tooMany(wait);
@@ -80,7 +80,7 @@ function addOperation(
       return await callerOf(request.raw);
     } catch (error) {
       // Whoever has no name is counted by where it calls from; those who have one are never in its way.
-      if (error instanceof Refusal && error.status === 401) limit(`address ${request.ip}`);
+      if (error instanceof HttpError && error.status === 401) limit(`address ${request.ip}`);
       throw error;
     }
   };
@@ -90,12 +90,12 @@ function addOperation(
     config: { operation: name },
     // Before the body is read: strangers are not listened to.
     onRequest: async (request, reply) => {
-      const held = holdBody(request, reply, bodies);
+      const held = reserveBody(request, reply, bodies);
       if (held !== null) bodiesHeld.set(request, held);
       const principal = await known(request);
       held?.belongsTo(principal.name);
       callers.set(request, principal);
-      nameCaller(request, principal.name);
+      setCaller(request, principal.name);
       limit(principal.name);
       if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
     },
@@ -125,7 +125,11 @@ function isLarge([first = "", ...more]: readonly string[]): boolean {
   return more.length > 0 || first.length > LARGE;
 }
 
-function sendInPieces(reply: FastifyReply, pieces: readonly string[], hold: (bytes: number) => Share): FastifyReply {
+function sendInPieces(
+  reply: FastifyReply,
+  pieces: readonly string[],
+  hold: (bytes: number) => Reservation,
+): FastifyReply {
   // As bytes they lie beside the heap: texts that wait for a slow client would grow old in it.
   const chunks = pieces.map((piece) => Buffer.from(piece));
   const size = chunks.reduce((length, { byteLength }) => length + byteLength, 0);
@@ -158,7 +162,7 @@ function refuseOtherMethods(app: FastifyInstance, path: string, sharing: readonl
     url: fastifyPath(path),
     onRequest: async () => {
       const headers = { allow: allowed.join(", ") };
-      throw new Refusal(405, "method-not-allowed", "this path does not take this method", { headers });
+      throw new HttpError(405, "method-not-allowed", "this path does not take this method", { headers });
     },
     handler: async () => undefined,
   });
@@ -178,11 +182,11 @@ function fastifyPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-function tooMany(seconds: number): Refusal {
+function tooMany(seconds: number): HttpError {
   const headers = { "retry-after": String(Math.ceil(seconds)) };
-  return new Refusal(429, "rate-limited", "you ask more often than this server allows", { headers });
+  return new HttpError(429, "rate-limited", "you ask more often than this server allows", { headers });
 }
 
-function notImplemented(number: string): Refusal {
-  return new Refusal(501, "not-implemented", `operation ${number} is not implemented`);
+function notImplemented(number: string): HttpError {
+  return new HttpError(501, "not-implemented", `operation ${number} is not implemented`);
 }

@@ -1,4 +1,4 @@
-import { badRequest, Refusal } from "../../http/refusal.ts";
+import { badRequest, HttpError } from "../../http/http-error.ts";
 import { storeFault } from "../../store/store-error.ts";
 
 /** How refusals, and `/readyz`, call a storage that cannot be used, and one without room. */
@@ -6,7 +6,7 @@ export const STORAGE_UNAVAILABLE = "storage-unavailable";
 export const STORAGE_FULL = "storage-full";
 
 /** The refusal that answers a fault of the storage; null when the error is another one. */
-export function storageRefusal(error: unknown): Refusal | null {
+export function storageRefusal(error: unknown): HttpError | null {
   const fault = storeFault(error);
   switch (fault) {
     case "locked":
@@ -14,13 +14,13 @@ export function storageRefusal(error: unknown): Refusal | null {
     case "unreachable":
     case "denied":
     case "absent":
-      return new Refusal(503, STORAGE_UNAVAILABLE, "the storage cannot be used at the moment", {
+      return new HttpError(503, STORAGE_UNAVAILABLE, "the storage cannot be used at the moment", {
         headers: { "retry-after": "1" },
         cause: error,
       });
     case "full":
       // It says that nothing was done, so that a client need not look for what became of its write.
-      return new Refusal(
+      return new HttpError(
         507,
         STORAGE_FULL,
         "there is no room left on the disk of the server, and nothing was changed",
@@ -33,7 +33,7 @@ export function storageRefusal(error: unknown): Refusal | null {
       return badRequest("text with the character U+0000 cannot be kept");
     case "commit-unknown":
       // A 503 would say that nothing was done.
-      return new Refusal(504, "outcome-unknown", "whether this was done is not known: look before you ask again", {
+      return new HttpError(504, "outcome-unknown", "whether this was done is not known: look before you ask again", {
         cause: error,
       });
     default:

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Secret } from "../../contract/secret.ts";
-import { badRequest } from "../../http/refusal.ts";
+import { badRequest } from "../../http/http-error.ts";
 
 /** The number of a writer's lease, and the scope that it fences. */
 export type Fence = { readonly number: number; readonly scope: string };

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from "kysely";
 import { fillPath, operation } from "../../contract/operations.ts";
-import { errorBody, Refusal } from "../../http/refusal.ts";
+import { errorBody, HttpError } from "../../http/http-error.ts";
 import { rollBackTo } from "../../store/savepoint.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
@@ -31,7 +31,7 @@ export function createWriteOnce(context: Context): WriteOnce {
     try {
       return await begin(write, context);
     } catch (error) {
-      if (error instanceof Refusal && slot !== null) await remember(error, slot, context);
+      if (error instanceof HttpError && slot !== null) await remember(error, slot, context);
       throw error;
     }
   };
@@ -84,7 +84,7 @@ async function replay(
   return { status, pieces: [text], isReplay: true };
 }
 
-function takesBack({ status }: Refusal, kept: number): boolean {
+function takesBack({ status }: HttpError, kept: number): boolean {
   return status === 403 || (kept < 300 && (status === 404 || status === 422));
 }
 
@@ -99,7 +99,7 @@ async function pass(
   if (fault === null) return;
   const refusal = await refusalOfWrite(transaction, write, within);
   if (refusal !== null && refusal.status !== 409) throw refusal;
-  throw new Refusal(412, `${fault}-fencing-token`, fenceFaults[fault]);
+  throw new HttpError(412, `${fault}-fencing-token`, fenceFaults[fault]);
 }
 
 const fenceFaults = {
@@ -116,7 +116,7 @@ async function refusalOfWrite(
   transaction: Transaction<Tables>,
   { served, request }: Write,
   within: Context,
-): Promise<Refusal | null> {
+): Promise<HttpError | null> {
   await sql`SAVEPOINT dry_run`.execute(transaction);
   let failure: unknown;
   try {
@@ -134,7 +134,7 @@ async function refusalOfWrite(
     });
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof HttpError) return error;
     if (error instanceof ChecksPassed) return null;
     failure = error;
     throw error;
@@ -148,7 +148,7 @@ async function refusalOfWrite(
 const passing: readonly number[] = [401, 403, 409, 412, 429];
 
 /** A refused write leaves no effect; that it was refused is remembered under its key. */
-async function remember(refusal: Refusal, slot: Slot, context: Context): Promise<void> {
+async function remember(refusal: HttpError, slot: Slot, context: Context): Promise<void> {
   if (passing.includes(refusal.status) || refusal.status >= 500 || refusal.code === REUSED) return;
   const reply = { status: refusal.status, text: JSON.stringify(errorBody(refusal)) };
   await context.store.write((transaction) => keepReply(transaction, slot, reply, context));
@@ -156,20 +156,20 @@ async function remember(refusal: Refusal, slot: Slot, context: Context): Promise
 
 const REUSED = "idempotency-key-reused";
 
-function reused(): Refusal {
-  return new Refusal(422, REUSED, "this Idempotency-Key was used for another body");
+function reused(): HttpError {
+  return new HttpError(422, REUSED, "this Idempotency-Key was used for another body");
 }
 
-function notKept(status: number): Refusal {
+function notKept(status: number): HttpError {
   const message = `this was answered ${status}, and the reply was too large to be kept: read what the write made`;
-  return new Refusal(409, "reply-not-kept", message);
+  return new HttpError(409, "reply-not-kept", message);
 }
 
 function turn(inFlight: Set<string>, { keyHash, principal, request }: Slot): Disposable {
   const id = JSON.stringify([keyHash, principal, request]);
   if (inFlight.has(id)) {
     const headers = { "retry-after": "1" };
-    throw new Refusal(409, "idempotency-key-in-flight", "a request with this Idempotency-Key is under way", {
+    throw new HttpError(409, "idempotency-key-in-flight", "a request with this Idempotency-Key is under way", {
       headers,
     });
   }

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { JsonObject } from "../../contract/json.ts";
 import type { ErrorDetail } from "../../contract/resources.ts";
-import { unprocessable } from "../../http/refusal.ts";
+import { unprocessable } from "../../http/http-error.ts";
 import { type ResourceReference, referencesOf } from "../../model/references.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";

@@ -3,7 +3,7 @@ import { shapes } from "../../contract/generated/shapes.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
 import type { ErrorDetail, Subject } from "../../contract/resources.ts";
-import { forbidden, unprocessable } from "../../http/refusal.ts";
+import { forbidden, unprocessable } from "../../http/http-error.ts";
 import { isTenantAdmin } from "../auth/access.ts";
 import { authoriseGrants, type Grant } from "../auth/grants.ts";
 import type { Principal } from "../auth/principal.ts";

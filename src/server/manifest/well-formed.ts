@@ -2,8 +2,8 @@ import { shapes } from "../../contract/generated/shapes.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { ErrorDetail } from "../../contract/resources.ts";
 import { fillDefaults } from "../../contract/shape.ts";
-import { unprocessable } from "../../http/refusal.ts";
-import type { Fault } from "../../schema/fault.ts";
+import { unprocessable } from "../../http/http-error.ts";
+import type { SchemaDiagnostic } from "../../schema/schema-diagnostic.ts";
 import { checkManifest, type Validation } from "../../schema/validate.ts";
 import type { Context } from "../context.ts";
 
@@ -35,7 +35,7 @@ export function refuseFaults({ faults, omitted }: Validation): void {
 }
 
 /** The faults that are errors, as a reply lists them. */
-export function errorsOf(faults: readonly Fault[]): readonly ErrorDetail[] {
+export function errorsOf(faults: readonly SchemaDiagnostic[]): readonly ErrorDetail[] {
   return faults
     .filter(({ severity }) => severity === "error")
     .map(({ pointer, message, help, code }) => {

@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../../contract/json.ts";
-import { documentTypes, schemaFor } from "../../schema/known.ts";
+import { manifestTypes, schemaFor } from "../../schema/schemas.ts";
 import type { Resource } from "../resource.ts";
 import { manifestName, pascal } from "./manifest-name.ts";
 import { refTo, type Schema, type Schemas } from "./schema.ts";
@@ -8,7 +8,7 @@ const NAMED_INSIDE = "#/$defs/";
 
 /** The schemas of all manifests: those of `schemas/`, and the few of operations that have none there. */
 export function manifestSchemas(resources: readonly Resource[], unknownFields: "refuse" | "allow"): Schemas {
-  const files = documentTypes.flatMap((type) => {
+  const files = manifestTypes.flatMap((type) => {
     const schema = schemaFor(type);
     // Aliases, such as `sso-team`, share the schema of the type that it is named after.
     const isAlias = schema?.$id?.endsWith(`/${type}.json`) !== true;

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
 import { type JsonObject, text } from "../../contract/json.ts";
 import type { Cluster } from "../../contract/resources.ts";
-import { notFound } from "../../http/refusal.ts";
-import { checkMeaning } from "../../schema/meaning.ts";
+import { notFound } from "../../http/http-error.ts";
+import { checkSemantics } from "../../schema/check-semantics.ts";
 import { prepared } from "../../store/prepared.ts";
 import { fqnsWithRole, isTenantAdmin, may, type Target } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
@@ -39,7 +39,7 @@ const clusterKind: DeclaredKind<Cluster> = {
   noun: "cluster",
   mayWrite: (principal, manifest) => may(principal, "admin", targetOf(nameOf(manifest))),
   grantsOf,
-  faults: async (_, manifest) => errorsOf(checkMeaning("cluster", manifest)),
+  faults: async (_, manifest) => errorsOf(checkSemantics("cluster", manifest)),
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeCluster,
   save: saveCluster,

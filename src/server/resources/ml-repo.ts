@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from "kysely";
 import { type JsonObject, text } from "../../contract/json.ts";
 import type { ErrorDetail, MlRepo } from "../../contract/resources.ts";
-import { forbidden, unprocessable } from "../../http/refusal.ts";
+import { forbidden, unprocessable } from "../../http/http-error.ts";
 import { referencesOf } from "../../model/references.ts";
-import { checkMeaning } from "../../schema/meaning.ts";
+import { checkSemantics } from "../../schema/check-semantics.ts";
 import { fqnsWithRole, isTenantAdmin, may, type Target } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
@@ -39,7 +39,7 @@ const mlRepoKind: DeclaredKind<KeptRepo> = {
   noun: "ml repo",
   mayWrite: (principal, manifest) => may(principal, "admin", repoTarget(nameOf(manifest))),
   grantsOf,
-  faults: async (_, manifest) => errorsOf(checkMeaning("ml-repo", manifest)),
+  faults: async (_, manifest) => errorsOf(checkSemantics("ml-repo", manifest)),
   stamps: (repo) => ({ subject: repo.created_by_subject, createdAt: repo.created_at }),
   make: makeRepo,
   save: saveRepo,

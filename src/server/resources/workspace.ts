@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { type JsonObject, text } from "../../contract/json.ts";
 import type { Workspace } from "../../contract/resources.ts";
-import { checkMeaning } from "../../schema/meaning.ts";
+import { checkSemantics } from "../../schema/check-semantics.ts";
 import { prepared } from "../../store/prepared.ts";
 import { fqnsWithRole, isTenantAdmin, may, type Target } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../auth/grants.ts";
@@ -40,7 +40,7 @@ const workspaceKind: DeclaredKind<Workspace> = {
   noun: "workspace",
   mayWrite: (principal, manifest) => may(principal, "admin", targetOf(fqnOf(manifest))),
   grantsOf,
-  faults: async (_, manifest) => errorsOf(checkMeaning("workspace", manifest)),
+  faults: async (_, manifest) => errorsOf(checkSemantics("workspace", manifest)),
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeWorkspace,
   save: saveWorkspace,

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import type { KeyRing } from "../../seal/key.ts";
-import { openWith, seal, sealedVersion } from "../../seal/seal.ts";
+import { seal, sealedVersion, unsealWithAny } from "../../seal/seal.ts";
 import type { Store } from "../../store/store.ts";
 import { signingKeyContext } from "../auth/signing-keys.ts";
 import type { Tables } from "../database/tables.ts";
@@ -76,7 +76,7 @@ export async function reseal(store: Store<Tables>, ring: KeyRing): Promise<numbe
 }
 
 function again({ sealed, context }: SealedRow, { newest, all }: KeyRing): string {
-  return seal(newest, openWith(all, bytes(sealed), context), context).toString("base64");
+  return seal(newest, unsealWithAny(all, bytes(sealed), context), context).toString("base64");
 }
 
 function bytes(sealed: string): Buffer {

@@ -1,8 +1,15 @@
 import type { Kysely } from "kysely";
 import type { Secret } from "../../contract/secret.ts";
 import type { Log } from "../../log/log.ts";
-import { type KeyRing, keysFrom, loadKey, readGivenKeys, readKeys, SealKeyError } from "../../seal/key.ts";
-import { openWith, SealError, seal } from "../../seal/seal.ts";
+import {
+  type KeyRing,
+  loadOrCreateKey,
+  parseKeys,
+  readKeyFile,
+  readOperatorKeyFile,
+  SealKeyError,
+} from "../../seal/key.ts";
+import { SealError, seal, unsealWithAny } from "../../seal/seal.ts";
 import type { Store } from "../../store/store.ts";
 import type { Tables } from "../database/tables.ts";
 import { reseal } from "./reseal.ts";
@@ -74,19 +81,19 @@ function sweepsFrom(now: number): readonly number[] {
 }
 
 async function readSource(source: KeySource, known: readonly KnownKey[]): Promise<KeyRing> {
-  if (source.from === "text") return keysFrom(source.text.open());
+  if (source.from === "text") return parseKeys(source.text.open());
   if (source.from === "file") return readGiven(source.path, known);
-  const kept = await readKeys(source.path);
+  const kept = await readKeyFile(source.path);
   if (kept !== null) return kept;
   // A new key opens nothing of what is there, and would stand in the way of the right one.
   if (known.length > 0) throw noKey(source.path, known);
-  const made = await loadKey(source.path);
+  const made = await loadOrCreateKey(source.path);
   return { newest: made, all: [made] };
 }
 
 async function readGiven(path: string, known: readonly KnownKey[]): Promise<KeyRing> {
   try {
-    return await readGivenKeys(path);
+    return await readOperatorKeyFile(path);
   } catch (cause) {
     if (!(cause instanceof Error && "code" in cause && cause.code === "ENOENT")) throw cause;
     throw noKey(path, known, cause);
@@ -110,7 +117,7 @@ async function knownKeys(database: Kysely<Tables>): Promise<readonly KnownKey[]>
 function mustOpen({ all }: KeyRing, known: readonly KnownKey[]): void {
   for (const { version, sealed } of known) {
     try {
-      openWith(all, Buffer.from(sealed, "base64"), keyContext(version));
+      unsealWithAny(all, Buffer.from(sealed, "base64"), keyContext(version));
     } catch (cause) {
       if (!(cause instanceof SealError)) throw cause;
       throw new SealKeyError(`the data was sealed with another key${neededText([{ version }])}`, { cause });

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject, text } from "../../contract/json.
 import type { OperationName } from "../../contract/operations.ts";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { replaceFile } from "../../files/write.ts";
-import { Refusal } from "../../http/refusal.ts";
+import { HttpError } from "../../http/http-error.ts";
 import type { Context } from "../context.ts";
 import type { Served } from "../http/serve.ts";
 import type { Resource } from "../resource.ts";
@@ -11,7 +11,7 @@ import { type SeedDocument, SeedError } from "./documents.ts";
 import { type Question, type Seeding, seeder } from "./seeding.ts";
 
 /** A document that something else has to come before. */
-type Waiting = { readonly document: SeedDocument; readonly refusal: Refusal };
+type Waiting = { readonly document: SeedDocument; readonly refusal: HttpError };
 
 /** Calls an operation as the seed, and answers its whole reply. */
 type Ask = (name: OperationName, request: Pick<Question, "query" | "body">) => Promise<Json>;
@@ -34,7 +34,7 @@ export async function seed(
     const waiting: Waiting[] = [];
     for (const document of pending) {
       const outcome = await plant(document, seedings, ask, context);
-      if (outcome instanceof Refusal) waiting.push({ document, refusal: outcome });
+      if (outcome instanceof HttpError) waiting.push({ document, refusal: outcome });
       else if (outcome === "created") created += 1;
     }
     if (waiting.length > 0 && waiting.length === pending.length) throw stuck(waiting);
@@ -47,7 +47,7 @@ function asSeed(served: readonly Served[], context: Context): Ask {
   const principal = seeder;
   return async (name, { query, body }) => {
     const operation = served.find((candidate) => candidate.name === name);
-    if (operation === undefined) throw new Refusal(501, "not-implemented", `${name} is not implemented`);
+    if (operation === undefined) throw new HttpError(501, "not-implemented", `${name} is not implemented`);
     const pieces = await operation.answer({ principal, path: {}, query, body }, context);
     return JSON.parse(pieces.join(""));
   };
@@ -59,7 +59,7 @@ async function plant(
   seedings: ReadonlyMap<string, Seeding>,
   ask: Ask,
   context: Context,
-): Promise<"created" | "exists" | Refusal> {
+): Promise<"created" | "exists" | HttpError> {
   const { manifest, place } = document;
   const type = text(manifest.type) ?? "";
   const seeding = seedings.get(type);
@@ -70,7 +70,7 @@ async function plant(
   try {
     return await plantBy(seeding, manifest, ask, context);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     if (!mayWait(error)) throw refused(document, error);
     return error;
   }
@@ -97,7 +97,7 @@ function keepToken({ folder }: Context, name: string, token: string): void {
   replaceFile(join(folder, "tokens", name), `${token}\n`, { durable: true });
 }
 
-function mayWait({ status, details }: Refusal): boolean {
+function mayWait({ status, details }: HttpError): boolean {
   return status === 422 && details.length > 0 && details.every(({ code }) => WAITING.includes(code));
 }
 
@@ -114,6 +114,6 @@ const MOST_REASONS = 5;
 const COMPLETE =
   "what is referred to has to exist, or to be in the folder too; secrets come from a manifest of type secret-group";
 
-function refused({ place }: SeedDocument, { message }: Refusal): SeedError {
+function refused({ place }: SeedDocument, { message }: HttpError): SeedError {
   return new SeedError(`${place}: ${message}`);
 }

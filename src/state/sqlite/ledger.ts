@@ -5,7 +5,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded, RecordedHead } from "../../core/recorded.ts";
 import type { SealKey } from "../../seal/key.ts";
-import { open, seal, sealedVersion } from "../../seal/seal.ts";
+import { seal, sealedVersion, unseal } from "../../seal/seal.ts";
 import { openStoreReadOnly } from "../../store/read-only.ts";
 import { rowsOf } from "../../store/sqlite.ts";
 import { type Statement, statement } from "../../store/statement.ts";
@@ -231,14 +231,14 @@ function intentFrom(key: SealKey, row: Tables["intent"]): PendingIntent {
     at: row.at,
     deadline: row.deadline,
     written: openObject(key, row.sealed, `intent ${row.id}`),
-    reply: row.reply === null ? null : open(key, row.reply, `reply ${row.id}`),
-    key: row.key === null ? null : open(key, row.key, `key ${row.id}`).toString(),
+    reply: row.reply === null ? null : unseal(key, row.reply, `reply ${row.id}`),
+    key: row.key === null ? null : unseal(key, row.key, `key ${row.id}`).toString(),
     left: row.left_alone === null ? [] : pathsFrom(openObject(key, row.left_alone, `left ${row.id}`).left),
   };
 }
 
 function openObject(key: SealKey, sealed: Uint8Array, aad: string): JsonObject {
-  const content: unknown = JSON.parse(open(key, sealed, aad).toString());
+  const content: unknown = JSON.parse(unseal(key, sealed, aad).toString());
   if (!isObject(content)) throw new TypeError("the ledger holds something that is not an object");
   return content;
 }

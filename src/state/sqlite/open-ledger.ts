@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { hasOwnDatabase } from "../../files/database-files.ts";
-import { tryWriting } from "../../files/write.ts";
+import { ownDatabaseExists } from "../../files/database-files.ts";
+import { checkWritable } from "../../files/write.ts";
 import type { SealKey } from "../../seal/key.ts";
 import { isUnwritable, StoreError, storeFault, unusableAt } from "../../store/store-error.ts";
 import type { Ledger } from "../ledger.ts";
@@ -34,7 +34,7 @@ export async function openFolderLedger(
       onForgotten(LEARNED, unusableAt(path, whyUnwritable(folder) ?? error));
     }
   }
-  if (!hasOwnDatabase(path)) return emptyLedger(key);
+  if (!ownDatabaseExists(path)) return emptyLedger(key);
   return readAsItIs(path, { server, key });
 }
 
@@ -54,7 +54,7 @@ function forgivingFacts(ledger: Ledger, onUnwritable: (error: unknown) => void):
 // SQLite does not say whether the disk is full or broken.
 function whyUnwritable(folder: string): unknown {
   try {
-    tryWriting(folder);
+    checkWritable(folder);
     return null;
   } catch (error) {
     return error;

@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
-import { readOwnFile } from "../../files/read.ts";
+import { readOwnFile } from "../../files/own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path.ts";
-import { createFile, tryWriting } from "../../files/write.ts";
-import { freshKey, keyFrom, loadKey, readKeys, type SealKey } from "../../seal/key.ts";
+import { checkWritable, createFile } from "../../files/write.ts";
+import { generateKey, loadOrCreateKey, parseKey, readKeyFile, type SealKey } from "../../seal/key.ts";
 import { makeFolder } from "../../store/folder.ts";
 import { holdExclusiveLock } from "../../store/lock.ts";
 import { isUnwritable, unusableAt, whyUnusable } from "../../store/store-error.ts";
@@ -38,14 +38,14 @@ async function openKey(
     await makeFolder(folder);
     createFile(join(folder, ".gitignore"), "*\n");
     // What is sent must be journaled first: without room for that, it is better not to begin.
-    if (!reading) tryWriting(folder);
-    const key = keyText === null ? await loadKey(join(folder, "key")) : keyFrom(keyText);
+    if (!reading) checkWritable(folder);
+    const key = keyText === null ? await loadOrCreateKey(join(folder, "key")) : parseKey(keyText);
     return { key, isWritable: true };
   } catch (cause) {
     if (cause instanceof UnsafePathError) throw cause;
     if (!reading || !isUnwritable(cause)) throw unusable(folder, cause);
     onForgotten("what this run learns", unusableAt(folder, cause));
-    return { key: (await existingKeyIn(folder, { keyText })) ?? freshKey(), isWritable: false };
+    return { key: (await existingKeyIn(folder, { keyText })) ?? generateKey(), isWritable: false };
   }
 }
 
@@ -63,7 +63,7 @@ export async function existingKeyIn(
 ): Promise<SealKey | null> {
   if (!existsSync(folder)) return null;
   try {
-    return keyText === null ? ((await readKeys(join(folder, "key")))?.newest ?? null) : keyFrom(keyText);
+    return keyText === null ? ((await readKeyFile(join(folder, "key")))?.newest ?? null) : parseKey(keyText);
   } catch (error) {
     if (error instanceof UnsafePathError) throw error;
     return null;

@@ -23,7 +23,7 @@ import { kindOf } from "../../../src/kinds/index.ts";
 import { declare } from "../../../src/manifests/declare.ts";
 import { type LoadRules, load } from "../../../src/manifests/load.ts";
 import { outlineOf } from "../../../src/manifests/outline-of.ts";
-import { keyFrom } from "../../../src/seal/key.ts";
+import { parseKey } from "../../../src/seal/key.ts";
 import { digestOf } from "../../../src/source/content.ts";
 import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
@@ -338,7 +338,7 @@ describe("a source read again", () => {
 });
 
 describe("the memory of a source", () => {
-  const key = keyFrom("a".repeat(64));
+  const key = parseKey("a".repeat(64));
 
   test("gives back what was saved, to the same build, rules, source and key alone", async () => {
     const folder = await temporaryFolder();
@@ -351,7 +351,7 @@ describe("the memory of a source", () => {
       sourceCacheIn(folder, root, key, { ...by, build: "2" }),
       sourceCacheIn(folder, root, key, { ...by, rules: { unknownFields: "warn" } }),
       sourceCacheIn(folder, `${root}2`, key, by),
-      sourceCacheIn(folder, root, keyFrom("b".repeat(64)), by),
+      sourceCacheIn(folder, root, parseKey("b".repeat(64)), by),
     ];
     for (const other of others) expect(other.load()).toEqual(NO_SOURCE);
   });

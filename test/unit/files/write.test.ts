@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createFile, placeNew, replaceFile, tryWriting } from "../../../src/files/write.ts";
-import { keyFrom } from "../../../src/seal/key.ts";
+import { checkWritable, createFile, renameNoReplace, replaceFile } from "../../../src/files/write.ts";
+import { parseKey } from "../../../src/seal/key.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
 import { placeSpecial, type SpecialFile, specialFiles } from "../../support/special-file.ts";
@@ -70,10 +70,10 @@ describe("S45 a file that is written", () => {
     const path = join(folder, "file");
     expect([createFile(path, "one", { durable: true }), createFile(path, "two")]).toEqual([true, false]);
     writeFileSync(join(folder, "draft"), "three");
-    expect(placeNew({ path: join(folder, "draft") }, path)).toBe(false);
+    expect(renameNoReplace({ path: join(folder, "draft") }, path)).toBe(false);
     expect(readFileSync(path, "utf8")).toBe("one");
     symlinkSync("nowhere", join(folder, "link"));
-    expect(placeNew({ path: join(folder, "draft") }, join(folder, "link"))).toBe(false);
+    expect(renameNoReplace({ path: join(folder, "draft") }, join(folder, "link"))).toBe(false);
     expect(readlinkSync(join(folder, "link"))).toBe("nowhere");
   });
 
@@ -92,20 +92,20 @@ describe("S45 a file that is written", () => {
     const path = join(folder, "key");
     if (state === "empty") writeFileSync(path, "", { mode: 0o600 });
     const script = `
-      import { loadKey } from ${JSON.stringify(import.meta.resolve("../../../src/seal/key.ts"))};
-      console.log((await loadKey(${JSON.stringify(path)})).version);`;
+      import { loadOrCreateKey } from ${JSON.stringify(import.meta.resolve("../../../src/seal/key.ts"))};
+      console.log((await loadOrCreateKey(${JSON.stringify(path)})).version);`;
     const args = ["--input-type=module", "-e", script];
     const ended = await Promise.all(Array.from({ length: 8 }, () => startNode(args, { cwd: folder }).ended));
     const versions = ended.map(({ stdout }) => stdout.trim());
-    expect(versions).toEqual(versions.map(() => keyFrom(readFileSync(path, "utf8")).version));
+    expect(versions).toEqual(versions.map(() => parseKey(readFileSync(path, "utf8")).version));
     expect(readdirSync(folder)).toEqual(["key"]);
   });
 
   test("S45 needs a folder: trying it out leaves nothing behind", async () => {
     const folder = await temporaryFolder();
-    tryWriting(folder);
+    checkWritable(folder);
     expect(readdirSync(folder)).toEqual([]);
     mkdirSync(join(folder, "a"));
-    expect(() => tryWriting(join(folder, "b"))).toThrow("ENOENT");
+    expect(() => checkWritable(join(folder, "b"))).toThrow("ENOENT");
   });
 });

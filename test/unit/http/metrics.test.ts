@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { conflict } from "../../../src/http/refusal.ts";
+import { conflict } from "../../../src/http/http-error.ts";
 import { createHttpServer, listen } from "../../../src/http/server.ts";
 import { createLog } from "../../../src/log/log.ts";
 

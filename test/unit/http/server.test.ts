@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { conflict } from "../../../src/http/refusal.ts";
+import { conflict } from "../../../src/http/http-error.ts";
 import { createHttpServer, type HttpOptions, listen } from "../../../src/http/server.ts";
 import { createLog } from "../../../src/log/log.ts";
 

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
-import { documentTypes, schemaFor } from "../../../src/schema/known.ts";
-import { checkMeaning } from "../../../src/schema/meaning.ts";
+import { checkSemantics } from "../../../src/schema/check-semantics.ts";
+import { manifestTypes, schemaFor } from "../../../src/schema/schemas.ts";
 import { checkApplication, validateConfig, validateManifest } from "../../../src/schema/validate.ts";
 import { manifest } from "./valid.ts";
 
 const anything = fc.jsonValue({ maxDepth: 5 }) as fc.Arbitrary<Json>;
-const type = fc.constantFrom(...documentTypes);
+const type = fc.constantFrom(...manifestTypes);
 
 function withField(name: string, fields: readonly string[], pick: number, value: Json): JsonObject {
   const field = fields[pick % Math.max(fields.length, 1)] ?? "name";
@@ -22,7 +22,7 @@ describe("whatever the input", () => {
         const given = withField(name, fields, pick, value);
         const found = [
           ...validateManifest(name, given),
-          ...checkMeaning(name, given, { now: new Date(0), cluster: given }),
+          ...checkSemantics(name, given, { now: new Date(0), cluster: given }),
         ];
         expect(found.length).toBeLessThanOrEqual(200);
         for (const { pointer, message } of found) {

@@ -3,7 +3,7 @@ import { shapes } from "../../../src/contract/generated/shapes.ts";
 import { isObject, type Json, type JsonObject } from "../../../src/contract/json.ts";
 import { fillDefaults, type Shape } from "../../../src/contract/shape.ts";
 import { equal, normalise } from "../../../src/core/normalise.ts";
-import { documentTypes } from "../../../src/schema/known.ts";
+import { manifestTypes } from "../../../src/schema/schemas.ts";
 import { validateManifest } from "../../../src/schema/validate.ts";
 import { least, manifest } from "./valid.ts";
 
@@ -24,7 +24,7 @@ function marks(shape: Shape, path: string): readonly string[] {
 }
 
 describe("the shape of a manifest", () => {
-  it.each(documentTypes)("of type %s exists, and its defaults keep it valid", (type) => {
+  it.each(manifestTypes)("of type %s exists, and its defaults keep it valid", (type) => {
     const filled = fillDefaults(shapeOf(type), manifest(type));
     expect(validateManifest(type, filled)).toEqual([]);
     expect(fillDefaults(shapeOf(type), filled)).toEqual(filled);
@@ -47,7 +47,7 @@ describe("the shape of a manifest", () => {
       allow_interception: false,
       rollout_strategy: { type: "rolling_update", max_unavailable_percentage: 25, max_surge_percentage: 25 },
     });
-    for (const type of documentTypes.filter((name) => !/service$/.test(name))) {
+    for (const type of manifestTypes.filter((name) => !/service$/.test(name))) {
       expect(fillDefaults(shapeOf(type), manifest(type))).toEqual(manifest(type));
     }
   });

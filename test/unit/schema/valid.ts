@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/contract/json.ts";
-import { schemaFor } from "../../../src/schema/known.ts";
+import { schemaFor } from "../../../src/schema/schemas.ts";
 
 /** The least valid manifest of each type. */
 export const least: { readonly [type: string]: JsonObject } = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
-import { documentTypes } from "../../../src/schema/known.ts";
+import { manifestTypes } from "../../../src/schema/schemas.ts";
 import { checkApplication, validateManifest } from "../../../src/schema/validate.ts";
 import { least, manifest } from "./valid.ts";
 
@@ -12,11 +12,11 @@ const helps = (type: string, fields: JsonObject) =>
   validateManifest(type, manifest(type, fields)).map((fault) => fault.help);
 
 describe("a manifest", () => {
-  it.each(documentTypes)("of type %s needs no more than its least fields", (type) => {
+  it.each(manifestTypes)("of type %s needs no more than its least fields", (type) => {
     expect(validateManifest(type, manifest(type))).toEqual([]);
   });
 
-  it.each(documentTypes)("of type %s needs each of them", (type) => {
+  it.each(manifestTypes)("of type %s needs each of them", (type) => {
     for (const name of Object.keys(least[type] ?? {}).filter((key) => key !== "type")) {
       const { [name]: _, ...rest } = manifest(type);
       expect(validateManifest(type, rest)).toMatchObject([{ pointer: `/${name}`, code: "missing-field" }]);

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { UnsafePathError } from "../../../src/files/unsafe-path.ts";
-import { deriveKey, keyFrom, loadKey } from "../../../src/seal/key.ts";
-import { open, SealError, seal, sealedVersion } from "../../../src/seal/seal.ts";
+import { deriveKey, loadOrCreateKey, parseKey } from "../../../src/seal/key.ts";
+import { SealError, seal, sealedVersion, unseal } from "../../../src/seal/seal.ts";
 
-const key = keyFrom(randomBytes(32).toString("base64"));
+const key = parseKey(randomBytes(32).toString("base64"));
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "holdfast-"));
@@ -18,7 +18,7 @@ async function folder(): Promise<string> {
 
 test("what was sealed opens with its key and its associated data", () => {
   for (const text of ["", "a", "ünïcode\0", "x".repeat(100_000)]) {
-    expect(open(key, seal(key, text, "row 1"), "row 1").toString()).toBe(text);
+    expect(unseal(key, seal(key, text, "row 1"), "row 1").toString()).toBe(text);
   }
 });
 
@@ -29,7 +29,7 @@ test("sealing the same twice gives different bytes, none of them the text", () =
 });
 
 test("swapped to another row it does not open", () => {
-  expect(() => open(key, seal(key, "text", "row 1"), "row 2")).toThrow(expect.objectContaining({ code: "tampered" }));
+  expect(() => unseal(key, seal(key, "text", "row 1"), "row 2")).toThrow(expect.objectContaining({ code: "tampered" }));
 });
 
 test("no byte can be changed, and no length", () => {
@@ -37,16 +37,16 @@ test("no byte can be changed, and no length", () => {
   for (let at = 0; at < sealed.length; at += 1) {
     const changed = Buffer.from(sealed);
     changed[at] = (changed[at] ?? 0) ^ 1;
-    expect(() => open(key, changed, "a")).toThrow(SealError);
-    expect(() => open(key, sealed.subarray(0, at), "a")).toThrow(SealError);
+    expect(() => unseal(key, changed, "a")).toThrow(SealError);
+    expect(() => unseal(key, sealed.subarray(0, at), "a")).toThrow(SealError);
   }
 });
 
 test("another key is told apart before anything is tried", () => {
-  const other = keyFrom(randomBytes(32).toString("hex"));
+  const other = parseKey(randomBytes(32).toString("hex"));
   const sealed = seal(key, "text", "a");
   expect(sealedVersion(sealed)).toBe(key.version);
-  expect(() => open(other, sealed, "a")).toThrow(expect.objectContaining({ code: "other-key" }));
+  expect(() => unseal(other, sealed, "a")).toThrow(expect.objectContaining({ code: "other-key" }));
 });
 
 test("a derived key depends on purpose and context, and is the same each time", () => {
@@ -58,19 +58,19 @@ test("a derived key depends on purpose and context, and is the same each time", 
 
 test("a key file is made once, for its owner alone", async () => {
   const path = join(await folder(), "key");
-  const made = await loadKey(path);
+  const made = await loadOrCreateKey(path);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
-  expect((await loadKey(path)).bytes.open()).toBe(made.bytes.open());
-  expect(keyFrom(await readFile(path, "utf8")).version).toBe(made.version);
+  expect((await loadOrCreateKey(path)).bytes.open()).toBe(made.bytes.open());
+  expect(parseKey(await readFile(path, "utf8")).version).toBe(made.version);
 });
 
 test("a key file that others can read is refused, and so is one that is no key", async () => {
   const path = join(await folder(), "key");
   await writeFile(path, "short", { mode: 0o600 });
-  await expect(loadKey(path)).rejects.toThrow(`${path}: a key is 32 bytes`);
+  await expect(loadOrCreateKey(path)).rejects.toThrow(`${path}: a key is 32 bytes`);
   await chmod(path, 0o644);
-  await expect(loadKey(path)).rejects.toThrow("chmod 600");
-  await expect(loadKey(path)).rejects.toBeInstanceOf(UnsafePathError);
+  await expect(loadOrCreateKey(path)).rejects.toThrow("chmod 600");
+  await expect(loadOrCreateKey(path)).rejects.toBeInstanceOf(UnsafePathError);
 });
 
 test("a key shows itself to nobody", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { HelmManifest } from "../../../src/contract/resources.ts";
+import type { AddonHelmManifest } from "../../../src/contract/resources.ts";
 import { type AddonEntry, catalogue } from "../../../src/server/resources/addon/catalogue.ts";
 import { differences } from "../../../src/server/resources/addon/difference.ts";
 import { installs, proposed, readHelm } from "../../../src/server/resources/addon/helm.ts";
@@ -21,7 +21,7 @@ const entry: AddonEntry = {
   releases: [newer, older],
 };
 
-const at = (version: string, values: HelmManifest["values"]): HelmManifest => ({
+const at = (version: string, values: AddonHelmManifest["values"]): AddonHelmManifest => ({
   ...proposed(entry, { version, values }),
   workspace_fqn: "c1x:x",
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
-import { Refusal } from "../../../src/http/refusal.ts";
+import { HttpError } from "../../../src/http/http-error.ts";
 import { wellFormed } from "../../../src/server/manifest/well-formed.ts";
 
 function pointersOf(manifest: JsonObject): readonly string[] {
@@ -8,7 +8,7 @@ function pointersOf(manifest: JsonObject): readonly string[] {
     wellFormed({ unknownFields: "refuse" }, ["team", "sso-team"], manifest);
     return [];
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     return error.details.map(({ pointer }) => pointer);
   }
 }

@@ -1,4 +1,4 @@
-import type { Addon, HelmManifest, Recommendation } from "../../../contract/resources.ts";
+import type { Addon, AddonHelmManifest, Recommendation } from "../../../contract/resources.ts";
 import { rolloutState } from "../../../contract/rollout.ts";
 import type { KeptApplication, KeptDeployment } from "../application/tables.ts";
 import type { AddonEntry } from "./catalogue.ts";
@@ -9,7 +9,7 @@ import { upgradesOf } from "./upgrade.ts";
 export type HelmApplication = { readonly application: KeptApplication; readonly deployment: KeptDeployment };
 
 /** The same, its manifest read. */
-export type Installing = HelmApplication & { readonly helm: HelmManifest };
+export type Installing = HelmApplication & { readonly helm: AddonHelmManifest };
 
 /** An addon as it stands on a cluster: what is declared of it, and what is known of the application that installs it. */
 export function addonOn(clusterType: string, entry: AddonEntry, found: Installing | null): Addon {

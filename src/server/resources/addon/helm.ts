@@ -1,9 +1,12 @@
 import { isObject, type Json, type JsonObject, text } from "../../../contract/json.ts";
-import type { HelmManifest } from "../../../contract/resources.ts";
+import type { AddonHelmManifest } from "../../../contract/resources.ts";
 import type { AddonEntry, AddonRelease } from "./catalogue.ts";
 
 /** The Helm manifest that the catalogue proposes for a release. */
-export function proposed({ appName, repoUrl, chart }: AddonEntry, { version, values }: AddonRelease): HelmManifest {
+export function proposed(
+  { appName, repoUrl, chart }: AddonEntry,
+  { version, values }: AddonRelease,
+): AddonHelmManifest {
   return {
     type: "helm",
     name: appName,
@@ -17,7 +20,7 @@ export function proposed({ appName, repoUrl, chart }: AddonEntry, { version, val
 }
 
 /** Reads the manifest of an application of type `helm`; what it leaves out has its empty form. */
-export function readHelm(manifest: JsonObject): HelmManifest {
+export function readHelm(manifest: JsonObject): AddonHelmManifest {
   const source = objectOf(manifest.source);
   const { kustomize } = manifest;
   return {
@@ -41,7 +44,7 @@ export function readHelm(manifest: JsonObject): HelmManifest {
 }
 
 /** Whether a release installs the addon: its chart from its repository, or from a copy of it under the addon's name. */
-export function installs({ name, source }: HelmManifest, { appName, repoUrl, chart }: AddonEntry): boolean {
+export function installs({ name, source }: AddonHelmManifest, { appName, repoUrl, chart }: AddonEntry): boolean {
   return source.chart === chart && (source.repo_url.replace(/\/+$/, "") === repoUrl || name === appName);
 }
 

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { text } from "../../../contract/json.ts";
-import { notFound } from "../../../http/refusal.ts";
+import { notFound } from "../../../http/http-error.ts";
 import { may } from "../../auth/access.ts";
 import { fromText, toText } from "../../database/json-text.ts";
 import { sizeOfText } from "../../database/page.ts";

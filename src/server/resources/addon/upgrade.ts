@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
-import type { Addon, HelmManifest } from "../../../contract/resources.ts";
+import type { Addon, AddonHelmManifest } from "../../../contract/resources.ts";
 import type { AddonEntry } from "./catalogue.ts";
 import { differences, isSame, memberOf } from "./difference.ts";
 import { proposed } from "./helm.ts";
@@ -7,7 +7,7 @@ import { proposed } from "./helm.ts";
 type Upgrades = Addon["upgrades"];
 
 /** What upgrading an installed addon to the newest release would change; null stands for an addon not installed. */
-export function upgradesOf(entry: AddonEntry, current: HelmManifest | null): Upgrades {
+export function upgradesOf(entry: AddonEntry, current: AddonHelmManifest | null): Upgrades {
   const [newest] = entry.releases;
   if (current === null) return settled(null, proposed(entry, newest));
   if (!isOlder(current.source.version, newest.version)) return settled(current, current);
@@ -15,7 +15,7 @@ export function upgradesOf(entry: AddonEntry, current: HelmManifest | null): Upg
   const base = entry.releases.find(({ version }) => version === current.source.version) ?? newest;
   const { merged, conflicts } = mergeObjects(base.values, current.values, newest.values, "/values");
   const source = { ...current.source, version: newest.version };
-  const desired: HelmManifest = { ...current, source, values: merged };
+  const desired: AddonHelmManifest = { ...current, source, values: merged };
   return {
     diff: differences(current, desired),
     currentManifest: current,
@@ -26,7 +26,7 @@ export function upgradesOf(entry: AddonEntry, current: HelmManifest | null): Upg
   };
 }
 
-function settled(currentManifest: HelmManifest | null, desiredManifest: HelmManifest): Upgrades {
+function settled(currentManifest: AddonHelmManifest | null, desiredManifest: AddonHelmManifest): Upgrades {
   const nothing = { diff: [], upgradePossible: false, conflictFields: [], hasConflict: false };
   return { ...nothing, currentManifest, desiredManifest };
 }

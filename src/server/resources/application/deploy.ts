@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Deployment } from "../../../contract/resources.ts";
-import { conflict } from "../../../http/refusal.ts";
+import { conflict } from "../../../http/http-error.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";

@@ -1,4 +1,4 @@
-import { notFound } from "../../../http/refusal.ts";
+import { notFound } from "../../../http/http-error.ts";
 import { may } from "../../auth/access.ts";
 import { newestFirst, page, textRows, totalOf } from "../../database/page.ts";
 import type { Handler } from "../../http/call.ts";

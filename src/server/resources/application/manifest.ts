@@ -1,6 +1,6 @@
 import { shapes } from "../../../contract/generated/shapes.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import { unprocessable } from "../../../http/refusal.ts";
+import { unprocessable } from "../../../http/http-error.ts";
 import { checkApplication } from "../../../schema/validate.ts";
 import type { Context } from "../../context.ts";
 import { refuseFaults, wellFormed } from "../../manifest/well-formed.ts";

@@ -1,9 +1,9 @@
-import { documentTypes, schemaFor } from "../../../schema/known.ts";
+import { manifestTypes, schemaFor } from "../../../schema/schemas.ts";
 import { manifestName } from "../../openapi/manifest-name.ts";
 import { pick, refTo, type Schema, type Schemas } from "../../openapi/schema.ts";
 
 /** The types of application that have a schema: whatever lives in a workspace. */
-export const applicationTypes: readonly string[] = documentTypes.filter(
+export const applicationTypes: readonly string[] = manifestTypes.filter(
   (type) => schemaFor(type)?.properties?.workspace_fqn !== undefined,
 );
 

@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Workspace } from "../../../contract/resources.ts";
-import { badRequest, conflict, forbidden, notFound, unprocessable } from "../../../http/refusal.ts";
+import { badRequest, conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
 import { type ResourceReference, referencesOf } from "../../../model/references.ts";
-import { checkMeaning } from "../../../schema/meaning.ts";
+import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { may } from "../../auth/access.ts";
 import { type Principal, tenant } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
@@ -78,7 +78,7 @@ async function refuseMeaning(
   const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);
   const faults = [
     ...errorsOf(
-      checkMeaning(requiredText(manifest, "type"), manifest, cluster === null ? {} : { cluster: cluster.manifest }),
+      checkSemantics(requiredText(manifest, "type"), manifest, cluster === null ? {} : { cluster: cluster.manifest }),
     ),
     ...(await danglingReferences(database, references, context)),
   ];

@@ -4,8 +4,8 @@ import { type JsonObject, text } from "../../../contract/json.ts";
 import type { OperationName } from "../../../contract/operations.ts";
 import type { ModelVersion, PromptVersion } from "../../../contract/resources.ts";
 import type { Shape } from "../../../contract/shape.ts";
-import { conflict, unprocessable } from "../../../http/refusal.ts";
-import { checkMeaning } from "../../../schema/meaning.ts";
+import { conflict, unprocessable } from "../../../http/http-error.ts";
+import { checkSemantics } from "../../../schema/check-semantics.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
@@ -56,7 +56,7 @@ export async function register<Resource extends ModelVersion | PromptVersion>(
       transaction,
       principal,
       manifest,
-      errorsOf(checkMeaning(kind.type, manifest)),
+      errorsOf(checkSemantics(kind.type, manifest)),
       context,
     );
     const write = { kind, transaction, principal, manifest, place, repo, context, now: timestamp(context) };

@@ -1,4 +1,4 @@
-import { notFound } from "../../../http/refusal.ts";
+import { notFound } from "../../../http/http-error.ts";
 import { toText, withMember } from "../../database/json-text.ts";
 import type { Handler } from "../../http/call.ts";
 import { serve } from "../../http/serve.ts";

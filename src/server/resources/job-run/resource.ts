@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { notFound } from "../../../http/refusal.ts";
+import { notFound } from "../../../http/http-error.ts";
 import { may } from "../../auth/access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { page } from "../../database/page.ts";

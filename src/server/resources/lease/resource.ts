@@ -1,5 +1,5 @@
 import type { Transaction } from "kysely";
-import { badRequest, conflict, forbidden, malformed } from "../../../http/refusal.ts";
+import { badRequest, conflict, forbidden, malformed } from "../../../http/http-error.ts";
 import { may } from "../../auth/access.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from "kysely";
-import type { Lease } from "../../../contract/resources.ts";
+import type { LeaseResource } from "../../../contract/resources.ts";
 import type { Tables } from "../../database/tables.ts";
 import { coveringScopes, overlaps, type ScopePath, scopeName, scopePath } from "./scope.ts";
 
@@ -80,6 +80,6 @@ export async function forgetLeases(database: Kysely<Tables>, now: number): Promi
 }
 
 /** A lease as it is answered, its scope as the caller writes it. */
-export function leaseOf({ holder, number, expires_at: expiresAt }: KeptLease, scope: string): Lease {
+export function leaseOf({ holder, number, expires_at: expiresAt }: KeptLease, scope: string): LeaseResource {
   return { scope, holder, fencingToken: number, expiresAt: new Date(expiresAt).toISOString() };
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { badRequest } from "../../../http/refusal.ts";
+import { badRequest } from "../../../http/http-error.ts";
 import { tokenHash } from "../../auth/authenticate.ts";
 import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";

@@ -1,4 +1,4 @@
-import { notFound } from "../../../http/refusal.ts";
+import { notFound } from "../../../http/http-error.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { fromText } from "../../database/json-text.ts";

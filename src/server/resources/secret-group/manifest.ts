@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
 import type { ErrorDetail } from "../../../contract/resources.ts";
 import { Secret } from "../../../contract/secret.ts";
-import { malformed, unprocessable } from "../../../http/refusal.ts";
+import { malformed, unprocessable } from "../../../http/http-error.ts";
 
 const GROUP = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 // As in the schemas of what has collaborators.

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { SecretGroup } from "../../../contract/resources.ts";
-import { conflict, forbidden, notFound, unprocessable } from "../../../http/refusal.ts";
+import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
 import { isTenantAdmin, may } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import { recordEffect } from "../../database/audit.ts";

@@ -1,6 +1,6 @@
 import { Secret } from "../../../contract/secret.ts";
 import type { KeyRing } from "../../../seal/key.ts";
-import { openWith, seal } from "../../../seal/seal.ts";
+import { seal, unsealWithAny } from "../../../seal/seal.ts";
 
 /** The row that a value is kept in: it opens there alone. */
 export type ValuePlace = { readonly secretId: string; readonly version: number };
@@ -12,7 +12,7 @@ export function sealValue({ newest }: KeyRing, place: ValuePlace, value: Secret)
 
 /** The value that was sealed. */
 export function openValue({ all }: KeyRing, place: ValuePlace, sealed: string): Secret {
-  return new Secret(openWith(all, Buffer.from(sealed, "base64"), valueContext(place)).toString("utf8"));
+  return new Secret(unsealWithAny(all, Buffer.from(sealed, "base64"), valueContext(place)).toString("utf8"));
 }
 
 /** What a value is sealed with besides the key. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import type { ErrorDetail } from "../../../contract/resources.ts";
-import { unprocessable } from "../../../http/refusal.ts";
+import { unprocessable } from "../../../http/http-error.ts";
 
 const forms: readonly { readonly field: string; readonly form: RegExp; readonly says: string }[] = [
   { field: "name", form: /^[A-Za-z0-9_-]{1,256}$/, says: "1 to 256 letters, digits, '-' or '_'" },

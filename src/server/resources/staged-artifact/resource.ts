@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
-import { conflict, forbidden, notFound, unprocessable } from "../../../http/refusal.ts";
-import { checkMeaning } from "../../../schema/meaning.ts";
+import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
+import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { may } from "../../auth/access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
@@ -113,7 +113,7 @@ async function stage(
   context: Context,
 ): Promise<string> {
   const type = manifest.type === "artifact-version" ? "artifact-version" : "model-version";
-  const repo = await repoToWrite(transaction, principal, manifest, errorsOf(checkMeaning(type, manifest)), context);
+  const repo = await repoToWrite(transaction, principal, manifest, errorsOf(checkSemantics(type, manifest)), context);
   const place = { type, repo: requiredText(manifest, "ml_repo"), name: nameOf(manifest) } as const;
   const now = timestamp(context);
   const artifact =

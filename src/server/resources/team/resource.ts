@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
 import { text } from "../../../contract/json.ts";
 import type { Team } from "../../../contract/resources.ts";
-import { conflict } from "../../../http/refusal.ts";
-import { checkMeaning } from "../../../schema/meaning.ts";
+import { conflict } from "../../../http/http-error.ts";
+import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import { fromText, type JsonText } from "../../database/json-text.ts";
@@ -34,7 +34,7 @@ const teamKind: DeclaredKind<KeptTeam> = {
   faults: async (_, manifest, existing) => {
     if (nameOf(manifest) === everyone) throw conflict("name-taken", "the team everyone exists always");
     if (existing !== null && existing.manifest.type !== manifest.type) throw otherType(existing);
-    return errorsOf(checkMeaning(String(manifest.type), manifest));
+    return errorsOf(checkSemantics(String(manifest.type), manifest));
   },
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeTeam,

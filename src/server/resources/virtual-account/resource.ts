@@ -2,8 +2,8 @@ import type { Kysely, Transaction } from "kysely";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { ErrorDetail } from "../../../contract/resources.ts";
 import type { Secret } from "../../../contract/secret.ts";
-import { Refusal } from "../../../http/refusal.ts";
-import { checkMeaning } from "../../../schema/meaning.ts";
+import { HttpError } from "../../../http/http-error.ts";
+import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
 import { permissionGrants } from "../../auth/grants.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -47,7 +47,7 @@ const decider: DeciderOf<Account> = {
   mayWrite: (principal) => isTenantAdmin(principal),
   grantsOf,
   faults: async (database, manifest) => [
-    ...errorsOf(checkMeaning("virtual-account", manifest)),
+    ...errorsOf(checkSemantics("virtual-account", manifest)),
     ...(await storeFaults(database, manifest)),
   ],
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
@@ -131,7 +131,7 @@ async function decideAccount(
   const decision = await decide(decider, principal, manifest, context, database);
   const integration = secretStore(manifest)?.integration ?? builtinStore;
   if (integration === builtinStore) return decision;
-  throw new Refusal(424, "secret-store-failed", "the secret store of this integration cannot be reached from here");
+  throw new HttpError(424, "secret-store-failed", "the secret store of this integration cannot be reached from here");
 }
 
 /** The account that is to be kept; a new one gets its token, which is kept as a secret too where that is wanted. */

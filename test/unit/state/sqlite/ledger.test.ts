@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { keyFrom } from "../../../../src/seal/key.ts";
+import { parseKey } from "../../../../src/seal/key.ts";
 import type { Ledger } from "../../../../src/state/ledger.ts";
 import { openLedger } from "../../../../src/state/sqlite/ledger.ts";
 import { migrations } from "../../../../src/state/sqlite/schema.ts";
@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../../support/folder.ts";
 import { CANARY, intent, receipt } from "../../../support/ledger-content.ts";
 import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../../support/schemas.ts";
 
-const key = keyFrom("11".repeat(32));
+const key = parseKey("11".repeat(32));
 async function place() {
   const folder = await temporaryFolder();
   const path = join(folder, "ledger.db");
@@ -23,7 +23,7 @@ describe("the ledger", () => {
     const digestIn = async (ledger: Ledger) => (await ledger.heads()).get(receipt().identity)?.digest;
     await using ledger = await open();
     await ledger.record([receipt()]);
-    await using others = await openLedger(`${path}-2`, { server: "http://server", key: keyFrom("22".repeat(32)) });
+    await using others = await openLedger(`${path}-2`, { server: "http://server", key: parseKey("22".repeat(32)) });
     await others.record([receipt()]);
     expect(await digestIn(ledger)).toEqual(expect.any(String));
     expect(await digestIn(others)).not.toBe(await digestIn(ledger));
@@ -52,7 +52,7 @@ describe("the ledger", () => {
       await using ledger = await open();
       await ledger.record([receipt()]);
     }
-    const other = openLedger(path, { server: "http://server", key: keyFrom("22".repeat(32)) });
+    const other = openLedger(path, { server: "http://server", key: parseKey("22".repeat(32)) });
     await expect(other).rejects.toMatchObject({
       message: "the ledger was sealed with another key",
       hint: expect.stringContaining("HOLDFAST_STATE_KEY"),
@@ -67,7 +67,7 @@ describe("the ledger", () => {
       await using ledger = await open();
       await ledger.open(intent());
     }
-    await expect(openLedger(path, { server: "x", key: keyFrom("22".repeat(32)) })).rejects.toThrow("another key");
+    await expect(openLedger(path, { server: "x", key: parseKey("22".repeat(32)) })).rejects.toThrow("another key");
   });
 
   test.each([1, 2, 3])(

@@ -1,5 +1,5 @@
 import { isObject } from "../contract/json.ts";
-import { resolve, type SchemaNode, variants } from "./node.ts";
+import { resolveRef, type SchemaNode, unionVariants } from "./schema-node.ts";
 
 /** What a schema says of one place in a value. */
 export type Field = {
@@ -27,9 +27,9 @@ export function fieldAt(schema: SchemaNode, value: unknown, tokens: readonly str
 }
 
 function formsOf(schema: SchemaNode, given: SchemaNode, value: unknown): readonly SchemaNode[] {
-  const node = resolve(schema, given);
+  const node = resolveRef(schema, given);
   const type = isObject(value) ? value.type : undefined;
-  return [node, ...variants(schema, node).flatMap((variant) => (variant.type === type ? [variant.node] : []))];
+  return [node, ...unionVariants(schema, node).flatMap((variant) => (variant.type === type ? [variant.node] : []))];
 }
 
 function step({ properties, patternProperties, additionalProperties, items }: SchemaNode, token: string) {

@@ -1,11 +1,11 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { giveBack } from "../contract/bytes.ts";
+import { releaseBuffer } from "../contract/release-buffer.ts";
+import { readOwnFile } from "../files/own-file.ts";
 import { ensureOwnFolder } from "../files/own-folder.ts";
-import { readOwnFile } from "../files/read.ts";
 import { replaceFile } from "../files/write.ts";
 import type { SealKey } from "./key.ts";
-import { open, sealing } from "./seal.ts";
+import { sealChunks, unseal } from "./seal.ts";
 
 /** What nobody keeps: a larger file is none of ours. */
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -15,10 +15,10 @@ export function readSealed(path: string, key: SealKey, name: string): string | n
   try {
     const sealed = readOwnFile(path, { limit: MOST_BYTES });
     if (sealed === null) return null;
-    const content = open(key, sealed, name);
-    giveBack(sealed);
+    const content = unseal(key, sealed, name);
+    releaseBuffer(sealed);
     const text = content.toString("utf8");
-    giveBack(content);
+    releaseBuffer(content);
     return text;
   } catch {
     return null;
@@ -29,10 +29,10 @@ export function readSealed(path: string, key: SealKey, name: string): string | n
  * Keeps what can be made anew in a file that only its owner can open. At no time is half of it there; where it is lost in
  * a crash, it is made anew. Answers why it could not be kept; null when it was.
  */
-export function keepSealed(path: string, key: SealKey, name: string, content: string | Pieces): unknown {
+export function writeSealed(path: string, key: SealKey, name: string, content: string | Pieces): unknown {
   try {
     ensureOwnFolder(dirname(path));
-    replaceFile(path, sealing(key, typeof content === "string" ? [content] : content, name));
+    replaceFile(path, sealChunks(key, typeof content === "string" ? [content] : content, name));
     sweep(path);
     return null;
   } catch (error) {

@@ -1,20 +1,20 @@
 import { isObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/reference.ts";
-import { error, type Fault, warning } from "./fault.ts";
-import { type Field, fieldAt } from "./field.ts";
-import { schemaFields } from "./fields.ts";
-import type { RawFault } from "./generated/validators.js";
-import { nearest } from "./nearest.ts";
-import { type SchemaNode, typesOf } from "./node.ts";
+import { closestName } from "./closest-name.ts";
+import { type Field, fieldAt } from "./field-at.ts";
+import type { ValidatorError } from "./generated/validators.js";
+import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
+import { schemaFields } from "./schema-fields.ts";
+import { allowedTypes, type SchemaNode } from "./schema-node.ts";
 
 /** What to do with fields that no schema knows. */
 export type UnknownFields = "refuse" | "warn";
 
 /** Where a fault is, and how bad it is. */
-export type Place = Pick<Fault, "pointer" | "severity">;
+export type ErrorPlace = Pick<SchemaDiagnostic, "pointer" | "severity">;
 
 /** The place of a fault of the compiled validator; null when another fault says it better. */
-export function placeOf(raw: RawFault, unknownFields: UnknownFields): Place | null {
+export function errorPlace(raw: ValidatorError, unknownFields: UnknownFields): ErrorPlace | null {
   const { instancePath: pointer, keyword, params } = raw;
   // The branch of a union that failed has faults of its own; so has a field whose name is refused.
   if (keyword === "if" || raw.propertyName !== undefined) return null;
@@ -35,7 +35,12 @@ export function placeOf(raw: RawFault, unknownFields: UnknownFields): Place | nu
 }
 
 /** One fault of the compiled validator in words for people. */
-export function worded(schema: SchemaNode, value: unknown, raw: RawFault, place: Place): Fault {
+export function describeError(
+  schema: SchemaNode,
+  value: unknown,
+  raw: ValidatorError,
+  place: ErrorPlace,
+): SchemaDiagnostic {
   const { instancePath, keyword, params } = raw;
   const { pointer } = place;
   const field = fieldAt(schema, value, pointerTokens(instancePath));
@@ -72,7 +77,7 @@ function named(pointer: string): string {
   return `\`${/^\d+$/.test(name) && list !== undefined ? `${shown(list)}[${name}]` : shown(name)}\``;
 }
 
-function missing(pointer: string, schema: SchemaNode, value: unknown): Fault {
+function missing(pointer: string, schema: SchemaNode, value: unknown): SchemaDiagnostic {
   const { node } = fieldAt(schema, value, pointerTokens(pointer));
   const what = node?.description === undefined ? "" : `: ${lowered(node.description)}`;
   return error(pointer, "missing-field", `${named(pointer)} is missing${what}`, exampleOf(pointer, node));
@@ -87,8 +92,13 @@ function exampleOf(pointer: string, node: SchemaNode | undefined): string | unde
     : undefined;
 }
 
-function unknown({ pointer, severity }: Place, name: string, schema: SchemaNode, { names }: Field): Fault {
-  const near = nearest(name, names) ?? names.find((one) => one.startsWith(`${name}_`));
+function unknown(
+  { pointer, severity }: ErrorPlace,
+  name: string,
+  schema: SchemaNode,
+  { names }: Field,
+): SchemaDiagnostic {
+  const near = closestName(name, names) ?? names.find((one) => one.startsWith(`${name}_`));
   const hint = near === undefined ? elsewhere(name, schema, pointer) : `; did you mean \`${near}\`?`;
   const message = `unknown field \`${shown(name)}\`${hint}`;
   const help = hint === "" ? `The fields here are ${listed(names)}.` : undefined;
@@ -121,7 +131,7 @@ function listed(names: readonly string[]): string {
 }
 
 function wrongType({ node, value }: Field): string {
-  const types = node === undefined ? [] : typesOf(node);
+  const types = node === undefined ? [] : allowedTypes(node);
   return `must be ${typeWords(node)}${hint(types, value)}`;
 }
 
@@ -163,7 +173,8 @@ function expected(node: SchemaNode | undefined): string {
 
 function typeWords(node: SchemaNode | undefined): string {
   const unit = node?.["x-unit"] === undefined ? "" : ` (${node["x-unit"]})`;
-  const words = node === undefined ? [] : typesOf(node).map((type) => (TYPE_WORDS[type] ?? type) + unitOf(type, unit));
+  const words =
+    node === undefined ? [] : allowedTypes(node).map((type) => (TYPE_WORDS[type] ?? type) + unitOf(type, unit));
   return words.length === 0 ? "something else" : words.join(" or ");
 }
 
@@ -181,17 +192,17 @@ const TYPE_WORDS: { readonly [type: string]: string } = {
   object: "an object",
 };
 
-function unknownValue(pointer: string, { node, value }: Field): Fault {
+function unknownValue(pointer: string, { node, value }: Field): SchemaDiagnostic {
   const values = (node?.["x-known"] ?? []).map((name) =>
     name.startsWith("*") ? `anything ending in ${name.slice(1)}` : name,
   );
-  const near = typeof value === "string" ? nearest(value, values) : undefined;
+  const near = typeof value === "string" ? closestName(value, values) : undefined;
   const message = `${named(pointer)} has a value that is not known`;
   if (near !== undefined) return warning(pointer, "unknown-value", `${message}; did you mean \`${near}\`?`);
   return warning(pointer, "unknown-value", message, `The known ones are ${values.join(", ")}.`);
 }
 
-function choices({ node }: Field, params: RawFault["params"]): string {
+function choices({ node }: Field, params: ValidatorError["params"]): string {
   const values = node?.enum ?? (Array.isArray(params.allowedValues) ? params.allowedValues : [params.allowedValue]);
   return values
     .filter((value) => value !== null)
@@ -199,7 +210,7 @@ function choices({ node }: Field, params: RawFault["params"]): string {
     .join(" or ");
 }
 
-function limit(pointer: string, keyword: string, bound: number, { node }: Field): Fault {
+function limit(pointer: string, keyword: string, bound: number, { node }: Field): SchemaDiagnostic {
   const unit = node?.["x-unit"] === undefined ? "" : ` (${node["x-unit"]})`;
   const words: { readonly [keyword: string]: string } = {
     minimum: `at least ${bound}${unit}`,

@@ -1,14 +1,14 @@
 /** How many values, nested ones included, a manifest may hold. */
-export const VALUE_LIMIT = 20_000;
+export const MAX_VALUES = 20_000;
 /** How deep values may be nested. */
-export const DEPTH_LIMIT = 100;
+export const MAX_DEPTH = 100;
 
 /** Why a value is too large to be checked, or null; the work is bounded whatever the value. */
-export function tooLarge(value: unknown): string | null {
+export function exceededLimit(value: unknown): string | null {
   const size = { count: 0, deepest: 0 };
   measure(value, 1, size);
-  if (size.count > VALUE_LIMIT) return `there are more than ${VALUE_LIMIT.toLocaleString("en")} values`;
-  return size.deepest > DEPTH_LIMIT ? `values are nested more than ${DEPTH_LIMIT} deep` : null;
+  if (size.count > MAX_VALUES) return `there are more than ${MAX_VALUES.toLocaleString("en")} values`;
+  return size.deepest > MAX_DEPTH ? `values are nested more than ${MAX_DEPTH} deep` : null;
 }
 
 type Size = { count: number; deepest: number };
@@ -23,7 +23,7 @@ function measure(value: unknown, depth: number, size: Size): void {
 
 function measureInside(value: unknown, depth: number, size: Size): void {
   size.count += 1;
-  if (size.count <= VALUE_LIMIT && size.deepest <= DEPTH_LIMIT) measure(value, depth + 1, size);
+  if (size.count <= MAX_VALUES && size.deepest <= MAX_DEPTH) measure(value, depth + 1, size);
 }
 
 function isNested(value: unknown): value is { readonly [key: string]: unknown } {

@@ -1,5 +1,5 @@
 import { schemaTexts } from "./generated/schemas.ts";
-import type { SchemaNode } from "./node.ts";
+import type { SchemaNode } from "./schema-node.ts";
 
 const read = new Map<string, SchemaNode>();
 
@@ -7,7 +7,7 @@ const read = new Map<string, SchemaNode>();
 export const applicationSchema = "*application";
 
 /** Every `type` that a manifest may have, aliases such as `sso-team` included. */
-export const documentTypes: readonly string[] = Object.keys(schemaTexts).filter(
+export const manifestTypes: readonly string[] = Object.keys(schemaTexts).filter(
   (name) => name !== "config" && name !== applicationSchema,
 );
 

@@ -18,7 +18,7 @@ type Outline = {
 };
 
 /** Outlines a JSON text, which need not be valid, as far as `mostValues` reach. */
-export function outline(text: string, mostValues = Number.POSITIVE_INFINITY): Outline {
+export function measureJson(text: string, mostValues = Number.POSITIVE_INFINITY): Outline {
   let [depth, deepest, pairs, values] = [0, 0, 0, 0];
   for (let at = 0; at < text.length && values <= mostValues; at += 1) {
     switch (text.charCodeAt(at)) {

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BODY_CAP } from "../contract/limits.ts";
-import { type ByteBudget, bodyBytes, releaseAfter } from "./byte-budget.ts";
+import { type ByteBudget, bodyLength, releaseAfter } from "./byte-budget.ts";
 
 /** The body of a request, counted from its headers on until nobody holds it any more. */
-export type HeldBody = {
+export type BodyReservation = {
   /** Says who sends it. */
   readonly belongsTo: (owner: string) => void;
   /** Works on it: it counts until the work is over and the reply has gone, whatever becomes of the client. */
@@ -14,8 +14,8 @@ export type HeldBody = {
  * Counts the body of a request before it is read: until it is known who sends it, for the address that it comes from.
  * Null where there is none.
  */
-export function holdBody(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget): HeldBody | null {
-  const length = bodyBytes(request.raw.headers, BODY_CAP);
+export function reserveBody(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget): BodyReservation | null {
+  const length = bodyLength(request.raw.headers, BODY_CAP);
   if (length === 0) return null;
   const share = budget(`address ${request.ip}`, length);
   let isWorkedOn = false;

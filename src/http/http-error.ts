@@ -1,11 +1,11 @@
-import { MOST_DETAILS } from "../contract/limits.ts";
+import { MAX_ERROR_DETAILS } from "../contract/limits.ts";
 import type { ErrorBody, ErrorDetail } from "../contract/resources.ts";
 
 // A caller chooses the names that pointers and messages repeat.
 const LONGEST_TEXT = 1000;
 
 /** A request that is answered with an error: its status, what is wrong, and where. */
-export class Refusal extends Error {
+export class HttpError extends Error {
   override readonly name = "Refusal";
   readonly status: number;
   readonly code: string;
@@ -35,48 +35,48 @@ export class Refusal extends Error {
 }
 
 /** The body that tells a client of a refusal. */
-export function errorBody({ status, code, message, details }: Refusal): ErrorBody {
+export function errorBody({ status, code, message, details }: HttpError): ErrorBody {
   return { statusCode: status, message, code, ...(details.length > 0 && { details }) };
 }
 
 /** 400: the request's own shape is wrong. */
-export function badRequest(message: string): Refusal {
-  return new Refusal(400, "bad-request", message);
+export function badRequest(message: string): HttpError {
+  return new HttpError(400, "bad-request", message);
 }
 
 /** 400: the request's own shape is wrong in all of these places. */
-export function malformed(details: Iterable<ErrorDetail>): Refusal {
+export function malformed(details: Iterable<ErrorDetail>): HttpError {
   return detailed(400, "bad-request", listDetails(details));
 }
 
 /** 404: the thing is absent, or not visible to the caller; both read the same. */
-export function notFound(what: string): Refusal {
-  return new Refusal(404, "not-found", `${what} was not found`);
+export function notFound(what: string): HttpError {
+  return new HttpError(404, "not-found", `${what} was not found`);
 }
 
 /** 403: the caller may not do this. */
-export function forbidden(message: string): Refusal {
-  return new Refusal(403, "forbidden", message);
+export function forbidden(message: string): HttpError {
+  return new HttpError(403, "forbidden", message);
 }
 
 /** 409: the request is sound, and what exists is in its way. */
-export function conflict(code: string, message: string): Refusal {
-  return new Refusal(409, code, message);
+export function conflict(code: string, message: string): HttpError {
+  return new HttpError(409, code, message);
 }
 
 /** 422: the manifest is refused, for all of these faults and `beyond` others. */
-export function unprocessable(details: Iterable<ErrorDetail>, beyond = 0): Refusal {
+export function unprocessable(details: Iterable<ErrorDetail>, beyond = 0): HttpError {
   const { listed, total } = listDetails(details);
   return detailed(422, "unprocessable", { listed, total: total + beyond });
 }
 
 type Listed = { readonly listed: readonly ErrorDetail[]; readonly total: number };
 
-function detailed(status: number, code: string, { listed, total }: Listed): Refusal {
+function detailed(status: number, code: string, { listed, total }: Listed): HttpError {
   const [first] = listed;
   const more = total > 1 ? ` (and ${total - 1} more)` : "";
   const where = first?.pointer ? `${first.pointer}: ` : "";
-  return new Refusal(status, code, `${cut(where + (first?.message ?? "refused"))}${more}`, { details: listed });
+  return new HttpError(status, code, `${cut(where + (first?.message ?? "refused"))}${more}`, { details: listed });
 }
 
 function listDetails(details: Iterable<ErrorDetail>): Listed {
@@ -84,7 +84,7 @@ function listDetails(details: Iterable<ErrorDetail>): Listed {
   let total = 0;
   for (const { pointer, message, code } of details) {
     total += 1;
-    if (total <= MOST_DETAILS) listed.push({ pointer: cut(pointer), message: cut(message), code });
+    if (total <= MAX_ERROR_DETAILS) listed.push({ pointer: cut(pointer), message: cut(message), code });
   }
   return { listed, total };
 }

@@ -9,8 +9,8 @@ declare module "fastify" {
 
 /** The operation that a request asks for; `other` for health, documents and what is not there. */
 export function operationOf({ routeOptions }: FastifyRequest): string {
-  return routeOptions.config.operation ?? OTHER;
+  return routeOptions.config.operation ?? OTHER_OPERATION;
 }
 
 /** What is no operation. */
-export const OTHER = "other";
+export const OTHER_OPERATION = "other";

@@ -2,17 +2,17 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { keepSealed, readSealed } from "../../../src/seal/file.ts";
-import { keyFrom } from "../../../src/seal/key.ts";
+import { parseKey } from "../../../src/seal/key.ts";
+import { readSealed, writeSealed } from "../../../src/seal/sealed-file.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
-const key = keyFrom("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
+const key = parseKey("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
 const kept = (path: string) => readSealed(path, key, "n")?.toString() ?? null;
 
 describe("a sealed file", () => {
   test("gives back what was kept, under its name alone", async () => {
     const path = join(await temporaryFolder(), "cache", "one");
-    keepSealed(path, key, "n", "content");
+    writeSealed(path, key, "n", "content");
     expect(kept(path)).toBe("content");
     expect(readSealed(path, key, "other")).toBeNull();
   });
@@ -24,7 +24,7 @@ describe("a sealed file", () => {
       yield "";
       yield "tent ü";
     }
-    keepSealed(path, key, "n", pieces());
+    writeSealed(path, key, "n", pieces());
     expect(kept(path)).toBe("content ü");
   });
 
@@ -33,7 +33,7 @@ describe("a sealed file", () => {
     const places = ["pipe", "link", "folder", "device"].map((name) => join(folder, name));
     const [pipe = "", link = "", inner = "", device = ""] = places;
     execFileSync("mkfifo", [pipe]);
-    keepSealed(join(folder, "real"), key, "n", "content");
+    writeSealed(join(folder, "real"), key, "n", "content");
     symlinkSync(join(folder, "real"), link);
     mkdirSync(inner);
     symlinkSync("/dev/zero", device);
@@ -44,7 +44,7 @@ describe("a sealed file", () => {
     const folder = await temporaryFolder();
     writeFileSync(join(folder, "file"), "");
     const path = join(folder, "file", "one");
-    keepSealed(path, key, "n", "content");
+    writeSealed(path, key, "n", "content");
     expect(kept(path)).toBeNull();
   });
 
@@ -54,7 +54,7 @@ describe("a sealed file", () => {
     const [old, fresh] = [`${path}.old`, `${path}.fresh`];
     for (const left of [old, fresh]) writeFileSync(left, "");
     utimesSync(old, new Date(0), new Date(0));
-    keepSealed(path, key, "n", "content");
+    writeSealed(path, key, "n", "content");
     expect(readdirSync(folder).toSorted()).toEqual(["one", "one.fresh"]);
     rmSync(fresh);
   });

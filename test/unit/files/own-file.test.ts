@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, linkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { hasOwnDatabase } from "../../../src/files/database-files.ts";
-import { readOwnFile } from "../../../src/files/read.ts";
+import { ownDatabaseExists } from "../../../src/files/database-files.ts";
+import { readOwnFile } from "../../../src/files/own-file.ts";
 import { UnsafePathError } from "../../../src/files/unsafe-path.ts";
 import { holdExclusiveLock } from "../../../src/store/lock.ts";
 import { openStore } from "../../../src/store/open.ts";
@@ -53,9 +53,9 @@ describe("S40 a file of ours", () => {
     truncateSync(path, 2 ** 40);
     expectUnsafe(() => read(path), "too large");
     expectUnsafe(() => read(path), `${2 ** 40} bytes`);
-    expect(hasOwnDatabase(path)).toBe(true);
+    expect(ownDatabaseExists(path)).toBe(true);
     truncateSync(path, 2 ** 40 + 1);
-    expectUnsafe(() => hasOwnDatabase(path), "too large");
+    expectUnsafe(() => ownDatabaseExists(path), "too large");
   });
 
   test.each(["602", "606", "666"])("S40 is refused with mode %s, since others can write it", async (mode) => {
@@ -97,9 +97,9 @@ describe("S40 a database of ours", () => {
     async (suffix) => {
       for (const sort of ["pipe", "symlink"] as const) {
         const path = join(await temporaryFolder(), "a.db");
-        expect(hasOwnDatabase(path)).toBe(false);
+        expect(ownDatabaseExists(path)).toBe(false);
         placeSpecial(sort, path + suffix);
-        expectUnsafe(() => hasOwnDatabase(path), `${path}${suffix} is ${specialFiles[sort]}`);
+        expectUnsafe(() => ownDatabaseExists(path), `${path}${suffix} is ${specialFiles[sort]}`);
       }
     },
   );

@@ -1,4 +1,4 @@
-import { resolve, type SchemaNode, variants } from "./node.ts";
+import { resolveRef, type SchemaNode, unionVariants } from "./schema-node.ts";
 
 /** One field that a schema describes. */
 export type SchemaField = { readonly path: string; readonly node: SchemaNode };
@@ -13,13 +13,13 @@ export function schemaFields(schema: SchemaNode): readonly SchemaField[] {
 }
 
 function fieldsBelow(schema: SchemaNode, given: SchemaNode, path: string): readonly SchemaField[] {
-  const node = resolve(schema, given);
+  const node = resolveRef(schema, given);
   const own = Object.entries(node.properties ?? {}).flatMap(([name, property]) => {
     if (property.const !== undefined && property.description === undefined) return [];
-    const field = { path: path === "" ? name : `${path}.${name}`, node: resolve(schema, property) };
+    const field = { path: path === "" ? name : `${path}.${name}`, node: resolveRef(schema, property) };
     return [field, ...fieldsBelow(schema, property, field.path)];
   });
-  const forms = variants(schema, node).flatMap((variant) => fieldsBelow(schema, variant.node, path));
+  const forms = unionVariants(schema, node).flatMap((variant) => fieldsBelow(schema, variant.node, path));
   const items = node.items === undefined ? [] : fieldsBelow(schema, node.items, `${path}[]`);
   return [...own, ...forms, ...items];
 }

@@ -46,7 +46,7 @@ export type SchemaNode = {
 };
 
 /** What a `$ref` within the schema names, with the annotations that stand beside the reference. */
-export function resolve(schema: SchemaNode, node: SchemaNode): SchemaNode {
+export function resolveRef(schema: SchemaNode, node: SchemaNode): SchemaNode {
   const { $ref, ...beside } = node;
   if ($ref === undefined) return node;
   const found = schema.$defs?.[$ref.slice("#/$defs/".length)];
@@ -55,14 +55,14 @@ export function resolve(schema: SchemaNode, node: SchemaNode): SchemaNode {
 }
 
 /** The variants of a union, each with the `type` that tells it apart. */
-export function variants(schema: SchemaNode, node: SchemaNode): readonly { type: string; node: SchemaNode }[] {
+export function unionVariants(schema: SchemaNode, node: SchemaNode): readonly { type: string; node: SchemaNode }[] {
   return (node.allOf ?? []).map((branch) => ({
     type: String(branch.if.properties?.type?.const),
-    node: resolve(schema, branch.then),
+    node: resolveRef(schema, branch.then),
   }));
 }
 
 /** The types that a node allows, null aside. */
-export function typesOf({ type }: SchemaNode): readonly string[] {
+export function allowedTypes({ type }: SchemaNode): readonly string[] {
   return (typeof type === "string" ? [type] : (type ?? [])).filter((name) => name !== "null");
 }

@@ -1,7 +1,7 @@
 const LONGEST = 64;
 
 /** The candidate that a misspelt name most likely means, or undefined when none is near. */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
+export function closestName(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > LONGEST) return undefined;
   const bare = plain(name);
   const same = candidates.find((candidate) => plain(candidate) === bare);

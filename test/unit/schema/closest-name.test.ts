@@ -1,32 +1,32 @@
 import { describe, expect, it } from "vitest";
-import { editDistance, nearest } from "../../../src/schema/nearest.ts";
+import { closestName, editDistance } from "../../../src/schema/closest-name.ts";
 
 describe("the nearest name", () => {
   it("is found through insertions, deletions, replacements and swaps", () => {
     const names = ["host", "port", "path", "replicas", "rewrite_path_to"];
-    expect(["hoost", "hst", "hist", "hsot"].map((name) => nearest(name, names))).toEqual([
+    expect(["hoost", "hst", "hist", "hsot"].map((name) => closestName(name, names))).toEqual([
       "host",
       "host",
       "host",
       "host",
     ]);
-    expect(nearest("replcas", names)).toBe("replicas");
+    expect(closestName("replcas", names)).toBe("replicas");
   });
 
   it("is found through another way of writing words", () => {
-    expect(nearest("rewritePathTo", ["rewrite_path_to"])).toBe("rewrite_path_to");
-    expect(nearest("Rewrite-Path-To", ["rewrite_path_to"])).toBe("rewrite_path_to");
-    expect(nearest("owned_by", ["ownedBy"])).toBe("ownedBy");
+    expect(closestName("rewritePathTo", ["rewrite_path_to"])).toBe("rewrite_path_to");
+    expect(closestName("Rewrite-Path-To", ["rewrite_path_to"])).toBe("rewrite_path_to");
+    expect(closestName("owned_by", ["ownedBy"])).toBe("ownedBy");
   });
 
   it("is none when nothing is near, or when the name is absurdly long", () => {
-    expect(nearest("zebra", ["host", "port"])).toBeUndefined();
-    expect(nearest("x", [])).toBeUndefined();
-    expect(nearest("host".repeat(1000), ["host"])).toBeUndefined();
+    expect(closestName("zebra", ["host", "port"])).toBeUndefined();
+    expect(closestName("x", [])).toBeUndefined();
+    expect(closestName("host".repeat(1000), ["host"])).toBeUndefined();
   });
 
   it("is the first of the nearest", () => {
-    expect(nearest("pot", ["port", "post"])).toBe("port");
+    expect(closestName("pot", ["port", "post"])).toBe("port");
   });
 });
 

@@ -1,11 +1,11 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { lstatOrNull } from "./lstat.ts";
-import { requireOwner, requireUnreadable, requireUnwritable, sharedWith } from "./owner.ts";
+import { requireNotReadableByOthers, requireNotWritableByOthers, requireOwner, sharedGroup } from "./owner.ts";
 import { UnsafePathError } from "./unsafe-path.ts";
 
 /** What is asked of a file of ours. */
-export type Asked = {
+export type FileRequirements = {
   /** Bytes of the largest one that can be meant. */
   readonly limit: number;
   /** Whether nobody else may read it. */
@@ -17,14 +17,14 @@ export type Asked = {
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** What lies at the path of a file of ours, without opening it; null where nothing does. Refuses anything else. */
-export function statOwnFile(path: string, asked: Asked): Stats | null {
+export function statOwnFile(path: string, asked: FileRequirements): Stats | null {
   const stat = lstatOrNull(path);
   if (stat !== null) requireOwnFile(path, stat, asked);
   return stat;
 }
 
 /** The content of a file of ours; null where there is none. Opens nothing that is not a regular file of the user. */
-export function readOwnFile(path: string, asked: Asked): Buffer | null {
+export function readOwnFile(path: string, asked: FileRequirements): Buffer | null {
   if (statOwnFile(path, asked) === null) return null;
   const descriptor = openSync(path, FLAGS);
   try {
@@ -36,18 +36,18 @@ export function readOwnFile(path: string, asked: Asked): Buffer | null {
   }
 }
 
-function requireOwnFile(path: string, stat: Stats, { limit, isSecret = false }: Asked): void {
-  requireRegular(path, stat);
+function requireOwnFile(path: string, stat: Stats, { limit, isSecret = false }: FileRequirements): void {
+  requireRegularFile(path, stat);
   requireOwner(path, stat);
-  const group = sharedWith(lstatSync(dirname(path)));
-  requireUnwritable(path, stat, group);
-  if (isSecret) requireUnreadable(path, stat, group);
+  const group = sharedGroup(lstatSync(dirname(path)));
+  requireNotWritableByOthers(path, stat, group);
+  if (isSecret) requireNotReadableByOthers(path, stat, group);
   if (stat.size <= limit) return;
   throw new UnsafePathError(`${path} is too large (${stat.size} bytes)`, { hint: "it is none of ours: remove it" });
 }
 
 /** Refuses everything but a regular file. */
-export function requireRegular(path: string, stat: Stats, hint = "see who put it there, and remove it"): void {
+export function requireRegularFile(path: string, stat: Stats, hint = "see who put it there, and remove it"): void {
   if (stat.isFile()) return;
   throw new UnsafePathError(`${path} is ${kindOf(stat)}, and no regular file`, { hint });
 }

@@ -1,21 +1,21 @@
 import { isObject } from "../contract/json.ts";
 import { applicationRules } from "./application-rules.ts";
-import { FAULT_LIMIT, type Fault } from "./fault.ts";
-import type { MeaningContext } from "./rule.ts";
+import type { RuleContext } from "./rule.ts";
 import { rulesByType } from "./rules/index.ts";
+import { MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 
 /** Everything that a manifest of sound form means wrongly, until that is enough; at most 100 faults. */
-export function checkMeaning(
+export function checkSemantics(
   type: string,
   value: unknown,
-  context: MeaningContext = {},
+  context: RuleContext = {},
   isEnough: () => boolean = () => false,
-): readonly Fault[] {
+): readonly SchemaDiagnostic[] {
   if (!isObject(value)) return [];
-  const faults: Fault[] = [];
+  const faults: SchemaDiagnostic[] = [];
   for (const rule of rulesByType.get(type) ?? applicationRules) {
     if (isEnough()) break;
     faults.push(...rule(value, context));
   }
-  return faults.slice(0, FAULT_LIMIT);
+  return faults.slice(0, MAX_SCHEMA_DIAGNOSTICS);
 }

@@ -1,9 +1,9 @@
-import { Refusal } from "./refusal.ts";
+import { HttpError } from "./http-error.ts";
 
 /** The refusal that answers an error; its own text is shown only when it is one of ours. */
-export function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  return frameworkRefusal(error) ?? new Refusal(500, "internal", "the server failed; its log says why");
+export function toHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  return frameworkRefusal(error) ?? new HttpError(500, "internal", "the server failed; its log says why");
 }
 
 const messages: { readonly [status: number]: readonly [code: string, message: string] } = {
@@ -13,15 +13,15 @@ const messages: { readonly [status: number]: readonly [code: string, message: st
 };
 
 /** 413: the body is larger than any body may be. */
-export function tooLarge(): Refusal {
-  return new Refusal(413, "body-too-large", "the body is larger than 8 MiB");
+export function bodyTooLarge(): HttpError {
+  return new HttpError(413, "body-too-large", "the body is larger than 8 MiB");
 }
 
 // Errors of fastify carry their status; those below 500 are the request's fault.
-function frameworkRefusal(error: unknown): Refusal | null {
+function frameworkRefusal(error: unknown): HttpError | null {
   if (!(error instanceof Error && "statusCode" in error && typeof error.statusCode === "number")) return null;
-  if (error.statusCode === 413) return tooLarge();
+  if (error.statusCode === 413) return bodyTooLarge();
   if (error.statusCode < 400 || error.statusCode >= 500) return null;
   const [code, message] = messages[error.statusCode] ?? ["bad-request", "the request is not well formed"];
-  return new Refusal(error.statusCode, code, message);
+  return new HttpError(error.statusCode, code, message);
 }

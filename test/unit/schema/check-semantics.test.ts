@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
-import { checkMeaning } from "../../../src/schema/meaning.ts";
-import type { MeaningContext } from "../../../src/schema/rule.ts";
+import { checkSemantics } from "../../../src/schema/check-semantics.ts";
+import type { RuleContext } from "../../../src/schema/rule.ts";
 import { manifest } from "./valid.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
-const meaning = (type: string, fields: JsonObject, context: MeaningContext = {}) =>
-  checkMeaning(type, manifest(type, fields), context).map(
+const meaning = (type: string, fields: JsonObject, context: RuleContext = {}) =>
+  checkSemantics(type, manifest(type, fields), context).map(
     ({ severity, code, pointer }) => `${severity} ${code} ${pointer}`,
   );
 
@@ -156,10 +156,11 @@ describe("meaning", () => {
   });
 
   it("has nothing to say about what has no rules, and survives what has no form", () => {
-    for (const type of ["workspace", "team", "unknown", "__proto__"]) expect(checkMeaning(type, { a: 1 })).toEqual([]);
+    for (const type of ["workspace", "team", "unknown", "__proto__"])
+      expect(checkSemantics(type, { a: 1 })).toEqual([]);
     for (const value of [null, [], 5, { ports: 5, mounts: [null], resources: [], tools: { a: 1 } }]) {
       for (const type of ["service", "cluster", "virtual-account", "chat_prompt"]) {
-        expect(checkMeaning(type, value, { now, cluster: { base_domains: 5 } })).toEqual([]);
+        expect(checkSemantics(type, value, { now, cluster: { base_domains: 5 } })).toEqual([]);
       }
     }
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/contract/json.ts";
-import { DEPTH_LIMIT, tooLarge, VALUE_LIMIT } from "../../../src/schema/bound.ts";
+import { exceededLimit, MAX_DEPTH, MAX_VALUES } from "../../../src/schema/size-limits.ts";
 import { validateManifest } from "../../../src/schema/validate.ts";
 import { computed } from "../../support/processor.ts";
 import { manifest } from "./valid.ts";
@@ -13,10 +13,10 @@ function nested(depth: number): Json {
 
 describe("the size of a manifest", () => {
   it("is bounded in values and in depth, exactly", () => {
-    expect(tooLarge(Array.from({ length: VALUE_LIMIT }, () => 1))).toBeNull();
-    expect(tooLarge(Array.from({ length: VALUE_LIMIT + 1 }, () => 1))).toContain("more than 20,000 values");
-    expect(tooLarge(nested(DEPTH_LIMIT))).toBeNull();
-    expect(tooLarge(nested(DEPTH_LIMIT + 1))).toContain("nested more than 100 deep");
+    expect(exceededLimit(Array.from({ length: MAX_VALUES }, () => 1))).toBeNull();
+    expect(exceededLimit(Array.from({ length: MAX_VALUES + 1 }, () => 1))).toContain("more than 20,000 values");
+    expect(exceededLimit(nested(MAX_DEPTH))).toBeNull();
+    expect(exceededLimit(nested(MAX_DEPTH + 1))).toContain("nested more than 100 deep");
   });
 
   it("is refused in one fault when it is too large, in no time", () => {
