@@ -12,6 +12,7 @@ import { refuseSource } from "./failure-report.ts";
 import { type OutputOptions, outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
+import { requireTargetConfirmed } from "./target-confirmation.ts";
 import { isInteractive, writeResult } from "./terminal.ts";
 
 /** Makes live follow the manifests. */
@@ -21,6 +22,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const view = outputOptionsOf(invocation);
   const approve = await createApproval(invocation, view);
   await using target = await openTarget(invocation, { reading: false });
+  await requireTargetConfirmed(target, invocation.flags, terminal);
   const mode = {
     is: "apply",
     approve,

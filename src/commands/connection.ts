@@ -4,13 +4,12 @@ import { openSession } from "../engine/session.ts";
 import type { SinkType } from "../engine/sink.ts";
 import { defaultSink } from "../engine/sinks/index.ts";
 import type { Rules, TargetConnection } from "../engine/target.ts";
-import { printable } from "../render/escape.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import { openState } from "../state/open.ts";
 import type { StateLocation } from "../state/state.ts";
 import type { Invocation } from "./command.ts";
 import { milliseconds } from "./rules.ts";
-import { attach, namedServer, noServer, type ServerChoice } from "./server-choice.ts";
+import { namedServer, type ServerChoice } from "./server-choice.ts";
 import { endAfter, sayWait, type Terminal } from "./terminal.ts";
 import { terminalLog } from "./terminal-log.ts";
 
@@ -22,6 +21,8 @@ export type ServerUse = {
   readonly unattended?: boolean;
   /** The operator keys that are honoured. */
   readonly operator: OperatorConfig;
+  /** Finds or starts the embedded control plane. */
+  readonly embedded: () => Promise<ServerChoice>;
 };
 
 /** Opens the state, and a session with the chosen control plane; starts the embedded one where that is chosen. */
@@ -36,7 +37,7 @@ export async function openConnection(
   const { reading, operator } = use;
   endAfter(rules.timeout, terminal);
   const state = await openState(folder, { keyText: readKey(), reading, onForgotten });
-  const choice = await chooseServer(invocation, folder, operator, resources);
+  const choice = await chooseServer(invocation, use);
   const session = await openSession({
     server: choice,
     token: choice.token,
@@ -71,13 +72,8 @@ function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, {
   return unattended || env.CI ? null : defaultSink;
 }
 
-async function chooseServer(
-  invocation: Invocation,
-  folder: string,
-  operator: OperatorConfig,
-  resources: AsyncDisposableStack,
-): Promise<ServerChoice> {
-  const { flags, terminal } = invocation;
+async function chooseServer({ flags, terminal }: Invocation, use: ServerUse): Promise<ServerChoice> {
+  const { operator } = use;
   const server = flags.server ?? operator.server ?? null;
   const embedded = flags.embedded ?? false;
   if (flags.server !== undefined && embedded) {
@@ -87,13 +83,5 @@ async function chooseServer(
     const tokenFile = flags.tokenFile ?? operator.tokenFile ?? null;
     return namedServer(server, { server, embedded, tokenFile }, terminal);
   }
-  const attached = await attach(folder, { signal: terminal.stopping });
-  if (attached !== null) {
-    if (!embedded) terminal.stderr.write(`using the embedded control plane at ${printable(attached.url)}\n`);
-    return attached;
-  }
-  if (!embedded) throw noServer();
-  // Only who serves it pays for loading it.
-  const { startEmbedded } = await import("./embedded.ts");
-  return resources.use(await startEmbedded(folder, terminalLog(invocation), terminal)).choice;
+  return use.embedded();
 }

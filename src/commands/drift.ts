@@ -3,6 +3,7 @@ import { reconcile } from "../engine/reconcile.ts";
 import { driftReport } from "../render/pass-report.ts";
 import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
+import { onEachTarget } from "./each-target.ts";
 import { refuseSource } from "./failure-report.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
@@ -10,7 +11,9 @@ import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Shows what moved in live; never writes to live. */
-export async function run(invocation: InvocationOf<typeof drift>): Promise<number> {
+export const run = onEachTarget(runOnTarget);
+
+async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<number> {
   const { flags, terminal } = invocation;
   const view = outputOptionsOf(invocation);
   await using target = await openTarget(invocation, { reading: true, base: "instead" });

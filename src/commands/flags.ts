@@ -56,6 +56,11 @@ export const flags = {
     "--config <file>",
     "the operator's configuration, read beside holdfast.yaml at the top of the source",
   ),
+  target: textFlag(
+    "--target <name>",
+    "the target of the operator's configuration; without it all of them, where nothing is written",
+  ),
+  confirm: textFlag("--confirm <name>", "the name of a target that asks for it"),
   only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
   kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),
   exclude: textsFlag("--exclude <glob...>", "leave out the identities that match"),
@@ -178,7 +183,14 @@ export const generalFlags = [
 export type GeneralFlag = (typeof generalFlags)[number];
 
 /** Flags of every command that reads manifests. */
-export const sourceFlags = ["only", "kind", "exclude", "strict", "partial"] as const satisfies readonly FlagName[];
+export const sourceFlags = [
+  "target",
+  "only",
+  "kind",
+  "exclude",
+  "strict",
+  "partial",
+] as const satisfies readonly FlagName[];
 
 /** Flags of every command that talks to a control plane. */
 export const serverFlags = [

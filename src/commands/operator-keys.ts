@@ -33,6 +33,9 @@ async function honouredKeys(config: ConfigFile, asking: Asking, terminal: Termin
   const { isInSource, operator, operatorKeys, file } = config;
   if (!isInSource || operatorKeys.length === 0 || file === null) return operator;
   if (!isInteractive(terminal)) throw refusal(config, "which only the operator may");
+  // They name files of credentials too, and where those are sent.
+  if (operator.sources || operator.targets)
+    throw refusal(config, "and sources and targets count only outside of the source");
   const { tokenFile: _, ...honoured } = operator;
   const keys: JsonObject = Object.fromEntries(Object.entries(operator));
   const confirmation = { path: realpathSync(resolve(terminal.cwd, file)), keys };

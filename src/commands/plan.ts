@@ -7,6 +7,7 @@ import { planFile, planReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
+import { onEachTarget } from "./each-target.ts";
 import { refuseSource } from "./failure-report.ts";
 import { outputFile } from "./output-file.ts";
 import { outputOptionsOf } from "./output-options.ts";
@@ -15,7 +16,9 @@ import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Shows what apply would do; changes nothing. */
-export async function run(invocation: InvocationOf<typeof plan>): Promise<number> {
+export const run = onEachTarget(runOnTarget);
+
+async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<number> {
   const { flags, terminal } = invocation;
   const view = outputOptionsOf(invocation);
   await using target = await openTarget(invocation, { reading: true });

@@ -10,8 +10,8 @@ import type { Invocation } from "./command.ts";
 
 const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
 
-/** The rules of a command's passes, by flag > environment > configuration > default. */
-export function rulesOf(invocation: Invocation, root: string): Target["rules"] {
+/** The rules of a command's passes, by flag > environment > configuration > default; `root` is null for a commit. */
+export function rulesOf(invocation: Invocation, root: string | null): Target["rules"] {
   const { flags } = invocation;
   const selection = selectionOf(invocation, root);
   return (config): Rules => ({
@@ -37,8 +37,8 @@ export function milliseconds(seconds: number | null | undefined): number | null 
   return seconds === null || seconds === undefined ? null : seconds * 1000;
 }
 
-function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: string): Selection {
-  const missing = args.find((path) => !existsSync(path));
+function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: string | null): Selection {
+  const missing = root === null ? undefined : args.find((path) => !existsSync(path));
   if (missing !== undefined) {
     throw new HoldfastError("invalid", `${missing} does not exist`, { hint: "correct the path" });
   }
@@ -49,11 +49,15 @@ function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: strin
       hint: "the kinds are in the README's table",
     });
   }
+  const chosen = { only: flags.only ?? [], kinds, exclude: flags.exclude ?? [] };
+  if (root === null) return { paths: args.filter((path) => !isWhole(path)), ...chosen };
   // The source's own folder is the whole of it.
   const isRoot = args.some((path) => resolve(cwd, path) === root);
   const paths = isRoot ? [] : args.map((path) => relative(cwd, resolve(cwd, path)).split(sep).join("/"));
-  return { paths, only: flags.only ?? [], kinds, exclude: flags.exclude ?? [] };
+  return { paths, ...chosen };
 }
+
+const isWhole = (path: string) => /^\.?\/*$/.test(path);
 
 function ignoreRule(rule: NonNullable<HoldfastConfig["ignore"]>[number]): IgnoreRule {
   const { path, match, reason, owner, expires } = rule;

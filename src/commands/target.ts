@@ -1,85 +1,94 @@
 import { resolve } from "node:path";
-import { canonical } from "../contract/json.ts";
-import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { Target } from "../engine/target.ts";
 import { realPathOutside } from "../files/real-path.ts";
 import { contentTop, findRoot } from "../source/root.ts";
-import { type Base, readSourceConfig, type SourceConfig } from "../source/source-config.ts";
-import { buildOf } from "./build.ts";
-import { usesCaches } from "./cache-choice.ts";
+import { readSourceConfig } from "../source/source-config.ts";
+import { isTrackedFolder } from "../source/tracked.ts";
+import { requireStateFolder } from "../state/state-folder.ts";
 import type { Invocation } from "./command.ts";
-import type { ServerUse } from "./connection.ts";
-import { connector } from "./connector.ts";
+import {
+  createTarget,
+  type OpenTarget,
+  requireValidConfig,
+  type SharedByTargets,
+  type TargetUse,
+} from "./create-target.ts";
+import { embeddedServerOf } from "./embedded-choice.ts";
 import { honouredOperatorKeys } from "./operator-keys.ts";
-import { rulesOf } from "./rules.ts";
-import { readStateKey } from "./state-key.ts";
-import { warnNotRemembered } from "./warn-not-remembered.ts";
+import { chooseTargets, type TargetChoice } from "./target-choice.ts";
+import { claimsOf } from "./target-claims.ts";
 
-/** What a command does with its target. */
-export type TargetUse = Omit<ServerUse, "operator"> & {
-  /** What `--base` names: a commit to compare with, or one that is read in the folder's place. @default "compare" */
-  readonly base?: Base["use"];
-  /** Whether a broken configuration is reported with everything else, and not refused. @default false */
-  readonly reportsConfig?: boolean;
-};
+/** The targets of a command. */
+export type OpenTargets = AsyncDisposable & { readonly targets: readonly OpenTarget[] };
 
-/** Finds the target of a command; its server is connected, and its state opened, when a pass first needs them. */
-export async function openTarget(invocation: Invocation, use: TargetUse): Promise<Target & AsyncDisposable> {
+/** Says that a command for one target was called where there are several. */
+export class TargetNeededError extends HoldfastError {
+  readonly names: readonly string[];
+
+  constructor(names: readonly string[]) {
+    super("invalid", `there are ${names.length} targets, and none is named`, {
+      hint: `name one with --target: ${names.join(", ")}`,
+    });
+    this.names = names;
+  }
+}
+
+/** Finds the one target of a command; its server is connected, and its state opened, when a pass first needs them. */
+export async function openTarget(invocation: Invocation, use: TargetUse): Promise<OpenTarget & AsyncDisposable> {
+  const opened = await openTargets(invocation, use);
+  const [target, other] = opened.targets;
+  if (target === undefined || other !== undefined) {
+    await opened[Symbol.asyncDispose]();
+    throw new TargetNeededError(opened.targets.flatMap(({ choice }) => choice?.name ?? []));
+  }
+  return { ...target, [Symbol.asyncDispose]: opened[Symbol.asyncDispose] };
+}
+
+/** Finds the targets of a command: the one of `--target`, else all of the configuration, else the local folder. */
+async function openTargets(invocation: Invocation, use: TargetUse): Promise<OpenTargets> {
   const { flags, terminal } = invocation;
   const { cwd, stopping: signal } = terminal;
   const root = findRoot({ cwd, source: flags.source });
-  const base = flags.base === undefined ? null : { ref: flags.base, use: use.base ?? "compare" };
-  const source = { root, cwd, configFile: flags.config, base };
   // Server and state are chosen by the files that are here, whatever commit is read.
-  const config = await readSourceConfig({ ...source, base: null, repository: null }, { signal });
+  const here = { root, cwd, configFile: flags.config, base: null, repository: null };
+  const config = await readSourceConfig(here, { signal });
   if (!use.reportsConfig) requireValidConfig(config);
   const operator = await honouredOperatorKeys(config.files, { root, mayAsk: !use.unattended }, terminal);
   const named = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
-  const state = {
-    folder: realPathOutside(contentTop(root), named),
-    readKey: () => readStateKey(terminal),
-    build: () => buildOf(terminal.program),
-    onForgotten: warnNotRemembered(terminal),
-    caches: usesCaches(terminal),
-  };
-  const server = connector(invocation, state, { ...use, operator });
-  return {
-    source: { ...source, config, ignore: plansOf(invocation), accept: acceptor(config, use) },
-    server,
-    state,
-    rules: rulesOf(invocation, root),
-    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
-  };
+  const stateFolder = realPathOutside(contentTop(root), named);
+  const choices = chooseTargets(operator, terminal);
+  const chosen = namedIn(choices, flags.target);
+  // The folder of each target is looked at before each pass, and this one lies above it.
+  if (choices.length > 0)
+    await requireStateFolder(stateFolder, { content: contentTop(root), isTracked: isTrackedFolder, signal });
+  const resources = new AsyncDisposableStack();
+  const embedded = embeddedServerOf(invocation, stateFolder, resources);
+  const shared = { invocation, use, operator, root, config, stateFolder, embedded, resources, remotes: new Map() };
+  const targets =
+    choices.length === 0 ? [createTarget(null, shared)] : createTargets(choices, shared).filter(isOneOf(chosen));
+  return { targets, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
-// Server and state were chosen by the operator keys that there were at first.
-function acceptor(first: SourceConfig, { reportsConfig }: TargetUse): (config: SourceConfig) => void {
-  const accepted = operatorKeysIn(first);
-  return (config) => {
-    if (!reportsConfig) requireValidConfig(config);
-    if (operatorKeysIn(config) === accepted) return;
-    const files = config.files.flatMap(({ file }) => file ?? []).join(", ");
-    throw new HoldfastError("invalid", `the operator keys in ${files || "the configuration"} have changed`, {
-      hint: "take that back, or start again: they hold for as long as a command runs",
-    });
-  };
-}
-
-function operatorKeysIn({ files }: SourceConfig): string {
-  return canonical(files.map(({ operator }) => ({ ...operator })));
-}
-
-function requireValidConfig({ diagnostics }: SourceConfig): void {
-  if (!hasErrors(diagnostics)) return;
-  const files = [...new Set(diagnostics.map(({ file }) => file))].join(", ");
-  throw new HoldfastError("invalid", `the configuration is refused: ${files}`, {
-    hint: "correct it; nothing was read or sent",
-    diagnostics,
+// All of them, since no two may declare the same.
+function createTargets(choices: readonly TargetChoice[], shared: SharedByTargets): readonly OpenTarget[] {
+  const targets = choices.map((choice) => ({ choice, target: createTarget(choice, shared) }));
+  const claimants = targets.map(({ choice, target }) => {
+    return [choice.name, { target, server: (choice.server ?? "").replace(/\/+$/, "") }] as const;
   });
+  const claims = claimsOf(new Map(claimants), shared.invocation.terminal);
+  return targets.map(({ choice, target }) => ({ ...target, claim: claims(choice.name) }));
 }
 
-// A plan file inside the source is not part of it: writing one must not change the source.
-function plansOf({ flags: { out, plan }, terminal: { cwd } }: Invocation): readonly string[] {
-  return [out, plan].flatMap((file) => (file === undefined ? [] : [resolve(cwd, file)]));
+function isOneOf(choices: readonly TargetChoice[]): (target: OpenTarget) => boolean {
+  return ({ choice }) => choices.some(({ name }) => name === choice?.name);
+}
+
+function namedIn(choices: readonly TargetChoice[], name: string | undefined): readonly TargetChoice[] {
+  if (name === undefined) return choices;
+  const found = choices.filter((choice) => choice.name === name);
+  if (found.length > 0) return found;
+  const names = choices.map((choice) => choice.name).join(", ");
+  throw new HoldfastError("invalid", `there is no target ${name}`, {
+    hint: names === "" ? "targets stand in the operator's configuration (--config)" : `there are: ${names}`,
+  });
 }

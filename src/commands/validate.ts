@@ -6,12 +6,15 @@ import { diagnosticsText, severityCounts, validationLine } from "../render/diagn
 import { jsonText } from "../render/json.ts";
 import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
+import { onEachTarget } from "./each-target.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Checks manifests offline. */
-export async function run(invocation: InvocationOf<typeof validate>): Promise<number> {
+export const run = onEachTarget(runOnTarget);
+
+async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<number> {
   const { terminal } = invocation;
   const view = outputOptionsOf(invocation);
   await using target = await openTarget(invocation, { reading: true, reportsConfig: true });

@@ -53,7 +53,7 @@ export type ReadContext = {
   readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
 };
 
-type Sourced = Pick<Target, "source" | "state" | "rules">;
+type Sourced = Pick<Target, "source" | "state" | "rules" | "claim">;
 
 /** Reads, validates and selects what a target's source declares. */
 export async function readDesired(target: Sourced, context: ReadContext): Promise<DesiredRead> {
@@ -70,6 +70,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   if (cache !== null) keep(cache, contents, remembered);
   const loaded = withConfigFaults(read, revision.config);
   requireMatches(rules.selection, loaded, revision);
+  await target.claim?.(loaded.declared);
   const base = readBase === null ? null : valuesOf(await load(await readBase(), loading, { signal }));
   const desired = desiredOf(loaded, revision, { rules, base });
   return {

@@ -1,5 +1,6 @@
 import type { ShrinkLimits } from "../core/guard.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
+import type { Identity } from "../core/manifest.ts";
 import type { Selection } from "../core/select.ts";
 import type { LoadRules } from "../manifests/load.ts";
 import type { SourceOptions } from "../source/read-source.ts";
@@ -14,6 +15,8 @@ export type Target = {
   readonly state: StateLocation;
   /** What holds for a pass, by the configuration that its revision has. */
   readonly rules: (config: SourceConfig["repository"]) => Rules;
+  /** Fails where another target of the same control plane declares one of these; absent where there is no other. */
+  readonly claim?: (declared: ReadonlySet<Identity>) => Promise<void>;
 };
 
 /** Where manifests come from. */

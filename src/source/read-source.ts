@@ -1,13 +1,30 @@
+import { HoldfastError } from "../core/errors.ts";
 import { readRef } from "./commit.ts";
 import { findRepository } from "./find-repository.ts";
 import { readFolder } from "./folder.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
+import type { Repository } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
 import { readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./source-config.ts";
 
+/** A repository whose commits are read, in place of a folder's files. */
+export type CommitSource = {
+  readonly repository: Repository;
+  /** The commit to read now, by its full id. */
+  readonly resolve: (stop: Stop) => Promise<string>;
+  /** Told that objects cannot be read, so that they are fetched anew. */
+  readonly onUnreadable: () => void;
+};
+
 /** Which source is read. */
-export type SourceOptions = Omit<SourceConfigOptions, "repository"> & { readonly limits: Limits };
+export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitted"> & {
+  readonly limits: Limits;
+  /** Null where the folder itself is read. */
+  readonly commits: CommitSource | null;
+};
+
+type Stop = { readonly signal: AbortSignal };
 
 /** A source as it was at one moment: read once and whole, so that no pass mixes two. */
 export type Revision = RevisionFiles & { readonly config: SourceConfig };
@@ -34,11 +51,40 @@ export type SourceRead<Result extends Settled> = {
 export async function readSource<Result extends Settled>(
   options: SourceOptions,
   settle: (config: SourceConfig) => Promise<Result>,
-  stop: { readonly signal: AbortSignal },
+  stop: Stop,
 ): Promise<SourceRead<Result>> {
-  const { root, cwd, limits, base } = options;
-  const repository = await findRepository(root, stop);
-  const config = await readSourceConfig({ ...options, repository }, stop);
+  const { commits } = options;
+  return commits === null ? readFrom(options, settle, stop) : readCommitOf(commits, options, settle, stop);
+}
+
+// The commit takes the folder's place, as `drift --base` has it; its files are named as in the repository.
+async function readCommitOf<Result extends Settled>(
+  { repository, resolve, onUnreadable }: CommitSource,
+  options: SourceOptions,
+  settle: (config: SourceConfig) => Promise<Result>,
+  stop: Stop,
+): Promise<SourceRead<Result>> {
+  const ref = await resolve(stop);
+  try {
+    const base = { ref, use: "instead" } as const;
+    return await readFrom({ ...options, base, root: repository.gitFolder }, settle, stop, repository);
+  } catch (error) {
+    // What is wrong with the content of a commit has a code of its own.
+    if (!(error instanceof HoldfastError) || error.code === "error") onUnreadable();
+    throw error;
+  }
+}
+
+async function readFrom<Result extends Settled>(
+  options: SourceOptions,
+  settle: (config: SourceConfig) => Promise<Result>,
+  stop: Stop,
+  ours: Repository | null = null,
+): Promise<SourceRead<Result>> {
+  const { root, limits, base } = options;
+  const cwd = ours === null ? options.cwd : root;
+  const repository = ours ?? (await findRepository(root, stop));
+  const config = await readSourceConfig({ ...options, repository, isCommitted: ours !== null }, stop);
   const settled = await settle(config);
   const { paths } = config.repository;
   const place = { root, cwd, limits, repository, ...(paths ? { paths } : {}) };

@@ -18,6 +18,10 @@ export type SourceConfigOptions = {
   /** The operator's own file (`--config`), beside the source's. */
   readonly configFile?: string | undefined;
   readonly base: Base | null;
+  /** Folders and files that the operator says manifests are read from; they replace those of the source. */
+  readonly paths?: readonly string[] | undefined;
+  /** Whether the source is a commit alone, and no folder with a configuration of its own. @default false */
+  readonly isCommitted?: boolean;
 };
 
 /** The configuration of one revision. */
@@ -36,19 +40,20 @@ type Stop = { readonly signal: AbortSignal };
 
 /** Reads the configuration of a source: its own, and the operator's. */
 export async function readSourceConfig(options: SourceConfigOptions, stop: Stop): Promise<SourceConfig> {
-  const { root, cwd, configFile, base } = options;
-  const own = await readConfig({ root, cwd });
+  const { root, cwd, configFile, base, paths, isCommitted = false } = options;
+  const own = isCommitted ? noConfig : await readConfig({ root, cwd });
   const isOther = configFile !== undefined && resolve(cwd, configFile) !== join(root, CONFIG_NAME);
   const operators = isOther ? [await readConfig({ root, cwd, file: configFile })] : [];
   const atBase = base === null ? null : await readConfigAt(base.ref, options, stop);
   return {
-    files: [own, ...operators],
+    files: [isCommitted ? (atBase ?? own) : own, ...operators],
     isPresent: (base?.use === "instead" && atBase !== null ? atBase : own).file !== null,
     repository: {
       // A pull request must not decide by what rules it is looked at.
       ...(atBase ?? own).repository,
       ...guardsOf(own),
       ...operators.map((file) => ({ ...file.repository, ...guardsOf(file) }))[0],
+      ...(paths === undefined ? {} : { paths: [...paths] }),
     },
     diagnostics: [own, ...operators, ...(atBase === null ? [] : [atBase])].flatMap((file) => file.diagnostics),
   };
@@ -60,8 +65,8 @@ function guardsOf({ operator: { guards } }: ConfigFile): Pick<RepositoryConfig, 
 }
 
 async function readConfigAt(ref: string, options: SourceConfigOptions, stop: Stop): Promise<ConfigFile> {
-  const { root, cwd, repository } = options;
+  const { root, cwd, repository, isCommitted = false } = options;
   const file = await readFileAt({ root, cwd, repository, limits: defaultLimits, ref, path: CONFIG_NAME }, stop);
   if (file === null) return noConfig;
-  return parseConfig(file.bytes(), { file: `${ref}:${CONFIG_NAME}`, isInSource: true });
+  return parseConfig(file.bytes(), { file: isCommitted ? CONFIG_NAME : `${ref}:${CONFIG_NAME}`, isInSource: true });
 }

@@ -6,7 +6,7 @@ import { isAtOrBelow, realPathOutside } from "../files/real-path.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 
 /** Folders in a state folder that are opened. */
-const INNER = ["cache", "tokens", "control-plane"];
+const INNER = ["cache", "tokens", "control-plane", "sources", "targets"];
 
 /** Where a state folder is looked at. */
 export type StatePlace = {

@@ -8,6 +8,7 @@ export const apply = declareCommand({
   summary: "make live follow the manifests",
   flags: [
     "yes",
+    "confirm",
     "plan",
     "output",
     "wait",

@@ -97,13 +97,96 @@ sinks?: (string[] | null)
  */
 notifications?: (JsonObject[] | null)
 /**
- * Repositories that a daemon follows (not supported yet)
+ * Git repositories that targets follow
  */
-sources?: (JsonObject[] | null)
+sources?: ({
 /**
- * Pairs of a source and a server (not supported yet)
+ * What targets, webhooks and reports call it
  */
-targets?: (JsonObject[] | null)
+name: string
+/**
+ * Where the repository is: https, ssh, an absolute local path, or http on this machine; without credentials
+ */
+url: string
+/**
+ * Branch, tag or commit; the remote's default branch without this key
+ */
+ref?: (string | null)
+/**
+ * Folders and files of the repository that manifests are read from; they replace `paths` of its own holdfast.yaml
+ */
+paths?: (string[] | null)
+/**
+ * What fetches prove themselves with; the environment variable HOLDFAST_SOURCE_TOKEN_<NAME> may hold the token instead of a file
+ */
+credentials?: ({
+/**
+ * User name that goes with the token; `git` without this key
+ */
+username?: (string | null)
+/**
+ * File with an access token or a password, read anew for each fetch
+ */
+tokenFile?: (string | null)
+/**
+ * File with the private key for ssh, readable for its owner alone
+ */
+sshKeyFile?: (string | null)
+} | null)
+/**
+ * Certificates to trust for this repository in place of the system's, PEM
+ */
+caFile?: (string | null)
+/**
+ * File with the host keys that ssh accepts; needed for ssh
+ */
+knownHosts?: (string | null)
+/**
+ * File with the secret that webhooks to /hooks/<name> are signed with (GitHub), or carry as their token (GitLab)
+ */
+webhookSecretFile?: (string | null)
+}[] | null)
+/**
+ * Control planes, each with the source that it follows
+ */
+targets?: ({
+/**
+ * What `--target`, reports and the state folder call it
+ */
+name: string
+/**
+ * Name of the source that it follows; the only one without this key, and the local folder where there are no sources
+ */
+source?: (string | null)
+/**
+ * Address of the control plane; that of the whole configuration without this key
+ */
+server?: (string | null)
+/**
+ * File that holds the bearer token for this control plane
+ */
+tokenFile?: (string | null)
+/**
+ * Certificates to trust besides the system's, PEM
+ */
+caFile?: (string | null)
+/**
+ * Folders and files that this target reads; they lie within those of its source
+ */
+paths?: (string[] | null)
+/**
+ * What a daemon may do: `report` never writes, `heal` writes, `off` makes no pass
+ */
+sync?: (("report" | "heal" | "off") | null)
+/**
+ * Time between full passes of a daemon
+ */
+interval?: (number | null)
+/**
+ * Whether `apply` wants the target's name typed, or `--confirm NAME`
+ */
+confirm?: (boolean | null)
+}[] | null)
 /**
  * How model versions are written where the control plane has no PUT for them; `post` says that operation 5 registers there
  */

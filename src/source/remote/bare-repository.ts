@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { ensureOwnFolder } from "../../files/own-folder.ts";
+import { createFile } from "../../files/write.ts";
 import { makeFolder } from "../../store/folder.ts";
 import { holdExclusiveLock } from "../../store/lock.ts";
 import type { ObjectFormat } from "../git.ts";
@@ -16,6 +17,8 @@ const BUSY_MS = 50;
 /** Keeps other processes out of a bare repository of ours, making its folder when absent. */
 export async function lockRepository(folder: string, { signal }: Stop): Promise<AsyncDisposable> {
   await makeFolder(folder);
+  // It may lie in a checkout.
+  createFile(join(folder, ".gitignore"), "*\n");
   for (;;) {
     const lock = holdExclusiveLock(join(folder, "holdfast.db"));
     if (lock !== null) return lock;
@@ -44,7 +47,7 @@ export async function prepareRepository(folder: string, format: ObjectFormat, st
 /** Removes everything that was fetched; the next fetch begins anew. */
 export function clearRepository(folder: string): void {
   for (const name of readdirSync(folder)) {
-    if (name === "home" || name.startsWith("holdfast.db")) continue;
+    if (name === "home" || name === ".gitignore" || name.startsWith("holdfast.db")) continue;
     rmSync(join(folder, name), { recursive: true, force: true });
   }
 }

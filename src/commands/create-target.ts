@@ -1,0 +1,183 @@
+import { join, resolve } from "node:path";
+import { canonical } from "../contract/json.ts";
+import { hasErrors } from "../core/diagnostic.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { Target } from "../engine/target.ts";
+import type { OperatorConfig } from "../source/config.ts";
+import type { CommitSource } from "../source/read-source.ts";
+import { createRemote, type Remote } from "../source/remote/remote.ts";
+import type { Base, SourceConfig } from "../source/source-config.ts";
+import { buildOf } from "./build.ts";
+import { usesCaches } from "./cache-choice.ts";
+import type { Invocation } from "./command.ts";
+import type { ServerUse } from "./connection.ts";
+import { connector } from "./connector.ts";
+import { rulesOf } from "./rules.ts";
+import { readStateKey } from "./state-key.ts";
+import type { SourceChoice, TargetChoice } from "./target-choice.ts";
+import { warnNotRemembered } from "./warn-not-remembered.ts";
+
+/** What a command does with its target. */
+export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
+  /** What `--base` names: a commit to compare with, or one that is read in the folder's place. @default "compare" */
+  readonly base?: Base["use"];
+  /** Whether a broken configuration is reported with everything else, and not refused. @default false */
+  readonly reportsConfig?: boolean;
+};
+
+/** A target of a command. */
+export type OpenTarget = Target & {
+  /** What the operator's configuration says of it; null where that names no targets. */
+  readonly choice: TargetChoice | null;
+  /** The repository that it follows; null for the local folder. */
+  readonly remote: Remote | null;
+};
+
+/** What the targets of one command share. */
+export type SharedByTargets = {
+  readonly invocation: Invocation;
+  readonly use: TargetUse;
+  readonly operator: OperatorConfig;
+  readonly root: string;
+  readonly config: SourceConfig;
+  readonly stateFolder: string;
+  readonly embedded: ServerUse["embedded"];
+  /** The remotes that were opened, by the name of their source. */
+  readonly remotes: Map<string, Remote>;
+  readonly resources: AsyncDisposableStack;
+};
+
+/** Makes a target of what the configuration says of it; of the local folder where that names none. */
+export function createTarget(choice: TargetChoice | null, shared: SharedByTargets): OpenTarget {
+  const { use, root, config, stateFolder, resources } = shared;
+  const invocation = choice === null ? shared.invocation : invocationFor(choice, shared.invocation);
+  const { flags, terminal } = invocation;
+  const remote = choice?.source ? remoteOf(choice.source, shared) : null;
+  if (remote !== null) refuseFolderFlags(invocation);
+  const state = {
+    folder: choice === null ? stateFolder : join(stateFolder, "targets", choice.name),
+    readKey: () => readStateKey(terminal),
+    build: () => buildOf(terminal.program),
+    onForgotten: warnNotRemembered(terminal),
+    caches: usesCaches(terminal),
+  };
+  const operator = { ...shared.operator, ...operatorKeysOf(choice) };
+  const server = connector(invocation, state, { ...use, operator, embedded: shared.embedded });
+  resources.use(server);
+  return {
+    choice,
+    remote,
+    source: {
+      root,
+      cwd: terminal.cwd,
+      configFile: flags.config,
+      base: flags.base === undefined ? null : { ref: flags.base, use: use.base ?? "compare" },
+      commits: remote === null ? null : newestOf(remote),
+      paths: choice?.paths ?? undefined,
+      config,
+      ignore: plansOf(invocation),
+      accept: acceptor(config, use, { isCommitted: remote !== null }),
+    },
+    server,
+    state,
+    rules: rulesOf(invocation, remote === null ? root : null),
+  };
+}
+
+// A commit has no flags of its own to say where it lies.
+function refuseFolderFlags({ flags }: Invocation): void {
+  const flag = flags.source === undefined ? (flags.base === undefined ? null : "--base") : "--source";
+  if (flag === null) return;
+  throw new HoldfastError("invalid", `${flag} is for a local folder, and this target follows a git repository`, {
+    hint: "leave it out, or use a checkout without targets",
+  });
+}
+
+function newestOf(remote: Remote): CommitSource {
+  return {
+    repository: remote.repository,
+    resolve: async (stop) => (await remote.fetch(stop)).commit,
+    onUnreadable: remote.discard,
+  };
+}
+
+function remoteOf(source: SourceChoice, { remotes, stateFolder }: SharedByTargets): Remote {
+  const known = remotes.get(source.name);
+  if (known !== undefined) return known;
+  const remote = createRemote({ ...source, folder: join(stateFolder, "sources", `${source.name}.git`) });
+  remotes.set(source.name, remote);
+  return remote;
+}
+
+// What stands beside the server's address belongs to that server: a flag for another one does not replace it.
+function invocationFor({ name, server, tokenFile, caFile }: TargetChoice, invocation: Invocation): Invocation {
+  const { flags } = invocation;
+  const isOther = flags.embedded || (flags.server !== undefined && flags.server !== server);
+  if (server !== null && isOther) {
+    throw new HoldfastError(
+      "invalid",
+      `target ${name} has a server of its own, and a flag or HOLDFAST_SERVER names another`,
+      {
+        hint: "leave --server and --embedded out",
+      },
+    );
+  }
+  const { tokenFile: _, ...others } = flags;
+  return {
+    ...invocation,
+    flags: { ...(tokenFile === null ? flags : others), ...(caFile === null ? {} : { caFile }) },
+  };
+}
+
+function operatorKeysOf(choice: TargetChoice | null): { readonly server?: string; readonly tokenFile?: string } {
+  const { server = null, tokenFile = null } = choice ?? {};
+  return { ...(server === null ? {} : { server }), ...(tokenFile === null ? {} : { tokenFile }) };
+}
+
+// Server and state were chosen by the operator keys that there were at first.
+function acceptor(
+  first: SourceConfig,
+  { reportsConfig }: TargetUse,
+  { isCommitted }: { readonly isCommitted: boolean },
+): (config: SourceConfig) => void {
+  const keysOf = ({ files }: SourceConfig): string =>
+    operatorKeysIn(isCommitted ? files.filter(({ file, isInSource }) => file !== null && !isInSource) : files);
+  const accepted = keysOf(first);
+  return (config) => {
+    if (!reportsConfig) requireValidConfig(config);
+    if (isCommitted) refuseOperatorKeys(config);
+    if (keysOf(config) === accepted) return;
+    const files = config.files.flatMap(({ file }) => file ?? []).join(", ");
+    throw new HoldfastError("invalid", `the operator keys in ${files || "the configuration"} have changed`, {
+      hint: "take that back, or start again: they hold for as long as a command runs",
+    });
+  };
+}
+
+// Nobody can be asked about each commit.
+function refuseOperatorKeys({ files }: SourceConfig): void {
+  const found = files.find(({ isInSource, operatorKeys }) => isInSource && operatorKeys.length > 0);
+  if (found === undefined) return;
+  throw new HoldfastError("invalid", `the commit's ${found.file} sets ${found.operatorKeys.join(", ")}`, {
+    hint: "only the operator may: put that into the file that --config names",
+  });
+}
+
+function operatorKeysIn(files: SourceConfig["files"]): string {
+  return canonical(files.map(({ operator }) => ({ ...operator })));
+}
+
+/** Refuses a configuration with errors. */
+export function requireValidConfig({ diagnostics }: SourceConfig): void {
+  if (!hasErrors(diagnostics)) return;
+  const files = [...new Set(diagnostics.map(({ file }) => file))].join(", ");
+  throw new HoldfastError("invalid", `the configuration is refused: ${files}`, {
+    hint: "correct it; nothing was read or sent",
+    diagnostics,
+  });
+}
+
+// A plan kept in the source is no part of it: making one must not change what it was made of.
+function plansOf({ flags: { out, plan }, terminal: { cwd } }: Invocation): readonly string[] {
+  return [out, plan].flatMap((file) => (file === undefined ? [] : [resolve(cwd, file)]));
+}

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import { team } from "../support/manifests.ts";
+import { operatorOf, upstreamOf } from "../support/remote.ts";
+import { reportOf } from "../support/result.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const teams = (server: { effects: () => readonly { resource: string }[] }) =>
+  server.effects().map(({ resource }) => resource);
+
+describe("a source that is a git repository", () => {
+  test("is planned and applied at its newest commit, without a checkout", async () => {
+    const server = await serve();
+    const upstream = await upstreamOf({ "manifests/ml.yaml": team("ml"), "other.yaml": team("other") });
+    const source = { name: "platform", url: upstream.folder, ref: "main", paths: ["manifests"] };
+    const { run } = await operatorOf({ sources: [source] }, server);
+    const planned = await run(["plan", "-o", "json"]);
+    expect(JSON.parse(planned.stdout)).toMatchObject({
+      revision: await upstream.git("rev-parse", "HEAD"),
+      steps: [{ identity: "team/ml", file: "manifests/ml.yaml" }],
+    });
+    const commit = await upstream.commit({ "manifests/web.yaml": team("web") });
+    const applied = await run(["apply", "--yes", "-o", "json"]);
+    expect(reportOf(applied)).toMatchObject({ revision: commit, summary: { created: 2 } });
+    expect(await run(["validate", "manifests/web.yaml"])).toMatchObject({ code: 0 });
+    expect(await run(["plan", "--only", "team/web", "--detailed-exitcode"])).toMatchObject({ code: 0 });
+    expect(await run(["plan", "--source", "."])).toMatchObject({ code: 3 });
+  });
+
+  test("is refused where its own configuration sets what only the operator may", async () => {
+    const upstream = await upstreamOf({ "holdfast.yaml": "server: http://127.0.0.1:9\n", "ml.yaml": team("ml") });
+    const { run } = await operatorOf({ sources: [{ name: "platform", url: upstream.folder }] }, await serve());
+    const ended = await run(["plan"]);
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    expect(ended.stderr).toContain("the commit's holdfast.yaml sets server");
+  });
+
+  test("F51 that loses its branch or its configuration is not applied", async () => {
+    const server = await serve();
+    const upstream = await upstreamOf({ "holdfast.yaml": "paths: [manifests]\n", "manifests/ml.yaml": team("ml") });
+    const { run } = await operatorOf({ sources: [{ name: "platform", url: upstream.folder, ref: "main" }] }, server);
+    expect(await run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await upstream.remove("holdfast.yaml");
+    expect(await run(["apply", "--yes"])).toMatchObject({ code: 5 });
+    await upstream.git("branch", "--move", "main", "trunk");
+    const ended = await run(["apply", "--yes"]);
+    expect(ended.code).toBe(5);
+    expect(ended.stderr).toContain("source platform: the remote has no branch or tag main");
+    expect(teams(server)).toEqual(["team/ml"]);
+  });
+});
+
+describe("targets", () => {
+  test("each have a part of a source, a server, and a state of their own", async () => {
+    const [blue, green] = [await serve(), await serve()];
+    const upstream = await upstreamOf({ "blue/ml.yaml": team("ml"), "green/web.yaml": team("web") });
+    const { run, write } = await operatorOf({
+      sources: [{ name: "platform", url: upstream.folder }],
+      targets: [
+        { name: "blue", server: blue.url, tokenFile: "blue.token", paths: ["blue"] },
+        { name: "green", server: green.url, tokenFile: "green.token", paths: ["green"], confirm: true },
+      ],
+    });
+    await write("blue.token", blue.token);
+    await write("green.token", green.token);
+    const both = await run(["plan", "-o", "json", "--detailed-exitcode"]);
+    expect(both.code).toBe(2);
+    expect(JSON.parse(both.stdout)).toMatchObject({
+      format_version: "1.0",
+      targets: [
+        { target: "blue", server: blue.url, steps: [{ identity: "team/ml" }] },
+        { target: "green", server: green.url, steps: [{ identity: "team/web" }] },
+      ],
+    });
+    expect((await run(["plan"])).stdout).toMatch(/^Target blue\n.*team\/ml.*^Target green\n.*team\/web/ms);
+    const unnamed = await run(["apply", "--yes"]);
+    expect(unnamed).toMatchObject({ code: 3, stdout: "" });
+    expect(unnamed.stderr).toContain("name one with --target: blue, green");
+    expect(await run(["plan", "--out", "plan.json"])).toMatchObject({ code: 3 });
+    expect(await run(["apply", "--target", "blue", "--yes"])).toMatchObject({ code: 0 });
+    const unconfirmed = await run(["apply", "--target", "green", "--yes"]);
+    expect(unconfirmed).toMatchObject({ code: 3, stdout: "" });
+    expect(unconfirmed.stderr).toContain("run it with --confirm green");
+    expect(await run(["apply", "--target", "green", "--yes", "--confirm", "blue"])).toMatchObject({ code: 3 });
+    expect(teams(green)).toEqual([]);
+    expect(await run(["apply", "--target", "green", "--yes", "--confirm", "green"])).toMatchObject({ code: 0 });
+    expect([teams(blue), teams(green)]).toEqual([["team/ml"], ["team/web"]]);
+    // A state of its own: what the other has recorded is no orphan here.
+    expect(JSON.parse((await run(["plan", "-o", "json"])).stdout).targets).toMatchObject([
+      { summary: { keep: 1, orphan: 0 } },
+      { summary: { keep: 1, orphan: 0 } },
+    ]);
+  });
+
+  test("that declare one identity for one server are refused, and for two servers are not", async () => {
+    const [blue, green] = [await serve(), await serve()];
+    const { run, write } = await operatorOf(
+      {
+        targets: [
+          { name: "one", paths: ["one"] },
+          { name: "two", paths: ["two"] },
+        ],
+      },
+      blue,
+    );
+    await write("one/a.yaml", team("ml"));
+    await write("two/a.yaml", team("ml"));
+    for (const command of [
+      ["validate"],
+      ["plan"],
+      ["plan", "--target", "two"],
+      ["apply", "--target", "one", "--yes"],
+    ]) {
+      const ended = await run(command);
+      expect(ended.code).toBe(3);
+      expect(ended.stderr).toContain("team/ml is declared in two targets of one control plane");
+    }
+    expect(teams(blue)).toEqual([]);
+    const apart = await operatorOf({
+      targets: [
+        { name: "one", paths: ["one"], server: blue.url, tokenFile: "one.token" },
+        { name: "two", paths: ["one"], server: green.url, tokenFile: "two.token" },
+      ],
+    });
+    await apart.write("one/a.yaml", team("ml"));
+    await apart.write("one.token", blue.token);
+    await apart.write("two.token", green.token);
+    expect(await apart.run(["plan"])).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ["an unknown source", { targets: [{ name: "a", source: "nowhere" }] }, "follows source nowhere"],
+    ["two of one name", { targets: [{ name: "a" }, { name: "a" }] }, "two targets called a"],
+    ["ssh without pinned host keys", { sources: [{ name: "a", url: "git@example.com:x.git" }] }, "without knownHosts"],
+    [
+      "a password in the url",
+      { sources: [{ name: "a", url: "https://ada:CANARY@example.com/x" }] },
+      "user name or a password",
+    ],
+    [
+      "paths outside the source's",
+      { sources: [{ name: "a", url: "/x", paths: ["b"] }], targets: [{ name: "a", paths: ["c"] }] },
+      "outside the paths",
+    ],
+    [
+      "several sources and no targets",
+      {
+        sources: [
+          { name: "a", url: "/x" },
+          { name: "b", url: "/y" },
+        ],
+      },
+      "no targets",
+    ],
+  ])("S1 %s: exit 3, and nothing is fetched", async (_, config, why) => {
+    const { run } = await operatorOf(config, await serve());
+    const ended = await run(["plan"]);
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    expect(ended.stderr).toContain(why);
+    expect(ended.stderr).not.toContain("CANARY");
+  });
+
+  test("in the source's own file never count", async () => {
+    const { run } = await sourceOf({ "holdfast.yaml": "targets: [{name: a}]\n", "ml.yaml": team("ml") }, await serve());
+    expect(await run(["plan"])).toMatchObject({ code: 3, stdout: "" });
+  });
+});

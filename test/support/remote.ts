@@ -1,0 +1,49 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { temporaryFolder } from "./folder.ts";
+import { commitAll, git } from "./git.ts";
+import type { Files } from "./manifests.ts";
+import type { Server } from "./server.ts";
+import { type Source, sourceOf } from "./source.ts";
+
+/** A git repository that others follow. */
+export type Upstream = {
+  readonly folder: string;
+  /** Writes files, and commits everything; answers the commit. */
+  readonly commit: (files: Files, message?: string) => Promise<string>;
+  readonly remove: (file: string) => Promise<string>;
+  readonly git: (...args: readonly string[]) => Promise<string>;
+};
+
+/** A repository with one commit of these files on the branch `main`. */
+export async function upstreamOf(files: Files): Promise<Upstream> {
+  const { folder, write, remove } = await sourceOf(files);
+  await commitAll(folder, "Begin");
+  return {
+    folder,
+    commit: async (changed, message = "Change") => {
+      for (const [file, text] of Object.entries(changed)) await write(file, text);
+      return commitAll(folder, message);
+    },
+    remove: async (file) => {
+      await remove(file);
+      return commitAll(folder, `Remove ${file}`);
+    },
+    git: (...args) => git(folder, ...args),
+  };
+}
+
+/** A working directory whose commands follow the operator's configuration, which lies elsewhere. */
+export async function operatorOf(config: object, server?: Server): Promise<Source & { readonly config: string }> {
+  const file = join(await temporaryFolder(), "operator.yaml");
+  await writeFile(file, stringify(config));
+  const source = await sourceOf({}, server);
+  const env = { HOLDFAST_CONFIG: file };
+  return {
+    ...source,
+    config: file,
+    run: (args, more) => source.run(args, { ...env, ...more }),
+    start: (args, more) => source.start(args, { ...env, ...more }),
+  };
+}
