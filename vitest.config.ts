@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 // What is compiled of the schemas is no part of the repository: tests never run with that of an earlier commit.
-if (isStale("src/schema/generated/validators.js", ["schemas/**/*.json", "scripts/generate/*.ts"])) {
+if (isStale("src/schema/generated/types.ts", ["schemas/**/*.json", "scripts/generate/*.ts"])) {
   execFileSync(process.execPath, ["scripts/generate.ts"], { cwd: import.meta.dirname, stdio: "inherit" });
 }
 

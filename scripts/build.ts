@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { renderReferences } from "./build/reference.ts";
 
@@ -24,6 +25,11 @@ const partsOfUndici: Plugin = {
 /** Where the bundle goes: `dist`, or the folder that is named. */
 const outdir = process.argv[2] ?? "dist";
 rmSync(outdir, { recursive: true, force: true });
+// Validators and schemas are loaded one by one, so they stay files of their own.
+const generated = join(import.meta.dirname, "..", "src", "schema", "generated");
+for (const folder of ["validators", "schemas"]) {
+  cpSync(join(generated, folder), join(outdir, "generated", folder), { recursive: true });
+}
 await build({
   // Threads stand beside the chunks that start them, under the names that they have among the sources.
   entryPoints: {

@@ -5,7 +5,7 @@ import { kindsText } from "./generate/kinds.ts";
 import { referenceText } from "./generate/reference.ts";
 import { resourcesText } from "./generate/resources.ts";
 import { rulesText } from "./generate/rules.ts";
-import { readSchemas, type Schemas, schemasText } from "./generate/schemas.ts";
+import { readSchemas, type Schemas, schemaTexts, typesText } from "./generate/schemas.ts";
 import { shapesText } from "./generate/shapes.ts";
 import { sinksText } from "./generate/sinks.ts";
 import { configTypesText, manifestTypesText } from "./generate/types.ts";
@@ -34,9 +34,9 @@ type Texts = Iterable<readonly [path: string, text: string]>;
 async function compiledTexts(schemas: Schemas): Promise<Texts> {
   const validators = await validatorTexts(schemas);
   return [
-    ["src/schema/generated/validators.js", validators.js],
-    ["src/schema/generated/validators.d.ts", validators.dts],
-    ["src/schema/generated/schemas.ts", schemasText(schemas)],
+    ...[...validators].map(([file, text]) => [`src/schema/generated/validators/${file}.cjs`, text] as const),
+    ...schemaTexts(schemas).map(([file, text]) => [`src/schema/generated/schemas/${file}.json`, text] as const),
+    ["src/schema/generated/types.ts", typesText(schemas)],
   ];
 }
 

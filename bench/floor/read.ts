@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { JSON_SCHEMA, load } from "js-yaml";
 import { isObject, type JsonObject } from "../../src/contract/json.ts";
-import { validators } from "../../src/schema/generated/validators.js";
+import { validatorFor } from "../../src/schema/compiled.ts";
 
 /** Every manifest file of a folder. */
 export function listFiles(folder: string): readonly string[] {
@@ -14,7 +14,7 @@ export function listFiles(folder: string): readonly string[] {
 /** The least that reading a manifest takes: bytes, js-yaml, the precompiled validator. */
 export function readManifest(file: string): JsonObject {
   const value: unknown = load(readFileSync(file, "utf8"), { schema: JSON_SCHEMA });
-  if (!isObject(value) || validators[String(value.type)]?.(value) !== true) throw new Error(`${file} is not valid`);
+  if (!isObject(value) || validatorFor(String(value.type))?.(value) !== true) throw new Error(`${file} is not valid`);
   return value;
 }
 

@@ -33,24 +33,31 @@ export function readSchemas(root: string): Schemas {
 }
 
 /** What the schema of all applications is found under: no manifest has such a type. */
-export const APPLICATION = "*application";
+export const APPLICATION = "_application";
 
 /** Every `type` that a schema describes: the one it is named after, and aliases such as `sso-team`. */
 export function typeNames(type: string, schema: SchemaNode): readonly string[] {
   return [...new Set([type, ...(schema.properties?.type?.enum ?? []).map(String)])];
 }
 
-/** Source text of `src/schema/generated/schemas.ts`: texts, since they are read only when something is wrong. */
-export function schemasText({ kinds, config, application }: Schemas): string {
-  const row = (name: string, schema: SchemaNode) =>
-    `  ${JSON.stringify(name)}: ${JSON.stringify(JSON.stringify(schema))},`;
-  const rows = [...kinds].flatMap(([type, schema]) => typeNames(type, schema).map((name) => row(name, schema)));
+/** Texts of all schemas by file name, each with the parts of `shared/` that it refers to. */
+export function schemaTexts({ kinds, config, application }: Schemas): readonly (readonly [string, string])[] {
+  return [...kinds, ["config", config] as const, [APPLICATION, application] as const].map(([name, schema]) => [
+    name,
+    JSON.stringify(schema),
+  ]);
+}
+
+/** Source text of `src/schema/generated/types.ts`: what is asked of every type while its schema is not read. */
+export function typesText({ kinds }: Schemas): string {
+  const rows = [...kinds].flatMap(([file, schema]) => {
+    const row = JSON.stringify({ file, required: schema.required ?? [] });
+    return typeNames(file, schema).map((name) => `  ${JSON.stringify(name)}: ${row},`);
+  });
   return [
-    "/** Every JSON Schema as text, by manifest type; the configuration's under `config`, what applications share under `*application`. */",
-    "export const schemaTexts: { readonly [name: string]: string } = {",
+    "/** Every type of manifest: the file name of its schema, and the fields that it requires. */",
+    "export const schemaTypes: { readonly [type: string]: { readonly file: string; readonly required: readonly string[] } } = {",
     ...rows,
-    row("config", config),
-    row(APPLICATION, application),
     "};",
     "",
   ].join("\n");

@@ -1,8 +1,9 @@
+import { basename } from "node:path";
 import { _, Ajv2020, type AnySchemaObject, type KeywordCxt } from "ajv/dist/2020.js";
-import standaloneModule from "ajv/dist/standalone/index.js";
 import { build } from "esbuild";
 import type { SchemaNode } from "../../src/schema/schema-node.ts";
-import { APPLICATION, type Schemas, typeNames } from "./schemas.ts";
+import { APPLICATION, type Schemas } from "./schemas.ts";
+import { validatorModules } from "./validator-modules.ts";
 
 const CONSTRAINTS = new Set([
   ...["$schema", "$id", "$ref", "$defs", "type", "const", "enum", "required", "properties", "patternProperties"],
@@ -11,24 +12,8 @@ const CONSTRAINTS = new Set([
 ]);
 const NAMED = new Set(["properties", "patternProperties", "$defs"]);
 
-const DECLARATION = `/** A fault as ajv words it. */
-export type ValidatorError = {
-  readonly instancePath: string;
-  readonly keyword: string;
-  /** The field whose name is refused, where it is the name that is wrong. */
-  readonly propertyName?: string;
-  readonly params: { readonly [name: string]: unknown };
-};
-
-/** Checks a value; the faults of the last call are on the function itself. */
-export type Validator = { (value: unknown): boolean; errors?: readonly ValidatorError[] | null };
-
-/** One validator for each type of manifest and \`config\` for the configuration. */
-export const validators: { readonly [name: string]: Validator };
-`;
-
-/** Source texts of the compiled validators and of their types. */
-export async function validatorTexts(schemas: Schemas): Promise<{ readonly js: string; readonly dts: string }> {
+/** Source texts of the compiled validators by file name, one for each schema file: a command loads those that it needs. */
+export async function validatorTexts(schemas: Schemas): Promise<ReadonlyMap<string, string>> {
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
@@ -36,7 +21,7 @@ export async function validatorTexts(schemas: Schemas): Promise<{ readonly js: s
     inlineRefs: false,
     allowUnionTypes: true,
     allowMatchingProperties: true,
-    code: { source: true, esm: true, lines: false, optimize: 2 },
+    code: { source: true, lines: false, optimize: 2 },
   });
   ajv.addKeyword({
     keyword: "x-known",
@@ -44,35 +29,38 @@ export async function validatorTexts(schemas: Schemas): Promise<{ readonly js: s
     schemaType: "array",
     code: failUnlessKnown,
   });
-  const names = named(schemas);
-  for (const schema of [...schemas.files.shared.flatMap(partsOf), ...names.map(([, one]) => one)]) {
-    ajv.addSchema(constraints(schema) as AnySchemaObject);
-  }
-  const standalone = standaloneModule.default(ajv, Object.fromEntries(names.map(([, { $id }], at) => [`v${at}`, $id])));
-  const table = names.flatMap(([name, schema], at) =>
-    typeNames(name, schema).map((alias) => `${JSON.stringify(alias)}: v${at}`),
+  const modules = [...schemas.files.shared.map(sharedModule), ...named(schemas)];
+  for (const { parts } of modules) for (const part of parts) ajv.addSchema(constraints(part) as AnySchemaObject);
+  const sources = validatorModules(
+    ajv,
+    modules.map(({ file, parts, isKind }) => ({ file, ids: parts.map(({ $id }) => $id), isKind })),
   );
-  // Where a fault's schema is gets found by walking beside the value; the paths would be a fifth of the text.
-  const code = standalone.replaceAll(/schemaPath:"[^"]*",/g, "").replaceAll("export const v", "const v");
-  return { js: await bundle(`${code}\nexport const validators = {${table.join(", ")}};`), dts: DECLARATION };
+  return new Map(await Promise.all([...sources].map(async ([file, source]) => [file, await bundle(source)] as const)));
 }
+
+type Identified = SchemaNode & { readonly $id: string };
+
+/** The schemas that are compiled into one file: those of a kind's file are one, those of a shared file its parts. */
+type Module = { readonly file: string; readonly parts: readonly Identified[]; readonly isKind: boolean };
 
 const SHARED = "https://holdfast.dev/schemas/shared/";
 const PART = "#/$defs/";
 
 // The parts that schemas share stay references here. Each is a schema of its own: only so it is compiled once.
-function named({ files, config, application }: Schemas): readonly (readonly [string, SchemaNode & { $id: string }])[] {
+function named({ files, config, application }: Schemas): readonly Module[] {
   const whole = files.shared.find(({ $id }) => $id === application.$id) ?? application;
   return [...files.kinds, ["config", config] as const, [APPLICATION, { ...whole, $id: APPLICATION }] as const].map(
     ([name, schema]) => {
       const $id = schema.$id ?? name;
-      return [name, { ...referring(schema, name === APPLICATION ? application.$id : undefined), $id }] as const;
+      const one = { ...referring(schema, name === APPLICATION ? application.$id : undefined), $id };
+      return { file: name, parts: [one], isKind: true };
     },
   );
 }
 
-function partsOf({ $id = "", $defs = {} }: SchemaNode): readonly SchemaNode[] {
-  return Object.entries($defs).map(([name, part]) => ({ ...referring(part, $id), $id: `${$id}/${name}` }));
+function sharedModule({ $id = "", $defs = {} }: SchemaNode): Module {
+  const parts = Object.entries($defs).map(([name, part]) => ({ ...referring(part, $id), $id: `${$id}/${name}` }));
+  return { file: `shared-${basename($id, ".json")}`, parts, isKind: false };
 }
 
 // A schema without the parts that it shares, and with references to them as schemas of their own.
@@ -103,11 +91,13 @@ function failUnlessKnown(cxt: KeywordCxt): void {
   cxt.pass(tests.reduce((all, test) => _`${all} || ${test}`));
 }
 
+// The files lie in one folder and load each other when they are called, so that they may refer to each other in a circle.
 async function bundle(contents: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: import.meta.dirname, loader: "js" },
     bundle: true,
-    format: "esm",
+    external: ["./*.cjs"],
+    format: "cjs",
     platform: "node",
     target: "node24",
     minifySyntax: true,
@@ -117,7 +107,5 @@ async function bundle(contents: string): Promise<string> {
     legalComments: "none",
     write: false,
   });
-  const text = outputFiles[0]?.text ?? "";
-  if (/[^']\brequire\(/.test(text)) throw new Error("the bundled validators still call require");
-  return text;
+  return outputFiles[0]?.text ?? "";
 }

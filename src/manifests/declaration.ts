@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../contract/json.ts";
 import type { Kind } from "../core/kind.ts";
 import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
 import { namingFields } from "../model/naming-fields.ts";
-import { schemaFor } from "../schema/schemas.ts";
+import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { Locate } from "../yaml/locate.ts";
 import type { Meaning } from "./meaning.ts";
@@ -56,7 +56,7 @@ const known = new Map<string, readonly string[]>();
 function keyFields(type: string): readonly string[] {
   const before = known.get(type);
   if (before !== undefined) return before;
-  const required = schemaFor(type)?.required ?? [];
+  const required = requiredFields(type);
   const fields = namingFields.filter((field) => field === "name" || (field !== "type" && required.includes(field)));
   known.set(type, fields);
   return fields;

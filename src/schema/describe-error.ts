@@ -1,8 +1,8 @@
 import { isObject } from "../contract/json.ts";
 import { escapePointer, pointerTokens } from "../contract/reference.ts";
 import { closestName } from "./closest-name.ts";
+import type { ValidatorError } from "./compiled.ts";
 import { type Field, fieldAt } from "./field-at.ts";
-import type { ValidatorError } from "./generated/validators.js";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 import { schemaFields } from "./schema-fields.ts";
 import { allowedTypes, type SchemaNode } from "./schema-node.ts";

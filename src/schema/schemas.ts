@@ -1,21 +1,31 @@
-import { schemaTexts } from "./generated/schemas.ts";
+import { createRequire } from "node:module";
+import { schemaTypes } from "./generated/types.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
-const read = new Map<string, SchemaNode>();
+// Read when first asked for: all of them would be most of what a command has to load. The build copies the files.
+const load = createRequire(import.meta.url);
 
 /** What the schema of all applications, of whatever type, is found under. */
-export const applicationSchema = "*application";
+export const applicationSchema = "_application";
+
+const otherSchemas: readonly string[] = ["config", applicationSchema];
 
 /** Every `type` that a manifest may have, aliases such as `sso-team` included. */
-export const manifestTypes: readonly string[] = Object.keys(schemaTexts).filter(
-  (name) => name !== "config" && name !== applicationSchema,
-);
+export const manifestTypes: readonly string[] = Object.keys(schemaTypes);
+
+/** The fields that a type of manifest requires; none for any other type. */
+export function requiredFields(type: string): readonly string[] {
+  return Object.hasOwn(schemaTypes, type) ? (schemaTypes[type]?.required ?? []) : [];
+}
 
 /** The JSON Schema of a manifest type, or of the configuration under `config`; undefined for any other name. */
-export function schemaFor(type: string): SchemaNode | undefined {
-  const text = Object.hasOwn(schemaTexts, type) ? schemaTexts[type] : undefined;
-  if (text === undefined) return undefined;
-  const schema = read.get(type) ?? (JSON.parse(text) as SchemaNode);
-  read.set(type, schema);
-  return schema;
+export function schemaFor(name: string): SchemaNode | undefined {
+  const file = schemaFile(name);
+  return file === undefined ? undefined : (load(`./generated/schemas/${file}.json`) as SchemaNode);
+}
+
+/** The name of the files that were made from a schema; undefined where there is none. */
+export function schemaFile(name: string): string | undefined {
+  if (Object.hasOwn(schemaTypes, name)) return schemaTypes[name]?.file;
+  return otherSchemas.includes(name) ? name : undefined;
 }

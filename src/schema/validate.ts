@@ -1,7 +1,7 @@
 import { isObject, type Json } from "../contract/json.ts";
+import { validatorFor } from "./compiled.ts";
 import { impossibleDate } from "./date.ts";
 import { describeError, errorPlace, type UnknownFields } from "./describe-error.ts";
-import { validators } from "./generated/validators.js";
 import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-diagnostic.ts";
 import { applicationSchema, schemaFor } from "./schemas.ts";
 import { exceededLimit } from "./size-limits.ts";
@@ -38,13 +38,13 @@ export function checkApplication(value: unknown, options: ValidateOptions = {}):
 }
 
 function validate(name: string, value: unknown, { unknownFields = "refuse" }: ValidateOptions): Validation {
-  const validator = Object.hasOwn(validators, name) ? validators[name] : undefined;
-  const schema = schemaFor(name);
-  if (validator === undefined || schema === undefined) return noSchema();
+  const validator = validatorFor(name);
+  if (validator === undefined) return noSchema();
   const bound = exceededLimit(value);
   if (bound !== null) return { faults: [error("", "too-large", `${bound}; split it`)], omitted: 0 };
   if (validator(value)) return { faults: [], omitted: 0 };
   const raws = validator.errors ?? [];
+  const schema = schemaFor(name) ?? {};
   const places = { error: new Set<string>(), warning: new Set<string>() };
   const faults = new Map<string, SchemaDiagnostic>();
   for (const raw of raws) {

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
-import { type SimpleGit, simpleGit } from "simple-git";
 import { HoldfastError } from "../core/errors.ts";
 import { prefixIn, type Repository } from "./repository.ts";
 
@@ -71,12 +70,14 @@ function folderOf({ top, gitFolder }: Repository): string {
   return top ?? gitFolder;
 }
 
-function gitOf(repository: Repository, stop: Stop): SimpleGit {
-  return gitAt(folderOf(repository), environmentOf(repository), stop);
+function gitOf(repository: Repository, args: readonly string[], stop: Stop): Promise<string> {
+  return gitAt(folderOf(repository), environmentOf(repository), args, stop);
 }
 
-function gitAt(folder: string, env: Environment, { signal }: Stop): SimpleGit {
-  return simpleGit({
+async function gitAt(folder: string, env: Environment, args: readonly string[], { signal }: Stop): Promise<string> {
+  // A source outside of any repository does without.
+  const { simpleGit } = await import("simple-git");
+  const git = simpleGit({
     baseDir: folder,
     abort: signal,
     trimmed: false,
@@ -90,6 +91,7 @@ function gitAt(folder: string, env: Environment, { signal }: Stop): SimpleGit {
       return error ?? new Error(said === "" ? `git ended with ${exitCode}` : said);
     },
   }).env(env);
+  return git.raw(...args);
 }
 
 /** Whether git takes another user's repository at this folder, since `safe.directory` names it. */
@@ -97,7 +99,7 @@ export async function acceptsOwner(folder: string, stop: Stop): Promise<boolean>
   // Git asks who owns it only where it searches itself; it must find what lies here, and nothing further up.
   const found = { GIT_CEILING_DIRECTORIES: dirname(folder), ...configured({ "safe.bareRepository": "all" }) };
   try {
-    await gitAt(folder, { ...environment(), ...found }, stop).raw("rev-parse", "--git-dir");
+    await gitAt(folder, { ...environment(), ...found }, ["rev-parse", "--git-dir"], stop);
     return true;
   } catch (error) {
     stop.signal.throwIfAborted();
@@ -121,7 +123,7 @@ export async function headOf(repository: Repository, folder: string, stop: Stop)
 /** The commit that a checkout stands on; null where there is none. */
 export async function headCommit(repository: Repository, stop: Stop): Promise<string | null> {
   try {
-    return (await gitOf(repository, stop).raw("rev-parse", "--verify", "--quiet", "HEAD^{commit}")).trim() || null;
+    return (await gitOf(repository, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], stop)).trim() || null;
   } catch {
     stop.signal.throwIfAborted();
     return null;
@@ -135,7 +137,7 @@ const REF = /^(?!-)(?!.*(?:\.\.|@\{|\/\/))[\w./@+#=-]{1,250}(?:[~^]\d{0,6}){0,8}
 export async function resolveCommit(repository: Repository, ref: string, stop: Stop): Promise<string> {
   if (!REF.test(ref)) throw noCommit(ref, "A commit is named by its id, a branch or a tag.");
   try {
-    return (await gitOf(repository, stop).raw("rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`)).trim();
+    return (await gitOf(repository, ["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`], stop)).trim();
   } catch (error) {
     stop.signal.throwIfAborted();
     const said = messageOf(error);
@@ -150,7 +152,7 @@ export async function resolveCommit(repository: Repository, ref: string, stop: S
 export async function mergeBase(repository: Repository, one: string, other: string, stop: Stop): Promise<string> {
   const [a, b] = [await resolveCommit(repository, one, stop), await resolveCommit(repository, other, stop)];
   try {
-    return (await gitOf(repository, stop).raw("merge-base", a, b)).trim();
+    return (await gitOf(repository, ["merge-base", a, b], stop)).trim();
   } catch (error) {
     stop.signal.throwIfAborted();
     throw new HoldfastError("invalid", `${one} and ${other} have no common commit here`, {
@@ -165,7 +167,7 @@ export async function isTracked(repository: Repository, path: string, stop: Stop
   const command = ["--literal-pathspecs", "ls-files", "--error-unmatch", "--cached", "-z", "--", path];
   try {
     // An answer without a word would be waited for 50 ms longer.
-    await gitOf(repository, stop).raw(command);
+    await gitOf(repository, command, stop);
     return true;
   } catch (error) {
     stop.signal.throwIfAborted();
@@ -181,7 +183,7 @@ export async function isTracked(repository: Repository, path: string, stop: Stop
 /** Every entry of a commit's whole tree, by full commit id. */
 export async function listTree(repository: Repository, commit: string, stop: Stop): Promise<readonly TreeEntry[]> {
   try {
-    const listing = await gitOf(repository, stop).raw("ls-tree", "-r", "-z", "-l", "--full-tree", commit);
+    const listing = await gitOf(repository, ["ls-tree", "-r", "-z", "-l", "--full-tree", commit], stop);
     return listing.split("\0").flatMap(readEntry);
   } catch (error) {
     stop.signal.throwIfAborted();

@@ -11,7 +11,6 @@ import { makeFolder } from "../../store/folder.ts";
 import { holdExclusiveLock } from "../../store/lock.ts";
 import { isUnwritable, unusableAt, whyUnusable } from "../../store/store-error.ts";
 import type { State, StateOptions } from "../state.ts";
-import { openFolderLedger } from "./open-ledger.ts";
 
 // The file holds eight characters.
 const MAX_HOLDER_BYTES = 1024;
@@ -26,7 +25,11 @@ export async function openSqliteState(folder: string, options: StateOptions): Pr
     isWritable,
     holder: async () => holderIn(folder),
     lock: async () => lockFolder(folder),
-    ledger: (server, options) => openFolderLedger(place, server, options),
+    ledger: async (server, options) => {
+      // A command that reads the key alone loads no database.
+      const { openFolderLedger } = await import("./open-ledger.ts");
+      return openFolderLedger(place, server, options);
+    },
   };
 }
 
