@@ -2,8 +2,13 @@ import type { SealKey } from "../seal/key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import type { OnForgotten } from "../state/state.ts";
 import { unusableAt } from "../store/store-error.ts";
-import type { LiveCache } from "./in-sync.ts";
-import { NOTHING, readLiveText, writeLiveText } from "./live-text.ts";
+import { type LiveFacts, NO_FACTS, readLiveFacts, writeLiveFacts } from "./live-facts.ts";
+
+/** Where the facts of one control plane are kept from pass to pass. */
+export type LiveCache = {
+  readonly load: () => LiveFacts;
+  readonly save: (facts: LiveFacts) => void;
+};
 
 /** Whose cache it is. */
 export type LiveCacheFor = {
@@ -15,16 +20,25 @@ export type LiveCacheFor = {
 };
 
 /**
- * Keeps what is known of one control plane in a sealed file, for this build alone: whatever cannot be read, was
- * made by another build or for another server counts as nothing.
+ * Keeps the facts of one control plane in memory, and between runs in a sealed file, for this build alone: whatever
+ * cannot be read, was made by another build or for another server counts as nothing.
  */
 export function liveCacheIn(path: string, { server, key, build, onForgotten }: LiveCacheFor): LiveCache {
   const name = `live cache of ${server} by ${build}`;
+  let known: LiveFacts | null = null;
+  const read = (): LiveFacts => {
+    const text = readSealed(path, key, name);
+    return text === null ? NO_FACTS : readLiveFacts(text);
+  };
   return {
-    load: () => readLiveText(readSealed(path, key, name) ?? NOTHING),
-    save: (live) => {
+    load: () => {
+      known ??= read();
+      return known;
+    },
+    save: (facts) => {
+      known = facts;
       if (onForgotten === null) return;
-      const failure = writeSealed(path, key, name, writeLiveText(live));
+      const failure = writeSealed(path, key, name, writeLiveFacts(facts));
       if (failure !== null) onForgotten("what was read of the control plane", unusableAt(path, failure));
     },
   };

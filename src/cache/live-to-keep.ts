@@ -1,111 +1,87 @@
 import type { Decision } from "../core/decide.ts";
 import type { LiveRow } from "../core/kind.ts";
-import { isSettled, type Live } from "../core/live.ts";
-import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
-import type { PlanWithDecisions, WavedManifest } from "../core/planner.ts";
-import { isRecordOf, type RecordedHead, requireOpened } from "../core/recorded.ts";
-import type { KnownLive, ListFacts, LiveToKeep, SyncRecord } from "./in-sync.ts";
-import type { LiveLookup } from "./live-lookup.ts";
+import type { LiveView } from "../core/live.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { PlanWithDecisions } from "../core/planner.ts";
+import { isRecordOf, requireOpened } from "../core/recorded.ts";
+import type { SourceManifest } from "../manifests/source-manifest.ts";
+import type { ReceiptHead } from "../state/ledger.ts";
+import type { CachedPage } from "./cached-row.ts";
+import type { KnownLive } from "./known-live.ts";
+import type { LiveFacts, SyncRecord } from "./live-facts.ts";
 
-/** What of a look there is to keep. */
-type Looked = Pick<PlanWithDecisions, "decisions"> & {
-  readonly observation: { readonly live: ReadonlyMap<Identity, Live> };
-  readonly desired: { readonly declared: ReadonlySet<Identity> };
-  readonly placed: readonly WavedManifest[];
-  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+/** What of a plan there is to keep. */
+type Planned = Pick<PlanWithDecisions, "decisions"> & {
+  readonly observation: LiveView;
+  readonly desired: { readonly declared: ReadonlySet<Identity>; readonly manifests: readonly SourceManifest[] };
+  readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
 };
 
-/** What to keep of a look for the next one; null where nothing is new. */
-export function liveToKeep(before: KnownLive, lookup: LiveLookup, looked: Looked): LiveToKeep | null {
-  const found = new Map([...settled(lookup, looked), ...newlyInSync(looked)]);
-  const { news } = lookup;
-  if (found.size === 0 && news.size === 0) return null;
-  return { inSync: inSyncNow(before, lookup, found, looked), lists: listsNow(before, lookup, found) };
+/** What to keep of a plan for the next one; null where nothing is new. */
+export function liveToKeep(before: LiveFacts, known: KnownLive, planned: Planned): LiveFacts | null {
+  const inSync = inSyncNow(before, known, planned);
+  const lists = new Map([...before.lists, ...known.lists]);
+  const isSame =
+    hasSame(before.inSync, inSync) &&
+    lists.entries().every(([kind, pages]) => samePages(before.lists.get(kind), pages));
+  return isSame ? null : { inSync, lists };
 }
 
-// Whoever finds a list as it was takes every record that was kept for one of a row of it, as the list tells
-// which: what was in sync with an earlier one, and was not looked at since, is forgotten.
-function* inSyncNow(
-  { inSync }: KnownLive,
-  { news }: LiveLookup,
-  found: ReadonlyMap<Identity, SyncRecord>,
-  { placed, observation: { live }, desired: { declared } }: Looked,
-): Generator<readonly [Identity, SyncRecord]> {
-  const seen = new Set<Identity>();
-  for (const { manifest } of placed) {
+// Of what was not selected nothing was found out.
+function inSyncNow(before: LiveFacts, known: KnownLive, planned: Planned): ReadonlyMap<Identity, SyncRecord> {
+  const { observation, desired } = planned;
+  const records = new Map<Identity, SyncRecord>();
+  for (const manifest of desired.manifests) {
     const { identity } = manifest;
-    seen.add(identity);
-    const record = found.get(identity) ?? (isSettled(live.get(identity)) ? inSync.get(identity) : undefined);
-    if (record !== undefined) yield [identity, record];
+    const record = observation.inSync.has(identity)
+      ? (known.found.get(identity) ?? before.inSync.get(identity))
+      : newRecord(manifest, known, planned);
+    if (record !== undefined) records.set(identity, record);
   }
-  for (const [identity, record] of inSync) {
-    const isAsItWas = !news.has(splitIdentity(identity).kind);
-    if (isAsItWas && declared.has(identity) && !seen.has(identity)) yield [identity, record];
+  const selected = new Set(desired.manifests.map(({ identity }) => identity));
+  for (const [identity, record] of before.inSync) {
+    if (desired.declared.has(identity) && !selected.has(identity)) records.set(identity, record);
   }
+  return records;
 }
 
-// And a list that was not read is forgotten where something else told what is in sync.
-function listsNow(
-  { lists }: KnownLive,
-  { news, isRead }: LiveLookup,
-  found: ReadonlyMap<Identity, SyncRecord>,
-): ReadonlyMap<string, ListFacts> {
-  const otherwise = new Set(found.keys().map((identity) => splitIdentity(identity).kind));
-  const kept = lists.entries().filter(([kind]) => isRead(kind) || !otherwise.has(kind));
-  return new Map([...kept, ...news]);
-}
-
-// A list that was read once more may have told otherwise.
-function settled(
-  { found }: LiveLookup,
-  { observation: { live } }: Looked,
-): readonly (readonly [Identity, SyncRecord])[] {
-  return [...found].filter(([identity]) => live.get(identity)?.state === "unread");
-}
-
-function* newlyInSync({
-  placed,
-  decisions,
-  observation,
-  recorded,
-}: Looked): Generator<readonly [Identity, SyncRecord]> {
-  for (const { manifest } of placed) {
-    const { identity } = manifest;
-    const live = observation.live.get(identity);
-    const decision = decisions.get(identity);
-    if (decision === undefined || isSettled(live)) continue;
-    const receipt = recorded.get(identity);
-    const record =
-      live?.state === "present"
-        ? recordOf(manifest, live.row, decision, receipt)
-        : recordByLedger(manifest, decision, receipt);
-    if (record !== null) yield [identity, record];
+function newRecord(manifest: SourceManifest, known: KnownLive, planned: Planned): SyncRecord | undefined {
+  const { decisions, observation, recorded } = planned;
+  const { identity, digest } = manifest;
+  const decision = decisions.get(identity);
+  if (decision === undefined || digest === undefined) return undefined;
+  const live = observation.live.get(identity);
+  const receipt = recorded.get(identity);
+  const mark = receipt?.mark ?? null;
+  if (live?.state === "present") {
+    const row = known.digestOf(live.row);
+    if (row === undefined || !isInSync(manifest, live.row, decision, receipt)) return undefined;
+    return { manifest: digest, receipt: mark, row };
   }
+  // Where live cannot be read, the receipt is all there is to be in sync with.
+  return decision.reason === "by-ledger" && mark !== null ? { manifest: digest, receipt: mark, row: null } : undefined;
 }
 
 // Only where nothing is to be done or said, and the receipt says exactly what is there: what decides otherwise has moved.
 // A default that live leaves out is no difference to act on, but one that a new rule would count.
-function recordOf(
-  manifest: Manifest,
+function isInSync(
+  { value }: SourceManifest,
   row: LiveRow,
   { action, reason, differences, ignored }: Decision,
-  recorded: RecordedHead | undefined,
-): SyncRecord | null {
-  const isEqual = action === "keep" && reason === null && differences.length + ignored.length === 0;
-  const { digest, value } = manifest;
-  if (!isEqual || digest === undefined || row.imprint === undefined) return null;
-  const record = { manifest: digest, row: row.imprint };
-  if (recorded === undefined) return { ...record, receipt: null };
-  if (recorded.mark === undefined || !isRecordOf(requireOpened(recorded), value, row.manifest)) return null;
-  return { ...record, receipt: recorded.mark };
+  receipt: ReceiptHead | undefined,
+): boolean {
+  if (action !== "keep" || reason !== null || differences.length + ignored.length > 0) return false;
+  return (
+    receipt === undefined || (receipt.mark !== undefined && isRecordOf(requireOpened(receipt), value, row.manifest))
+  );
 }
 
-// Where live cannot be read, the receipt is all there is to be in sync with.
-function recordByLedger(
-  { digest }: Manifest,
-  { reason }: Decision,
-  receipt: RecordedHead | undefined,
-): SyncRecord | null {
-  if (reason !== "by-ledger" || digest === undefined || receipt?.mark === undefined) return null;
-  return { manifest: digest, row: null, receipt: receipt.mark };
+function hasSame<Value>(before: ReadonlyMap<string, Value>, now: ReadonlyMap<string, Value>): boolean {
+  return before.size === now.size && now.entries().every(([key, value]) => before.get(key) === value);
+}
+
+// They are read some at a time, and come in any order.
+function samePages(before: readonly CachedPage[] | undefined, pages: readonly CachedPage[]): boolean {
+  const known = new Set(before?.map(({ digest }) => digest));
+  return before?.length === pages.length && pages.every(({ digest }) => known.has(digest));
 }

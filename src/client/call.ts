@@ -7,12 +7,12 @@ import { classifyResponse } from "./classify-response.ts";
 import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
 import type { Credential } from "./credential.ts";
+import type { BodyParser } from "./decode.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { isEnvelope } from "./envelope.ts";
 import { exchange } from "./exchange.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reachability } from "./reachability.ts";
-import type { Recall } from "./recall.ts";
 import { type Pause, startRetryPolicy } from "./retry-policy.ts";
 import type { RouteCheck } from "./route-check.ts";
 import type { ServerClock } from "./server-clock.ts";
@@ -35,8 +35,8 @@ type CallPolicy = {
   readonly onSent?: () => void;
   /** Awaited with the bytes of a success, or what came of one, before anything looks at them. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
-  /** What is known of the rows of a list. */
-  readonly recall?: Recall;
+  /** Reads the body of a success in its own way. */
+  readonly parse?: BodyParser;
   readonly signal: AbortSignal;
 };
 
@@ -164,7 +164,7 @@ async function attempt(line: Line, name: OperationName, { content, policy }: Ask
     token,
     date,
     ...(policy.onReply === undefined ? {} : { onReply: policy.onReply }),
-    ...(policy.recall === undefined ? {} : { recall: policy.recall }),
+    ...(policy.parse === undefined ? {} : { parse: policy.parse }),
   });
   const isClaim = heard.answer.state === "refused" && heard.answer.refusal.reason === "route-missing";
   const tried = isClaim

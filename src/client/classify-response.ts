@@ -3,10 +3,9 @@ import { type OperationName, operation } from "../contract/operations.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./answer.ts";
-import { type Decoded, decode, mediaType } from "./decode.ts";
+import { type BodyParser, type Decoded, decode, mediaType } from "./decode.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import { faultCode, proxyStatus } from "./reachability.ts";
-import type { Recall } from "./recall.ts";
 import { readRefusal } from "./refusal.ts";
 import { retryAfter } from "./retry-after.ts";
 
@@ -19,8 +18,8 @@ export type ClassifyContext = {
   readonly date: number;
   /** Awaited with the bytes of a success, or what came of one, before anything looks at them. */
   readonly onReply?: (bytes: Buffer) => Promise<void>;
-  /** What is known of the rows of a list. */
-  readonly recall?: Recall;
+  /** Reads the body of a success in its own way. */
+  readonly parse?: BodyParser;
 };
 
 /** Tells what an exchange means for the call; never rejects. */
@@ -39,7 +38,7 @@ export async function classifyResponse(outcome: Exchange, context: ClassifyConte
   }
   if (outcome.state === "broken") return final(readBroken(outcome));
   const { headers } = outcome;
-  const decoded = await decode(headers, outcome.body, isSuccess(outcome.status) ? context.recall : undefined);
+  const decoded = await decode(headers, outcome.body, isSuccess(outcome.status) ? context.parse : undefined);
   // Whoever was given them may hold them still.
   if (context.onReply === undefined) releaseBuffer(outcome.body);
   return isSuccess(outcome.status)

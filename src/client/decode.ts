@@ -6,8 +6,12 @@ import { REPLY_CAP } from "../contract/limits.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Headers } from "./exchange.ts";
 import { isTooDeep } from "./json-depth.ts";
-import type { Recall } from "./recall.ts";
-import { sift } from "./sift.ts";
+
+/**
+ * Reads a body in its own way instead of as JSON; null leaves it to the usual way. What is nested deeper than so many
+ * levels is not for it to read. Throws where the body is not JSON.
+ */
+export type BodyParser = (bytes: Buffer, maxDepth: number) => Json | null;
 
 /** A body made readable, or what is wrong with it. */
 export type Decoded =
@@ -18,21 +22,18 @@ export type Decoded =
 const DEPTH = 200;
 const unzip = promisify(gunzip);
 
-/**
- * Unpacks and parses a body, as a page of rows where some can be recalled; what is not JSON is given back as text, since
- * an error page still tells something.
- */
-export async function decode(headers: Headers, body: Buffer, recall?: Recall): Promise<Decoded> {
+/** Unpacks and parses a body; what is not JSON is given back as text, since an error page still tells something. */
+export async function decode(headers: Headers, body: Buffer, parse?: BodyParser): Promise<Decoded> {
   const unpacked = await unpack(headers["content-encoding"], body);
   if ("state" in unpacked) return unpacked;
   const { bytes } = unpacked;
   if (!isUtf8(bytes)) return { state: "other", raw: "", fault: "is not UTF-8" };
   if (bytes.length === 0) return { state: "other", raw: "", fault: "is empty" };
   try {
-    const sifted = recall === undefined ? null : sift(bytes, recall, DEPTH);
-    if (sifted !== null) {
+    const value = parse?.(bytes, DEPTH) ?? null;
+    if (value !== null) {
       releaseBuffer(bytes);
-      return { state: "json", value: sifted, raw: "" };
+      return { state: "json", value, raw: "" };
     }
   } catch {
     return { state: "other", raw: bytes.toString("utf8"), fault: `is not JSON${kindOf(headers["content-type"])}` };

@@ -1,14 +1,11 @@
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { type OperationName, operation, type Replies } from "../contract/operations.ts";
 import { Secret } from "../contract/secret.ts";
-import { type Imprint, KnownPage, KnownRow, readImprint } from "./recall.ts";
 
 /** One page of a list, and how long the whole list is. */
 export type Page<Row> = {
   readonly rows: readonly Row[];
   readonly total: number;
-  /** What its bytes are known by, where somebody recalls pages. */
-  readonly imprint?: Imprint | null;
 };
 
 /** What a success carries besides the resource. */
@@ -44,7 +41,6 @@ const DECLARED: ReadonlySet<OperationName> = new Set([
 
 /** Whether a reply has the documented form on its outside. */
 export function isEnvelope(name: OperationName, value: Json): boolean {
-  if (value instanceof KnownPage) return true;
   if (!isObject(value)) return false;
   const { reply } = operation(name);
   if (reply === "list") return isObject(value.pagination);
@@ -65,13 +61,12 @@ export function readParcel<Name extends OperationName>(name: Name, value: Json):
 
 /** Reads a reply of a list; undefined when it is not what the interface documents. */
 export function readPage<Name extends OperationName>(name: Name, value: Json): Page<Replies[Name]> | undefined {
-  if (value instanceof KnownPage) return value as unknown as Page<Replies[Name]>;
   if (!isObject(value) || !isObject(value.pagination)) return undefined;
   const { data, pagination } = value;
   const total = count(pagination.total);
   if (total === undefined || !Array.isArray(data) || !data.every((row: Json) => isObject(row))) return undefined;
   const rows = data.map((row: JsonObject) => readRow(name, row) as Replies[Name]);
-  return { rows, total, imprint: readImprint(value) };
+  return { rows, total };
 }
 
 function readOne(name: OperationName, value: Json): Json | undefined {
@@ -94,7 +89,7 @@ function readRow(name: OperationName, row: JsonObject): JsonObject {
     const deployment = withManifest(row.deployment);
     return deployment === row.deployment ? row : { ...row, deployment };
   }
-  return DECLARED.has(name) && !(row instanceof KnownRow) ? withManifest(row) : row;
+  return DECLARED.has(name) ? withManifest(row) : row;
 }
 
 function withManifest(row: JsonObject): JsonObject {

@@ -1,6 +1,5 @@
 import { isObject, text } from "../contract/json.ts";
 import type { Page } from "./envelope.ts";
-import { KnownPage, type PageFact } from "./recall.ts";
 
 /** Reads one page; `oversize` when it is larger than any reply may be. */
 export type PageReader<Row> = (span: Span) => Promise<Page<Row> | "oversize">;
@@ -10,17 +9,12 @@ export type Span = { readonly offset: number; readonly limit: number };
 
 /** What came of reading a list to its end. */
 export type Listing<Row> =
-  | (Gathered<Row> & { readonly state: "complete"; readonly limit: number })
+  /** Every row once. */
+  | { readonly state: "complete"; readonly rows: readonly Row[]; readonly limit: number }
   /** The server's list contradicts itself, or has no end. */
   | { readonly state: "unsound"; readonly fault: string }
   /** One row alone is larger than any reply may be. */
   | { readonly state: "oversize" };
-
-/** The rows of all pages, each once; or their pages, where every one of them is known. */
-type Gathered<Row> =
-  | { readonly is: "known"; readonly pages: readonly KnownPage[] }
-  /** The pages are told only where each was read by itself, and no row was on two of them. */
-  | { readonly is: "read"; readonly rows: readonly Row[]; readonly pages: readonly PageFact[] };
 
 const PARALLEL = 4;
 const PASSES = 4;
@@ -45,43 +39,20 @@ export async function readList<Row>(
     const totals = pages.map(({ total }) => total);
     // As the last page told it.
     const total = totals.at(-1) ?? 0;
-    const gathered = gather(pages);
-    const count = countOf(gathered);
+    const rows = eachOnce(pages);
+    const count = rows.length;
     const isSteady = new Set(totals).size === 1;
-    if (count >= total && (isSteady || pass === PASSES)) return { state: "complete", ...gathered, limit: size };
+    if (count >= total && (isSteady || pass === PASSES)) return { state: "complete", rows, limit: size };
     if (pass === PASSES) {
       return { state: "unsound", fault: `says it has ${total} rows and shows ${count} different ones` };
     }
   }
 }
 
-// Known pages share no row with each other: where all are known, each once, none has to be looked into.
-function gather<Row>(pages: readonly Page<Row>[]): Gathered<Row> {
-  const known = pages.filter((page) => page instanceof KnownPage);
-  const imprints = new Set(known.map(({ imprint }) => imprint));
-  if (imprints.size === pages.length) return { is: "known", pages: known };
+function eachOnce<Row>(pages: readonly Page<Row>[]): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const page of pages) for (const row of page.rows) rows.set(rowId(row), row);
-  const facts = pages.flatMap((page) => factOf(page) ?? []);
-  const isApart = facts.length === pages.length && rows.size === sum(facts.map(({ size }) => size));
-  return { is: "read", rows: [...rows.values()], pages: isApart ? facts : [] };
-}
-
-function factOf(page: Page<unknown>): PageFact | null {
-  const { imprint } = page;
-  return imprint ? { imprint, size: sizeOf(page), total: page.total } : null;
-}
-
-function countOf(gathered: Gathered<unknown>): number {
-  return gathered.is === "known" ? sum(gathered.pages.map(sizeOf)) : gathered.rows.length;
-}
-
-function sizeOf(page: Page<unknown> | KnownPage): number {
-  return page instanceof KnownPage ? page.size : page.rows.length;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
+  return [...rows.values()];
 }
 
 type Walked<Row> = { readonly state: "walked"; readonly pages: readonly Page<Row>[]; readonly limit: number };
@@ -92,7 +63,7 @@ async function walk<Row>(read: PageReader<Row>, limit: number): Promise<Walked<R
   const first = await readFirst(read, limit);
   if (first === null) return { state: "oversize" };
   // A server may answer fewer rows than asked for, or more: what it does on the first page, it does on all.
-  const step = sizeOf(first.page);
+  const step = first.page.rows.length;
   const count = step === 0 ? 0 : Math.ceil(first.page.total / step);
   if (count > MOST_PAGES || first.page.total > MOST_ROWS) {
     return { state: "unsound", fault: `says it has ${first.page.total} rows, more than any list is read for` };
@@ -134,8 +105,7 @@ async function readRest<Row>(
 }
 
 function show(page: Page<unknown>, seen: Set<string>): void {
-  if (page instanceof KnownPage) seen.add(page.imprint);
-  else for (const row of page.rows) seen.add(rowId(row));
+  for (const row of page.rows) seen.add(rowId(row));
 }
 
 async function readFirst<Row>(

@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { isObject, type JsonObject } from "../contract/json.ts";
+import type { JsonObject } from "../contract/json.ts";
 import {
   type DryRunOperation,
   type GetOperation,
@@ -12,14 +12,15 @@ import type { Answer } from "./answer.ts";
 import { answerError } from "./answer-error.ts";
 import type { Caller } from "./call.ts";
 import type { CallContent, PathParameters, Query } from "./compose-request.ts";
+import type { BodyParser } from "./decode.ts";
 import { type Page, readPage, readParcel } from "./envelope.ts";
 import { ClientError } from "./failure.ts";
 import { type Listing, readList, type Span } from "./list.ts";
-import { type KnownPage, KnownRow, type Listed, type PageFact, type Recall, readImprint } from "./recall.ts";
 import { isSameResource } from "./same-resource.ts";
 
 type Stop = { readonly signal: AbortSignal };
-type Asking = Stop & { readonly repeats?: boolean; readonly recall?: Recall };
+type Parsing = Stop & { readonly parse?: BodyParser };
+type Asking = Parsing & { readonly repeats?: boolean };
 type Listings<Row> = Extract<Listing<Row>, { readonly state: "complete" }>;
 type Where = { readonly path?: PathParameters; readonly query?: Query };
 
@@ -31,20 +32,14 @@ export type Reader = {
   readonly page: <Name extends ListOperation>(
     name: Name,
     where: Where & { readonly offset?: number; readonly limit?: number },
-    stop: Stop & { readonly recall?: Recall },
+    stop: Parsing,
   ) => Promise<Page<Replies[Name]>>;
   /** Every row of a list; `limit` is the number of rows per page. */
   readonly list: <Name extends ListOperation>(
     name: Name,
     where: Where & { readonly limit?: number },
-    stop: Stop,
+    stop: Parsing,
   ) => Promise<readonly Replies[Name][]>;
-  /** Every row of a list, those that are known by their bytes unread, and the list itself where all of it is known. */
-  readonly survey: <Name extends ListOperation>(
-    name: Name,
-    where: Where,
-    stop: Stop & { readonly recall: Recall },
-  ) => Promise<Surveyed<Replies[Name]>>;
   /**
    * What a write would answer; sent with `dryRun: true`, always. A dry run whose reply is lost is repeated only when
    * its operation may be, or when this server is `proven` to heed dryRun: elsewhere it may have been the write itself.
@@ -56,16 +51,6 @@ export type Reader = {
   ) => Promise<Replies[Name]>;
 };
 
-/** What a survey of a list shows. */
-export type Surveyed<Row> =
-  | { readonly is: "known"; readonly pages: readonly KnownPage[] }
-  | {
-      readonly is: "read";
-      readonly rows: readonly Listed<Row>[];
-      /** The pages they are on, one after the other; none where rows were seen twice. */
-      readonly pages: readonly PageFact[];
-    };
-
 const PAGE = 1000;
 // Of all lists together: a page may be megabytes, and nothing is gained by holding many of them.
 const PAGES_AT_ONCE = 2;
@@ -76,9 +61,9 @@ export function createReader(call: Caller, origin: string): Reader {
   const pageSizes = new Map<ListOperation, number>();
   const pages = new PQueue({ concurrency: PAGES_AT_ONCE });
 
-  const ask = async (name: OperationName, content: CallContent, { signal, repeats = true, recall }: Asking) => {
+  const ask = async (name: OperationName, content: CallContent, { signal, repeats = true, parse }: Asking) => {
     const how = { repeats: () => repeats, fresh: false, signal };
-    const answer = await call(name, content, recall === undefined ? how : { ...how, recall });
+    const answer = await call(name, content, parse === undefined ? how : { ...how, parse });
     if (answer.state === "answered") return answer;
     if (isAborted(answer)) throw answer.cause;
     throw answerError(name, answer, origin);
@@ -119,13 +104,8 @@ export function createReader(call: Caller, origin: string): Reader {
       return readParcel(name, answer.value)?.data ?? undocumented(name, answer);
     },
     list: async (name, where, stop) => {
-      const read = await listing(name, where, stop);
-      if (read.is === "known") throw new TypeError("a page is known to nobody who recalls none");
-      return read.rows;
-    },
-    survey: async (name, where, stop) => {
-      const read = await listing(name, where, stop);
-      return read.is === "known" ? read : { is: "read", rows: read.rows.map(listed), pages: read.pages };
+      const { rows } = await listing(name, where, stop);
+      return rows;
     },
     dryRun: async (name, body, stop) => {
       mustBe(name, (row) => row.body?.dryRun !== undefined);
@@ -135,11 +115,6 @@ export function createReader(call: Caller, origin: string): Reader {
       return isSameResource(body, data) ? data : undocumented(name, answer);
     },
   };
-}
-
-function listed<Row>(row: Row): Listed<Row> {
-  if (row instanceof KnownRow) return { is: "known", row };
-  return { is: "read", row, imprint: isObject(row) ? readImprint(row) : null };
 }
 
 function isAborted(answer: Answer): answer is Extract<Answer, { readonly cause: unknown }> {

@@ -115,11 +115,9 @@ function decideByLive(one: DecisionInput): Decision {
       return { ...decideAbsent(one, live.newest ?? 0), ...(one.recorded === null ? {} : RECORDED_GONE) };
     case "present":
       return decidePresent(one, live.row);
-    case "unread":
-      return { ...NOTHING, action: "keep" };
     case "unknown":
       if (live.reason === "refused" || live.reason === "unreadable") return refuse(one, live.reason, live.detail);
-      return live.isAsWritten ? trust(one, reasonOf(live.reason)) : decideUnknown(one, live.reason);
+      return decideUnknown(one, live.reason);
   }
 }
 

@@ -19,6 +19,7 @@ export type DriftInput = Pick<
   | "desired"
   | "declared"
   | "live"
+  | "inSync"
   | "recorded"
   | "kindOf"
   | "shapeOf"
@@ -74,8 +75,8 @@ function findingFor(identity: Identity, manifest: Manifest | null, input: DriftI
     changes,
   });
   if (manifest === null && !input.declared.has(identity)) return live?.state === "absent" ? null : entry("orphan");
+  if (input.inSync.get(identity) === "live") return "unchanged";
   if (live === undefined || live.state === "unknown") return entry("unknown");
-  if (live.state === "unread") return "unchanged";
   if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
   const changes =
     recorded === undefined ? standIn(identity, input) : moved(identity, recorded, live.row.manifest, input);

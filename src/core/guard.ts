@@ -1,4 +1,4 @@
-import { isThere, type Live } from "./live.ts";
+import { isThere, type LiveView } from "./live.ts";
 import { type Identity, splitIdentity } from "./manifest.ts";
 
 /** From how many recorded resources on a shrunken source is refused. */
@@ -43,16 +43,15 @@ export function emptyGuard(recorded: readonly Identity[], declared: ReadonlySet<
  */
 export function liveGuard(
   recorded: Iterable<Identity>,
-  live: ReadonlyMap<Identity, Live>,
+  view: LiveView,
   { shrinkFrom = FROM, shrinkShare = SHARE }: ShrinkLimits = {},
 ): string | null {
-  const readable = [...recorded].filter((identity) => {
-    const state = live.get(identity);
-    return isThere(state) || state?.state === "absent";
-  });
+  const readable = [...recorded].filter(
+    (identity) => isThere(view, identity) || view.live.get(identity)?.state === "absent",
+  );
   const kinds = Map.groupBy(readable, (identity) => splitIdentity(identity).kind);
   for (const [what, known] of [["resources", readable] as const, ...kinds]) {
-    const found = known.filter((identity) => isThere(live.get(identity))).length;
+    const found = known.filter((identity) => isThere(view, identity)).length;
     if (known.length < shrinkFrom || found >= known.length * shrinkShare) continue;
     const expected = `at least ${Math.round(shrinkShare * 100)} % expected`;
     return `live shows ${found} of the ${known.length} ${what} that the ledger knows and that can be read (${expected})`;

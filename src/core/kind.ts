@@ -18,8 +18,6 @@ export type LiveRow = {
   readonly madeBy?: string;
   /** The newest deployment's status, where the kind rolls out. */
   readonly status?: { readonly status: string; readonly state?: unknown } | null;
-  /** What the row's bytes are known by again, where it was read from a list. */
-  readonly imprint?: string;
 };
 
 /** A list that shows many resources of the kind at once. */

@@ -1,4 +1,5 @@
 import type { LiveRow } from "./kind.ts";
+import type { Identity } from "./manifest.ts";
 
 /** Why live could not be read although it may be there. */
 export type UnknownReason =
@@ -14,29 +15,26 @@ export type UnknownReason =
 /** What is live of one identity: there, not there, or honestly unknown. */
 export type Live =
   | { readonly state: "present"; readonly row: LiveRow }
-  /** There, byte for byte as it was when it was found equal to the manifest, and so not read again. */
-  | { readonly state: "unread" }
   /** `newest`: the highest version that exists under the name, where the kind has versions. */
   | { readonly state: "absent"; readonly newest?: number }
   | {
       readonly state: "unknown";
       readonly reason: UnknownReason;
       readonly detail?: string;
-      /** The manifest and its receipt are what they were when they said the same, and so not opened again. */
-      readonly isAsWritten?: true;
       /** A dry run showed that it exists, but not its content. */
       readonly isThere?: true;
     };
 
-/** There, and not read again. */
-export const UNREAD: Live = { state: "unread" };
+/**
+ * Resources that are known to be in sync, so that nothing is decided about them: by live, or by the ledger where live
+ * cannot be read. Of one that is not declared, by live says only that it is there.
+ */
+export type InSync = ReadonlyMap<Identity, "live" | "ledger">;
 
-/** Whether nothing is to be told by the receipt of a resource that was not told before. */
-export function isSettled(live: Live | undefined): boolean {
-  return live?.state === "unread" || (live?.state === "unknown" && live.isAsWritten === true);
-}
+/** What is live of each resource, but for those that are known to be in sync by live. */
+export type LiveView = { readonly live: ReadonlyMap<Identity, Live>; readonly inSync: InSync };
 
 /** Whether a resource is known to be there. */
-export function isThere(live: Live | undefined): boolean {
-  return live?.state === "present" || live?.state === "unread";
+export function isThere({ live, inSync }: LiveView, identity: Identity): boolean {
+  return inSync.get(identity) === "live" || live.get(identity)?.state === "present";
 }

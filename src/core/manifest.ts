@@ -12,8 +12,6 @@ export type Manifest = {
   /** Its kind's `type`; an alias such as `sso-team` is found under its kind. */
   readonly kind: string;
   readonly identity: Identity;
-  /** What the bytes that declare it are known by again; absent where they are not at hand. */
-  readonly digest?: string | undefined;
   /** As written, schema-valid, with no value changed. */
   readonly value: JsonObject;
   /** Path relative to the working directory. */

@@ -14,7 +14,7 @@ import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { pointerOf } from "./diff.ts";
 import type { RuleFinder } from "./ignore.ts";
 import type { Kind } from "./kind.ts";
-import { isSettled, isThere, type Live } from "./live.ts";
+import { isThere, type LiveView } from "./live.ts";
 import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
 import { patchBetween } from "./patch.ts";
 import { type Change, type Plan, reasonText, type Step, summarise } from "./plan.ts";
@@ -28,7 +28,7 @@ import { risksOf } from "./step-risks.ts";
 export type WavedManifest = { readonly manifest: Manifest; readonly wave: number };
 
 /** Everything a plan rests on; the same input always gives the same plan. */
-export type PlanInput = {
+export type PlanInput = LiveView & {
   readonly server: string;
   readonly revision: string | null;
   /** The selected manifests, each after everything it refers to. */
@@ -37,7 +37,6 @@ export type PlanInput = {
   readonly declared: ReadonlySet<Identity>;
   /** Declared identities whose manifests were refused. */
   readonly invalid: ReadonlySet<Identity>;
-  readonly live: ReadonlyMap<Identity, Live>;
   /** Every receipt, opened where something is decided by it. */
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
@@ -58,7 +57,7 @@ export type PlanInput = {
   readonly withOrphans: boolean;
 };
 
-/** A plan with the decisions behind its steps, by identity: none where live was not read, since nothing has moved. */
+/** A plan with the decisions behind its steps, by identity: none for what is known to be in sync. */
 export type PlanWithDecisions = { readonly plan: Plan; readonly decisions: ReadonlyMap<Identity, Decision> };
 
 /** Where live cannot be read, the ledger's word is taken for this long. */
@@ -96,60 +95,70 @@ function summed(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
 
 function decideAll(input: PlanInput): ReadonlyMap<Identity, Decision> {
   const decisions = new Map<Identity, Decision>();
-  let isLedgerDistrusted: boolean | null = null;
+  const isStale = staleness(input);
   for (const { manifest } of input.desired) {
     const { identity } = manifest;
-    const live = input.live.get(identity) ?? { state: "unknown", reason: "no-read" };
-    if (live.state === "unread") continue;
-    isLedgerDistrusted ??= hasVanished(input);
-    decisions.set(identity, decideOne(input, { manifest, live }, decisions, isLedgerDistrusted));
+    if (!input.inSync.has(identity)) decisions.set(identity, decideOne(input, manifest, { decisions, isStale }));
   }
   return decisions;
 }
 
-function decideOne(
-  input: PlanInput,
-  { manifest, live }: { readonly manifest: Manifest; readonly live: Live },
-  decisions: ReadonlyMap<Identity, Decision>,
-  isLedgerDistrusted: boolean,
-): Decision {
+type Before = {
+  /** What was decided about the manifests before it. */
+  readonly decisions: ReadonlyMap<Identity, Decision>;
+  readonly isStale: (identity: Identity) => boolean;
+};
+
+function decideOne(input: PlanInput, manifest: Manifest, { decisions, isStale }: Before): Decision {
   const { identity } = manifest;
   const kind = input.kindOf(manifest.kind);
   if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
   const known = input.recorded.get(identity);
-  const recorded = known === undefined || isSettled(live) ? null : requireOpened(known);
   const one: DecisionInput = {
     kind,
     shape: input.shapeOf(manifest.kind),
     manifest,
-    live,
-    recorded,
+    live: input.live.get(identity) ?? { state: "unknown", reason: "no-read" },
+    recorded: known === undefined ? null : requireOpened(known),
     dryRun: input.dryRuns.get(identity) ?? null,
     base: input.base && { manifest: input.base.get(identity) },
     facts: input.facts,
     ignored: input.rulesFor(identity),
     obstacle: obstacleOf(input, manifest, decisions),
     hasSink: input.hasSink,
-    isStale: isLedgerDistrusted || (known !== undefined && input.now - known.at > TRUST_MS),
+    isStale: isStale(identity),
   };
   const decision = decide(one);
   const risks = risksOf(one, decision, { subject: input.subject, isEmbedded: input.server === "embedded" });
   return risks.length === 0 ? decision : { ...decision, risks };
 }
 
-// Where a recorded resource that can be read is gone, the ledger is not trusted about those that cannot be read. One
-// that has left the source as well was deleted on purpose, and says nothing about the others.
-function hasVanished({ recorded, declared, live }: PlanInput): boolean {
-  return recorded.keys().some((identity) => declared.has(identity) && live.get(identity)?.state === "absent");
+/**
+ * Tells whether the ledger's word on a resource that cannot be read is too old, or not to be trusted: a recorded
+ * resource that can be read is gone, and has not left the source as well, which would mean that it was deleted on purpose.
+ */
+export function staleness({
+  recorded,
+  declared,
+  live,
+  now,
+}: Pick<PlanInput, "recorded" | "declared" | "live" | "now">): (identity: Identity) => boolean {
+  let isDoubted: boolean | null = null;
+  return (identity) => {
+    isDoubted ??= recorded.keys().some((one) => declared.has(one) && live.get(one)?.state === "absent");
+    const known = recorded.get(identity);
+    return isDoubted || (known !== undefined && now - known.at > TRUST_MS);
+  };
 }
 
 function obstacleOf(
-  { live, invalid, declared, kindOf }: PlanInput,
+  input: PlanInput,
   { references }: Manifest,
   decisions: ReadonlyMap<Identity, Decision>,
 ): BlockingReference | null {
+  const { live, invalid, declared, kindOf } = input;
   for (const { identity } of references) {
-    if (isThere(live.get(identity))) continue;
+    if (isThere(input, identity)) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity };
     if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity };
     const known = live.get(identity)?.state === "absent" && kindOf(splitIdentity(identity).kind) !== undefined;
@@ -161,9 +170,13 @@ function obstacleOf(
 const NONE: readonly never[] = [];
 const KEEP = { action: "keep", reason: null, risks: NONE, causedBy: null, differences: NONE } as const;
 
+function keptBy({ inSync }: PlanInput, identity: Identity): "by-ledger" | null {
+  return inSync.get(identity) === "ledger" ? "by-ledger" : null;
+}
+
 function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: Decision | undefined): Step {
   const { kind, identity, file, line } = manifest;
-  const { action, reason, risks, causedBy, differences } = decision ?? KEEP;
+  const { action, reason, risks, causedBy, differences } = decision ?? { ...KEEP, reason: keptBy(input, identity) };
   const acted = differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length === 0)
     return { action, kind, identity, file, line, wave, changes: NONE, patch: NONE, reason, risks, causedBy };

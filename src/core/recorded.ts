@@ -14,10 +14,6 @@ export type RecordedHead = {
   readonly version: number | null;
   /** When it was last written or seen equal, epoch milliseconds. */
   readonly at: number;
-  /** Identifies this record by its sealed part. */
-  readonly mark?: string;
-  /** The digest of its sealed content, by which it is recognised without opening it; absent where none is known. */
-  readonly digest?: string;
 };
 
 /** What we last wrote of a resource and what the control plane answered: it distinguishes drift from change. */

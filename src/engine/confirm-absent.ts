@@ -27,13 +27,13 @@ export async function confirmAbsent(
 ): Promise<ReadonlyMap<Identity, Live>> {
   const { kind, identities, idOf } = lacking;
   const { single } = kind;
-  const live = new Map(await listAgain(lacking, { ...on, lookup: null }));
+  const live = new Map(await listAgain(lacking, { ...on, known: null }));
   if (single === undefined) return live;
   const absent = identities.filter((identity) => live.get(identity)?.state === "absent");
   await forEachConcurrently(absent, on.concurrency, async (identity) => {
     const id = idOf(identity);
-    const row = id === null ? null : await readById(single, id, on, null);
-    if (row !== null && row !== "known" && row.key === splitIdentity(identity).key)
+    const row = id === null ? null : await readById(single, id, on);
+    if (row !== null && row !== "in-sync" && row.key === splitIdentity(identity).key)
       live.set(identity, { state: "present", row });
   });
   return live;
@@ -47,14 +47,15 @@ async function listAgain(
   const read = (others: readonly Identity[], query: { readonly [name: string]: string }): Promise<LiveList> =>
     listLive({ kind, list, narrow: query }, { declared: [], others }, on);
   if (narrow === undefined || identities.length > FEW) {
-    const { liveOf } = await read(identities, {});
-    return identities.map((identity) => [identity, liveOf(identity)]);
+    const { live } = await read(identities, {});
+    return [...live];
   }
-  return Promise.all(
+  const lists = await Promise.all(
     identities.map(async (identity) => {
       const { name } = splitVersion(splitIdentity(identity).key);
-      const { liveOf } = await read([identity], narrow(name));
-      return [identity, liveOf(identity)] as const;
+      const { live } = await read([identity], narrow(name));
+      return [...live];
     }),
   );
+  return lists.flat();
 }

@@ -108,7 +108,7 @@ async function readOne({ kind, manifest, id }: One, on: ObserveContext): Promise
 function observingWith({ reader, memory, remember }: ServerSession, options: FollowOptions): ObserveContext {
   const { concurrency, signal, shapeOf } = options;
   const dryRun = createDryRun({ reader, memory, remember, concurrency, shapeOf });
-  return { reader, memory, lookup: null, dryRun, concurrency, signal };
+  return { reader, memory, known: null, dryRun, concurrency, signal };
 }
 
 // On a control plane that may ignore dryRun, the dry run would be the write that must not be repeated.

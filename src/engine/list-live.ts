@@ -1,28 +1,28 @@
-import type { LiveLookup } from "../cache/live-lookup.ts";
-import { rowId } from "../client/list.ts";
-import type { Surveyed as Listing, Reader } from "../client/reader.ts";
-import { KnownRow, type Listed, type Recall } from "../client/recall.ts";
+import type { KnownLive } from "../cache/known-live.ts";
+import type { SeenRow } from "../cache/list-reader.ts";
+import type { Reader } from "../client/reader.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
-import { type Live, UNREAD } from "../core/live.ts";
+import type { Live } from "../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
 
 /** What the list of one kind shows. */
 export type LiveList = {
-  /** Of each resource that was asked for. */
-  readonly liveOf: (identity: Identity) => Live;
+  /** Of each resource that was asked for, but for those that are known to be in sync. */
+  readonly live: ReadonlyMap<Identity, Live>;
+  readonly inSync: ReadonlySet<Identity>;
   /** The rows that were read. */
   readonly rows: readonly LiveRow[];
 };
 
-/** What surveying needs of its surroundings. */
+/** What reading lists needs of its surroundings. */
 export type ListContext = {
   readonly reader: Reader;
-  /** What is recalled of earlier looks; null where everything has to be read. */
-  readonly lookup: LiveLookup | null;
+  /** What is known of earlier passes; null where everything has to be read. */
+  readonly known: KnownLive | null;
   readonly signal: AbortSignal;
 };
 
-/** A list to survey. */
+/** A list to read. */
 export type ListQuery = {
   readonly kind: Kind;
   readonly list: ListReading;
@@ -37,113 +37,78 @@ type Identities = {
   readonly others: readonly Identity[];
 };
 
-/** A row as its list shows it; of one that is known only that it is there. */
-type Seen = {
-  readonly key: string;
-  readonly version: number | null;
-  readonly row: LiveRow | null;
-  readonly imprint: string;
-};
-
-const READ_ALL: Recall = { row: () => null, page: () => null };
 const ABSENT: Live = { state: "absent" };
 
 /** Reads a list, but for the rows that are known and need not be read, and tells what is live of the resources. */
 export async function listLive(what: ListQuery, { declared, others }: Identities, on: ListContext): Promise<LiveList> {
-  const { lookup } = on;
-  const { kind } = what;
   const identities = declared.concat(others);
-  if (lookup === null) return mustTell(told(kind, identities, await readEvery(what, on), null));
-  const listing = await listed(what, lookup.recall(kind), on);
-  // Nothing has moved on either side: the list says what it said, of whatever stands.
-  const isAsItWas = listing.is === "known" && lookup.notePages(kind, listing.pages);
-  if (isAsItWas && others.length === 0 && !declared.some(lookup.isOpen)) return { liveOf: () => UNREAD, rows: [] };
-  const survey = told(kind, identities, recognise(what, lookup, listing), lookup);
-  if (survey !== null) return survey;
+  const { known } = on;
+  if (known === null) return mustTell(liveList(what, identities, await readEvery(what, on), null));
+  const list = liveList(what, identities, await readUnknown(what, known, on), known);
+  if (list !== null) return list;
   // What stands for a resource now was passed over as another's row: rare enough to read everything.
-  const again = recognise(what, lookup, await listed(what, READ_ALL, on));
-  return mustTell(told(kind, identities, again, lookup));
+  return mustTell(liveList(what, identities, await readUnknown(what, known, on, { all: true }), known));
 }
 
-function mustTell(survey: LiveList | null): LiveList {
-  if (survey === null) throw new TypeError("a row was read and is not told");
-  return survey;
+function mustTell(list: LiveList | null): LiveList {
+  if (list === null) throw new TypeError("a row was read and is not told");
+  return list;
 }
 
-async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListContext): Promise<readonly Seen[]> {
+async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListContext): Promise<readonly SeenRow[]> {
   const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, { signal });
   return replies.flatMap((reply) => {
     const row = readRow(list, reply);
-    return row === null ? [] : [seenRow(row, "")];
+    return row === null ? [] : [{ key: row.key, version: row.version ?? null, row, digest: "" }];
   });
 }
 
-async function listed({ list, narrow }: ListQuery, recall: Recall, on: ListContext): Promise<Listing<unknown>> {
-  const where = { query: { ...list.query, ...narrow } };
-  return on.reader.survey(list.operation, where, { signal: on.signal, recall });
+async function readUnknown(
+  { kind, list, narrow }: ListQuery,
+  known: KnownLive,
+  { reader, signal }: ListContext,
+  options: { readonly all?: boolean } = {},
+): Promise<readonly SeenRow[]> {
+  const { parse, rowOf, end } = known.listReader(kind, list, options);
+  const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, { signal, parse });
+  const rows = replies.flatMap((reply) => rowOf(reply) ?? []);
+  end();
+  return rows;
 }
 
-function recognise({ kind, list }: ListQuery, lookup: LiveLookup, listing: Listing<unknown>): readonly Seen[] {
-  const facts: KnownRow[] = [];
-  const seen: Seen[] = [];
-  for (const one of rowsOf(listing)) {
-    const row = one.is === "known" ? null : readRow(list, one.row);
-    const fact = one.is === "known" ? one.row : factOf(one, row);
-    if (fact.imprint !== "") facts.push(fact);
-    const { key, version, imprint } = fact;
-    if (key !== null) seen.push({ key, version, imprint, row: row && { ...row, imprint } });
-  }
-  lookup.note(kind, { rows: facts, pages: listing.pages });
-  return seen;
-}
-
-function rowsOf(listing: Listing<unknown>): Iterable<Listed<unknown>> {
-  if (listing.is === "read") return listing.rows;
-  return listing.pages.values().flatMap(({ rows }) => rows.map((row) => ({ is: "known", row })));
-}
-
-function factOf(one: Extract<Listed<unknown>, { is: "read" }>, row: LiveRow | null): KnownRow {
-  return new KnownRow(one.imprint ?? "", {
-    id: rowId(one.row),
-    key: row?.key ?? null,
-    version: row?.version ?? null,
-  });
-}
-
-function seenRow(row: LiveRow, imprint: string): Seen {
-  return { key: row.key, version: row.version ?? null, row, imprint };
-}
-
-/** Tells what is live of the resources; null where the row of one would have to be read and was not. */
-function told(
-  kind: Kind,
+/** What is live of the resources; null where the row of one would have to be read and was not. */
+function liveList(
+  { kind }: ListQuery,
   identities: readonly Identity[],
-  seen: readonly Seen[],
-  lookup: LiveLookup | null,
+  seen: readonly SeenRow[],
+  known: KnownLive | null,
 ): LiveList | null {
   const find = kind.versions === undefined ? findByKey(seen) : findVersion(seen);
   const live = new Map<Identity, Live>();
+  const inSync = new Set<Identity>();
   for (const identity of identities) {
-    const found = liveFrom(identity, find(splitIdentity(identity).key), lookup);
-    if (found === null) return null;
-    live.set(identity, found);
+    const { row, newest = null } = find(splitIdentity(identity).key);
+    if (row === undefined) live.set(identity, newest === null ? ABSENT : { state: "absent", newest });
+    else if (row.row !== null) live.set(identity, { state: "present", row: row.row });
+    else if (known?.isInSync(identity, row.digest)) inSync.add(identity);
+    else return null;
   }
-  return { liveOf: (identity) => live.get(identity) ?? ABSENT, rows: seen.flatMap(({ row }) => row ?? []) };
+  return { live, inSync, rows: seen.flatMap(({ row }) => row ?? []) };
 }
 
 /** The row that stands for a resource; where there is none, the newest version that its name has. */
-type Found = { readonly row: Seen | undefined; readonly newest?: number | null };
+type Found = { readonly row: SeenRow | undefined; readonly newest?: number | null };
 
-function findByKey(seen: readonly Seen[]): (key: string) => Found {
+function findByKey(seen: readonly SeenRow[]): (key: string) => Found {
   const index = Map.groupBy(seen, ({ key }) => key);
   return (key) => ({ row: index.get(key)?.[0] });
 }
 
-function findVersion(seen: readonly Seen[]): (key: string) => Found {
+function findVersion(seen: readonly SeenRow[]): (key: string) => Found {
   const newestFirst = seen.toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
   const index = Map.groupBy(newestFirst, ({ key }) => key);
   // Each name once: it may have as many versions as are asked for.
-  const numbered = new Map<string, ReadonlyMap<number | null, Seen>>();
+  const numbered = new Map<string, ReadonlyMap<number | null, SeenRow>>();
   return (key) => {
     const { name, version } = splitVersion(key);
     const rows = index.get(name) ?? [];
@@ -153,11 +118,4 @@ function findVersion(seen: readonly Seen[]): (key: string) => Found {
     numbered.set(name, byNumber);
     return { row: byNumber.get(version), newest: rows[0]?.version ?? null };
   };
-}
-
-// Null where the row would have to be read and was not.
-function liveFrom(identity: Identity, { row: seen, newest = null }: Found, lookup: LiveLookup | null): Live | null {
-  if (seen === undefined) return newest === null ? ABSENT : { state: "absent", newest };
-  if (seen.row !== null) return { state: "present", row: seen.row };
-  return lookup?.isKept(identity, seen.imprint) ? UNREAD : null;
 }

@@ -3,7 +3,7 @@ import { isObject } from "../contract/json.ts";
 import type { DryRunReply } from "../core/decide.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind, LiveRow, SingleReading } from "../core/kind.ts";
-import { isThere, type Live } from "../core/live.ts";
+import { type InSync, isThere, type Live } from "../core/live.ts";
 import { type Identity, type Manifest, splitIdentity, splitVersion } from "../core/manifest.ts";
 import type { WavedManifest } from "../core/planner.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
@@ -37,6 +37,8 @@ type Wanted = {
 /** The observed live state. */
 export type Observation = {
   readonly live: ReadonlyMap<Identity, Live>;
+  /** What was in sync in an earlier pass, and has not moved since. */
+  readonly inSync: InSync;
   /** What dry runs answered on the way, where ids had to be found by them. */
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
   /** Every row that was read of the kinds that have lists, by kind. */
@@ -55,14 +57,19 @@ export type ObserveContext = ListContext & {
 
 type Findings = {
   readonly live: Map<Identity, Live>;
+  readonly inSync: Map<Identity, "live" | "ledger">;
   readonly dryRuns: Map<Identity, DryRunReply>;
   readonly rows: Map<string, readonly LiveRow[]>;
   readonly diagnostics: Diagnostic[];
 };
 
+function noFindings(): Findings {
+  return { live: new Map(), inSync: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
+}
+
 /** Reads live of all resources: by lists where the server has them, one by one where not. */
 export async function observe(asked: readonly LiveQuery[], on: ObserveContext): Promise<Observation> {
-  const found: Findings = { live: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
+  const found = noFindings();
   const listed = await Promise.all(
     asked.map(async (group) => ((await byList(group, on, found)) ? [] : wantedOf(group))),
   );
@@ -70,9 +77,9 @@ export async function observe(asked: readonly LiveQuery[], on: ObserveContext): 
   return { ...found, complete: found.diagnostics.length === 0 };
 }
 
-/** Reads live of one resource again, without a cache, to verify a write. */
+/** Reads live of one resource again, whatever is known of it, to verify a write. */
 export async function observeOne(one: Wanted, on: ObserveContext): Promise<Live> {
-  const found: Findings = { live: new Map(), dryRuns: new Map(), rows: new Map(), diagnostics: [] };
+  const found = noFindings();
   const { name } = splitVersion(splitIdentity(one.identity).key);
   const narrow = one.kind.list?.narrow?.(name) ?? {};
   const asked = { kind: one.kind, declared: [], others: [one.identity], isRecorded: () => false, idOf: () => null };
@@ -99,16 +106,14 @@ async function byList(
   if (list === undefined || !on.memory.has(list.operation)) return false;
   const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
-    const { rows, liveOf } = await listLive({ kind, list, narrow }, identities, on);
+    const { rows, live, inSync } = await listLive({ kind, list, narrow }, identities, on);
     found.rows.set(kind.type, rows);
+    for (const identity of inSync) found.inSync.set(identity, "live");
     const lacking: Identity[] = [];
-    const see = (identity: Identity): void => {
-      const live = liveOf(identity);
-      found.live.set(identity, live);
-      if (live.state === "absent" && isRecorded(identity)) lacking.push(identity);
-    };
-    for (const identity of identities.declared) see(identity);
-    for (const identity of others) see(identity);
+    for (const [identity, one] of live) {
+      found.live.set(identity, one);
+      if (one.state === "absent" && isRecorded(identity)) lacking.push(identity);
+    }
     if (lacking.length > 0) await lookAgain({ kind, list, identities: lacking, idOf }, on, found);
     return true;
   } catch (error) {
@@ -136,7 +141,9 @@ async function oneByOne(wanted: readonly Wanted[], on: ObserveContext, found: Fi
     await forEachConcurrently(group, on.concurrency, async (one) => {
       on.signal.throwIfAborted();
       try {
-        found.live.set(one.identity, await single(one, on, found));
+        const live = await single(one, on, found);
+        if (live === "in-sync") found.inSync.set(one.identity, "live");
+        else found.live.set(one.identity, live);
       } catch (error) {
         unreadable(error, [one.identity], found, one.kind.single?.operation ?? one.kind.type);
       }
@@ -146,16 +153,18 @@ async function oneByOne(wanted: readonly Wanted[], on: ObserveContext, found: Fi
 
 const UNREADABLE = { state: "unknown", reason: "no-read" } as const;
 
-async function single(one: Wanted, on: ObserveContext, found: Findings): Promise<Live> {
+async function single(one: Wanted, on: ObserveContext, found: Findings): Promise<Live | "in-sync"> {
   const { kind, identity, manifest, id } = one;
   const { key } = splitIdentity(identity);
   const reading = kind.single;
-  const record = on.lookup?.recordOf(identity);
-  if (reading === undefined) return { ...UNREADABLE, ...(record?.row === null ? { isAsWritten: true } : {}) };
+  if (reading === undefined) {
+    if (on.known?.isAsRecorded(identity)) found.inSync.set(identity, "ledger");
+    return UNREADABLE;
+  }
   const guesses = [...new Set([id, reading.guessId?.(key) ?? null])].filter((guess) => guess !== null);
   for (const guess of guesses) {
-    const row = await readById(reading, guess, on, record?.row ?? null);
-    if (row === "known") return { state: "unread" };
+    const row = await readById(reading, guess, on, on.known?.replyReader(identity));
+    if (row === "in-sync") return row;
     if (row?.key === key) return { state: "present", row };
   }
   if (manifest === null) return id === null ? UNREADABLE : { state: "absent" };
@@ -177,7 +186,7 @@ async function byDryRun(
       return { state: "unknown", reason: "needs-write" };
     case "refused":
       // The refusal may be about a reference that this plan is about to create.
-      if (manifest.references.some((reference) => !isThere(found.live.get(reference.identity)))) {
+      if (manifest.references.some((reference) => !isThere(found, reference.identity))) {
         return { state: "unknown", reason: "no-read" };
       }
       return { state: "unknown", reason: "refused", detail: tried.message };
@@ -185,8 +194,8 @@ async function byDryRun(
       const id = isObject(tried.reply) ? reading.idFrom(tried.reply as never) : null;
       if (id === null) return { state: "absent" };
       found.dryRuns.set(identity, { state: "answered", row: tried.row });
-      const row = await readById(reading, id, on, null);
-      return row === null || row === "known" ? { state: "absent" } : { state: "present", row: { ...row, id } };
+      const row = await readById(reading, id, on);
+      return row === null || row === "in-sync" ? { state: "absent" } : { state: "present", row: { ...row, id } };
     }
   }
 }

@@ -2,8 +2,8 @@ import { shapes } from "../contract/generated/shapes.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { PassEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { RecordedHead } from "../core/recorded.ts";
 import { kindOf } from "../kinds/index.ts";
+import type { ReceiptHead } from "../state/ledger.ts";
 import type { PlanContext } from "./plan-live.ts";
 import type { DesiredRead } from "./read-desired.ts";
 import type { TargetConnection } from "./target.ts";
@@ -35,7 +35,7 @@ export function shapeOf(type: string): Shape {
 /** What reading live and planning need. */
 export function planContextIn(
   { connection: { session }, read: { rules }, context }: Pass,
-  recorded: ReadonlyMap<Identity, RecordedHead>,
+  recorded: ReadonlyMap<Identity, ReceiptHead>,
   { records }: Pick<PlanContext, "records">,
 ): PlanContext {
   const { server, reader, probeRoute, memory, remember, ledger, cache, sink } = session;

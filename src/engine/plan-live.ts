@@ -1,5 +1,5 @@
-import type { LiveCache } from "../cache/in-sync.ts";
-import { lookUpLive } from "../cache/live-lookup.ts";
+import { knownLive } from "../cache/known-live.ts";
+import type { LiveCache } from "../cache/live-cache.ts";
 import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
@@ -13,13 +13,12 @@ import { HoldfastError } from "../core/errors.ts";
 import { liveGuard, type ShrinkLimits } from "../core/guard.ts";
 import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
-import { isSettled } from "../core/live.ts";
-import { type Identity, type Manifest, splitIdentity } from "../core/manifest.ts";
+import { type Identity, splitIdentity } from "../core/manifest.ts";
 import { type NotUsed, notUsed } from "../core/not-used.ts";
-import { makePlan, type PlanInput, type PlanWithDecisions, type WavedManifest } from "../core/planner.ts";
-import type { RecordedHead } from "../core/recorded.ts";
+import { makePlan, type PlanInput, type PlanWithDecisions, staleness, type WavedManifest } from "../core/planner.ts";
+import type { SourceManifest } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pace.ts";
-import type { Ledger } from "../state/ledger.ts";
+import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { createDryRun } from "./dry-run.ts";
 import type { KnownServer } from "./known-server.ts";
 import { type LiveQuery, type Observation, type ObserveContext, observe } from "./observe.ts";
@@ -29,7 +28,7 @@ import { preflight } from "./preflight.ts";
 export type Desired = {
   readonly revision: string | null;
   /** The selected manifests with all that they refer to, each after that. */
-  readonly manifests: readonly Manifest[];
+  readonly manifests: readonly SourceManifest[];
   /** Depth of each manifest in the reference graph, from 0. */
   readonly waves: ReadonlyMap<Identity, number>;
   /** Every identity that the whole source declares. */
@@ -52,7 +51,7 @@ export type PlanContext = {
   readonly remember: () => Promise<void>;
   readonly ledger: Pick<Ledger, "recorded" | "digest">;
   /** The outside of every receipt. */
-  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+  readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   /** Keeps for the next look what need not be read again; null where everything has to be. */
   readonly cache: LiveCache | null;
   /** Whether what is live and equal is to be recorded. */
@@ -77,7 +76,7 @@ export type LivePlan = PlanWithDecisions & {
   /** The ignore rules in force. */
   readonly rulesFor: RuleFinder;
   /** Every receipt, opened where something was decided by it. */
-  readonly recorded: ReadonlyMap<Identity, RecordedHead>;
+  readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   /** What the control plane lacks of what the kinds here could be read and written with. */
   readonly notUsed: readonly NotUsed[];
 };
@@ -86,11 +85,11 @@ export type LivePlan = PlanWithDecisions & {
 export async function planAgainstLive(desired: Desired, on: PlanContext): Promise<LivePlan> {
   const dryRun = createDryRun(on);
   const placed = desired.manifests.map((manifest) => ({ manifest, wave: desired.waves.get(manifest.identity) ?? 0 }));
-  const known = on.cache?.load() ?? null;
-  const lookup = known && lookUpLive(known, { ...on, manifests: desired.manifests });
-  const observing: ObserveContext = { ...on, dryRun, lookup };
+  const facts = on.cache?.load() ?? null;
+  const known = facts && knownLive(facts, { ...on, manifests: desired.manifests });
+  const observing: ObserveContext = { ...on, dryRun, known };
   const asked = askedOf(desired, placed, on);
-  const observation = await observe(asked, observing);
+  const observation = withoutStale(await observe(asked, observing), desired, on);
   guardLive(observation, desired, on);
   const recorded = await openWhereRead(observation, on);
   const rulesFor = await findRules(placed, observation, on);
@@ -101,6 +100,7 @@ export async function planAgainstLive(desired: Desired, on: PlanContext): Promis
     ...desired,
     desired: placed,
     live: observation.live,
+    inSync: observation.inSync,
     recorded,
     dryRuns,
     rulesFor,
@@ -120,24 +120,32 @@ export async function planAgainstLive(desired: Desired, on: PlanContext): Promis
   const planned = isFinal ? first : makePlan(input(new Map([...observation.dryRuns, ...tried])));
   const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
   await on.remember();
-  if (known !== null && lookup !== null) {
-    const next = liveToKeep(known, lookup, looked);
+  if (facts !== null && known !== null) {
+    const next = liveToKeep(facts, known, looked);
     if (next !== null) on.cache?.save(next);
   }
   return looked;
 }
 
+// Where live cannot be read, what was written last is trusted for so long only.
+function withoutStale(observation: Observation, { declared }: Desired, { recorded, now }: PlanContext): Observation {
+  const isStale = staleness({ recorded, declared, live: observation.live, now: now() });
+  const holds = ([identity, by]: readonly [Identity, "live" | "ledger"]): boolean =>
+    by === "live" || !isStale(identity);
+  return { ...observation, inSync: new Map(observation.inSync.entries().filter(holds)) };
+}
+
 // Found ahead: planning gives the event loop no turn, and the rules are the repository's.
 async function findRules(
   placed: readonly WavedManifest[],
-  { live }: Observation,
+  { inSync }: Observation,
   on: PlanContext,
 ): Promise<RuleFinder> {
   const rulesFor = ruleFinder(on.ignore, new Date(on.now()).toISOString().slice(0, 10));
   if (on.ignore.length === 0) return rulesFor;
   const pause = pacer(on.signal);
   for (const { manifest } of placed) {
-    if (!isSettled(live.get(manifest.identity))) rulesFor(manifest.identity);
+    if (!inSync.has(manifest.identity)) rulesFor(manifest.identity);
     const turn = pause();
     if (turn !== undefined) await turn;
   }
@@ -145,10 +153,14 @@ async function findRules(
 }
 
 // A control plane that shows few of the recorded resources was emptied, restored, or is the wrong one.
-function guardLive({ live }: Observation, { declared }: Desired, { recorded, memory, liveLimits }: PlanContext): void {
-  if (liveLimits === undefined || !live.values().some(({ state }) => state === "absent")) return;
+function guardLive(
+  observation: Observation,
+  { declared }: Desired,
+  { recorded, memory, liveLimits }: PlanContext,
+): void {
+  if (liveLimits === undefined || !observation.live.values().some(({ state }) => state === "absent")) return;
   const counted = recorded.keys().filter((identity) => declared.has(identity) || !memory.released.has(identity));
-  const emptied = liveGuard(counted, live, liveLimits);
+  const emptied = liveGuard(counted, observation, liveLimits);
   if (emptied === null) return;
   throw new HoldfastError("refused", emptied, {
     hint: "nothing is written until it is whole again; if it was emptied or restored on purpose, run with --allow-shrink",
@@ -162,12 +174,12 @@ function operationsOf({ list, write }: Kind): readonly OperationName[] {
 
 // What need not be read again is decided already, whatever its receipt holds.
 async function openWhereRead(
-  { live }: Observation,
+  { inSync }: Observation,
   { recorded, ledger }: PlanContext,
-): Promise<ReadonlyMap<Identity, RecordedHead>> {
+): Promise<ReadonlyMap<Identity, ReceiptHead>> {
   const read = recorded
     .keys()
-    .filter((identity) => !isSettled(live.get(identity)))
+    .filter((identity) => !inSync.has(identity))
     .toArray();
   if (read.length === 0) return recorded;
   const opened = await ledger.recorded(read);
@@ -200,7 +212,7 @@ function askedOf(
 /** What is not declared here, but referred to or recorded. */
 function othersOf(
   { manifests, waves, isWhole, base }: Desired,
-  recorded: ReadonlyMap<Identity, RecordedHead>,
+  recorded: ReadonlyMap<Identity, ReceiptHead>,
 ): readonly Identity[] {
   // Each manifest has its wave: where there are as many, they are theirs.
   const isAlone = waves.size === manifests.length;
@@ -228,6 +240,7 @@ export function driftInput(
     declared: desired.declared,
     desired: placed,
     live: observation.live,
+    inSync: observation.inSync,
     recorded,
     rulesFor,
     complete: plan.complete,

@@ -1,13 +1,11 @@
 import { join } from "node:path";
-import type { LiveCache } from "../cache/in-sync.ts";
-import { liveCacheIn } from "../cache/live-cache.ts";
+import { type LiveCache, liveCacheIn } from "../cache/live-cache.ts";
 import { type ConnectOptions, connect } from "../client/connect.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
 import type { Writer } from "../client/writer.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { RecordedHead } from "../core/recorded.ts";
-import type { Ledger } from "../state/ledger.ts";
+import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { OnForgotten, State } from "../state/state.ts";
 import { KnownServer } from "./known-server.ts";
 import type { Sink, SinkType } from "./sink.ts";
@@ -27,7 +25,7 @@ export type ServerSession = {
   readonly serverTime: () => number | null;
   readonly sink: Sink | null;
   /** The unsealed records of the ledger. */
-  readonly recorded: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
+  readonly recorded: () => Promise<ReadonlyMap<Identity, ReceiptHead>>;
   /** The cache of live state between passes. */
   readonly cache: LiveCache | null;
   readonly [Symbol.asyncDispose]: () => Promise<void>;

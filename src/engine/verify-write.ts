@@ -18,7 +18,7 @@ export type WriteEffect =
 
 /** Decides from live whether an intent took effect: a newer version, or content equal to what was sent. */
 export function verifyWrite(kind: Kind, shape: Shape, intent: Intent, live: Live): WriteEffect {
-  if (live.state === "unknown" || live.state === "unread") return { effect: "unreadable" };
+  if (live.state === "unknown") return { effect: "unreadable" };
   if (live.state === "absent") return { effect: "not-there" };
   const { row } = live;
   const { versionBefore, operation } = intent;

@@ -14,6 +14,7 @@ import { fromOutline } from "./from-outline.ts";
 import { type Checking, checkMeanings, type Meaning } from "./meaning.ts";
 import type { Outline } from "./outline.ts";
 import { type ReferenceContext, resolveReferences } from "./references.ts";
+import type { SourceManifest } from "./source-manifest.ts";
 import { faultyManifest, type SoundManifest, soundManifest } from "./valid-manifest.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
@@ -64,7 +65,7 @@ export type Contents = {
 /** What a revision declares. */
 export type Loaded = {
   /** Every sound manifest, each after everything it refers to. */
-  readonly manifests: readonly Manifest[];
+  readonly manifests: readonly SourceManifest[];
   /** Depth of each sound manifest in the reference graph, from 0. */
   readonly waves: ReadonlyMap<Identity, number>;
   /** Every identity that is declared, refused ones included. */

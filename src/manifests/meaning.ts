@@ -1,9 +1,10 @@
 import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import type { Identity, Manifest } from "../core/manifest.ts";
+import type { Identity } from "../core/manifest.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
 import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
+import type { SourceManifest } from "./source-manifest.ts";
 
 /** What the sound meaning of a manifest was told by, besides itself. */
 export type Meaning = {
@@ -27,7 +28,7 @@ export type Checking = {
 export function checkMeanings(
   manifests: readonly Meant[],
   checking: Checking,
-  among: readonly Manifest[] = manifests,
+  among: readonly SourceManifest[] = manifests,
 ): ReadonlyMap<Identity, Meaning | null> {
   const clusterOf = clusterFinder(among);
   const checked = new Map<Identity, Meaning | null>();
@@ -43,20 +44,25 @@ export function checkMeanings(
 }
 
 /** A manifest, and by what an earlier look told that it means something sound. */
-type Meant = Manifest & { readonly meaning: Meaning | null };
+type Meant = SourceManifest & { readonly meaning: Meaning | null };
 
-type Finding = () => Manifest | undefined;
+type Finding = () => SourceManifest | undefined;
 
 function holds(known: Meaning, cluster: Finding, day: string): boolean {
   return (known.cluster === null || known.cluster === digestOf(cluster())) && (known.day === null || known.day === day);
 }
 
 // Undefined where the cluster's manifest has no digest: then nothing is known by it.
-function digestOf(cluster: Manifest | undefined): string | undefined {
+function digestOf(cluster: SourceManifest | undefined): string | undefined {
   return cluster === undefined ? "" : cluster.digest;
 }
 
-function check(manifest: Manifest, cluster: Finding, { now, add, refuse }: Checking, day: string): Meaning | null {
+function check(
+  manifest: SourceManifest,
+  cluster: Finding,
+  { now, add, refuse }: Checking,
+  day: string,
+): Meaning | null {
   const type = text(manifest.value.type) ?? manifest.kind;
   const { faults, asked } = ask(type, manifest.value, { now, cluster: () => cluster()?.value });
   for (const fault of faults) {
@@ -100,14 +106,14 @@ function dayOf(now: Date): string {
 }
 
 // An application names its workspace and the workspace its cluster, which names no place any more.
-function clusterFinder(manifests: readonly Manifest[]): (manifest: Manifest) => Manifest | undefined {
-  let index: ReadonlyMap<Identity, Manifest> | null = null;
-  const named = (identity: Identity): Manifest | undefined => {
+function clusterFinder(manifests: readonly SourceManifest[]): (manifest: SourceManifest) => SourceManifest | undefined {
+  let index: ReadonlyMap<Identity, SourceManifest> | null = null;
+  const named = (identity: Identity): SourceManifest | undefined => {
     index ??= new Map(manifests.map((manifest) => [manifest.identity, manifest]));
     return index.get(identity);
   };
-  const known = new Map<Identity, Manifest | undefined>();
-  const find = (manifest: Manifest): Manifest | undefined => {
+  const known = new Map<Identity, SourceManifest | undefined>();
+  const find = (manifest: SourceManifest): SourceManifest | undefined => {
     if (known.has(manifest.identity)) return known.get(manifest.identity);
     // Set beforehand, so that a cycle ends here.
     known.set(manifest.identity, undefined);
@@ -116,7 +122,7 @@ function clusterFinder(manifests: readonly Manifest[]): (manifest: Manifest) => 
     known.set(manifest.identity, cluster);
     return cluster;
   };
-  const placeIn = (target: Manifest | undefined) => (target === undefined ? undefined : find(target));
+  const placeIn = (target: SourceManifest | undefined) => (target === undefined ? undefined : find(target));
   return find;
 }
 

@@ -1,12 +1,13 @@
 import type { JsonObject } from "../contract/json.ts";
-import { type Identity, type Manifest, type Reference, splitVersion } from "../core/manifest.ts";
+import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
 import type { Position } from "../model/position.ts";
 import { formatOf } from "../yaml/document.ts";
 import type { Declaration } from "./declaration.ts";
 import type { Meaning } from "./meaning.ts";
+import type { SourceManifest } from "./source-manifest.ts";
 
 /** A declaration that may be taken, as everybody outside the source sees it. */
-export class SoundManifest implements Manifest {
+export class SoundManifest implements SourceManifest {
   readonly identity: Identity;
   readonly references: readonly Reference[];
   readonly #declaration: Declaration;

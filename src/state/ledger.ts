@@ -33,13 +33,21 @@ export type PendingIntent = Intent & {
   readonly reply: Uint8Array | null;
 };
 
+/** The outside of a receipt, and what its content is recognised by without opening it. */
+export type ReceiptHead = RecordedHead & {
+  /** Tells this receipt from every other, by its sealed content. */
+  readonly mark?: string;
+  /** The digest of its content; absent where none is known. */
+  readonly digest?: string;
+};
+
 /**
  * What is remembered of one server between runs: receipts of what was written, the journal of intents, and facts
  * about the server. Everything that could hold a secret is sealed.
  */
 export type Ledger = {
   /** The outside of every receipt: opening them all is more work than most runs need. */
-  readonly heads: () => Promise<ReadonlyMap<Identity, RecordedHead>>;
+  readonly heads: () => Promise<ReadonlyMap<Identity, ReceiptHead>>;
   /** Answers the digest that a receipt with this content would have. */
   readonly digest: ReceiptDigest;
   /** The receipts of these resources, opened; all of them without. */

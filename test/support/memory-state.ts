@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts";
 import { HoldfastError } from "../../src/core/errors.ts";
 import type { Identity } from "../../src/core/manifest.ts";
-import type { Recorded, RecordedHead } from "../../src/core/recorded.ts";
+import type { Recorded } from "../../src/core/recorded.ts";
 import { generateKey } from "../../src/seal/key.ts";
-import type { Ledger, PendingIntent } from "../../src/state/ledger.ts";
+import type { Ledger, PendingIntent, ReceiptHead } from "../../src/state/ledger.ts";
 import { contentText, receiptDigest } from "../../src/state/receipt-digest.ts";
 import { noFacts } from "../../src/state/server-facts.ts";
 import type { State } from "../../src/state/state.ts";
@@ -85,7 +85,7 @@ function inOrder(receipts: Kept["receipts"]): readonly Receipt[] {
   return [...receipts.values()].toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
 }
 
-function headOf(receipt: Receipt, digest: Ledger["digest"]): RecordedHead {
+function headOf(receipt: Receipt, digest: Ledger["digest"]): ReceiptHead {
   const { identity, kind, id, version, at, mark, echo } = receipt;
   const head = { identity, kind, id, version, at, mark };
   return echo === null ? head : { ...head, digest: digest(contentText(receipt)) };

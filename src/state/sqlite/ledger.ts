@@ -3,14 +3,14 @@ import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { type OperationName, operations, type WriteOperation } from "../../contract/operations.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
-import type { Recorded, RecordedHead } from "../../core/recorded.ts";
+import type { Recorded } from "../../core/recorded.ts";
 import type { SealKey } from "../../seal/key.ts";
 import { seal, sealedVersion, unseal } from "../../seal/seal.ts";
 import { openStoreReadOnly } from "../../store/read-only.ts";
 import { rowsOf } from "../../store/sqlite.ts";
 import { type Statement, statement } from "../../store/statement.ts";
 import { openThreadedStore, type ThreadedStore } from "../../store/threaded-store.ts";
-import type { Intent, Ledger, PendingIntent } from "../ledger.ts";
+import type { Intent, Ledger, PendingIntent, ReceiptHead } from "../ledger.ts";
 import { contentText, type ReceiptDigest, receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type RememberedFacts } from "../server-facts.ts";
 import type { LedgerOptions } from "../state.ts";
@@ -130,12 +130,9 @@ function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / PART) }, (_, nth) => items.slice(nth * PART, (nth + 1) * PART));
 }
 
-async function everyHead(
-  { read }: ThreadedStore<Tables>,
-  server: string,
-): Promise<ReadonlyMap<Identity, RecordedHead>> {
+async function everyHead({ read }: ThreadedStore<Tables>, server: string): Promise<ReadonlyMap<Identity, ReceiptHead>> {
   const query = read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").compile();
-  const heads = new Map<Identity, RecordedHead>();
+  const heads = new Map<Identity, ReceiptHead>();
   const kinds = new Map<string, string>();
   for (const [identity, type, id, version, at, mark, digest] of rowsOf<Head>(read.getExecutor(), query)) {
     // The same few texts, each once.

@@ -18,11 +18,11 @@ import { type KnownSource, NO_SOURCE } from "../../../src/cache/known-source.ts"
 import { sourceCacheIn } from "../../../src/cache/source-cache.ts";
 import { sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
-import type { Manifest } from "../../../src/core/manifest.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { declare } from "../../../src/manifests/declare.ts";
 import { type LoadRules, load } from "../../../src/manifests/load.ts";
 import { outlineOf } from "../../../src/manifests/outline-of.ts";
+import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { parseKey } from "../../../src/seal/key.ts";
 import { digestOf } from "../../../src/source/content.ts";
 import { findRepository } from "../../../src/source/find-repository.ts";
@@ -78,7 +78,7 @@ function tick(root: string): void {
 }
 
 /** All that a manifest tells. */
-const told = (manifest: Manifest) => {
+const told = (manifest: SourceManifest) => {
   const { kind, identity, digest, value, file, line, references } = manifest;
   return { kind, identity, digest, value, file, line, references, at: manifest.locate("/name") };
 };

@@ -45,7 +45,7 @@ test("nothing that a reader offers can send a write, not even around the types",
   const { reader } = dial(server.url);
   const untyped: Record<string, (name: string, content: object, stop: object) => Promise<unknown>> = JSON.parse("{}");
   Object.assign(untyped, reader);
-  expect(Object.keys(reader).toSorted()).toEqual(["dryRun", "get", "list", "page", "survey"]);
+  expect(Object.keys(reader).toSorted()).toEqual(["dryRun", "get", "list", "page"]);
   for (const how of Object.keys(reader)) {
     for (const name of ["getPersonalAccessToken", "postModelVersion", "createSecretGroup", "putPromptVersion"]) {
       await expect(untyped[how]?.(name, { path: { name: "x" }, manifest: {} }, calm)).rejects.toThrow(TypeError);

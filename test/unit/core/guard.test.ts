@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { liveGuard, shrinkGuard } from "../../../src/core/guard.ts";
-import { type Live, UNREAD } from "../../../src/core/live.ts";
+import type { InSync, Live } from "../../../src/core/live.ts";
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `team/t${index}`);
 
@@ -49,7 +49,7 @@ describe("the guard against an emptied control plane", () => {
     Array.from({ length: count }, (_, nth) => [`${kind}/r${nth}`, nth < found ? present : other] as const);
   const verdict = (...kinds: readonly ReturnType<typeof seen>[]) => {
     const live = new Map(kinds.flat());
-    return liveGuard(live.keys(), live);
+    return liveGuard(live.keys(), { live, inSync: new Map() });
   };
 
   test.each([
@@ -70,9 +70,12 @@ describe("the guard against an emptied control plane", () => {
     expect(verdict(seen("team", 90, 90), seen("service", 9, 0))).toBeNull();
   });
 
-  test("F79 does not count what cannot be read, and takes what was not read again for found", () => {
+  test("F79 does not count what cannot be read, and takes what is known to be in sync by live for found", () => {
     expect(verdict(seen("team", 100, 5, { state: "unknown", reason: "unreadable" }))).toBeNull();
-    expect(verdict(seen("team", 100, 0, UNREAD))).toBeNull();
+    const teams = seen("team", 100, 0).map(([identity]) => identity);
+    const known = (by: "live" | "ledger"): InSync => new Map(teams.map((identity) => [identity, by]));
+    expect(liveGuard(teams, { live: new Map(), inSync: known("live") })).toBeNull();
+    expect(liveGuard(teams, { live: new Map(seen("team", 100, 0)), inSync: known("ledger") })).not.toBeNull();
     expect(
       verdict(seen("team", 100, 5, { state: "unknown", reason: "no-read" }), seen("team-2", 10, 0)),
     ).not.toBeNull();
@@ -80,7 +83,7 @@ describe("the guard against an emptied control plane", () => {
 
   test("F79 keeps to other limits where they are given", () => {
     const live = new Map(seen("team", 4, 1));
-    expect(liveGuard(live.keys(), live, { shrinkFrom: 4, shrinkShare: 0.5 })).not.toBeNull();
-    expect(liveGuard(live.keys(), live, { shrinkFrom: 4, shrinkShare: 0.25 })).toBeNull();
+    expect(liveGuard(live.keys(), { live, inSync: new Map() }, { shrinkFrom: 4, shrinkShare: 0.5 })).not.toBeNull();
+    expect(liveGuard(live.keys(), { live, inSync: new Map() }, { shrinkFrom: 4, shrinkShare: 0.25 })).toBeNull();
   });
 });

@@ -148,7 +148,7 @@ describe("observing", () => {
     };
     return {
       seen,
-      ...(await observe([whole], { reader, memory, lookup: null, dryRun, concurrency: 2, signal })),
+      ...(await observe([whole], { reader, memory, known: null, dryRun, concurrency: 2, signal })),
     };
   }
   /** Only recorded, under an id or none. */

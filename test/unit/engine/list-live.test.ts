@@ -12,7 +12,7 @@ async function surveyed(rows: readonly JsonObject[], declared: readonly Identity
   if (kind?.list === undefined) throw new TypeError("prompts have a list");
   const server = await serve((response, request) => json(response, page(rows, request)));
   const { reader } = dial(server.url);
-  const on = { reader, lookup: null, ...calm };
+  const on = { reader, known: null, ...calm };
   return listLive({ kind, list: kind.list, narrow: {} }, { declared, others: [] }, on);
 }
 
@@ -23,20 +23,20 @@ function version(number: number, id = `id-${number}`): JsonObject {
 
 describe("versions of one name in a list", () => {
   test("are found by number, and without a number the newest one, in whatever order they are listed", async () => {
-    const { liveOf } = await surveyed([version(2), version(10), version(1)], [NAME, `${NAME}@1`, `${NAME}@10`]);
-    const ids = [NAME, `${NAME}@1`, `${NAME}@10`].map((identity) => liveOf(identity));
+    const { live } = await surveyed([version(2), version(10), version(1)], [NAME, `${NAME}@1`, `${NAME}@10`]);
+    const ids = [NAME, `${NAME}@1`, `${NAME}@10`].map((identity) => live.get(identity));
     expect(ids).toMatchObject([{ row: { version: 10 } }, { row: { version: 1 } }, { row: { version: 10 } }]);
   });
 
   test("that are not there are absent, with the newest one that is", async () => {
-    const { liveOf } = await surveyed([version(2), version(7)], [`${NAME}@3`, "chat_prompt/r/other@3"]);
-    expect(liveOf(`${NAME}@3`)).toEqual({ state: "absent", newest: 7 });
-    expect(liveOf("chat_prompt/r/other@3")).toEqual({ state: "absent" });
+    const { live } = await surveyed([version(2), version(7)], [`${NAME}@3`, "chat_prompt/r/other@3"]);
+    expect(live.get(`${NAME}@3`)).toEqual({ state: "absent", newest: 7 });
+    expect(live.get("chat_prompt/r/other@3")).toEqual({ state: "absent" });
   });
 
   test("that are listed twice count as they are listed first", async () => {
-    const { liveOf } = await surveyed([version(2, "first"), version(2, "second")], [NAME, `${NAME}@2`]);
-    expect([liveOf(NAME), liveOf(`${NAME}@2`)]).toMatchObject([{ row: { id: "first" } }, { row: { id: "first" } }]);
+    const { live } = await surveyed([version(2, "first"), version(2, "second")], [NAME, `${NAME}@2`]);
+    expect([live.get(NAME), live.get(`${NAME}@2`)]).toMatchObject([{ row: { id: "first" } }, { row: { id: "first" } }]);
   });
 
   test("take time in proportion to their number: 20,000 are found in less than three seconds", async () => {
@@ -44,9 +44,9 @@ describe("versions of one name in a list", () => {
     const rows = numbers.map((number) => version(number));
     const identities = numbers.map((number) => `${NAME}@${number}` as const);
     const { user } = process.threadCpuUsage();
-    const { liveOf } = await surveyed(rows, identities);
+    const { live } = await surveyed(rows, identities);
     const seconds = (process.threadCpuUsage().user - user) / 1e6;
-    expect(identities.every((identity) => liveOf(identity).state === "present")).toBe(true);
+    expect(identities.every((identity) => live.get(identity)?.state === "present")).toBe(true);
     expect(seconds).toBeLessThan(3);
   });
 });

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { endOfNest, endOfString } from "./json-depth.ts";
+import { endOfNest, endOfString } from "../client/json-depth.ts";
 
 /** Where something stands in bytes. */
 export type Span = { readonly start: number; readonly end: number };

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
-import type { Manifest } from "../../../src/core/manifest.ts";
 import type { LivePlan } from "../../../src/engine/plan-live.ts";
+import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { declare, prompt, service } from "../core/given.ts";
 import { extensions, passes } from "../engine/passes.ts";
 import { controlPlane } from "../engine/plane.ts";
 
 /** A manifest with the digest that its file would give it. */
-const manifest = (value: JsonObject): Manifest => declare(value, { digest: JSON.stringify(value) });
+const manifest = (value: JsonObject): SourceManifest => ({ ...declare(value), digest: JSON.stringify(value) });
 
 const cluster = manifest({ type: "cluster", name: "c1", cluster_type: "generic" });
 const workspace = manifest({ type: "workspace", name: "ws1", cluster_fqn: "c1" });
@@ -21,15 +21,15 @@ const team = manifest({ type: "team", name: "ml", members: ["a@x.io"] });
 const everything = [cluster, workspace, repo, api, greeter, team];
 
 const unread = ({ observation }: LivePlan): readonly string[] =>
-  [...observation.live].filter(([, { state }]) => state === "unread").map(([identity]) => identity);
+  [...observation.inSync].flatMap(([identity, by]) => (by === "live" ? [identity] : []));
 
 /** A control plane with everything applied, and what looks at it with and without remembering. */
 async function settled() {
   const plane = await controlPlane();
   const run = await passes(plane.url);
   await run.apply(everything);
-  const warm = (manifests: readonly Manifest[] = everything) => run.plan(manifests);
-  const cold = (manifests: readonly Manifest[] = everything) => run.plan(manifests, { recalls: false });
+  const warm = (manifests: readonly SourceManifest[] = everything) => run.plan(manifests);
+  const cold = (manifests: readonly SourceManifest[] = everything) => run.plan(manifests, { recalls: false });
   await warm();
   return { plane, run, warm, cold };
 }
@@ -158,7 +158,7 @@ describe("a look after another", () => {
     await warm();
     const looked = await warm();
     expect(unread(looked)).toEqual(expect.arrayContaining([api.identity, workspace.identity]));
-    expect(looked.observation.live.get(team.identity)).toMatchObject({ state: "unknown", isAsWritten: true });
+    expect(looked.observation.inSync.get(team.identity)).toBe("ledger");
     expect([...looked.recorded.values()].filter((receipt) => "written" in receipt)).toHaveLength(1);
     expect(looked.plan).toEqual((await cold()).plan);
     // Each of them is looked at again as soon as it has moved.

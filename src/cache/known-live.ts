@@ -1,0 +1,148 @@
+import type { BodyParser } from "../client/decode.ts";
+import type { Shape } from "../contract/shape.ts";
+import { isFastEqual } from "../core/decide.ts";
+import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { SourceManifest } from "../manifests/source-manifest.ts";
+import type { Ledger, ReceiptHead } from "../state/ledger.ts";
+import { contentText } from "../state/receipt-digest.ts";
+import { type CachedPage, digestOf } from "./cached-row.ts";
+import { type ListReader, readerOfList } from "./list-reader.ts";
+import type { LiveFacts, SyncRecord } from "./live-facts.ts";
+
+/** What being in sync rests on, besides live. */
+export type SyncBasis = {
+  readonly manifests: readonly SourceManifest[];
+  readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
+  /** Whether what is in sync must be recorded too. */
+  readonly records: boolean;
+  readonly shapeOf: (type: string) => Shape;
+  readonly ledger: Pick<Ledger, "digest">;
+};
+
+/** What one pass knows of live by earlier ones, and what it finds out. */
+export type KnownLive = {
+  /** Reads the list of a kind; with `all`, every row of it. */
+  readonly listReader: (kind: Kind, list: ListReading, options?: { readonly all?: boolean }) => ListReader;
+  /** Reads a reply that shows one resource; `isSame` tells whether it was recognised as in sync and not parsed. */
+  readonly replyReader: (identity: Identity) => ReplyReader;
+  /** Whether a resource is in sync by a row with this digest; what is not declared is, as long as it is there. */
+  readonly isInSync: (identity: Identity, row: string) => boolean;
+  /** Whether the manifest says what its receipt says was written, where live cannot be read. */
+  readonly isAsRecorded: (identity: Identity) => boolean;
+  /** The digest of the bytes that a row was read from. */
+  readonly digestOf: (row: LiveRow) => string | undefined;
+  /** What was found in sync while rows were read. */
+  readonly found: ReadonlyMap<Identity, SyncRecord>;
+  /** The lists that were read to their end, by kind. */
+  readonly lists: ReadonlyMap<string, readonly CachedPage[]>;
+};
+
+/** Reads one reply. */
+export type ReplyReader = {
+  readonly parse: BodyParser;
+  readonly isSame: () => boolean;
+  /** Notes which row was read from the reply. */
+  readonly noteRow: (row: LiveRow) => void;
+};
+
+/** What earlier passes found out, as far as manifests and receipts are what they were. */
+export function knownLive(facts: LiveFacts, basis: SyncBasis): KnownLive {
+  const manifests = new Map(basis.manifests.map((manifest) => [manifest.identity, manifest]));
+  const { inSync, open } = compareWith(facts, basis, manifests);
+  const found = new Map<Identity, SyncRecord>();
+  const lists = new Map<string, readonly CachedPage[]>();
+  const digests = new WeakMap<LiveRow, string>();
+  return {
+    found,
+    lists,
+    digestOf: (row) => digests.get(row),
+    isInSync: (identity, row) =>
+      !manifests.has(identity) || inSync.get(identity)?.row === row || found.get(identity)?.row === row,
+    isAsRecorded: (identity) => inSync.get(identity)?.row === null,
+    listReader: (kind, list, { all = false } = {}) =>
+      readerOfList(kind, list, {
+        pages: all ? [] : (facts.lists.get(kind.type) ?? []),
+        mustRead: (identity) => open.has(identity),
+        isInSync: (row, digest) => !basis.records && isFoundInSync(kind, { row, digest, manifests, found }, basis),
+        noteRow: (row, digest) => digests.set(row, digest),
+        noteList: (pages) => lists.set(kind.type, pages),
+      }),
+    replyReader: (identity) => replyReader(inSync.get(identity)?.row ?? null, digests),
+  };
+}
+
+type Compared = {
+  /** The records that hold as far as manifest and receipt go. */
+  readonly inSync: ReadonlyMap<Identity, SyncRecord>;
+  /** What is declared or recorded, and has no such record: its rows have to be read. */
+  readonly open: ReadonlySet<Identity>;
+};
+
+function compareWith(
+  facts: LiveFacts,
+  { manifests, recorded, records }: SyncBasis,
+  declared: ReadonlyMap<Identity, SourceManifest>,
+): Compared {
+  const inSync = new Map<Identity, SyncRecord>();
+  const open = new Set<Identity>();
+  for (const { identity, digest } of manifests) {
+    const receipt = recorded.get(identity)?.mark ?? null;
+    const record = facts.inSync.get(identity);
+    const isRecorded = !records || receipt !== null;
+    if (isRecorded && record !== undefined && record.manifest === digest && record.receipt === receipt)
+      inSync.set(identity, record);
+    else open.add(identity);
+  }
+  for (const identity of recorded.keys()) if (!declared.has(identity)) open.add(identity);
+  return { inSync, open };
+}
+
+type Found = {
+  readonly row: LiveRow;
+  readonly digest: string;
+  readonly manifests: ReadonlyMap<Identity, SourceManifest>;
+  readonly found: Map<Identity, SyncRecord>;
+};
+
+// Most of live is as it should be: what is seen to be so at once need not be held until everything is decided.
+function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, basis: SyncBasis): boolean {
+  const { type, versions } = kind;
+  // Which row a manifest without a number stands for only the whole list tells.
+  const identity = versions === undefined ? `${type}/${row.key}` : `${type}/${row.key}@${row.version}`;
+  const manifest = manifests.get(identity);
+  if (manifest?.digest === undefined) return false;
+  const receipt = basis.recorded.get(identity);
+  if (!saysTheSame(kind, manifest, row, receipt, basis)) return false;
+  found.set(identity, { manifest: manifest.digest, row: digest, receipt: receipt?.mark ?? null });
+  return true;
+}
+
+// A receipt that says exactly what is declared and live is recognised without being opened.
+function saysTheSame(
+  kind: Kind,
+  { value }: SourceManifest,
+  { manifest: live }: LiveRow,
+  receipt: ReceiptHead | undefined,
+  { shapeOf, ledger }: SyncBasis,
+): boolean {
+  if (receipt === undefined) return isFastEqual(kind, shapeOf(kind.type), value, live);
+  const { mark, digest } = receipt;
+  if (mark === undefined || digest === undefined) return false;
+  return digest === ledger.digest(contentText({ written: value, echo: live }));
+}
+
+// By the whole reply: nobody has to find out where in it the row begins.
+function replyReader(known: string | null, digests: WeakMap<LiveRow, string>): ReplyReader {
+  let digest = "";
+  return {
+    parse: (bytes) => {
+      digest = digestOf(bytes);
+      return digest === known ? { data: [], pagination: { total: 1 } } : null;
+    },
+    isSame: () => digest === known,
+    noteRow: (row) => {
+      if (digest !== "") digests.set(row, digest);
+    },
+  };
+}

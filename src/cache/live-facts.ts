@@ -1,0 +1,79 @@
+import type { Json } from "../contract/json.ts";
+import type { Identity } from "../core/manifest.ts";
+import { type CachedPage, CachedRow } from "./cached-row.ts";
+
+/** That a manifest, a receipt and a row of live were found to say the same, each by what tells its content. */
+export type SyncRecord = {
+  /** Digest of what declares the manifest. */
+  readonly manifest: string;
+  /** Mark of the receipt; null where there was none. */
+  readonly receipt: string | null;
+  /** Digest of the row; null where live cannot be read. */
+  readonly row: string | null;
+};
+
+/** What earlier passes found out of a control plane: all of it holds for as long as the contents are the same. */
+export type LiveFacts = {
+  readonly inSync: ReadonlyMap<Identity, SyncRecord>;
+  /** The pages of each kind's list. */
+  readonly lists: ReadonlyMap<string, readonly CachedPage[]>;
+};
+
+/** Where nothing is known. */
+export const NO_FACTS: LiveFacts = { inSync: new Map(), lists: new Map() };
+
+type Written = {
+  readonly inSync: readonly (readonly [
+    identity: Identity,
+    manifest: string,
+    receipt: string | null,
+    row: string | null,
+  ])[];
+  readonly lists: readonly (readonly [kind: string, pages: readonly WrittenPage[]])[];
+};
+
+type WrittenPage = readonly [digest: string, total: Json, rows: readonly WrittenRow[]];
+
+type WrittenRow = readonly [digest: string, id: string, key: string | null, version: number | null];
+
+/** Writes the facts as text, in pieces: the whole may be as large as everything else that a run holds. */
+export function* writeLiveFacts({ inSync, lists }: LiveFacts): Generator<string> {
+  yield '{"inSync":[';
+  yield* inPieces(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);
+  yield '],"lists":[';
+  yield* inPieces(lists, ([kind, pages]) => [kind, pages.map(writtenPage)]);
+  yield "]}";
+}
+
+// Record by record it would take longer to seal.
+const PIECE = 2000;
+
+function* inPieces<Item>(items: Iterable<Item>, written: (item: Item) => unknown): Generator<string> {
+  let piece: string[] = [];
+  let separator = "";
+  for (const item of items) {
+    piece.push(separator, JSON.stringify(written(item)));
+    separator = ",";
+    if (piece.length < PIECE) continue;
+    yield piece.join("");
+    piece = [];
+  }
+  yield piece.join("");
+}
+
+function writtenPage({ digest, total, rows }: CachedPage): WrittenPage {
+  return [digest, total, rows.map((row): WrittenRow => [row.digest, row.id, row.key, row.version])];
+}
+
+/** Reads what `writeLiveFacts` wrote. */
+export function readLiveFacts(text: string): LiveFacts {
+  const { inSync, lists }: Written = JSON.parse(text);
+  return {
+    inSync: new Map(inSync.map(([identity, manifest, receipt, row]) => [identity, { manifest, receipt, row }])),
+    lists: new Map(lists.map(([kind, pages]) => [kind, pages.map(readPage)])),
+  };
+}
+
+function readPage([digest, total, rows]: WrittenPage): CachedPage {
+  return { digest, total, rows: rows.map(([row, id, key, version]) => new CachedRow(row, id, key, version)) };
+}
