@@ -20,7 +20,7 @@ const plain = (text: string): unknown => {
 const readByRows = (text: string): unknown => {
   try {
     const value = readPage(Buffer.from(text), DEPTH, (row) => JSON.parse(row.toString("utf8")));
-    return value === null ? "unclear" : { value: JSON.parse(JSON.stringify(value)) };
+    return value === null ? "unclear" : { value };
   } catch {
     return "not JSON";
   }
