@@ -49,6 +49,12 @@ function scope(text: string): string {
   throw new InvalidArgumentError("It must be 1 to 256 printable characters without spaces, such as c1:ws1.");
 }
 
+function hostAndPort(text: string): string {
+  const [, port = ""] = /^(?:\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/.exec(text) ?? [];
+  if (port !== "" && Number(port) <= 65_535) return text;
+  throw new InvalidArgumentError("It must be an address and a port, such as 127.0.0.1:7072 or [::1]:7072.");
+}
+
 /** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its environment variable. */
 export const flags = {
   source: textFlag("--source <dir>", "the source folder; by default the one that holds holdfast.yaml"),
@@ -103,6 +109,9 @@ export const flags = {
     { parse: scope },
   ),
   interval: numberFlag("--interval <s>", "seconds between full passes", { parse: seconds() }),
+  listen: textFlag("--listen <host:port>", "answer health, readiness and metrics there, such as on 127.0.0.1:7072", {
+    parse: hostAndPort,
+  }),
   noColor: toggleFlag("--no-color", "no colours"),
   logLevel: choiceFlag("--log-level <level>", "how much is logged", {
     of: ["error", "warn", "info", "debug", "trace"],

@@ -11,8 +11,13 @@ const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 type Tally = { inFlight: number; readonly statuses: Map<string, number>; readonly refusals: Map<number, number> };
 
 /** Counts and times every request by its operation, and tells so at `/metrics` in the form of Prometheus. */
-export function addMetrics(app: FastifyInstance, operations: readonly string[]): void {
+export function addMetrics(
+  app: FastifyInstance,
+  operations: readonly string[],
+  addOthers: (registry: Registry) => void = () => {},
+): void {
   const registry = new Registry();
+  addOthers(registry);
   const tallies = new Map([...operations, OTHER_OPERATION].map((operation) => [operation, newTally()]));
   const durations = register(registry, tallies);
   addProcess(registry);

@@ -9,6 +9,7 @@ import {
   fastify,
   LogController,
 } from "fastify";
+import type { Registry } from "prom-client";
 import { BODY_CAP } from "../contract/limits.ts";
 import { logRequests } from "./access-log.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
@@ -45,6 +46,8 @@ export type HttpOptions = {
   readonly bodyLimit?: number;
   /** What metrics are told apart by. @default none */
   readonly operations?: readonly string[];
+  /** Adds metrics to those of requests and of the process. */
+  readonly addMetrics?: (registry: Registry) => void;
   /** Certificate and key; without them it speaks plain HTTP. */
   readonly tls?: SecureContextOptions;
   readonly patience?: Partial<ServerTimeouts>;
@@ -61,7 +64,7 @@ export type HttpOptions = {
 export function createHttpServer(options: HttpOptions): FastifyInstance {
   const { log, unready, explain, operations = [], draining, ending } = options;
   const app = createApp(options, log);
-  addMetrics(app, operations);
+  addMetrics(app, operations, options.addMetrics);
   logRequests(app, log);
   acceptJsonOnly(app, options.bodyLimit ?? BODY_CAP);
   app.setErrorHandler((error, request, reply) => refuse(explain(error) ?? toHttpError(error), error, request, reply));

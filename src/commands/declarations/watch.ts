@@ -6,6 +6,17 @@ export const watch = declareCommand({
   name: "watch",
   arguments: "[path...]",
   summary: "keep live true to the manifests: on every change, and on an interval",
-  flags: ["interval", "yes", "wait", "noWait", "allowShrink", "sink", "leaseScope", ...sourceFlags, ...serverFlags],
+  flags: [
+    "interval",
+    "yes",
+    "wait",
+    "noWait",
+    "allowShrink",
+    "sink",
+    "leaseScope",
+    "listen",
+    ...sourceFlags,
+    ...serverFlags,
+  ],
   examples: ["holdfast watch --embedded", "holdfast watch --interval 300 --sink file"],
 });

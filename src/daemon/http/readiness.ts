@@ -1,0 +1,48 @@
+import { StoreError } from "../../store/store-error.ts";
+import type { PassObserver } from "../observer.ts";
+
+/** Whether a daemon does its work: `/readyz` shows it. */
+export type Readiness = {
+  /** Follows the passes of a target, which is not ready before its first pass has ended. */
+  readonly observe: (target: string) => PassObserver;
+  /** Why the daemon is not ready, in one word for anybody; null when it is. */
+  readonly reason: () => string | null;
+};
+
+type TargetState = "starting" | "first-pass-failed" | "state-full" | "state-unavailable" | "ready";
+
+/** The readiness of a daemon that has made no pass yet. */
+export function createReadiness(): Readiness {
+  const states = new Map<string, TargetState>();
+  const fail = (target: string, error: unknown): void => {
+    states.set(target, afterFailure(states.get(target) ?? "starting", error));
+  };
+  return {
+    reason: () => {
+      if (states.size === 0) return "starting";
+      return [...states.values()].find((state) => state !== "ready") ?? null;
+    },
+    observe: (target) => {
+      states.set(target, "starting");
+      return {
+        tell: (event) => {
+          if (event.what === "applied" || event.what === "standing-by") states.set(target, "ready");
+          if (event.what === "read" && event.isRefused) fail(target, null);
+        },
+        failure: (error) => fail(target, error),
+      };
+    },
+  };
+}
+
+// A pass that fails later does not take the daemon out: the last one holds, and metrics show the failure.
+function afterFailure(state: TargetState, error: unknown): TargetState {
+  const fault = storeErrorIn(error);
+  if (fault !== null) return fault.code === "full" ? "state-full" : "state-unavailable";
+  return state === "ready" ? state : "first-pass-failed";
+}
+
+function storeErrorIn(error: unknown): StoreError | null {
+  if (!(error instanceof Error)) return null;
+  return error instanceof StoreError ? error : storeErrorIn(error.cause);
+}

@@ -1,0 +1,20 @@
+import type { PassEvent } from "../core/events.ts";
+
+/** Follows the passes of one target; it never holds them up. */
+export type PassObserver = {
+  readonly tell: (event: PassEvent) => void;
+  /** Told of a pass that failed; the next one tries again. */
+  readonly failure: (error: unknown) => void;
+};
+
+/** One observer that passes everything on to several. */
+export function observers(all: readonly PassObserver[]): PassObserver {
+  return {
+    tell: (event) => {
+      for (const each of all) each.tell(event);
+    },
+    failure: (error) => {
+      for (const each of all) each.failure(error);
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { everyKind, service } from "../support/manifests.ts";
+import type { Running } from "../support/process.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const listening = ["--listen", "127.0.0.1:0"];
+
+async function urlOf(watch: Running): Promise<string> {
+  const [, url = ""] = await watch.shows("stderr", /^health and metrics on (http:\/\/127\.0\.0\.1:\d+)$/m);
+  return url;
+}
+
+async function get(url: string): Promise<{ readonly status: number; readonly text: string }> {
+  const answer = await fetch(url);
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** The samples of Prometheus text, by name and labels. */
+function samples(text: string): ReadonlyMap<string, number> {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
+}
+
+test("watch answers health, becomes ready with its first pass, and counts passes and steps", async () => {
+  const server = await serve();
+  const source = await sourceOf(everyKind, server);
+  const watch = source.start(["watch", "--sink", "file", ...listening]);
+  const url = await urlOf(watch);
+  expect(await get(`${url}/healthz`)).toMatchObject({ status: 200 });
+  await eventually("readiness", async () => (await get(`${url}/readyz`)).status === 200);
+  await watch.shows("stdout", /^Applied: [58] created/m);
+  const first = samples((await get(`${url}/metrics`)).text);
+  expect(first.get('holdfast_passes_total{target="default",result="applied"}')).toBe(1);
+  expect(first.get('holdfast_steps_total{target="default",result="created"}')).toBe(8);
+  expect(first.get('holdfast_unresolved_resources{target="default"}')).toBe(0);
+  expect(first.get('holdfast_last_success_timestamp_seconds{target="default"}')).toBeGreaterThan(1.7e9);
+  await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+  await watch.shows("stdout", /updated {3}service\/dev:web\/api/);
+  await eventually("the second pass", async () => {
+    const now = samples((await get(`${url}/metrics`)).text);
+    return now.get('holdfast_steps_total{target="default",result="updated"}') === 1;
+  });
+  watch.kill("SIGTERM");
+  expect(await watch.ended).toMatchObject({ code: 0 });
+});
+
+test("a watch that cannot reach its control plane is alive and not ready, and says why", async () => {
+  const server = await serve();
+  const source = await sourceOf(everyKind, server);
+  const away = { HOLDFAST_SERVER: "http://127.0.0.1:9", HOLDFAST_CONNECT_TIMEOUT: "0.2" };
+  const watch = source.start(["watch", "--sink", "file", ...listening], away);
+  const url = await urlOf(watch);
+  expect(await get(`${url}/healthz`)).toMatchObject({ status: 200 });
+  expect(await get(`${url}/readyz`)).toEqual({
+    status: 503,
+    text: expect.stringMatching(/"reason":"(?:starting|first-pass-failed)"/),
+  });
+});
+
+test("S36 the health server tells strangers no version, and refuses what it does not serve", async () => {
+  const server = await serve();
+  const source = await sourceOf(everyKind, server);
+  const watch = source.start(["watch", "--sink", "file", ...listening]);
+  const url = await urlOf(watch);
+  for (const path of ["/healthz", "/readyz", "/metrics", "/", "/api/svc/v1/teams"]) {
+    const answer = await fetch(url + path);
+    const said = JSON.stringify([...answer.headers]) + (await answer.text());
+    expect(said).not.toMatch(/holdfast\/|fastify|node\.?js|0\.1\.0|v24/i);
+  }
+  expect(await get(`${url}/nothing`)).toMatchObject({ status: 404 });
+  const post = await fetch(`${url}/healthz`, { method: "POST", body: "x".repeat(9_000_000) });
+  expect(post.status).toBe(404);
+});
+
+test("an address of --listen that is wrong or taken ends watch before it begins", async () => {
+  const source = await sourceOf(everyKind, await serve());
+  expect(await source.run(["watch", "--listen", "7072"])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining("such as 127.0.0.1:7072"),
+  });
+  const taken = createServer();
+  await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done));
+  const address = taken.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const ended = await source.run(["watch", "--sink", "file", "--listen", `127.0.0.1:${port}`]);
+  taken.close();
+  expect(ended).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/EADDRINUSE.*\n {2}→ name/) });
+});
