@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { conceptText } from "./generate/concept.ts";
 import { kindsText } from "./generate/kinds.ts";
+import { kubernetesTexts } from "./generate/kubernetes.ts";
 import { referenceText } from "./generate/reference.ts";
 import { resourcesText } from "./generate/resources.ts";
 import { rulesText } from "./generate/rules.ts";
@@ -51,6 +52,7 @@ async function committedTexts(schemas: Schemas): Promise<Texts> {
     ["src/server/resources/index.ts", resourcesText(root)],
     ["docs/schemas.md", referenceText(schemas)],
     ["docs/concept.svg", conceptText()],
+    ...kubernetesTexts(),
   ];
 }
 

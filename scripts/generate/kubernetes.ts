@@ -1,0 +1,53 @@
+import { stringify } from "yaml";
+import { deployment } from "./kubernetes/deployment.ts";
+import { mounts, NAME } from "./kubernetes/names.ts";
+import { claim, disruptionBudget, networkPolicy, service, serviceMonitor } from "./kubernetes/surroundings.ts";
+
+const config = {
+  server: "https://platform.example.com",
+  tokenFile: `${mounts.secrets}/token`,
+  sinks: ["file"],
+  sources: [
+    {
+      name: "platform",
+      url: "https://git.example.com/ml/platform.git",
+      ref: "main",
+      credentials: { tokenFile: `${mounts.secrets}/git-token` },
+    },
+  ],
+};
+
+const base = {
+  "deployment.yaml": deployment,
+  "disruption-budget.yaml": disruptionBudget,
+  "network-policy.yaml": networkPolicy,
+  "service.yaml": service,
+  "state.yaml": claim,
+};
+
+/** Everything that deploys the daemon to Kubernetes, by the file that it is kept in. */
+export function kubernetesTexts(): readonly (readonly [path: string, text: string])[] {
+  const files = {
+    ...base,
+    "holdfast.yaml": config,
+    "kustomization.yaml": {
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      resources: Object.keys(base),
+      // Its name ends with a digest of its content: a change of it starts the pod anew.
+      configMapGenerator: [{ name: NAME, files: ["holdfast.yaml"] }],
+    },
+    "monitoring/kustomization.yaml": {
+      apiVersion: "kustomize.config.k8s.io/v1alpha1",
+      kind: "Component",
+      resources: ["service-monitor.yaml"],
+    },
+    "monitoring/service-monitor.yaml": serviceMonitor,
+  };
+  return Object.entries(files).map(([name, content]) => [`deploy/kubernetes/${name}`, yamlText(content)]);
+}
+
+function yamlText(content: unknown): string {
+  const text = stringify(content, { aliasDuplicateObjects: false, lineWidth: 0 });
+  return `# Generated from scripts/generate/kubernetes by \`npm run generate\`.\n${text}`;
+}

@@ -1,0 +1,11 @@
+/** The name of everything that belongs to a daemon in a cluster. */
+export const NAME = "holdfast";
+
+/** What selects the daemon's pod. */
+export const labels = { "app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "watch" };
+
+/** The port of health, metrics and webhooks, by name and number. */
+export const port = { name: "http", number: 7072 };
+
+/** Where the pod finds what the cluster keeps for it. */
+export const mounts = { state: "/state", config: "/etc/holdfast", secrets: "/run/secrets/holdfast" };
