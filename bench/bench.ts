@@ -166,7 +166,15 @@ function applyProgram(
   plane: Plane,
   { source, state, size }: { readonly source: string; readonly state: string; readonly size: Size },
 ): Program {
-  const flags = ["--yes", "--no-wait", "--sink", "file", "--concurrency", String(size.concurrency)];
+  const flags = [
+    "--yes",
+    "--allow-privilege",
+    "--no-wait",
+    "--sink",
+    "file",
+    "--concurrency",
+    String(size.concurrency),
+  ];
   return {
     script: BIN,
     args: ["apply", "-o", "json", "--source", source, "--state", state, ...flags],

@@ -4,31 +4,34 @@ import { HoldfastError } from "../core/errors.ts";
 import type { PlanEvent } from "../core/events.ts";
 import { writes } from "../core/plan.ts";
 import { parseSealedPlan, requireSealed, type SealedPlan } from "../core/sealed-plan.ts";
+import type { Approval } from "../engine/apply-pass.ts";
 import { planReport } from "../render/pass-report.ts";
 import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
+import { allowedRisks } from "./rules.ts";
 import { confirm } from "./terminal.ts";
 
 /** Asks whether a plan may be applied. */
-export type Approve = (planned: PlanEvent) => Promise<boolean>;
+export type Approve = (planned: PlanEvent) => Promise<Approval>;
 
 /** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
 export async function createApproval({ flags, terminal }: Invocation, view: OutputOptions): Promise<Approve> {
   const sealed = flags.plan === undefined ? null : await readPlan(resolve(terminal.cwd, flags.plan));
   let asked: string | null = null;
-  const isAgreed = async (planned: PlanEvent): Promise<boolean> => {
+  const approve = async (planned: PlanEvent): Promise<Approval> => {
     const { plan } = planned;
     if (sealed !== null) requireSealed(sealed, plan);
-    if (sealed !== null || flags.yes) return true;
+    if (sealed !== null) return { is: "agreed", allows: sealed.allows };
+    if (flags.yes) return { is: "agreed", allows: allowedRisks(flags) };
     // An apply without writes does not ask, but another writer may cause some.
     const isFirst = asked === null;
     if (!isFirst && asked !== plan.checksum) throw overtaken();
     asked = plan.checksum;
-    if (!isFirst || !plan.steps.some(writes)) return true;
+    if (!isFirst || !plan.steps.some(writes)) return { is: "confirmed" };
     terminal.stderr.write(planReport({ ...planned, notUsed: [] }, { output: "text", paint: view.paint }));
-    return confirm("Apply this plan?", terminal);
+    return { is: (await confirm("Apply this plan?", terminal)) ? "confirmed" : "declined" };
   };
-  return isAgreed;
+  return approve;
 }
 
 function overtaken(): HoldfastError {

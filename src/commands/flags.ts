@@ -102,6 +102,8 @@ export const flags = {
     "--allow-shrink",
     "act although the source, its configuration or live shows far less than before",
   ),
+  allowAdopt: toggleFlag("--allow-adopt", "overwrite what somebody else manages"),
+  allowPrivilege: toggleFlag("--allow-privilege", "give somebody more rights"),
   sink: choiceFlag("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
   leaseScope: textFlag(
     "--lease-scope <scope>",

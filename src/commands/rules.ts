@@ -3,7 +3,9 @@ import { relative, resolve, sep } from "node:path";
 import type { HoldfastConfig } from "../contract/generated/config.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
+import type { Risk } from "../core/risk.ts";
 import type { Selection } from "../core/select.ts";
+import { refusedRisks } from "../core/step-guard.ts";
 import type { Rules, Target } from "../engine/target.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { Invocation } from "./command.ts";
@@ -22,6 +24,9 @@ export function rulesOf(invocation: Invocation, root: string | null): Target["ru
     ignore: (config.ignore ?? []).map(ignoreRule),
     guards: guardsOf(config),
     allowShrink: flags.allowShrink ?? false,
+    refusedRisks: refusedRisks(config.guards ?? {}),
+    allowedRisks: allowedRisks(flags),
+    updateShare: config.guards?.updateShare ?? null,
     leaseScope: flags.leaseScope ?? null,
     concurrency: flags.concurrency ?? config.concurrency ?? 16,
     requestTimeoutMs: milliseconds(flags.requestTimeout ?? config.requestTimeout) ?? 30_000,
@@ -62,6 +67,11 @@ const isWhole = (path: string) => /^\.?\/*$/.test(path);
 function ignoreRule(rule: NonNullable<HoldfastConfig["ignore"]>[number]): IgnoreRule {
   const { path, match, reason, owner, expires } = rule;
   return { path, match, reason, ...(owner ? { owner } : {}), ...(expires ? { expires } : {}) };
+}
+
+/** The risks that the operator allows by flag. */
+export function allowedRisks({ allowAdopt, allowPrivilege }: Invocation["flags"]): readonly Risk[] {
+  return [...(allowAdopt ? ["adopts" as const] : []), ...(allowPrivilege ? ["privilege-growth" as const] : [])];
 }
 
 function guardsOf({ guards }: Pick<HoldfastConfig, "guards">): Rules["guards"] {

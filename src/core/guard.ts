@@ -1,10 +1,14 @@
 import { isThere, type LiveView } from "./live.ts";
 import { type Identity, splitIdentity } from "./manifest.ts";
+import type { Action } from "./plan.ts";
 
 /** From how many recorded resources on a shrunken source is refused. */
 const FROM = 10;
 /** The share of the recorded resources that a source must still declare. */
 const SHARE = 0.7;
+
+/** The largest share of the resources that a daemon updates in one pass. */
+const UPDATE_SHARE = 0.3;
 
 /** From how many resources on how large a share of them has to be there still. */
 export type ShrinkLimits = { readonly shrinkFrom?: number; readonly shrinkShare?: number };
@@ -13,8 +17,22 @@ export type ShrinkLimits = { readonly shrinkFrom?: number; readonly shrinkShare?
 export function isLooserThanDefault({
   shrinkFrom,
   shrinkShare,
-}: { [name in keyof ShrinkLimits]?: number | null }): boolean {
-  return (shrinkFrom ?? FROM) > FROM || (shrinkShare ?? SHARE) < SHARE;
+  updateShare,
+}: { [name in keyof ShrinkLimits]?: number | null } & { readonly updateShare?: number | null }): boolean {
+  const isLooser = (shrinkFrom ?? FROM) > FROM || (shrinkShare ?? SHARE) < SHARE;
+  return isLooser || (updateShare ?? UPDATE_SHARE) > UPDATE_SHARE;
+}
+
+/** Why a daemon may not update so much at once, or null. */
+export function updateGuard(
+  steps: readonly { readonly action: Action }[],
+  share: number = UPDATE_SHARE,
+): string | null {
+  const updates = steps.filter(({ action }) => action === "update").length;
+  const existing = steps.filter(({ action }) => action === "keep").length + updates;
+  if (existing < FROM || updates <= existing * share) return null;
+  const most = Math.round(share * 100);
+  return `${updates} of ${existing} resources would be updated in one pass (at most ${most} % expected); apply does it by hand, and guards.updateShare allows it`;
 }
 
 /** Why a source may not be acted on, or null: an emptied or suddenly smaller source is more often an accident. */

@@ -30,7 +30,8 @@ export type Reason =
   | "refused"
   | "unreadable"
   | "by-ledger"
-  | "needs-write";
+  | "needs-write"
+  | "guard";
 
 /** One sentence for each reason: what holds the step, and what to do now. */
 export const reasonText: { readonly [reason in Reason]: string } = {
@@ -46,6 +47,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   unreadable: "live could not be read just now, so nothing is decided",
   "by-ledger": "live cannot be read; equal to what was last written",
   "needs-write": "live could be read only by a dry run, which this token may not ask for",
+  guard: "a guard holds it back until a person allows it",
 };
 
 /** One field that differs, ready to be shown: values that could be secrets are masked. */
@@ -92,6 +94,8 @@ export type Plan = {
   readonly summary: PlanSummary;
   readonly steps: readonly Step[];
   readonly diagnostics: readonly Diagnostic[];
+  /** The risks that the operator allows by flag; left out where that is none. */
+  readonly allows?: readonly Risk[];
   readonly checksum: string;
 };
 

@@ -12,6 +12,7 @@ import {
 } from "./decide.ts";
 import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { pointerOf } from "./diff.ts";
+import { updateGuard } from "./guard.ts";
 import type { RuleFinder } from "./ignore.ts";
 import type { Kind } from "./kind.ts";
 import { isThere, type LiveView } from "./live.ts";
@@ -22,6 +23,7 @@ import { type RecordedHead, requireOpened } from "./recorded.ts";
 import { redactManifest } from "./redact-manifest.ts";
 import { redactValue } from "./sensitive.ts";
 import type { ServerFacts } from "./server.ts";
+import { holdBack, type PlanGuards } from "./step-guard.ts";
 import { risksOf } from "./step-risks.ts";
 
 /** A manifest and its depth in the reference graph. */
@@ -53,6 +55,8 @@ export type PlanInput = LiveView & {
   readonly now: number;
   readonly complete: boolean;
   readonly diagnostics: readonly Diagnostic[];
+  /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
+  readonly guards: PlanGuards | null;
   /** Whether orphans belong in the plan: not when only a part of the source was selected. */
   readonly withOrphans: boolean;
 };
@@ -65,7 +69,7 @@ const TRUST_MS = 24 * 60 * 60 * 1000;
 
 /** Decides on every manifest, in order, and seals the result. */
 export function makePlan(input: PlanInput): PlanWithDecisions {
-  const decisions = decideAll(input);
+  const decisions = decideGuarded(input);
   const declared = input.desired.map((placed) => stepOf(input, placed, decisions.get(placed.manifest.identity)));
   const steps = input.withOrphans ? declared.concat(orphans(input)) : declared;
   const drifted = decisions.values().reduce((sum, one) => sum + (one.drifted ? 1 : 0), 0);
@@ -93,12 +97,24 @@ function summed(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
   };
 }
 
-function decideAll(input: PlanInput): ReadonlyMap<Identity, Decision> {
+// Whether too much is updated at once shows when everything is decided.
+function decideGuarded(input: PlanInput): ReadonlyMap<Identity, Decision> {
+  const { guards, desired } = input;
+  const decisions = decideAll(input, null);
+  if (guards === null) return decisions;
+  const steps = desired.map(({ manifest }) => decisions.get(manifest.identity) ?? { action: "keep" as const });
+  const tooMuch = updateGuard(steps, guards.updateShare);
+  return tooMuch === null ? decisions : decideAll(input, tooMuch);
+}
+
+function decideAll(input: PlanInput, tooMuch: string | null): ReadonlyMap<Identity, Decision> {
   const decisions = new Map<Identity, Decision>();
   const isStale = staleness(input);
   for (const { manifest } of input.desired) {
     const { identity } = manifest;
-    if (!input.inSync.has(identity)) decisions.set(identity, decideOne(input, manifest, { decisions, isStale }));
+    if (input.inSync.has(identity)) continue;
+    const decision = decideOne(input, manifest, { decisions, isStale });
+    decisions.set(identity, input.guards === null ? decision : holdBack(decision, input.guards, tooMuch));
   }
   return decisions;
 }
@@ -158,6 +174,8 @@ function obstacleOf(
 ): BlockingReference | null {
   const { live, invalid, declared, kindOf } = input;
   for (const { identity } of references) {
+    // What a guard holds back is to come first, whatever of it is there.
+    if (decisions.get(identity)?.reason === "guard") return { reason: "dependency", identity };
     if (isThere(input, identity)) continue;
     if (invalid.has(identity)) return { reason: "dependency", identity };
     if (decisions.get(identity)?.action === "block") return { reason: "dependency", identity };

@@ -3,6 +3,8 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import { notUsed } from "../core/not-used.ts";
 import { otherWriterWarnings } from "../core/other-writer.ts";
 import { writes } from "../core/plan.ts";
+import type { Risk } from "../core/risk.ts";
+import { type PlanGuards, requireUnguarded } from "../core/step-guard.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { ApplyResult } from "./apply-plan.ts";
 import { type FollowOptions, follow, recoverPending } from "./follow.ts";
@@ -15,13 +17,14 @@ import type { DesiredRead } from "./read-desired.ts";
 import type { Recovered } from "./recover.ts";
 import type { ServerSession } from "./session.ts";
 import { requireUnshrunk } from "./source-guard.ts";
+import type { Rules } from "./target.ts";
 import { acquireWriteAccess } from "./write-access.ts";
 
 /** A pass that makes live follow. */
 export type ApplyMode = {
   readonly is: "apply";
-  /** Asked before anything is written, and again after live was read again; null where no approval is needed. */
-  readonly approve: ((planned: PlanEvent) => Promise<boolean>) | null;
+  /** Asked before anything is written, and again after live was read again; null where guards alone decide. */
+  readonly approve: ((planned: PlanEvent) => Promise<Approval>) | null;
   /** The last good revision of a daemon, used while its source is refused; null outside a daemon. */
   readonly lastGood: LastGood | null;
   /** The lease of a daemon, held over many passes; null for a pass that takes one when it writes. */
@@ -31,6 +34,12 @@ export type ApplyMode = {
   /** Called with work that continues after the pass. */
   readonly onLeft: (work: Promise<void>) => void;
 };
+
+/** What was said to a plan: by a person who has seen it, or ahead, with the risks that were allowed then. */
+export type Approval =
+  | { readonly is: "declined" }
+  | { readonly is: "confirmed" }
+  | { readonly is: "agreed"; readonly allows: readonly string[] };
 
 /** What the last applied pass of a daemon read. */
 export type LastGood = { read: DesiredRead | null };
@@ -53,7 +62,7 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
 async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   const { session } = pass.connection;
   const { looked, recovered, planAgain } = await planFirst(pass, session, mode);
-  if (mode.approve !== null && !(await mode.approve(planEvent(looked)))) return { what: "declined" };
+  if (!(await isApproved(looked, pass, mode))) return { what: "declined" };
   const following = { ...followOptions(pass, mode), recovered };
   if (!looked.plan.steps.some(writes)) {
     // A server that was written to before is known to have leases or not.
@@ -64,11 +73,21 @@ async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   await using turn = await acquireWriteAccess(pass.connection, pass.read, pass.context);
   const { writer, hasLease } = turn;
   const current = turn.mustPlanAgain ? await planAgain() : looked;
-  if (turn.mustPlanAgain && mode.approve !== null && !(await mode.approve(planEvent(current))))
-    return { what: "declined" };
+  if (turn.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (!hasLease) tellOtherWriters(current, pass, hasLease);
   const applied = await follow(current, { ...session, writer }, { ...following, hasLease });
   return withLeases(applyEvent(applied, current, pass), session);
+}
+
+async function isApproved(looked: LivePlan, { read: { rules } }: Pass, { approve }: ApplyMode): Promise<boolean> {
+  if (approve === null) return true;
+  const approval = await approve(planEvent(looked));
+  if (approval.is === "agreed") requireUnguarded(looked.plan, without(rules.refusedRisks, approval.allows));
+  return approval.is !== "declined";
+}
+
+function without(refused: ReadonlySet<Risk>, allowed: readonly string[]): ReadonlySet<Risk> {
+  return refused.difference(new Set(allowed));
 }
 
 type First = {
@@ -84,9 +103,16 @@ async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): P
   const recorded = await session.recorded();
   requireUnshrunk(session.memory, recorded, desired.declared, rules);
   session.memory.configured = pass.read.isConfigured;
-  const planning = planContextIn(pass, recorded, { records: true });
+  const planning = planContextIn(pass, recorded, {
+    records: true,
+    guards: mode.approve === null ? guardsOf(rules) : null,
+  });
   const planAgain = (): Promise<LivePlan> => planAgainstLive(desired, planning);
   return { looked: await planAgain(), recovered, planAgain };
+}
+
+function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuards {
+  return { refused: without(refusedRisks, allowedRisks), ...(updateShare === null ? {} : { updateShare }) };
 }
 
 function followOptions({ read: { rules }, context }: Pass, { stopWaiting, onLeft }: ApplyMode): FollowOptions {

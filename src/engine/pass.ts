@@ -36,7 +36,7 @@ export function shapeOf(type: string): Shape {
 export function planContextIn(
   { connection: { session }, read: { rules }, context }: Pass,
   recorded: ReadonlyMap<Identity, ReceiptHead>,
-  { records }: Pick<PlanContext, "records">,
+  { records, guards = null }: Pick<PlanContext, "records"> & Partial<Pick<PlanContext, "guards">>,
 ): PlanContext {
   const { server, reader, probeRoute, memory, remember, ledger, cache, sink } = session;
   return {
@@ -56,6 +56,7 @@ export function planContextIn(
     now: context.now,
     ...(rules.allowShrink ? {} : { liveLimits: rules.guards }),
     records,
+    guards,
     signal: context.stopping,
   };
 }

@@ -15,7 +15,9 @@ import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore.ts"
 import type { Kind, LiveRow } from "../core/kind.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 import { type NotUsed, notUsed } from "../core/not-used.ts";
+import { writes } from "../core/plan.ts";
 import { makePlan, type PlanInput, type PlanWithDecisions, staleness, type WavedManifest } from "../core/planner.ts";
+import type { PlanGuards } from "../core/step-guard.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pace.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
@@ -62,6 +64,8 @@ export type PlanContext = {
   readonly hasSink: boolean;
   /** How much of what is recorded may be gone from live at once; anything may where it is left out. */
   readonly liveLimits?: ShrinkLimits;
+  /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
+  readonly guards: PlanGuards | null;
   readonly concurrency: number;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -111,13 +115,17 @@ export async function planAgainstLive(desired: Desired, on: PlanContext): Promis
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
     withOrphans: desired.isWhole,
+    guards: null,
   });
   const first = makePlan(input(observation.dryRuns));
   const missingFirst = missing().length;
   const tried = await preflight(first, placed, observation.dryRuns, dryRun, { ...on, unclear });
   // A probe may have shown that an operation that the plan needs does not exist.
   const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
-  const planned = isFinal ? first : makePlan(input(new Map([...observation.dryRuns, ...tried])));
+  // Guards come last: what they hold back has been asked about like everything else.
+  const guards = first.plan.steps.some(writes) ? on.guards : null;
+  const dryRuns = new Map([...observation.dryRuns, ...tried]);
+  const planned = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
   const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
   await on.remember();
   if (facts !== null && known !== null) {

@@ -2,6 +2,7 @@ import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { PlanEvent } from "../core/events.ts";
 import type { Gate } from "../core/plan.ts";
+import { allowing } from "../core/sealed-plan.ts";
 import { withServerSide } from "../core/server-side.ts";
 import { type Pass, planContextIn } from "./pass.ts";
 import { type Desired, findUnmanaged, type LivePlan, type PlanContext, planAgainstLive } from "./plan-live.ts";
@@ -30,8 +31,11 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate }: 
     withWarning(desired),
     showServer || showUnmanaged ? { ...looking, cache: null } : looking,
   );
+  const { plan, ...event } = planEvent(looked);
+  const { allowedRisks: allows } = rules;
   return {
-    ...planEvent(looked),
+    ...event,
+    plan: allows.length === 0 ? plan : { ...plan, allows, ...allowing(plan, allows) },
     withServerSide: showServer ? serverSide(looked, looking) : null,
     unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
   };

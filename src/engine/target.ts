@@ -1,6 +1,7 @@
 import type { ShrinkLimits } from "../core/guard.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
 import type { Identity } from "../core/manifest.ts";
+import type { Risk } from "../core/risk.ts";
 import type { Selection } from "../core/select.ts";
 import type { LoadRules } from "../manifests/load.ts";
 import type { SourceOptions } from "../source/read-source.ts";
@@ -53,6 +54,12 @@ export type Rules = {
   readonly guards: ShrinkLimits;
   /** Override the shrink guard. */
   readonly allowShrink: boolean;
+  /** The risks that are not taken where nobody confirms them. */
+  readonly refusedRisks: ReadonlySet<Risk>;
+  /** Those that the operator allows by flag all the same. */
+  readonly allowedRisks: readonly Risk[];
+  /** The largest share of the resources that a daemon updates in one pass; null for the default. */
+  readonly updateShare: number | null;
   readonly leaseScope: string | null;
   readonly concurrency: number;
   readonly requestTimeoutMs: number;

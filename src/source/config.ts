@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isLooserThanDefault } from "../core/guard.ts";
+import { isLooserGuard } from "../core/step-guard.ts";
 import { schemaFor } from "../schema/schemas.ts";
 import { validateConfig } from "../schema/validate.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
@@ -146,8 +147,8 @@ function split(
 ): Pick<ConfigFile, "repository" | "operator" | "operatorKeys"> {
   const given = Object.entries(value).filter(([, field]) => field !== null);
   // The schema has just said that the fields have these types.
-  const isLooser = isInSource && isLooserThanDefault((value as HoldfastConfig).guards ?? {});
-  const isOperators = (key: string): boolean => classOf(key) === "operator" || (key === "guards" && isLooser);
+  const hasLooser = isInSource && isLooser((value as HoldfastConfig).guards ?? {});
+  const isOperators = (key: string): boolean => classOf(key) === "operator" || (key === "guards" && hasLooser);
   const operator = given.filter(([key]) => isOperators(key));
   const repository = given.filter(([key]) => !isOperators(key));
   return {
@@ -155,6 +156,10 @@ function split(
     operator: Object.fromEntries(operator) as OperatorConfig,
     operatorKeys: operator.map(([key]) => (key === "guards" ? "looser guards" : key)),
   };
+}
+
+function isLooser(guards: NonNullable<HoldfastConfig["guards"]>): boolean {
+  return isLooserThanDefault(guards) || isLooserGuard(guards);
 }
 
 function classOf(key: string): string | undefined {

@@ -8,6 +8,8 @@ const cases = [
   ...numbered("S", 10, 15),
   // Hostile checkouts and callers.
   ...numbered("S", 40, 51),
+  // Dangerous steps.
+  ...numbered("S", 60, 64),
   // Crashes, and a leader that sleeps.
   ...numbered("F", 32, 34),
   ...numbered("F", 72, 84),

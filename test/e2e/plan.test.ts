@@ -5,7 +5,7 @@ import { everyKind, prompt, service } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
 import { planOf, reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
-import { type Source, sourceOf } from "../support/source.ts";
+import { guarded, type Source, sourceOf } from "../support/source.ts";
 
 const empty = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0 };
 
@@ -23,7 +23,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
     const server = await plane.serve();
     const before = server.effects();
     const source = await sourceOf(everyKind, server);
-    const first = await source.run(["plan", "-o", "json", "--show", "unchanged"]);
+    const first = await source.run(["plan", "-o", "json", "--show", "unchanged"], guarded);
     expect(first).toMatchObject({ code: 0, stderr: "" });
     const plan = planOf(first);
     expect(Object.keys(plan)).toEqual([
@@ -64,7 +64,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
       risks: [],
       causedBy: "change",
     });
-    const again = await source.run(["plan", "-o", "json", "--show", "unchanged"]);
+    const again = await source.run(["plan", "-o", "json", "--show", "unchanged"], guarded);
     expect(again.stdout).toBe(first.stdout);
     expect(server.effects()).toEqual(before);
   });

@@ -15,6 +15,9 @@ export const exampleCount: number = globSync("manifests/**/*.{yaml,json}", { cwd
 
 type Environment = { readonly [name: string]: string };
 
+/** The environment of a run that guards hold for: what they do is tested by itself, elsewhere a source may do anything. */
+export const guarded: Environment = { HOLDFAST_ALLOW_ADOPT: "", HOLDFAST_ALLOW_PRIVILEGE: "" };
+
 /** A source folder, and `holdfast` run in it. */
 export type Source = {
   readonly folder: string;
@@ -38,9 +41,14 @@ export async function sourceOf(files: { readonly [file: string]: string }, serve
     await writeFile(join(folder, file), text);
   };
   for (const [file, text] of Object.entries(files)) await write(file, text);
+  const allowed = { HOLDFAST_ALLOW_ADOPT: "true", HOLDFAST_ALLOW_PRIVILEGE: "true" };
   const surroundings = (env: Environment = {}, cwd = folder) => ({
     cwd,
-    env: { ...(server === undefined ? {} : { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token }), ...env },
+    env: {
+      ...allowed,
+      ...(server === undefined ? {} : { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token }),
+      ...env,
+    },
   });
   return {
     folder,

@@ -15,6 +15,8 @@ export const apply = declareCommand({
     "noWait",
     "failFast",
     "allowShrink",
+    "allowAdopt",
+    "allowPrivilege",
     "sink",
     "leaseScope",
     ...sourceFlags,

@@ -14,6 +14,8 @@ export const plan = declareCommand({
     "detailedExitcode",
     "gate",
     "allowShrink",
+    "allowAdopt",
+    "allowPrivilege",
     "sink",
     ...sourceFlags,
     ...serverFlags,

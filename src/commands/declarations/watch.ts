@@ -12,6 +12,8 @@ export const watch = declareCommand({
     "wait",
     "noWait",
     "allowShrink",
+    "allowAdopt",
+    "allowPrivilege",
     "sink",
     "leaseScope",
     "listen",

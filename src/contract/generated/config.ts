@@ -48,7 +48,7 @@ external?: (string[] | null)
  */
 unknownFields?: (("refuse" | "warn") | null)
 /**
- * When a source or a control plane is not acted on, because it has shrunk more than a person would do on purpose; in the source they may only be stricter than the default ones
+ * What is not done without a person's word: acting on a source or a control plane that has shrunk more than a person would do on purpose, and dangerous writes; in the source they may only be stricter than the default ones
  */
 guards?: ({
 /**
@@ -59,6 +59,34 @@ shrinkFrom?: (number | null)
  * Share of the recorded resources that the source must still declare, and live must still show
  */
 shrinkShare?: (number | null)
+/**
+ * Largest share of the resources that `watch` updates in one pass, from ten on; above it none is updated
+ */
+updateShare?: (number | null)
+/**
+ * What a write does that changes a resource which is not recorded and which somebody else wrote: refuse it (the default) or only mark it
+ */
+adopts?: (("refuse" | "mark") | null)
+/**
+ * What a write does that gives somebody more rights: refuse it (the default) or only mark it
+ */
+"privilege-growth"?: (("refuse" | "mark") | null)
+/**
+ * What a write does that may leave no replica running: refuse it, or only mark it (the default)
+ */
+"scale-to-zero"?: (("refuse" | "mark") | null)
+/**
+ * What a write does that exposes a port, or changes host or access control of an exposed one: refuse it, or only mark it (the default)
+ */
+exposure?: (("refuse" | "mark") | null)
+/**
+ * What a write does that takes a secret away: refuse it, or only mark it (the default)
+ */
+"secret-removed"?: (("refuse" | "mark") | null)
+/**
+ * What a write does that undoes a change made in live: refuse it, or only mark it (the default)
+ */
+reverts?: (("refuse" | "mark") | null)
 } | null)
 /**
  * Globs over paths whose files may hold values in a known credential format

@@ -102,6 +102,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     shapeOf,
     facts: { has: () => true, registers: null },
     subject: null,
+    guards: null,
     rulesFor: ruleFinder(ignore, "2026-11-21"),
     hasSink: true,
     now: NOON,

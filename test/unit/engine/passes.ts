@@ -114,6 +114,7 @@ export async function passes(url: string) {
         records: false,
         cache: options.recalls === false ? null : one.cache,
         ignore: options.ignore ?? [],
+        guards: null,
         hasSink: one.sink !== null,
       };
       return await planAgainstLive(selected(manifests, options), looking);
@@ -129,6 +130,7 @@ export async function passes(url: string) {
         records: true,
         ignore: [],
         hasSink: one.sink !== null,
+        guards: null,
       };
       const looked = await planAgainstLive(selected(manifests, options), looking);
       const applied = await follow(looked, one, {

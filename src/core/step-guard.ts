@@ -1,0 +1,101 @@
+import { isActedOn } from "./cause.ts";
+import type { Decision } from "./decide.ts";
+import type { Diagnostic } from "./diagnostic.ts";
+import { pointerOf } from "./diff.ts";
+import { HoldfastError } from "./errors.ts";
+import { type Plan, type Step, writes } from "./plan.ts";
+import type { Risk } from "./risk.ts";
+
+/** What is done about each risk that a guard can refuse, where the configuration says nothing. */
+const defaults = {
+  adopts: "refuse",
+  "privilege-growth": "refuse",
+  "scale-to-zero": "mark",
+  exposure: "mark",
+  "secret-removed": "mark",
+  reverts: "mark",
+} as const satisfies { readonly [risk in Risk]?: "refuse" | "mark" };
+
+/** What is done about risks: refuse the step where nobody confirms it, or only mark it. */
+type RiskGuards = { readonly [risk in keyof typeof defaults]?: "refuse" | "mark" | null };
+
+/** A guard in words: what the step would do, and what allows it. */
+const guardText: { readonly [risk in Risk]: { readonly danger: string; readonly remedy: string } } = {
+  adopts: {
+    danger: "would overwrite what somebody else manages",
+    remedy: "holdfast adopt records what is live as it is; --allow-adopt overwrites it",
+  },
+  "privilege-growth": { danger: "would give somebody more rights", remedy: "--allow-privilege allows it" },
+  "scale-to-zero": remedied("may leave no replica running"),
+  exposure: remedied("would change what the network can reach"),
+  "secret-removed": remedied("would take a secret away"),
+  reverts: remedied("would undo a change that was made in live"),
+  "version-immutable": remedied("would change the content of a version that exists"),
+};
+
+const LISTED = 10;
+
+function remedied(danger: string): { readonly danger: string; readonly remedy: string } {
+  return { danger, remedy: "confirm it at a terminal, or change guards in the configuration" };
+}
+
+/** Whether guards refuse less than the default ones do. */
+export function isLooserGuard(guards: RiskGuards): boolean {
+  return (Object.keys(defaults) as (keyof typeof defaults)[]).some(
+    (risk) => defaults[risk] === "refuse" && guards[risk] === "mark",
+  );
+}
+
+/** The risks that guards refuse. */
+export function refusedRisks(guards: RiskGuards): ReadonlySet<Risk> {
+  const risks = Object.keys(defaults) as (keyof typeof defaults)[];
+  return new Set(risks.filter((risk) => (guards[risk] ?? defaults[risk]) === "refuse"));
+}
+
+/** What a daemon does not do on its own. */
+export type PlanGuards = {
+  readonly refused: ReadonlySet<Risk>;
+  /** The largest share of the resources that is updated at once. */
+  readonly updateShare?: number;
+};
+
+/** The decision, or that it is held back: for one of its risks, or since too much would be updated at once. */
+export function holdBack(decision: Decision, { refused }: PlanGuards, tooMuch: string | null): Decision {
+  const { action, risks, differences } = decision;
+  if (!writes({ action })) return decision;
+  const risk = risks.find((one) => refused.has(one));
+  const lost = differences.filter(({ cause, before }) => isActedOn(cause) && before !== undefined);
+  const fields = lost.map(({ tokens }) => pointerOf(tokens));
+  const why = risk === undefined ? (action === "update" ? tooMuch : null) : guardDetail(risk, fields);
+  return why === null ? decision : { ...decision, action: "block", reason: "guard", detail: why };
+}
+
+/** What a guard says of a step: the danger, and of live what would be lost. */
+function guardDetail(risk: Risk, lost: readonly string[]): string {
+  const { danger, remedy } = guardText[risk];
+  const more = lost.length > LISTED ? ` and ${lost.length - LISTED} more` : "";
+  const fields = risk === "adopts" && lost.length > 0 ? ` (${lost.slice(0, LISTED).join(", ")}${more})` : "";
+  return `${danger}${fields}; ${remedy}`;
+}
+
+/** Fails where a guard refuses a step of a plan that nobody has confirmed. */
+export function requireUnguarded({ steps }: Plan, refused: ReadonlySet<Risk>): void {
+  const diagnostics = steps.flatMap((step) => guardDiagnostics(step, refused));
+  if (diagnostics.length === 0) return;
+  const held = new Set(diagnostics.map(({ summary }) => summary)).size;
+  throw new HoldfastError("refused", `guards refuse ${held === 1 ? "one step" : `${held} steps`} of this plan`, {
+    hint: "nothing was written: look at the steps, then confirm them at a terminal or allow them by flag",
+    diagnostics,
+  });
+}
+
+function guardDiagnostics(step: Step, refused: ReadonlySet<Risk>): readonly Diagnostic[] {
+  const { identity, risks, changes, file, line } = step;
+  const lost = changes.filter(({ before }) => before !== null).map(({ path }) => path);
+  return risks
+    .filter((risk) => refused.has(risk))
+    .map((risk) => {
+      const detail = guardDetail(risk, lost);
+      return { severity: "error", code: risk, summary: `${identity} ${detail}`, detail: null, file, line, column: 1 };
+    });
+}

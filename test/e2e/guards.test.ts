@@ -1,0 +1,151 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { foundations, prompt, service, team } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import { planOf, reportOf } from "../support/result.ts";
+import { type Server, serve } from "../support/server.ts";
+import { guarded, type Source, sourceOf } from "../support/source.ts";
+
+/** A service that somebody else has made, with more than our manifest says. */
+async function foreignService(server: Server): Promise<void> {
+  const manifest = {
+    type: "virtual-account",
+    name: "others",
+    permissions: [{ resource_type: "workspace", resource_fqn: "dev:web", role_id: "workspace-editor" }],
+  };
+  const { token } = await server.call("PUT", "/api/svc/v1/virtual-accounts", { manifest });
+  const theirs = {
+    type: "service",
+    name: "api",
+    workspace_fqn: "dev:web",
+    image: { type: "image", image_uri: "registry.example.com/api:1.0.0" },
+    ports: [{ port: 8080 }],
+    replicas: 4,
+    env: { QUEUE: "orders" },
+  };
+  const answer = await fetch(`${server.url}/api/svc/v1/apps`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ manifest: theirs }),
+  });
+  expect(answer.status).toBe(200);
+}
+
+async function sourceBesideOthers(server: Server): Promise<Source> {
+  const source = await sourceOf(foundations, server);
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: expect.toBeOneOf([0, 7]) });
+  await foreignService(server);
+  await source.write("services/api.yaml", service("api"));
+  return source;
+}
+
+describe.each(planes)("guards on a $name control plane", (plane) => {
+  test("S60 what somebody else manages is overwritten only when that is allowed, and the plan names what would be lost", async () => {
+    const server = await plane.serve();
+    const source = await sourceBesideOthers(server);
+    const before = server.effects();
+    const plan = await source.run(["plan", "-o", "json"], guarded);
+    expect(plan.code).toBe(0);
+    expect(planOf(plan).steps).toMatchObject([
+      { action: "update", identity: "service/dev:web/api", risks: ["adopts"] },
+    ]);
+
+    const refused = await source.run(["apply", "--yes"], guarded);
+    expect(refused).toMatchObject({ code: 5, stdout: "" });
+    expect(refused.stderr).toContain(
+      "service/dev:web/api would overwrite what somebody else manages (/env/QUEUE, /replicas)",
+    );
+    expect(refused.stderr).toContain("--allow-adopt");
+    expect(server.effects()).toEqual(before);
+
+    expect(await source.run(["plan", "--out", "strict.json"], guarded)).toMatchObject({ code: 0 });
+    expect(await source.run(["apply", "--plan", "strict.json", "--allow-adopt"], guarded)).toMatchObject({ code: 5 });
+    expect(server.effects()).toEqual(before);
+    expect(await source.run(["plan", "--allow-adopt", "--out", "plan.json"], guarded)).toMatchObject({ code: 0 });
+    const applied = await source.run(["apply", "--plan", "plan.json", "-o", "json"], guarded);
+    expect(reportOf(applied).summary).toMatchObject({ updated: 1, failed: 0 });
+  });
+
+  test("S61 watch holds back what a guard refuses and goes on with everything else", async () => {
+    const server = await plane.serve();
+    const source = await sourceBesideOthers(server);
+    await source.write("services/worker.yaml", service("worker"));
+    const watch = source.start(["watch", "--yes"], guarded);
+    await watch.shows("stdout", /created +service\/dev:web\/worker/);
+    await watch.shows(
+      "stdout",
+      /blocked +service\/dev:web\/api[\s\S]*somebody else manages \(\/env\/QUEUE, \/replicas\)[\s\S]*\[guard\]/,
+    );
+    await source.write("registry/prompt.yaml", prompt("greeting", "Be kind."));
+    await watch.shows("stdout", /created +chat_prompt\/registry\/greeting/);
+    watch.kill("SIGTERM");
+    expect(await watch.ended).toMatchObject({ code: 0 });
+    expect(server.effects().filter(({ resource }) => resource === "service/dev:web/api")).toHaveLength(1);
+  });
+
+  test("S62 nobody is given rights without --allow-privilege", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf(
+      { ...foundations, "team.yaml": team("ml", "ada@example.com, grace@example.com") },
+      server,
+    );
+    const before = server.effects();
+    const refused = await source.run(["apply", "--yes"], guarded);
+    expect(refused).toMatchObject({ code: 5, stdout: "" });
+    expect(refused.stderr).toContain("team/ml would give somebody more rights; --allow-privilege allows it");
+    expect(server.effects()).toEqual(before);
+    const allowed = await source.run(["apply", "--yes", "--allow-privilege", "-o", "json"], guarded);
+    expect(reportOf(allowed).summary).toMatchObject({ failed: 0 });
+    await source.write("team.yaml", team("ml", "ada@example.com, eve@example.com"));
+    expect(await source.run(["apply", "--yes"], guarded)).toMatchObject({ code: 5 });
+    await source.write("team.yaml", team("ml"));
+    expect(reportOf(await source.run(["apply", "--yes", "-o", "json"], guarded)).summary).toMatchObject({ updated: 1 });
+  });
+});
+
+test("S62 the operator loosens a guard, and a source can only tighten one", async () => {
+  const server = await serve();
+  const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
+  await source.write("holdfast.yaml", "guards: { privilege-growth: mark }\n");
+  const looser = await source.run(["apply", "--yes"], guarded);
+  expect(looser.code).toBe(3);
+  expect(looser.stderr).toContain("looser guards");
+  const operator = join(await sourceOf({}).then(({ folder }) => folder), "operator.yaml");
+  await writeFile(operator, "guards: { privilege-growth: mark }\n");
+  await source.remove("holdfast.yaml");
+  expect(await source.run(["apply", "--yes", "--config", operator], guarded)).toMatchObject({ code: 0 });
+
+  await source.write("services/api.yaml", service("api", "replicas: 2\n"));
+  expect(await source.run(["apply", "--yes"], guarded)).toMatchObject({ code: 0 });
+  await source.write("services/api.yaml", service("api", "replicas: 0\n"));
+  await source.write("holdfast.yaml", "guards: { scale-to-zero: refuse }\n");
+  const refused = await source.run(["apply", "--yes"], guarded);
+  expect(refused.code).toBe(5);
+  expect(refused.stderr).toContain("service/dev:web/api may leave no replica running");
+});
+
+test("S63 a permission that is written into a plan by hand is not one", async () => {
+  const server = await serve();
+  const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
+  expect(await source.run(["plan", "--out", "plan.json"], guarded)).toMatchObject({ code: 0 });
+  const plan = JSON.parse(await readFile(join(source.folder, "plan.json"), "utf8"));
+  await source.write("plan.json", JSON.stringify({ ...plan, allows: ["privilege-growth"] }));
+  expect(await source.run(["apply", "--plan", "plan.json"], guarded)).toMatchObject({ code: 6 });
+  expect(server.effects()).toEqual([]);
+});
+
+test("S64 watch does not update more than its share at once", async () => {
+  const server = await serve();
+  const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
+  const files = (more: string) =>
+    Object.fromEntries(names.map((name) => [`services/${name}.yaml`, service(name, more)]));
+  const source = await sourceOf({ ...foundations, ...files("") }, server);
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  for (const [file, text] of Object.entries(files("replicas: 3\n"))) await source.write(file, text);
+  const watch = source.start(["watch", "--yes"]);
+  await watch.shows("stdout", /blocked +service\/dev:web\/s9[\s\S]*10 of 13 resources would be updated in one pass/);
+  watch.kill("SIGTERM");
+  expect(await watch.ended).toMatchObject({ code: 0 });
+  expect(reportOf(await source.run(["apply", "--yes", "-o", "json"])).summary).toMatchObject({ updated: 10 });
+});
