@@ -18,6 +18,7 @@ import { contentTop } from "../source/root.ts";
 import type { SourceConfig } from "../source/source-config.ts";
 import { isTrackedFolder } from "../source/tracked.ts";
 import { requireStateFolder } from "../state/state-folder.ts";
+import { behindWarnings, requireMerged } from "./merged-base.ts";
 import type { Desired } from "./plan-live.ts";
 import type { Rules, Target } from "./target.ts";
 
@@ -58,11 +59,12 @@ type Sourced = Pick<Target, "source" | "state" | "rules" | "claim">;
 /** Reads, validates and selects what a target's source declares. */
 export async function readDesired(target: Sourced, context: ReadContext): Promise<DesiredRead> {
   const { now, stopping: signal } = context;
-  const { revision, settled, readBase } = await readSource(
+  using source = await readSource(
     { ...target.source, limits: defaultLimits },
     (config) => settle(target, config, context),
     { signal },
   );
+  const { revision, settled } = source;
   const { rules, cache, remembered } = settled;
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
   const known = knownOutline(remembered, rules.load);
@@ -71,15 +73,17 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const loaded = withConfigFaults(read, revision.config);
   requireMatches(rules.selection, loaded, revision);
   await target.claim?.(loaded.declared);
-  const base = readBase === null ? null : valuesOf(await load(await readBase(), loading, { signal }));
-  const desired = desiredOf(loaded, revision, { rules, base });
+  const base = source.base && { ...source.base, loaded: await load(await source.base.read(), loading, { signal }) };
+  if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
+  const behind = base === null ? [] : behindWarnings(base);
+  const desired = desiredOf(loaded, revision, { rules, base: base && valuesOf(base.loaded), behind });
   return {
     rules,
     isConfigured: revision.config.isPresent,
     desired,
     counts: countSelection(loaded, revision, desired, rules.selection),
     manifests: loaded.manifests,
-    event: readEvent(loaded, rules, revision.config),
+    event: readEvent(loaded, behind, rules, revision.config),
     cacheWith:
       cache === null && target.state.caches
         ? (key) => keep(cacheFor(target, rules, key), contents, NO_SOURCE)
@@ -141,11 +145,16 @@ function requireMatches(selection: Selection, { declared }: Read, { files, root 
 function desiredOf(
   { manifests, waves, declared, invalid, diagnostics }: Read,
   { commit }: Revision,
-  { rules: { selection }, base }: { readonly rules: Rules; readonly base: Desired["base"] },
+  {
+    rules: { selection },
+    base,
+    behind,
+  }: { readonly rules: Rules; readonly base: Desired["base"]; readonly behind: readonly Diagnostic[] },
 ): Desired {
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
-  return { revision: commit, manifests: selected, waves, declared, invalid, isWhole, base, diagnostics };
+  const said = [...behind, ...diagnostics];
+  return { revision: commit, manifests: selected, waves, declared, invalid, isWhole, base, diagnostics: said };
 }
 
 function countSelection(
@@ -167,18 +176,20 @@ function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {
 
 function readEvent(
   { manifests, diagnostics, files, documents }: Read,
+  behind: readonly Diagnostic[],
   rules: Rules,
   { repository }: SourceConfig,
 ): ReadEvent {
   const { selection, strict, partial } = rules;
   return {
     what: "read",
-    diagnostics,
-    selected: ofSelection(diagnostics, selection),
+    diagnostics: [...behind, ...diagnostics],
+    selected: [...behind, ...ofSelection(diagnostics, selection)],
     paths: repository.paths ?? null,
     files,
     manifests: manifests.length,
     documents,
+    // A branch that lacks commits of its base is as good as any: its plan is for both.
     isRefused: hasErrors(diagnostics, { strict }) && !partial,
   };
 }

@@ -11,17 +11,22 @@ export type Searched = { readonly root: string; readonly starts: readonly string
 export function isCommit(files: readonly SourceFile[], head: Head, searched: Searched): boolean {
   // Each is asked, while what was read of it is still held.
   const others = files.filter(({ path, blob }) => blob !== null && head.blobs.get(path) !== blob);
-  return others.length === 0 && !lacks(files, head, searched);
+  return others.length === 0 && missingFiles(files, head, searched).next().done === true;
 }
 
-// What the commit has and we did not read was passed over if it is still there, and deleted if it is not.
-function lacks(files: readonly SourceFile[], head: Head, { root, starts }: Searched): boolean {
+/** The files of a commit that its folder has no more, by path relative to the root. */
+export function missingFiles(
+  files: readonly SourceFile[],
+  head: Head,
+  { root, starts }: Searched,
+): IteratorObject<string> {
   const read = new Set(files.map(({ path }) => path));
-  return head.blobs.keys().some((path) => {
+  return head.blobs.keys().filter((path) => {
     const steps = path.split("/");
     if (read.has(path) || steps.some(isPassedOver) || !isManifestFile(steps.at(-1) ?? "")) return false;
     if (!starts.some((start) => isBelow(path, start))) return false;
-    return lookAt(join(root, path)) === undefined;
+    // What we did not read was passed over if it is still there.
+    return lookAt(join(root, path))?.isFile() !== true;
   });
 }
 

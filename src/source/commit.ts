@@ -90,6 +90,7 @@ type Place = {
 
 async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop): Promise<readonly SourceFile[]> {
   const { repository, prefix, limits } = place;
+  requirePresent(entries);
   const small = entries.filter(({ size }) => size <= limits.fileBytes);
   refuseTooMuch(small, limits);
   const contents = await readBlobs(
@@ -107,6 +108,15 @@ async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop
     files.push({ ...name, bytes: () => bytes, size, digest, stamp: null, blob });
   }
   return files;
+}
+
+// Of an object that a partial clone has left at the remote git does not know the size.
+function requirePresent(entries: readonly TreeEntry[]): void {
+  const missing = entries.find(({ size }) => Number.isNaN(size));
+  if (missing === undefined) return;
+  throw new HoldfastError("error", `git has no content for ${missing.path} of the commit`, {
+    hint: "check the repository with git fsck",
+  });
 }
 
 function refuseTooMuch(entries: readonly TreeEntry[], { totalBytes }: Limits): void {
@@ -138,6 +148,7 @@ async function linksToFolders(
   links: readonly TreeEntry[],
   stop: Stop,
 ): Promise<readonly TreeEntry[]> {
+  requirePresent(links);
   const small = links.filter(({ size }) => size <= LONGEST_TARGET);
   refuseTooMuch(small, limits);
   const targets = await readBlobs(
@@ -270,6 +281,7 @@ async function ignoreFilesOf(
       ignoreFiles.some((own) => own === nameOf(path)) &&
       !parentOf(path).split("/").some(isPassedOver),
   );
+  requirePresent(entries);
   const small = entries.filter(({ size }) => size <= IGNORE_FILE_BYTES);
   refuseTooMuch(small, limits);
   const contents = await readBlobs(

@@ -19,6 +19,7 @@ export type Head = {
 export type TreeEntry = {
   readonly mode: string;
   readonly blob: string;
+  /** Not a number where git has not got the blob. */
   readonly size: number;
   /** Relative to the top of the repository. */
   readonly path: string;
@@ -46,9 +47,11 @@ function environment(): Environment {
 type Environment = { readonly [name: string]: string };
 
 /** The environment of every call about a repository: git is told where it is, and searches for none itself. */
-export function environmentOf({ top, gitFolder, commonFolder }: Repository): Environment {
+export function environmentOf({ top, gitFolder, commonFolder, isTemporary }: Repository): Environment {
   return {
     ...environment(),
+    // Nobody's configuration is there.
+    ...(isTemporary ? { HOME: gitFolder, GIT_ATTR_NOSYSTEM: "1" } : {}),
     GIT_DIR: gitFolder,
     GIT_COMMON_DIR: commonFolder,
     ...(top === null ? {} : { GIT_WORK_TREE: top }),
@@ -114,7 +117,8 @@ export async function headOf(repository: Repository, folder: string, stop: Stop)
   if (commit === null) return null;
   const prefix = prefixIn(repository, folder);
   const blobs = new Map<string, string>();
-  for (const { mode, blob, path } of await listTree(repository, commit, stop)) {
+  // Without the sizes, a partial clone needs to have none of the files that are not checked out.
+  for (const { mode, blob, path } of await listTree(repository, commit, stop, { withSizes: false })) {
     if (mode.startsWith("100") && path.startsWith(prefix)) blobs.set(path.slice(prefix.length), blob);
   }
   return { commit, format: commit.length === 64 ? "sha256" : "sha1", blobs };
@@ -133,32 +137,22 @@ export async function headCommit(repository: Repository, stop: Stop): Promise<st
 // What may be in the name of a commit: no option, no range, no path, nothing a shell or git reads as syntax.
 const REF = /^(?!-)(?!.*(?:\.\.|@\{|\/\/))[\w./@+#=-]{1,250}(?:[~^]\d{0,6}){0,8}$/;
 
+/** Whether a text may be the name of a commit, and nothing else to git. */
+export function isCommitName(ref: string): boolean {
+  return REF.test(ref);
+}
+
 /** The full id of the commit that a name stands for. */
 export async function resolveCommit(repository: Repository, ref: string, stop: Stop): Promise<string> {
-  if (!REF.test(ref)) throw noCommit(ref, "A commit is named by its id, a branch or a tag.");
+  if (!isCommitName(ref)) throw noCommit(ref, "A commit is named by its id, a branch or a tag.");
   try {
     return (await gitOf(repository, ["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`], stop)).trim();
   } catch (error) {
     stop.signal.throwIfAborted();
     const said = messageOf(error);
-    if (said.includes("is ambiguous"))
-      throw noCommit(ref, "Both a branch and a tag are called so: write refs/heads/… or refs/tags/… in full.");
-    if (isNoRepository(said)) throw failure(repository, error);
-    throw noCommit(ref, "Is it spelled right, and fetched? In CI a shallow checkout has only its own commit.");
-  }
-}
-
-/** The newest commit that two commits both come from. */
-export async function mergeBase(repository: Repository, one: string, other: string, stop: Stop): Promise<string> {
-  const [a, b] = [await resolveCommit(repository, one, stop), await resolveCommit(repository, other, stop)];
-  try {
-    return (await gitOf(repository, ["merge-base", a, b], stop)).trim();
-  } catch (error) {
-    stop.signal.throwIfAborted();
-    throw new HoldfastError("invalid", `${one} and ${other} have no common commit here`, {
-      hint: "In CI, check out the whole history (fetch-depth: 0).",
-      cause: error,
-    });
+    if (said.includes("is ambiguous")) throw ambiguous(ref);
+    if (isNoRepository(said) || isMissing(error)) throw failure(repository, error);
+    throw noCommit(ref, `Is it spelled right, and fetched? Try git fetch origin ${ref.replace(/^origin\//, "")}.`);
   }
 }
 
@@ -180,10 +174,16 @@ export async function isTracked(repository: Repository, path: string, stop: Stop
   }
 }
 
-/** Every entry of a commit's whole tree, by full commit id. */
-export async function listTree(repository: Repository, commit: string, stop: Stop): Promise<readonly TreeEntry[]> {
+/** Every entry of a commit's whole tree, by full commit id; without sizes all of them are 0. */
+export async function listTree(
+  repository: Repository,
+  commit: string,
+  stop: Stop,
+  { withSizes = true }: { readonly withSizes?: boolean } = {},
+): Promise<readonly TreeEntry[]> {
   try {
-    const listing = await gitOf(repository, ["ls-tree", "-r", "-z", "-l", "--full-tree", commit], stop);
+    const options = ["-r", "-z", ...(withSizes ? ["-l"] : []), "--full-tree"];
+    const listing = await gitOf(repository, ["ls-tree", ...options, commit], stop);
     return listing.split("\0").flatMap(readEntry);
   } catch (error) {
     stop.signal.throwIfAborted();
@@ -294,6 +294,12 @@ function messageOf(error: unknown): string {
 const isMissing = (error: unknown) => messageOf(error).startsWith("Error: spawn git ENOENT");
 
 const isNoRepository = (said: string) => said.includes("not a git repository");
+
+function ambiguous(ref: string): HoldfastError {
+  return new HoldfastError("invalid", `${JSON.stringify(ref)} names more than one commit here`, {
+    hint: "Write refs/heads/… or refs/tags/… in full, or more of the commit's id.",
+  });
+}
 
 function noCommit(ref: string, hint: string): HoldfastError {
   return new HoldfastError("invalid", `${JSON.stringify(ref)} names no commit of this repository`, { hint });

@@ -1,12 +1,18 @@
+import { realpathSync } from "node:fs";
+import { join, relative, sep } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import { type BaseCommit, findBase, missingObjects, resolveBase } from "./base-commit.ts";
 import { readRef } from "./commit.ts";
 import { findRepository } from "./find-repository.ts";
-import { readFolder } from "./folder.ts";
+import { type FolderOptions, readFolder, startsOf } from "./folder.ts";
+import { noRepository, type Stop } from "./git.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
+import { type Conflict, mergeWithBase } from "./merge-result.ts";
 import type { Repository } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
-import { readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./source-config.ts";
+import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./source-config.ts";
+import { type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";
 
 /** A repository whose commits are read, in place of a folder's files. */
 export type CommitSource = {
@@ -24,8 +30,6 @@ export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitte
   readonly commits: CommitSource | null;
 };
 
-type Stop = { readonly signal: AbortSignal };
-
 /** A source as it was at one moment: read once and whole, so that no pass mixes two. */
 export type Revision = RevisionFiles & { readonly config: SourceConfig };
 
@@ -36,17 +40,25 @@ export type Settled = {
   readonly remembered: KnownFiles;
 };
 
-/** What was read of a source. */
-export type SourceRead<Result extends Settled> = {
+/** The commit that a revision is compared with. */
+export type ComparedBase = BaseCommit & {
+  /** What of the revision could not be merged with it; there the revision has this branch's side. */
+  readonly conflicts: readonly (Conflict & { readonly display: string })[];
+  /** Reads its files. */
+  readonly read: () => Promise<RevisionFiles>;
+};
+
+/** What was read of a source; its base can be read until it is disposed of. */
+export type SourceRead<Result extends Settled> = Disposable & {
   readonly revision: Revision;
   readonly settled: Result;
-  /** Reads the files of the commit that the revision is compared with; null where there is none. */
-  readonly readBase: (() => Promise<RevisionFiles>) | null;
+  /** Null where it is compared with none. */
+  readonly base: ComparedBase | null;
 };
 
 /**
  * Reads a source once and whole: its configuration, and the files that this names. `settle` is told the configuration
- * before any file is read.
+ * before any file is read. With a base to compare with, the revision is what merging the folder with it makes.
  */
 export async function readSource<Result extends Settled>(
   options: SourceOptions,
@@ -83,15 +95,68 @@ async function readFrom<Result extends Settled>(
 ): Promise<SourceRead<Result>> {
   const { root, limits, base } = options;
   const cwd = ours === null ? options.cwd : root;
-  const repository = ours ?? (await findRepository(root, stop));
-  const config = await readSourceConfig({ ...options, repository, isCommitted: ours !== null }, stop);
+  const found = ours ?? (await findRepository(root, stop));
+  if (found === null && base !== null) throw noRepository(root);
+  using resources = new DisposableStack();
+  const isOwn = found === null || base === null || ours !== null;
+  const temporary = isOwn ? null : resources.use(temporaryRepository(found));
+  const repository = temporary ?? found;
+  const against = temporary && base && (await findAgainst(temporary, base, stop));
+  const isCommitted = ours !== null;
+  const config = await orMissing(against, () => readSourceConfig({ ...options, repository, isCommitted }, stop));
   const settled = await settle(config);
-  const { paths } = config.repository;
-  const place = { root, cwd, limits, repository, ...(paths ? { paths } : {}) };
-  const readCommit = (ref: string): Promise<RevisionFiles> => readRef({ ...place, ref }, stop);
   const { ignore, remembered } = settled;
-  const files =
-    base?.use === "instead" ? await readCommit(base.ref) : await readFolder({ ...place, ignore, remembered }, stop);
-  const readBase = base?.use === "compare" ? () => readCommit(base.ref) : null;
-  return { revision: { ...files, config }, settled, readBase };
+  const { paths } = config.repository;
+  const place = { root, cwd, limits, repository, ignore, remembered, ...(paths ? { paths } : {}) };
+  const read =
+    base !== null && against === null
+      ? { files: await readRef({ ...place, ref: base.ref }, stop), base: null }
+      : await readFiles(place, against, stop);
+  const kept = resources.move();
+  return { revision: { ...read.files, config }, settled, base: read.base, [Symbol.dispose]: () => kept.dispose() };
+}
+
+/** The commit that the folder is compared with, or that is read in its place. */
+type Against = { readonly repository: TemporaryRepository; readonly ref: string } & (
+  | { readonly use: "instead"; readonly commit: string }
+  | { readonly use: "compare"; readonly found: BaseCommit }
+);
+
+async function findAgainst(repository: TemporaryRepository, { ref, use }: Base, stop: Stop): Promise<Against> {
+  if (use === "compare") return { repository, ref, use, found: await findBase(repository, ref, stop) };
+  return { repository, ref, use, commit: await resolveBase(repository, ref, stop) };
+}
+
+type Read = { readonly files: RevisionFiles; readonly base: ComparedBase | null };
+
+async function readFiles(place: FolderOptions, against: Against | null, stop: Stop): Promise<Read> {
+  if (against === null) return { files: await readFolder(place, stop), base: null };
+  const readCommit = (commit: string): Promise<RevisionFiles> =>
+    orMissing(against, () => readRef({ ...place, ref: commit }, stop));
+  if (against.use === "instead") return { files: await readCommit(against.commit), base: null };
+  const { found, repository } = against;
+  const read = (): Promise<RevisionFiles> => readCommit(found.commit);
+  const folder = await readFolder(place, stop);
+  if (found.behind === 0) return { files: folder, base: { ...found, conflicts: [], read } };
+  const searched = { root: folder.root, starts: startsOf(folder.root, place.paths) };
+  const { commit, conflicts } = await mergeWithBase(repository, found, { ...folder, searched }, stop);
+  const merged = await readCommit(commit);
+  const unread = folder.diagnostics.filter(({ severity }) => severity === "error");
+  const files = { ...merged, commit: null, diagnostics: [...unread, ...merged.diagnostics] };
+  const shown = conflicts.map((conflict) => ({ ...conflict, display: displayOf(conflict, place, repository) }));
+  return { files, base: { ...found, conflicts: shown, read } };
+}
+
+function displayOf({ path }: Conflict, { cwd }: FolderOptions, { top }: TemporaryRepository): string {
+  return relative(realpathSync(cwd), join(top, path)).split(sep).join("/");
+}
+
+// Git fails alike where a repository is broken and where a partial clone has left something at the remote.
+async function orMissing<Result>(against: Against | null, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    const isMissing = against?.repository.isPartial && error instanceof HoldfastError && error.code === "error";
+    throw isMissing ? missingObjects(against.ref, error) : error;
+  }
 }

@@ -13,6 +13,8 @@ export type Repository = {
   readonly gitFolder: string;
   /** What linked worktrees share: objects, branches, tags, configuration. */
   readonly commonFolder: string;
+  /** Whether it is a git directory of our own, which nobody else has configured. */
+  readonly isTemporary?: true;
 };
 
 /** The top of the git checkout that holds a folder, or null outside of any. */

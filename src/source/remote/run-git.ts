@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 
 /** How git is run on a bare repository of ours. */
@@ -7,6 +8,8 @@ export type GitRun = {
   /** Its whole environment. */
   readonly env: { readonly [name: string]: string };
   readonly signal: AbortSignal;
+  /** What it reads; nothing without. */
+  readonly input?: Iterable<Uint8Array | string>;
 };
 
 /** What a run of git left. */
@@ -19,9 +22,12 @@ const GRACE_MS = 2000;
  * Runs git in a process group of its own, so that a stop ends the transports that it has started as well. The result tells
  * of failures; a stop throws the signal's reason.
  */
-export async function runGit(args: readonly string[], { folder, env, signal }: GitRun): Promise<GitResult> {
+export async function runGit(args: readonly string[], { folder, env, signal, input = [] }: GitRun): Promise<GitResult> {
   signal.throwIfAborted();
-  const child = spawn("git", args, { cwd: folder, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("git", args, { cwd: folder, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  // Its exit code tells where it ended without reading everything.
+  child.stdin.on("error", () => undefined);
+  Readable.from(input).pipe(child.stdin);
   let killing: NodeJS.Timeout | undefined;
   const stop = (): void => {
     signalGroup(child, "SIGTERM");

@@ -3,12 +3,14 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../../src/core/errors.ts";
+import { findBase } from "../../../src/source/base-commit.ts";
 import { type CommitOptions, readFileAt, readRef } from "../../../src/source/commit.ts";
 import { findRepository } from "../../../src/source/find-repository.ts";
-import { headCommit, mergeBase, resolveCommit } from "../../../src/source/git.ts";
+import { headCommit, resolveCommit } from "../../../src/source/git.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import type { Repository } from "../../../src/source/repository.ts";
 import type { RevisionFiles } from "../../../src/source/revision.ts";
+import { temporaryRepository } from "../../../src/source/temporary-repository.ts";
 import { commitAll, git } from "../../support/git.ts";
 import { brief, folderOf, pathsOf, read, signal, write } from "./source.ts";
 
@@ -77,7 +79,8 @@ describe("a commit", () => {
       expect((await at(root, ref)).commit).toBe(first);
     }
     expect(await headCommit(await repositoryOf(root), { signal })).toBe(second);
-    expect(await mergeBase(await repositoryOf(root), "feature/x", "main", { signal })).toBe(first);
+    using repository = temporaryRepository(await repositoryOf(root));
+    expect(await findBase(repository, "feature/x", { signal })).toMatchObject({ mergeBase: first, behind: 0 });
   });
 
   test("is read from a bare repository", async () => {
@@ -193,7 +196,9 @@ describe("a name of no commit", () => {
     const root = await folderOf({ "a.yaml": "1" });
     const first = await commitAll(root, "First");
     await git(root, "tag", "main");
-    await expect(resolveCommit(await repositoryOf(root), "main", { signal })).rejects.toThrow(/names no commit/);
+    await expect(resolveCommit(await repositoryOf(root), "main", { signal })).rejects.toThrow(
+      /names more than one commit/,
+    );
     expect(await resolveCommit(await repositoryOf(root), "refs/heads/main", { signal })).toBe(first);
   });
 
@@ -217,6 +222,7 @@ describe("a name of no commit", () => {
     await commitAll(root, "One");
     await git(root, "checkout", "-q", "--orphan", "other");
     await git(root, "commit", "-qm", "Two", "--allow-empty");
-    await expect(mergeBase(await repositoryOf(root), "main", "other", { signal })).rejects.toThrow("no common commit");
+    using repository = temporaryRepository(await repositoryOf(root));
+    await expect(findBase(repository, "main", { signal })).rejects.toThrow("main and this branch share no history");
   });
 });

@@ -2,12 +2,14 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { findBase } from "../../../src/source/base-commit.ts";
 import { readFileAt, readRef } from "../../../src/source/commit.ts";
 import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
-import { environmentOf, headCommit, mergeBase } from "../../../src/source/git.ts";
+import { environmentOf, headCommit } from "../../../src/source/git.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import type { Repository } from "../../../src/source/repository.ts";
+import { temporaryRepository } from "../../../src/source/temporary-repository.ts";
 import { needsRoot } from "../../support/as-root.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll, git } from "../../support/git.ts";
@@ -26,13 +28,14 @@ async function readBy(repository: Repository, root: string) {
     await readRef({ ...options, ref: "main" }, { signal }),
     await readFolder(options, { signal }),
   ];
+  using temporary = temporaryRepository(repository);
   const config = await readFileAt({ ...options, ref: "main", path: "holdfast.yaml" }, { signal });
   return {
     commit: revision.commit,
     paths: pathsOf(revision),
     checkout: folder.commit,
     config: config === null ? null : Buffer.from(config.bytes()).toString(),
-    mergeBase: await mergeBase(repository, "main", "HEAD", { signal }),
+    mergeBase: (await findBase(temporary, "main", { signal })).mergeBase,
   };
 }
 
