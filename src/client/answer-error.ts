@@ -51,8 +51,9 @@ export function answerError(
   }
 }
 
-function refusalError(name: OperationName, { reason, status, message, details }: Refusal): ClientError {
+function refusalError(name: OperationName, { reason, status, code, message, details }: Refusal): ClientError {
   const { method, path } = operation(name);
   const told = message === "" ? "" : `: ${message}`;
-  return new ClientError(reason, `${method} ${path} answered ${status}${told}`, { operation: name, status, details });
+  const context = { operation: name, status, serverCode: code, details };
+  return new ClientError(reason, `${method} ${path} answered ${status}${told}`, context);
 }

@@ -42,6 +42,8 @@ export class ClientError extends HoldfastError {
   readonly reason: FailureReason;
   readonly operation: OperationName;
   readonly status: number | null;
+  /** The control plane's own code for a refusal; null where it gave none. */
+  readonly serverCode: string | null;
   readonly details: readonly RefusalDetail[];
 
   constructor(
@@ -50,6 +52,7 @@ export class ClientError extends HoldfastError {
     context: {
       readonly operation: OperationName;
       readonly status?: number | null;
+      readonly serverCode?: string | null;
       readonly details?: readonly RefusalDetail[];
       readonly cause?: unknown;
     },
@@ -58,6 +61,7 @@ export class ClientError extends HoldfastError {
     this.reason = reason;
     this.operation = context.operation;
     this.status = context.status ?? null;
+    this.serverCode = context.serverCode ?? null;
     this.details = context.details ?? [];
   }
 }

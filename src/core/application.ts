@@ -15,6 +15,7 @@ export function applicationKind<Declared extends DeclaredApplication>(
 ): Kind {
   return defineKind<Declared>({
     type,
+    sharesNames: "application",
     key: keyOf,
     group: (key) => key.slice(0, key.indexOf("/")),
     references: ({ workspace_fqn }) => [
@@ -25,6 +26,10 @@ export function applicationKind<Declared extends DeclaredApplication>(
       query: { applicationType: type },
       narrow: (key) => ({ fqn: key.replace("/", ":") }),
       row: (application: Application) => applicationRow(application, type),
+      anyKind: ({ type, workspaceFqn, name }: Application) => ({
+        type,
+        key: keyOf({ workspace_fqn: workspaceFqn, name }),
+      }),
     },
     single: {
       operation: "listDeployments",

@@ -20,7 +20,7 @@ import { chooseWriting, type ServerFacts } from "./server.ts";
 /** The reply of a dry run (a write with `dryRun`). */
 export type DryRunReply =
   | { readonly state: "answered"; readonly row: LiveRow | null }
-  | { readonly state: "refused"; readonly message: string }
+  | { readonly state: "refused"; readonly message: string; readonly code?: string | null }
   | { readonly state: "forbidden" };
 
 /** A reference that keeps a step from being carried out. */
@@ -116,9 +116,15 @@ function decideByLive(one: DecisionInput): Decision {
     case "present":
       return decidePresent(one, live.row);
     case "unknown":
-      if (live.reason === "refused" || live.reason === "unreadable") return refuse(one, live.reason, live.detail);
+      if (isRefusal(live.reason)) return refuse(one, live.reason, live.detail);
       return decideUnknown(one, live.reason);
   }
+}
+
+function isRefusal(
+  reason: UnknownReason,
+): reason is Extract<UnknownReason, Reason> & ("refused" | "unreadable" | "type-changed") {
+  return reason === "refused" || reason === "unreadable" || reason === "type-changed";
 }
 
 function decideAbsent(one: DecisionInput, newest: number): Decision {

@@ -28,6 +28,8 @@ export type ListReading = {
   readonly narrow?: (key: string) => { readonly [name: string]: string };
   /** Reads one row; null when the row is not of this kind. */
   readonly row: (row: never) => LiveRow | null;
+  /** Reads key and type of any row, where the list without `query` shows the other kinds that share names with this one. */
+  readonly anyKind?: (row: never) => { readonly key: string; readonly type: string };
 };
 
 /** How one resource is read when there is no list: by an id that is guessed, remembered, or answered by a dryRun. */
@@ -69,6 +71,8 @@ export type Kind = {
   readonly type: string;
   /** Other `type` values that declare the same kind. */
   readonly aliases?: readonly string[];
+  /** Kinds with the same word here share their names: a key is that of one resource, of whatever kind. */
+  readonly sharesNames?: string;
   /** The key part of the identity, without a version. */
   readonly key: (manifest: JsonObject) => string;
   /** The workspace, repo or cluster under which reports group it; null for the whole tenant. */

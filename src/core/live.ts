@@ -9,6 +9,8 @@ export type UnknownReason =
   | "needs-write"
   /** The control plane refused the dry run that would tell; the write would be refused too. */
   | "refused"
+  /** Another kind has the name. */
+  | "type-changed"
   /** The read failed; the plan is not complete. */
   | "unreadable";
 

@@ -28,6 +28,7 @@ export type Reason =
   | "token-sink"
   | "model-version-write"
   | "refused"
+  | "type-changed"
   | "unreadable"
   | "by-ledger"
   | "needs-write"
@@ -44,6 +45,8 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   "model-version-write":
     "operation 5 is not known to register versions on this control plane: set modelVersionWrite: post when it registers versions",
   refused: "the control plane refuses this manifest",
+  "type-changed":
+    "an application of another type has this name, and a type never changes: choose another name, or remove that one first",
   unreadable: "live could not be read just now, so nothing is decided",
   "by-ledger": "live cannot be read; equal to what was last written",
   "needs-write": "live could be read only by a dry run, which this token may not ask for",

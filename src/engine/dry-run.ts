@@ -108,7 +108,7 @@ function judge(error: unknown): DryRunResult {
     case "refused":
     case "not-found":
     case "conflict":
-      return { state: "refused", message: error.message };
+      return { state: "refused", message: error.message, code: error.serverCode };
     default:
       throw error;
   }

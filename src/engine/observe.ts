@@ -189,7 +189,7 @@ async function byDryRun(
       if (manifest.references.some((reference) => !isThere(found, reference.identity))) {
         return { state: "unknown", reason: "no-read" };
       }
-      return { state: "unknown", reason: "refused", detail: tried.message };
+      return { state: "unknown", reason: refusalReason(kind, tried), detail: tried.message };
     case "answered": {
       const id = isObject(tried.reply) ? reading.idFrom(tried.reply as never) : null;
       if (id === null) return { state: "absent" };
@@ -198,6 +198,11 @@ async function byDryRun(
       return row === null || row === "in-sync" ? { state: "absent" } : { state: "present", row: { ...row, id } };
     }
   }
+}
+
+// The answer of our own control plane; one that words it otherwise has refused the manifest all the same.
+function refusalReason({ sharesNames }: Kind, { code }: { readonly code?: string | null }): "type-changed" | "refused" {
+  return sharesNames !== undefined && code === "name-taken" ? "type-changed" : "refused";
 }
 
 function isRouteMissing(error: unknown): boolean {

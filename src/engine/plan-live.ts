@@ -25,6 +25,7 @@ import { createDryRun } from "./dry-run.ts";
 import type { KnownServer } from "./known-server.ts";
 import { type LiveQuery, type Observation, type ObserveContext, observe } from "./observe.ts";
 import { preflight } from "./preflight.ts";
+import { withTakenNames } from "./taken-names.ts";
 
 /** The desired state, as the source declares it. */
 export type Desired = {
@@ -93,8 +94,9 @@ export async function planAgainstLive(desired: Desired, on: PlanContext): Promis
   const known = facts && knownLive(facts, { ...on, manifests: desired.manifests });
   const observing: ObserveContext = { ...on, dryRun, known };
   const asked = askedOf(desired, placed, on);
-  const observation = withoutStale(await observe(asked, observing), desired, on);
-  guardLive(observation, desired, on);
+  const observed = withoutStale(await observe(asked, observing), desired, on);
+  guardLive(observed, desired, on);
+  const observation = await withTakenNames(asked, observed, observing);
   const recorded = await openWhereRead(observation, on);
   const rulesFor = await findRules(placed, observation, on);
   const unclear: Diagnostic[] = [];

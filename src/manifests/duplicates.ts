@@ -16,11 +16,21 @@ export function refuseTwins(
   for (const [identity, duplicates] of groups) {
     if (duplicates.length > 1) refuseAll(duplicates, refuse, (others) => duplicateFault(identity, others));
   }
+  refuseSharedNames(declarations, refuse);
   const versioned = declarations.filter(({ kind }) => kind.versions !== undefined);
   for (const [name, versions] of grouped(versioned, ({ kind, key }) => (key === null ? null : `${kind.type}/${key}`))) {
     const bare = versions.filter(({ identity }) => identity === name);
     if (bare.length === 0 || bare.length === versions.length) continue;
     refuseAll(versions, refuse, (others) => mixedFault(name, others));
+  }
+}
+
+// Kinds that share their names: what of one kind is there twice was told above.
+function refuseSharedNames(declarations: readonly Declaration[], refuse: Refuse): void {
+  const sharing = declarations.filter(({ kind, key }) => kind.sharesNames !== undefined && key !== null);
+  if (new Set(sharing.map(({ kind }) => kind)).size < 2) return;
+  for (const [, owners] of grouped(sharing, ({ kind, key }) => `${kind.sharesNames}/${key}`)) {
+    if (new Set(owners.map(({ kind }) => kind)).size > 1) refuseAll(owners, refuse, sharedNameFault);
   }
 }
 
@@ -31,6 +41,14 @@ function duplicateFault(identity: Identity, others: string): Wording {
     code: "duplicate-identity",
     summary: `${quoted(identity)} is declared more than once`,
     detail: `Also in ${others}. None of them is taken: keep one.`,
+  };
+}
+
+function sharedNameFault(others: string): Wording {
+  return {
+    code: "duplicate-identity",
+    summary: "applications of two types have the same name in one workspace",
+    detail: `Also in ${others}. Names are shared by all types of application, and none of these is taken: rename all but one.`,
   };
 }
 
