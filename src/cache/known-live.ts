@@ -2,7 +2,7 @@ import type { BodyParser } from "../client/decode.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isFastEqual } from "../core/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
-import type { Identity } from "../core/manifest.ts";
+import type { Identity, Manifest } from "../core/manifest.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
@@ -111,7 +111,7 @@ function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, bas
   // Which row a manifest without a number stands for only the whole list tells.
   const identity = versions === undefined ? `${type}/${row.key}` : `${type}/${row.key}@${row.version}`;
   const manifest = manifests.get(identity);
-  if (manifest?.digest === undefined) return false;
+  if (manifest?.digest === undefined || !("value" in manifest)) return false;
   const receipt = basis.recorded.get(identity);
   if (!saysTheSame(kind, manifest, row, receipt, basis)) return false;
   found.set(identity, { manifest: manifest.digest, row: digest, receipt: receipt?.mark ?? null });
@@ -121,7 +121,7 @@ function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, bas
 // A receipt that says exactly what is declared and live is recognised without being opened.
 function saysTheSame(
   kind: Kind,
-  { value }: SourceManifest,
+  { value }: Manifest,
   { manifest: live }: LiveRow,
   receipt: ReceiptHead | undefined,
   { shapeOf, ledger }: SyncBasis,

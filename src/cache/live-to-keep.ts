@@ -4,7 +4,7 @@ import type { LiveView } from "../core/live.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { PlanWithDecisions } from "../core/planner.ts";
 import { isRecordOf, requireOpened } from "../core/recorded.ts";
-import type { SourceManifest } from "../manifests/source-manifest.ts";
+import { readValue, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
 import type { CachedPage } from "./cached-row.ts";
 import type { KnownLive } from "./known-live.ts";
@@ -13,7 +13,9 @@ import type { LiveFacts, SyncRecord } from "./live-facts.ts";
 /** What of a plan there is to keep. */
 type Planned = Pick<PlanWithDecisions, "decisions"> & {
   readonly observation: LiveView;
-  readonly desired: { readonly declared: ReadonlySet<Identity>; readonly manifests: readonly SourceManifest[] };
+  readonly desired: { readonly declared: ReadonlySet<Identity> };
+  /** The selected manifests, read where something was decided about them. */
+  readonly manifests: readonly SourceManifest[];
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
 };
 
@@ -29,16 +31,16 @@ export function liveToKeep(before: LiveFacts, known: KnownLive, planned: Planned
 
 // Of what was not selected nothing was found out.
 function inSyncNow(before: LiveFacts, known: KnownLive, planned: Planned): ReadonlyMap<Identity, SyncRecord> {
-  const { observation, desired } = planned;
+  const { observation, desired, manifests } = planned;
   const records = new Map<Identity, SyncRecord>();
-  for (const manifest of desired.manifests) {
+  for (const manifest of manifests) {
     const { identity } = manifest;
     const record = observation.inSync.has(identity)
       ? (known.found.get(identity) ?? before.inSync.get(identity))
       : newRecord(manifest, known, planned);
     if (record !== undefined) records.set(identity, record);
   }
-  const selected = new Set(desired.manifests.map(({ identity }) => identity));
+  const selected = new Set(manifests.map(({ identity }) => identity));
   for (const [identity, record] of before.inSync) {
     if (desired.declared.has(identity) && !selected.has(identity)) records.set(identity, record);
   }
@@ -65,14 +67,15 @@ function newRecord(manifest: SourceManifest, known: KnownLive, planned: Planned)
 // Only where nothing is to be done or said, and the receipt says exactly what is there: what decides otherwise has moved.
 // A default that live leaves out is no difference to act on, but one that a new rule would count.
 function isInSync(
-  { value }: SourceManifest,
+  manifest: SourceManifest,
   row: LiveRow,
   { action, reason, differences, ignored }: Decision,
   receipt: ReceiptHead | undefined,
 ): boolean {
   if (action !== "keep" || reason !== null || differences.length + ignored.length > 0) return false;
   return (
-    receipt === undefined || (receipt.mark !== undefined && isRecordOf(requireOpened(receipt), value, row.manifest))
+    receipt === undefined ||
+    (receipt.mark !== undefined && isRecordOf(requireOpened(receipt), readValue(manifest), row.manifest))
   );
 }
 

@@ -5,7 +5,7 @@ import type { Decision } from "./decide.ts";
 import { compareText } from "./diagnostic.ts";
 import { differences, pointerOf } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";
-import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
+import { type Identity, type ManifestHead, splitIdentity } from "./manifest.ts";
 import type { Change } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./planner.ts";
 import { type RecordedHead, requireOpened } from "./recorded.ts";
@@ -63,7 +63,7 @@ export function makeDrift(input: DriftInput): DriftReport {
   };
 }
 
-function findingFor(identity: Identity, manifest: Manifest | null, input: DriftInput): Finding {
+function findingFor(identity: Identity, manifest: ManifestHead | null, input: DriftInput): Finding {
   const live = input.live.get(identity);
   const recorded = input.recorded.get(identity);
   const entry = (state: DriftEntry["state"], changes: readonly Change[] = []): DriftEntry => ({

@@ -7,13 +7,11 @@ export type Identity = string;
 /** A resource that a manifest names, and the JSON Pointer of the field that does. */
 export type Reference = { readonly identity: Identity; readonly pointer: string };
 
-/** One declared resource: a document of a source file that passed its schema. */
-export type Manifest = {
+/** What names a declared resource, and where it stands. */
+export type ManifestHead = {
   /** Its kind's `type`; an alias such as `sso-team` is found under its kind. */
   readonly kind: string;
   readonly identity: Identity;
-  /** As written, schema-valid, with no value changed. */
-  readonly value: JsonObject;
   /** Path relative to the working directory. */
   readonly file: string;
   /** First line of the document's content, from 1. */
@@ -22,6 +20,22 @@ export type Manifest = {
   /** Where a field stands in the file; reads the document a second time, so for reports alone. */
   readonly locate: (pointer: string) => Position;
 };
+
+/** One declared resource: a document of a source file that passed its schema. */
+export type Manifest = ManifestHead & {
+  /** As written, schema-valid, with no value changed. */
+  readonly value: JsonObject;
+};
+
+/** The manifest with its value, which must have been read by the code that decides on it. */
+export function requireRead(manifest: ManifestHead): Manifest {
+  if (isRead(manifest)) return manifest;
+  throw new TypeError(`the manifest of ${manifest.identity} was not read`);
+}
+
+function isRead(manifest: ManifestHead): manifest is Manifest {
+  return "value" in manifest;
+}
 
 /** Splits an identity into its kind and key. */
 export function splitIdentity(identity: Identity): { readonly kind: string; readonly key: string } {

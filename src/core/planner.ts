@@ -16,7 +16,7 @@ import { updateGuard } from "./guard.ts";
 import type { RuleFinder } from "./ignore.ts";
 import type { Kind } from "./kind.ts";
 import { isThere, type LiveView } from "./live.ts";
-import { type Identity, type Manifest, splitIdentity } from "./manifest.ts";
+import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";
 import { patchBetween } from "./patch.ts";
 import { type Change, type Plan, reasonText, type Step, summarise } from "./plan.ts";
 import { type RecordedHead, requireOpened } from "./recorded.ts";
@@ -27,7 +27,7 @@ import { holdBack, type PlanGuards } from "./step-guard.ts";
 import { risksOf } from "./step-risks.ts";
 
 /** A manifest and its depth in the reference graph. */
-export type WavedManifest = { readonly manifest: Manifest; readonly wave: number };
+export type WavedManifest = { readonly manifest: ManifestHead; readonly wave: number };
 
 /** Everything a plan rests on; the same input always gives the same plan. */
 export type PlanInput = LiveView & {
@@ -125,7 +125,7 @@ type Before = {
   readonly isStale: (identity: Identity) => boolean;
 };
 
-function decideOne(input: PlanInput, manifest: Manifest, { decisions, isStale }: Before): Decision {
+function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStale }: Before): Decision {
   const { identity } = manifest;
   const kind = input.kindOf(manifest.kind);
   if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
@@ -133,7 +133,7 @@ function decideOne(input: PlanInput, manifest: Manifest, { decisions, isStale }:
   const one: DecisionInput = {
     kind,
     shape: input.shapeOf(manifest.kind),
-    manifest,
+    manifest: requireRead(manifest),
     live: input.live.get(identity) ?? { state: "unknown", reason: "no-read" },
     recorded: known === undefined ? null : requireOpened(known),
     dryRun: input.dryRuns.get(identity) ?? null,
@@ -169,7 +169,7 @@ export function staleness({
 
 function obstacleOf(
   input: PlanInput,
-  { references }: Manifest,
+  { references }: ManifestHead,
   decisions: ReadonlyMap<Identity, Decision>,
 ): BlockingReference | null {
   const { live, invalid, declared, kindOf } = input;
@@ -266,7 +266,9 @@ function checksum({ server, revision, live, desired, shapeOf }: PlanInput, steps
   const acting = steps.filter(({ action }) => action !== "keep");
   const isActing = new Set(acting.map(({ identity }) => identity));
   const manifests = new Map(
-    desired.flatMap(({ manifest: one }) => (isActing.has(one.identity) ? [[one.identity, one.value]] : [])),
+    desired.flatMap(({ manifest: one }) =>
+      isActing.has(one.identity) ? [[one.identity, requireRead(one).value]] : [],
+    ),
   );
   const stamps = acting.map(({ identity, kind }): Json => {
     const state = live.get(identity);

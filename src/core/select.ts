@@ -1,6 +1,6 @@
 import { globMatches } from "./glob.ts";
 import { requirementsOf } from "./graph.ts";
-import type { Identity, Manifest } from "./manifest.ts";
+import type { Identity, ManifestHead } from "./manifest.ts";
 
 /** What of a source a command is about. */
 export type Selection = {
@@ -18,7 +18,7 @@ export function isEverything({ paths, only, kinds, exclude }: Selection): boolea
 }
 
 /** The selected manifests, with everything that they refer to. */
-export function select(manifests: readonly Manifest[], selection: Selection): readonly Manifest[] {
+export function select<One extends ManifestHead>(manifests: readonly One[], selection: Selection): readonly One[] {
   if (isEverything(selection)) return manifests;
   const chosen = selectNamed(manifests, selection).map(({ identity }) => identity);
   const needed = requirementsOf(manifests, chosen);
@@ -31,7 +31,7 @@ export function selectNamed<Item extends Choosable>(items: readonly Item[], sele
   return items.filter((item) => isChosen(item, selection));
 }
 
-type Choosable = Pick<Manifest, "identity" | "kind" | "file">;
+type Choosable = Pick<ManifestHead, "identity" | "kind" | "file">;
 
 /** The parts of a selection that match nothing, most likely typing mistakes. */
 export function unmatched(

@@ -1,5 +1,6 @@
 import { contentOf } from "./content.ts";
 import { differences, pointerOf } from "./diff.ts";
+import { requireRead } from "./manifest.ts";
 import type { Change, Plan, Step } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./planner.ts";
 import { redactValue } from "./sensitive.ts";
@@ -20,7 +21,7 @@ export function withServerSide(
     const shape = input.shapeOf(step.kind);
     const ignored = decisions.get(step.identity)?.ignored ?? [];
     const known = new Set([...step.changes.map(({ path }) => path), ...ignored.map(pointerOf)]);
-    const [is, said] = [contentOf(kind, shape, live.row.manifest), contentOf(kind, shape, manifest.value)];
+    const [is, said] = [contentOf(kind, shape, live.row.manifest), contentOf(kind, shape, requireRead(manifest).value)];
     const added = differences(shape, is, said).flatMap(({ tokens, before, after, sensitive }): readonly Change[] => {
       const path = pointerOf(tokens);
       if (known.has(path)) return [];

@@ -1,5 +1,5 @@
 import type { ApplyEvent, PassEnd, PlanEvent } from "../core/events.ts";
-import type { Identity, Manifest } from "../core/manifest.ts";
+import type { Identity, ManifestHead } from "../core/manifest.ts";
 import { notUsed } from "../core/not-used.ts";
 import { otherWriterWarnings } from "../core/other-writer.ts";
 import { writes } from "../core/plan.ts";
@@ -137,7 +137,10 @@ function applyEvent(
   return { what: "applied", report, plan, tokens, notUsed: missing, places: placesOf(report, read.desired.manifests) };
 }
 
-function placesOf({ outcomes }: ApplyEvent["report"], manifests: readonly Manifest[]): ReadonlyMap<Identity, string> {
+function placesOf(
+  { outcomes }: ApplyEvent["report"],
+  manifests: readonly ManifestHead[],
+): ReadonlyMap<Identity, string> {
   const failed = outcomes.filter(({ error }) => error !== null);
   if (failed.length === 0) return new Map();
   const byIdentity = new Map(manifests.map((manifest) => [manifest.identity, manifest]));

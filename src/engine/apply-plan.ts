@@ -6,7 +6,7 @@ import type { ProgressEvent } from "../core/events.ts";
 import { keepIgnored } from "../core/keep-ignored.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
-import type { Identity, Manifest } from "../core/manifest.ts";
+import { type Identity, type Manifest, type ManifestHead, requireRead } from "../core/manifest.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Step, writes } from "../core/plan.ts";
 import type { PlanWithDecisions } from "../core/planner.ts";
@@ -30,7 +30,7 @@ const recordTrouble = "nothing more is sent, and the next run looks at what was"
 
 /** What applying a plan needs of its surroundings. */
 export type ApplyContext = Omit<WriteContext, "takeTurn" | "isStopped" | "onTrouble" | "onWait"> & {
-  readonly manifests: ReadonlyMap<Identity, Manifest>;
+  readonly manifests: ReadonlyMap<Identity, ManifestHead>;
   readonly live: ReadonlyMap<Identity, Live>;
   readonly recorded: ReadonlyMap<Identity, RecordedHead>;
   readonly kindOf: (type: string) => Kind | undefined;
@@ -129,11 +129,11 @@ async function adopt(
     if (action !== "keep" || manifest === undefined || live?.state !== "present") return [];
     const { row } = live;
     const known = head === undefined ? null : requireOpened(head);
-    if (known !== null && isRecordOf(known, manifest.value, row.manifest)) return [];
+    if (known !== null && isRecordOf(known, requireRead(manifest).value, row.manifest)) return [];
     const kind = on.kindOf(type);
     if (kind === undefined) return [];
     const left = decisions.get(identity)?.ignored ?? [];
-    const sent = { kind, shape: on.shapeOf(type), identity, written: manifest.value, left };
+    const sent = { kind, shape: on.shapeOf(type), identity, written: requireRead(manifest).value, left };
     const receipt = receiptFrom(sent, row, { known, at: on.now() });
     return known !== null && equalRecorded(known, receipt) ? [] : [receipt];
   });
@@ -141,10 +141,11 @@ async function adopt(
 }
 
 async function writeStep(step: Step, decision: Decision | undefined, on: Running): Promise<WriteResult> {
-  const manifest = on.manifests.get(step.identity);
+  const declared = on.manifests.get(step.identity);
   const kind = on.kindOf(step.kind);
-  if (manifest === undefined || kind === undefined || decision === undefined)
+  if (declared === undefined || kind === undefined || decision === undefined)
     throw new TypeError(`no manifest for ${step.identity}`);
+  const manifest = requireRead(declared);
   const shape = on.shapeOf(step.kind);
   const planned = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
   const { ignored: left } = decision;

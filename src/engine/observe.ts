@@ -4,8 +4,9 @@ import type { DryRunReply } from "../core/decide.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind, LiveRow, SingleReading } from "../core/kind.ts";
 import { type InSync, isThere, type Live } from "../core/live.ts";
-import { type Identity, type Manifest, splitIdentity, splitVersion } from "../core/manifest.ts";
+import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
 import type { WavedManifest } from "../core/planner.ts";
+import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
 import type { DryRun } from "./dry-run.ts";
 import type { KnownServer } from "./known-server.ts";
@@ -13,10 +14,13 @@ import { type ListContext, listLive } from "./list-live.ts";
 import { readById } from "./read-by-id.ts";
 import { forEachConcurrently } from "./semaphore.ts";
 
+/** A declared resource, and its depth in the reference graph. */
+export type WavedSource = WavedManifest & { readonly manifest: SourceManifest };
+
 /** The resources of a kind whose live is asked for. */
 export type LiveQuery = {
   readonly kind: Kind;
-  readonly declared: readonly WavedManifest[];
+  readonly declared: readonly WavedSource[];
   /** Recorded or referred to, but not declared. */
   readonly others: readonly Identity[];
   readonly isRecorded: (identity: Identity) => boolean;
@@ -28,7 +32,7 @@ export type LiveQuery = {
 type Wanted = {
   readonly identity: Identity;
   readonly kind: Kind;
-  readonly manifest: Manifest | null;
+  readonly manifest: SourceManifest | null;
   /** The id that the ledger remembers. */
   readonly id: string | null;
   readonly wave: number;
@@ -173,12 +177,12 @@ async function single(one: Wanted, on: ObserveContext, found: Findings): Promise
 
 async function byDryRun(
   { kind, identity }: Wanted,
-  manifest: Manifest,
+  manifest: SourceManifest,
   reading: SingleReading,
   on: ObserveContext,
   found: Findings,
 ): Promise<Live> {
-  const tried = await on.dryRun(kind, manifest, { signal: on.signal });
+  const tried = await on.dryRun(kind, readManifest(manifest), { signal: on.signal });
   switch (tried.state) {
     case "impossible":
       return { state: "unknown", reason: "no-read" };

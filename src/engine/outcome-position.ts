@@ -1,10 +1,10 @@
-import type { Identity, Manifest } from "../core/manifest.ts";
+import type { Identity, ManifestHead } from "../core/manifest.ts";
 import type { Outcome } from "../core/report.ts";
 
 /** Where an outcome's error is in the source (`file:line:column`), as exactly as it tells; null when unknown. */
 export function positionOfOutcome(
   { identity, error }: Pick<Outcome, "identity" | "error">,
-  manifests: ReadonlyMap<Identity, Manifest>,
+  manifests: ReadonlyMap<Identity, ManifestHead>,
 ): string | null {
   const manifest = error === null ? undefined : manifests.get(identity);
   if (manifest === undefined) return null;

@@ -16,14 +16,14 @@ import type { Kind, LiveRow } from "../core/kind.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 import { type NotUsed, notUsed } from "../core/not-used.ts";
 import { writes } from "../core/plan.ts";
-import { makePlan, type PlanInput, type PlanWithDecisions, staleness, type WavedManifest } from "../core/planner.ts";
+import { makePlan, type PlanInput, type PlanWithDecisions, staleness } from "../core/planner.ts";
 import type { PlanGuards } from "../core/step-guard.ts";
-import type { SourceManifest } from "../manifests/source-manifest.ts";
+import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pace.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { createDryRun } from "./dry-run.ts";
 import type { KnownServer } from "./known-server.ts";
-import { type LiveQuery, type Observation, type ObserveContext, observe } from "./observe.ts";
+import { type LiveQuery, type Observation, type ObserveContext, observe, type WavedSource } from "./observe.ts";
 import { preflight } from "./preflight.ts";
 import { withTakenNames } from "./taken-names.ts";
 
@@ -76,8 +76,8 @@ export type PlanContext = {
 export type LivePlan = PlanWithDecisions & {
   readonly observation: Observation;
   readonly desired: Desired;
-  /** The manifests in order. */
-  readonly placed: readonly WavedManifest[];
+  /** The manifests in order, read where they are not in sync. */
+  readonly placed: readonly WavedSource[];
   /** The ignore rules in force. */
   readonly rulesFor: RuleFinder;
   /** Every receipt, opened where something was decided by it. */
@@ -87,16 +87,17 @@ export type LivePlan = PlanWithDecisions & {
 };
 
 /** Reads live and plans: nothing here can change a control plane. */
-export async function planAgainstLive(desired: Desired, on: PlanContext): Promise<LivePlan> {
+export async function planAgainstLive(declared: Desired, on: PlanContext): Promise<LivePlan> {
   const dryRun = createDryRun(on);
-  const placed = desired.manifests.map((manifest) => ({ manifest, wave: desired.waves.get(manifest.identity) ?? 0 }));
   const facts = on.cache?.load() ?? null;
-  const known = facts && knownLive(facts, { ...on, manifests: desired.manifests });
+  const known = facts && knownLive(facts, { ...on, manifests: declared.manifests });
   const observing: ObserveContext = { ...on, dryRun, known };
-  const asked = askedOf(desired, placed, on);
-  const observed = withoutStale(await observe(asked, observing), desired, on);
-  guardLive(observed, desired, on);
+  const asked = askedOf(declared, withWaves(declared), on);
+  const observed = withoutStale(await observe(asked, observing), declared, on);
+  guardLive(observed, declared, on);
   const observation = await withTakenNames(asked, observed, observing);
+  const desired = await readManifests(declared, observation, on);
+  const placed = withWaves(desired);
   const recorded = await openWhereRead(observation, on);
   const rulesFor = await findRules(placed, observation, on);
   const unclear: Diagnostic[] = [];
@@ -131,10 +132,26 @@ export async function planAgainstLive(desired: Desired, on: PlanContext): Promis
   const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
   await on.remember();
   if (facts !== null && known !== null) {
-    const next = liveToKeep(facts, known, looked);
+    const next = liveToKeep(facts, known, { ...looked, manifests: desired.manifests });
     if (next !== null) on.cache?.save(next);
   }
   return looked;
+}
+
+function withWaves({ manifests, waves }: Desired): readonly WavedSource[] {
+  return manifests.map((manifest) => ({ manifest, wave: waves.get(manifest.identity) ?? 0 }));
+}
+
+// About what is in sync nothing is decided, so its value is not needed.
+async function readManifests(desired: Desired, { inSync }: Observation, { signal }: PlanContext): Promise<Desired> {
+  const pause = pacer(signal);
+  const manifests: SourceManifest[] = [];
+  for (const manifest of desired.manifests) {
+    manifests.push(inSync.has(manifest.identity) ? manifest : readManifest(manifest));
+    const turn = pause();
+    if (turn !== undefined) await turn;
+  }
+  return { ...desired, manifests };
 }
 
 // Where live cannot be read, what was written last is trusted for so long only.
@@ -147,7 +164,7 @@ function withoutStale(observation: Observation, { declared }: Desired, { recorde
 
 // Found ahead: planning gives the event loop no turn, and the rules are the repository's.
 async function findRules(
-  placed: readonly WavedManifest[],
+  placed: readonly WavedSource[],
   { inSync }: Observation,
   on: PlanContext,
 ): Promise<RuleFinder> {
@@ -199,10 +216,10 @@ async function openWhereRead(
 /** Everything whose live a plan asks for: the declared, what they refer to elsewhere, and what was recorded. */
 function askedOf(
   desired: Desired,
-  placed: readonly WavedManifest[],
+  placed: readonly WavedSource[],
   { kindOf, recorded }: PlanContext,
 ): readonly LiveQuery[] {
-  const asked = new Map<Kind, { declared: WavedManifest[]; others: Identity[] }>();
+  const asked = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
   const groupOf = (type: string) => {
     const kind = kindOf(type);
     if (kind === undefined) return null;

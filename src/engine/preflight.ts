@@ -2,7 +2,7 @@ import type { RouteProbe } from "../client/route-probe.ts";
 import type { DryRunReply } from "../core/decide.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind } from "../core/kind.ts";
-import type { Identity } from "../core/manifest.ts";
+import { type Identity, requireRead } from "../core/manifest.ts";
 import { writes } from "../core/plan.ts";
 import type { PlanWithDecisions, WavedManifest } from "../core/planner.ts";
 import type { DryRun, DryRunResult } from "./dry-run.ts";
@@ -50,7 +50,7 @@ export async function preflight(
   await Promise.all(
     jobs.map(async ({ kind, manifest, settles, probes }) => {
       if (probes) await orPass(probe(kind, on), on);
-      const tried = await orPass(dryRun(kind, manifest, on), on);
+      const tried = await orPass(dryRun(kind, requireRead(manifest), on), on);
       // A probe that is refused for what does not exist yet tells of the route alone.
       if (settles && tried.state !== "impossible") asked.set(manifest.identity, tried);
     }),

@@ -7,10 +7,11 @@ import type { JsonObject } from "../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
-import type { Identity, Manifest } from "../core/manifest.ts";
+import type { Identity, ManifestHead } from "../core/manifest.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Loaded, load } from "../manifests/load.ts";
+import { readValue } from "../manifests/source-manifest.ts";
 import type { SealKey } from "../seal/key.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { type Revision, readSource } from "../source/read-source.ts";
@@ -29,7 +30,7 @@ export type DesiredRead = {
   readonly isConfigured: boolean;
   readonly desired: Desired;
   /** Every valid manifest of the source, selected or not. */
-  readonly manifests: readonly Manifest[];
+  readonly manifests: readonly ManifestHead[];
   readonly event: ReadEvent;
   readonly counts: SelectionCounts;
   /** Caches what was read in a state folder that was not there yet. */
@@ -171,7 +172,7 @@ function countSelection(
 }
 
 function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {
-  return new Map(manifests.map(({ identity, value }) => [identity, value]));
+  return new Map(manifests.map((manifest) => [manifest.identity, readValue(manifest)]));
 }
 
 function readEvent(

@@ -8,24 +8,27 @@ import type { Locate } from "../yaml/locate.ts";
 import type { Meaning } from "./meaning.ts";
 
 /** A document that declares a resource of ours, sound or not. */
-export type Declaration = Named & {
-  readonly kind: Kind;
-  readonly type: string;
-  readonly value: JsonObject;
-  /** Its fields without an error where it is not sound; null where none can be told. Absent where it is sound. */
-  readonly fields?: JsonObject | null;
-  /** What it refers to, as far as its fields are sound. */
-  readonly references: readonly Reference[];
-  readonly file: SourceFile;
-  /** Its place among the documents of the file. */
-  readonly index: number;
-  readonly line: number;
-  readonly locate: Locate;
-  /** Whether it passed everything that can be told from it alone. */
-  readonly isSound: boolean;
-  /** By what it is known to mean something sound; null where that is not known yet. */
-  readonly meaning: Meaning | null;
-};
+export type Declaration = Named &
+  DeclaredValue & {
+    readonly kind: Kind;
+    readonly type: string;
+    /** Its fields without an error where it is not sound; null where none can be told. Absent where it is sound. */
+    readonly fields?: JsonObject | null;
+    /** What it refers to, as far as its fields are sound. */
+    readonly references: readonly Reference[];
+    readonly file: SourceFile;
+    /** Its place among the documents of the file. */
+    readonly index: number;
+    readonly line: number;
+    readonly locate: Locate;
+    /** Whether it passed everything that can be told from it alone. */
+    readonly isSound: boolean;
+    /** By what it is known to mean something sound; null where that is not known yet. */
+    readonly meaning: Meaning | null;
+  };
+
+/** The value of a document, or how to parse it where its file was recognised by its content and not parsed. */
+type DeclaredValue = { readonly value: JsonObject } | { readonly read: () => JsonObject };
 
 /** What a declaration is called; null when its manifest does not even tell that. */
 export type Named = {

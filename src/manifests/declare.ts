@@ -19,9 +19,8 @@ import { type Declaration, nameOf, salvage } from "./declaration.ts";
 import { claimsType, type Detected, detect, isPlanText } from "./detect.ts";
 import type { Findings } from "./diagnostic-list.ts";
 import { examine } from "./examine.ts";
-import { Origin, Outlined } from "./lazy-manifest.ts";
 import { meaningAlone } from "./meaning.ts";
-import { isPlain, readOptionsOf } from "./reparse.ts";
+import { isPlain, type PlainFile, plainFile, readOptionsOf } from "./plain-file.ts";
 
 /** What one file contributes. */
 export type FileContent = {
@@ -110,13 +109,13 @@ type FileReader = {
 function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
   const { text, faults, documents } = parsed;
   const isReadAgain = isPlain(documents);
-  const origin = isReadAgain ? new Origin(file, options.limits) : null;
+  const plain = isReadAgain ? plainFile(file, options.limits) : null;
   let isAllowed: boolean | null = null;
   const allowsSecrets = (): boolean => {
     isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatches(glob, file.path));
     return isAllowed;
   };
-  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], origin, allowsSecrets };
+  const reader: Reader = { file, options, found, positionAt: lineFinder(text), foreign: [], plain, allowsSecrets };
   const declarations: Declaration[] = [];
   return {
     read: (document, index) => {
@@ -145,7 +144,7 @@ type Reader = {
   /** What is not ours in the file. */
   readonly foreign: Foreign[];
   /** Null where it cannot be read again quickly. */
-  readonly origin: Origin | null;
+  readonly plain: PlainFile | null;
   /** Whether the file may hold values in a known credential format; asked of the globs once. */
   readonly allowsSecrets: () => boolean;
 };
@@ -264,9 +263,9 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
 function readManifest(
   reader: Reader,
   document: ParsedDocument,
-  { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "value" | "index">,
+  { kind, type, value, index }: Pick<Declaration, "kind" | "type" | "index"> & { readonly value: JsonObject },
 ): Declaration {
-  const { file, found, positionAt, options, origin } = reader;
+  const { file, found, positionAt, options, plain } = reader;
   const locate = locator(document, positionAt);
   const { unknownFields } = options;
   const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
@@ -278,11 +277,22 @@ function readManifest(
   const references = isSound ? kind.references(value) : referencesOf(kind, fields);
   const meaning = isSound ? meaningAlone(type, value, options.now) : null;
   // The text of every file, or where each of its fields stands, would be most of what a run holds.
-  if (isSound && identity !== null && origin !== null) {
-    return new Outlined({ type, identity, line, index, references, meaning }, kind, origin, value);
-  }
-  const again = origin === null ? locator(document, positionAt) : origin.again.locate(index, line);
-  return { kind, type, identity, key, value, fields, references, file, index, line, locate: again, isSound, meaning };
+  const again = plain === null ? locator(document, positionAt) : plain.locate(index, line);
+  return {
+    kind,
+    type,
+    identity,
+    key,
+    value,
+    ...(isSound ? {} : { fields }),
+    references,
+    file,
+    index,
+    line,
+    locate: again,
+    isSound,
+    meaning,
+  };
 }
 
 // Of a field that is missing or faulty nothing can be said.

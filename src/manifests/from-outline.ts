@@ -1,24 +1,46 @@
 import type { Kind } from "../core/kind.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
+import { type Declaration, keyIn } from "./declaration.ts";
 import type { FileContent } from "./declare.ts";
-import { Origin, Outlined } from "./lazy-manifest.ts";
 import type { DeclarationOutline, Outline } from "./outline.ts";
+import { type PlainFile, plainFile } from "./plain-file.ts";
 
 /** What making declarations of outlines needs to know. */
 export type OutlineReading = { readonly kindOf: (type: string) => Kind | undefined; readonly limits: Limits };
 
-/** What a file contributes, by the outline of the same content; its manifests are read when first looked at. */
-export function fromOutline(file: SourceFile, { declarations, unmanaged }: Outline, on: OutlineReading): FileContent {
-  const origin = new Origin(file, on.limits);
+/** What a file contributes, by the outline of the same content; its manifests are not parsed. */
+export function fromOutline(
+  file: SourceFile,
+  { declarations, unmanaged }: Outline,
+  { kindOf, limits }: OutlineReading,
+): FileContent {
+  const plain = plainFile(file, limits);
+  const made = declarations.map((one) => declarationOf(one, { file, plain, kind: kindFor(one, kindOf) }));
+  return { declarations: made, unmanaged, isReadable: true };
+}
+
+function declarationOf(
+  { type, identity, line, index, references, meaning }: DeclarationOutline,
+  { file, plain, kind }: { readonly file: SourceFile; readonly plain: PlainFile; readonly kind: Kind },
+): Declaration {
   return {
-    declarations: declarations.map((one) => new Outlined(one, kindFor(one, on), origin, null)),
-    unmanaged,
-    isReadable: true,
+    kind,
+    type,
+    identity,
+    key: keyIn(kind, identity),
+    read: () => plain.value(index),
+    references,
+    file,
+    index,
+    line,
+    locate: plain.locate(index, line),
+    isSound: true,
+    meaning,
   };
 }
 
-function kindFor({ type }: DeclarationOutline, { kindOf }: OutlineReading): Kind {
+function kindFor({ type }: DeclarationOutline, kindOf: OutlineReading["kindOf"]): Kind {
   const kind = kindOf(type);
   if (kind === undefined) throw new TypeError(`an outline has no kind: ${type}`);
   return kind;

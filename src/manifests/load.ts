@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
-import type { Identity, Manifest } from "../core/manifest.ts";
+import type { Identity, ManifestHead } from "../core/manifest.ts";
 import type { Limits } from "../source/limits.ts";
 import { pacer } from "../source/pace.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
@@ -15,7 +15,7 @@ import { type Checking, checkMeanings, type Meaning } from "./meaning.ts";
 import type { Outline } from "./outline.ts";
 import { type ReferenceContext, resolveReferences } from "./references.ts";
 import type { SourceManifest } from "./source-manifest.ts";
-import { faultyManifest, type SoundManifest, soundManifest } from "./valid-manifest.ts";
+import { faultyManifest, type ValidManifest, validManifest } from "./valid-manifest.ts";
 
 /** The part of the configuration that decides what manifests are accepted. */
 export type LoadRules = {
@@ -38,7 +38,7 @@ export type LoadOptions = {
 };
 
 /** A document that declares a resource of ours and is refused; its identity is empty where its manifest has none. */
-type Refused = Pick<Manifest, "identity" | "kind" | "file">;
+type Refused = Pick<ManifestHead, "identity" | "kind" | "file">;
 
 /** Something that has the outline of a file, perhaps made when asked for; null where the file has to be read. */
 export type Known = { readonly content: Outline | null };
@@ -109,7 +109,7 @@ export async function load(
     if (diagnostic !== null) found.add(diagnostic);
   };
   refuseTwins(declarations, declared, refuse);
-  const sound = declarations.flatMap((declaration) => soundManifest(declaration, { declared, invalid }) ?? []);
+  const sound = declarations.flatMap((declaration) => validManifest(declaration, { declared, invalid }) ?? []);
   await pause();
   await resolveReferences(sound, { declared, external, refuse, pause });
   const graph = resolveGraph(sound);
@@ -136,7 +136,7 @@ type Checks = Omit<ReferenceContext, "refuse"> & Omit<Checking, "refuse">;
 // One fault must not hide the others: whoever mends it would only then hear of them.
 async function checkFaulty(
   declarations: readonly Declaration[],
-  sound: readonly SoundManifest[],
+  sound: readonly ValidManifest[],
   checks: Checks,
 ): Promise<void> {
   const faulty = declarations.flatMap((declaration) => faultyManifest(declaration) ?? []);
@@ -194,7 +194,7 @@ function readOne(file: SourceFile, options: DeclareOptions): ReadFile | Promise<
   return content instanceof Promise ? content.then(read) : read(content);
 }
 
-function refuseCycles(graph: Graph, sound: readonly Manifest[], refuse: Refuse): void {
+function refuseCycles(graph: Graph, sound: readonly ManifestHead[], refuse: Refuse): void {
   if (graph.cycles.length === 0) return;
   const byIdentity = new Map(sound.map((manifest) => [manifest.identity, manifest]));
   for (const cycle of graph.cycles) {
@@ -220,7 +220,7 @@ function shorten(cycle: readonly string[]): readonly string[] {
 }
 
 function ordered(
-  sound: readonly Manifest[],
+  sound: readonly SourceManifest[],
   invalid: ReadonlySet<Identity>,
   graph: Graph,
 ): Pick<Loaded, "manifests" | "waves"> {

@@ -4,7 +4,7 @@ import type { Identity } from "../core/manifest.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
 import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
-import type { SourceManifest } from "./source-manifest.ts";
+import { readValue, type SourceManifest } from "./source-manifest.ts";
 
 /** What the sound meaning of a manifest was told by, besides itself. */
 export type Meaning = {
@@ -63,8 +63,12 @@ function check(
   { now, add, refuse }: Checking,
   day: string,
 ): Meaning | null {
-  const type = text(manifest.value.type) ?? manifest.kind;
-  const { faults, asked } = ask(type, manifest.value, { now, cluster: () => cluster()?.value });
+  const value = readValue(manifest);
+  const named = (): JsonObject | undefined => {
+    const found = cluster();
+    return found && readValue(found);
+  };
+  const { faults, asked } = ask(text(value.type) ?? manifest.kind, value, { now, cluster: named });
   for (const fault of faults) {
     const diagnostic = diagnosticInFile(manifest.file, wordingOf(fault), manifest.locate(fault.pointer));
     if (fault.severity === "error") refuse(manifest.identity, diagnostic);

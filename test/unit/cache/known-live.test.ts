@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/contract/json.ts";
+import type { Manifest } from "../../../src/core/manifest.ts";
 import type { LivePlan } from "../../../src/engine/plan-live.ts";
 import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { declare, prompt, service } from "../core/given.ts";
@@ -10,7 +11,10 @@ import { extensions, passes } from "../engine/passes.ts";
 import { controlPlane } from "../engine/plane.ts";
 
 /** A manifest with the digest that its file would give it. */
-const manifest = (value: JsonObject): SourceManifest => ({ ...declare(value), digest: JSON.stringify(value) });
+const manifest = (value: JsonObject): SourceManifest & Manifest => ({
+  ...declare(value),
+  digest: JSON.stringify(value),
+});
 
 const cluster = manifest({ type: "cluster", name: "c1", cluster_type: "generic" });
 const workspace = manifest({ type: "workspace", name: "ws1", cluster_fqn: "c1" });

@@ -5,13 +5,14 @@ import { Secret } from "../../../src/contract/secret.ts";
 import type { ProgressEvent } from "../../../src/core/events.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
 import type { IgnoreRule } from "../../../src/core/ignore.ts";
-import type { Identity, Manifest } from "../../../src/core/manifest.ts";
+import type { Identity } from "../../../src/core/manifest.ts";
 import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
 import { type PlanContext, planAgainstLive } from "../../../src/engine/plan-live.ts";
 import { openSession } from "../../../src/engine/session.ts";
 import type { SinkType } from "../../../src/engine/sink.ts";
 import { defaultSink } from "../../../src/engine/sinks/index.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
+import type { SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { memoryState } from "../../support/memory-state.ts";
 
@@ -68,9 +69,9 @@ export async function passes(url: string) {
     now,
     signal: new AbortController().signal,
   });
-  const desired = (manifests: readonly Manifest[]) => {
+  const desired = (manifests: readonly SourceManifest[]) => {
     const { waves } = resolveGraph(manifests);
-    const waveOf = ({ identity }: Manifest) => waves.get(identity) ?? 0;
+    const waveOf = ({ identity }: SourceManifest) => waves.get(identity) ?? 0;
     return {
       revision: null,
       manifests: manifests.toSorted((a, b) => waveOf(a) - waveOf(b)),
@@ -82,7 +83,7 @@ export async function passes(url: string) {
       diagnostics: [],
     };
   };
-  const selected = (manifests: readonly Manifest[], { only }: PassOptions) => {
+  const selected = (manifests: readonly SourceManifest[], { only }: PassOptions) => {
     const whole = desired(manifests);
     if (only === undefined) return whole;
     const chosen = whole.manifests.filter(({ identity }) => only.includes(identity));
@@ -105,7 +106,7 @@ export async function passes(url: string) {
     state,
     progress,
     session,
-    plan: async (manifests: readonly Manifest[], options: PassOptions = {}) => {
+    plan: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
       await using one = await session(options);
       const looking: PlanContext = {
         ...one,
@@ -119,7 +120,7 @@ export async function passes(url: string) {
       };
       return await planAgainstLive(selected(manifests, options), looking);
     },
-    apply: async (manifests: readonly Manifest[], options: PassOptions = {}) => {
+    apply: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
       await using one = await session(options);
       const recovered = await recoverPending(one, followOptions(options));
       const recorded = await one.recorded();

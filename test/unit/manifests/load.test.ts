@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readValue } from "../../../src/manifests/source-manifest.ts";
 import { jsonText } from "../../../src/render/json.ts";
 import { everyKind } from "../../support/manifests.ts";
 import { brief, type Files, folderOf, loadFiles, loadRevision, read } from "../source/source.ts";
@@ -395,7 +396,8 @@ describe("hostile sources", () => {
       "c.yaml": "type: constructor\nname: x\n",
       "d.yaml": "type: toString\n",
     });
-    expect(Object.keys((loaded.manifests[0]?.value.labels ?? {}) as object)).toEqual([
+    const [api] = loaded.manifests;
+    expect(Object.keys(((api && readValue(api))?.labels ?? {}) as object)).toEqual([
       "__proto__",
       "constructor",
       "toString",

@@ -8,8 +8,9 @@ import { type Locate, locator } from "../yaml/locate.ts";
 import { readPlainYaml } from "../yaml/read.ts";
 import { worthReading } from "./detect.ts";
 
-/** A file whose documents can be read again, quickly and to the same end. */
-export type Again = {
+/** A file of plain YAML, which the fast reader can read again to the same end: what few runs look at is not held. */
+export type PlainFile = {
+  /** The value of a document; fails where the file has changed since. */
   readonly value: (index: number) => JsonObject;
   /** Finds fields of a document; `line` is where it starts, should its file be another by then. */
   readonly locate: (index: number, line: number) => Locate;
@@ -25,34 +26,34 @@ export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits
   return { format: formatOf(path) ?? "yaml", limits, worthy: worthReading };
 }
 
-/** Reads a file again when first asked: what most runs do not look at is not kept. */
-export function readAgain(file: SourceFile, limits: Limits): Again {
-  let known: Found | null = null;
-  const found = (): Found => {
-    known ??= find(file, limits);
+/** A file to read again, once for all that stands in it. */
+export function plainFile(file: SourceFile, limits: Limits): PlainFile {
+  let known: Parsed | null = null;
+  const parsed = (): Parsed => {
+    known ??= parse(file, limits);
     return known;
   };
   return {
     value: (index) => {
-      const value = found().documents[index]?.value ?? null;
+      const value = parsed().documents[index]?.value ?? null;
       if (!isObject(value)) throw new TypeError(`${file.display} does not hold what it held`);
       return value;
     },
-    locate: (index, line) => (pointer, at) => locateIn(found, { index, line })(pointer, at),
+    locate: (index, line) => (pointer, at) => locateIn(parsed, { index, line })(pointer, at),
   };
 }
 
-type Found = { readonly documents: readonly ParsedDocument[]; readonly positionAt: (offset: number) => Position };
+type Parsed = { readonly documents: readonly ParsedDocument[]; readonly positionAt: (offset: number) => Position };
 
-function find(file: SourceFile, limits: Limits): Found {
+function parse(file: SourceFile, limits: Limits): Parsed {
   const parsed = readPlainYaml(file.bytes(), readOptionsOf(file, limits));
   return { documents: parsed?.documents ?? [], positionAt: lineFinder(parsed?.text ?? "") };
 }
 
 // A report is worth more than the exact place: where the file has changed meanwhile, the document's beginning will do.
-function locateIn(found: () => Found, { index, line }: { readonly index: number; readonly line: number }): Locate {
+function locateIn(parsed: () => Parsed, { index, line }: { readonly index: number; readonly line: number }): Locate {
   try {
-    const { documents, positionAt } = found();
+    const { documents, positionAt } = parsed();
     const document = documents[index];
     if (document !== undefined) return locator(document, positionAt);
   } catch {
