@@ -43,6 +43,7 @@ const terminal: Terminal = {
   now: Date.now,
   stopping: stopping.signal,
   signal: ending.signal,
+  onHangup: (listener) => void process.on("SIGHUP", listener),
   stop,
 };
 

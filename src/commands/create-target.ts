@@ -3,6 +3,7 @@ import { canonical } from "../contract/json.ts";
 import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Target } from "../engine/target.ts";
+import { printable } from "../render/escape.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import type { CommitSource } from "../source/read-source.ts";
 import { createRemote, type Remote } from "../source/remote/remote.ts";
@@ -72,7 +73,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       cwd: terminal.cwd,
       configFile: flags.config,
       base: flags.base === undefined ? null : { ref: flags.base, use: use.base ?? "compare" },
-      commits: remote === null ? null : newestOf(remote),
+      commits: remote === null || choice === null ? null : newestOf(remote, choice.name, terminal.stopping),
       paths: choice?.paths ?? undefined,
       config,
       ignore: plansOf(invocation),
@@ -93,20 +94,41 @@ function refuseFolderFlags({ flags }: Invocation): void {
   });
 }
 
-function newestOf(remote: Remote): CommitSource {
+function newestOf(remote: Remote, target: string, signal: AbortSignal): CommitSource {
   return {
     repository: remote.repository,
     resolve: async (stop) => (await remote.fetch(stop)).commit,
+    keep: (commit) => remote.keep(target, commit, { signal }),
+    kept: () => remote.kept(target, { signal }),
     onUnreadable: remote.discard,
   };
 }
 
-function remoteOf(source: SourceChoice, { remotes, stateFolder }: SharedByTargets): Remote {
+function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation }: SharedByTargets): Remote {
   const known = remotes.get(source.name);
   if (known !== undefined) return known;
   const remote = createRemote({ ...source, folder: join(stateFolder, "sources", `${source.name}.git`) });
-  remotes.set(source.name, remote);
-  return remote;
+  const saying = sayCommits(remote, invocation.terminal);
+  remotes.set(source.name, saying);
+  return saying;
+}
+
+// Which commit holds is said whenever it is another one.
+function sayCommits(remote: Remote, { stderr }: Invocation["terminal"]): Remote {
+  let said: string | null = null;
+  return {
+    ...remote,
+    fetch: async (stop) => {
+      const fetched = await remote.fetch(stop);
+      const { commit, change, before } = fetched;
+      const ref = remote.ref === null ? "" : ` ${printable(remote.ref)}`;
+      const rewritten =
+        change === "rewritten" ? `; its history was rewritten, ${before?.slice(0, 12)} is not in it` : "";
+      if (commit !== said) stderr.write(`source ${remote.name}:${ref} is at ${commit.slice(0, 12)}${rewritten}\n`);
+      said = commit;
+      return fetched;
+    },
+  };
 }
 
 // What stands beside the server's address belongs to that server: a flag for another one does not replace it.

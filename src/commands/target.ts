@@ -45,7 +45,7 @@ export async function openTarget(invocation: Invocation, use: TargetUse): Promis
 }
 
 /** Finds the targets of a command: the one of `--target`, else all of the configuration, else the local folder. */
-async function openTargets(invocation: Invocation, use: TargetUse): Promise<OpenTargets> {
+export async function openTargets(invocation: Invocation, use: TargetUse): Promise<OpenTargets> {
   const { flags, terminal } = invocation;
   const { cwd, stopping: signal } = terminal;
   const root = findRoot({ cwd, source: flags.source });

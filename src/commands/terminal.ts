@@ -19,6 +19,8 @@ export type Terminal = {
   readonly stopping: AbortSignal;
   /** Ends what is in flight too: the second signal, or the grace is over. */
   readonly signal: AbortSignal;
+  /** Calls the listener on each SIGHUP, which then ends nothing; absent where there are no signals. */
+  readonly onHangup?: (listener: () => void) => void;
   /** Asks the command to end, as a signal does. */
   readonly stop: (reason: HoldfastError) => void;
 };

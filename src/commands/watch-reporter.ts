@@ -7,6 +7,7 @@ import { diagnosticsText } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
 import { notUsedText } from "../render/not-used.ts";
 import type { Paint } from "../render/paint.ts";
+import { planReport } from "../render/pass-report.ts";
 import { changeText } from "../render/plan.ts";
 import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
@@ -25,7 +26,16 @@ export function createWatchReporter(invocation: Invocation): WatchReporter {
   const { stdout, stderr } = invocation.terminal;
   const view = outputOptionsOf(invocation);
   const others = reportPass(invocation, view);
-  const last = { diagnostics: "", warnings: "", applied: "", failure: "", kept: "", unread: "", notUsed: "" };
+  const last = {
+    diagnostics: "",
+    warnings: "",
+    applied: "",
+    failure: "",
+    kept: "",
+    planned: "",
+    unread: "",
+    notUsed: "",
+  };
   const once = (what: keyof typeof last, text: string, stream: NodeJS.WritableStream = stderr): void => {
     if (text !== last[what]) stream.write(text);
     last[what] = text;
@@ -52,6 +62,9 @@ export function createWatchReporter(invocation: Invocation): WatchReporter {
           return once("diagnostics", shown(event.diagnostics));
         case "kept":
           return once("kept", `${failureText(event)}keeping the last good revision${revisionText(event)}\n`);
+        case "planned":
+          last.failure = "";
+          return once("planned", planReport(event, { output: "text", paint: view.paint }), stdout);
         case "other-writers":
           return once("warnings", shown(event.warnings));
         case "applied":

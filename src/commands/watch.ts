@@ -1,25 +1,92 @@
 import { HoldfastError } from "../core/errors.ts";
 import { runDaemon } from "../daemon/daemon.ts";
+import { createTrigger } from "../daemon/loop.ts";
 import { observers } from "../daemon/observer.ts";
-import type { InvocationOf } from "./command.ts";
+import { createLeader, type Leader } from "../engine/leader.ts";
+import type { Invocation, InvocationOf } from "./command.ts";
+import type { OpenTarget } from "./create-target.ts";
 import type { watch } from "./declarations/watch.ts";
-import { openTarget } from "./target.ts";
+import { withLinePrefix } from "./line-prefix.ts";
+import { openTargets } from "./target.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
-import { openWatchServer } from "./watch-server.ts";
+import { openWatchServer, type WatchServer } from "./watch-server.ts";
 
 const INTERVAL_S = 60;
 
 /** Keeps live true to the manifests until asked to end. */
 export async function run(invocation: InvocationOf<typeof watch>): Promise<number> {
   const { flags, terminal } = invocation;
-  const { stopping } = terminal;
+  const { stopping, onHangup } = terminal;
   // One bad manifest does not stop the others.
   const unattended = { ...invocation, flags: { ...flags, partial: true } };
-  await using target = await openTarget(unattended, { reading: false, unattended: true });
+  await using opened = await openTargets(unattended, { reading: false, unattended: true });
+  const active = opened.targets.filter(({ choice }) => choice?.sync !== "off");
+  if (active.length === 0) throw nothingToDo();
   await using http = await openWatchServer(invocation);
-  const { tell, failure } = observers([createWatchReporter(invocation), ...http.observe("default")]);
-  const intervalMs = (flags.interval ?? INTERVAL_S) * 1000;
-  await runDaemon(target, { ...terminal, tell, intervalMs, onFailure: failure });
+  await using leaders = new AsyncDisposableStack();
+  const leaderOf = leadersFor(active, leaders);
+  const watching = active.map((target) => {
+    const trigger = createTrigger();
+    onHangup?.(trigger.ring);
+    return { target, trigger, leader: leaderOf(target) };
+  });
+  const isAlone = active.length === 1;
+  await untilAllEnd(
+    watching.map((one) => watchTarget(one, http, isAlone ? invocation : withName(one.target, invocation))),
+    terminal,
+  );
   if (stopping.reason instanceof HoldfastError && stopping.reason.code === "terminated") return 0;
   throw stopping.reason;
+}
+
+type Watched = {
+  readonly target: OpenTarget;
+  readonly trigger: ReturnType<typeof createTrigger>;
+  readonly leader: Leader;
+};
+
+function watchTarget({ target, trigger, leader }: Watched, http: WatchServer, invocation: Invocation): Promise<void> {
+  const { tell, failure } = observers([
+    createWatchReporter(invocation),
+    ...http.observe(target.choice?.name ?? "default"),
+  ]);
+  const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
+  const sync = target.choice?.sync === "report" ? "report" : "heal";
+  const context = { tell, intervalMs: seconds * 1000, trigger, leader, sync, onFailure: failure } as const;
+  return runDaemon(target, { ...invocation.terminal, ...context });
+}
+
+// What ends one of them for good ends the process, once the others have finished what is in flight.
+async function untilAllEnd(daemons: readonly Promise<void>[], { stop }: Invocation["terminal"]): Promise<void> {
+  const ends = await Promise.allSettled(
+    daemons.map((daemon) =>
+      daemon.catch((error: unknown) => {
+        if (daemons.length > 1 && error instanceof HoldfastError) stop(error);
+        throw error;
+      }),
+    ),
+  );
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+// Targets of one control plane share a lease, since theirs could exclude each other.
+function leadersFor(targets: readonly OpenTarget[], resources: AsyncDisposableStack): (target: OpenTarget) => Leader {
+  const serverOf = ({ choice }: OpenTarget): string => (choice?.server ?? "").replace(/\/+$/, "");
+  const groups = Map.groupBy(targets, serverOf);
+  const leaders = new Map<string, Leader>();
+  for (const [server, members] of groups)
+    leaders.set(server, resources.use(createLeader({ isShared: members.length > 1 })));
+  return (target) => leaders.get(serverOf(target)) ?? resources.use(createLeader());
+}
+
+function withName({ choice }: OpenTarget, invocation: Invocation): Invocation {
+  const { stdout, stderr } = invocation.terminal;
+  const prefix = `${choice?.name ?? ""}: `;
+  const named = { stdout: withLinePrefix(stdout, prefix), stderr: withLinePrefix(stderr, prefix) };
+  return { ...invocation, terminal: { ...invocation.terminal, ...named } };
+}
+
+function nothingToDo(): HoldfastError {
+  return new HoldfastError("invalid", "every target has `sync: off`", { hint: "set one of them to report or heal" });
 }

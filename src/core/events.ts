@@ -27,6 +27,8 @@ export type KeptEvent = {
   readonly what: "kept";
   /** The commit that is kept; null where it is none. */
   readonly revision: string | null;
+  /** Why, in one word. */
+  readonly reason: string;
   readonly message: string;
   readonly hint: string | null;
   readonly diagnostics: readonly Diagnostic[];

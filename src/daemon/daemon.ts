@@ -1,17 +1,24 @@
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import type { PassEnd, PassEvent } from "../core/events.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
-import { createLeader } from "../engine/leader.ts";
+import type { Leader } from "../engine/leader.ts";
 import type { PassContext } from "../engine/pass.ts";
 import { requireOwnState } from "../engine/read-desired.ts";
-import { reconcile } from "../engine/reconcile.ts";
+import { type Mode, reconcile } from "../engine/reconcile.ts";
 import type { Target } from "../engine/target.ts";
-import { createTrigger, loop } from "./loop.ts";
+import { SourceError } from "../source/remote/source-error.ts";
+import { loop, type Trigger } from "./loop.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
 
 /** How a daemon runs. */
 export type DaemonContext = PassContext & {
   readonly intervalMs: number;
+  /** Asks for a pass before the interval is over. */
+  readonly trigger: Trigger;
+  /** Of the targets of one control plane, whoever may write. */
+  readonly leader: Leader;
+  /** Whether it writes, or reports alone what it would write. */
+  readonly sync: "heal" | "report";
   /** Told of a pass that failed; the next one looks again. */
   readonly onFailure: (error: unknown) => void;
 };
@@ -21,17 +28,16 @@ const REFUSED: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source, and on an interval, until it is asked to stop. */
 export async function runDaemon(target: Target, context: DaemonContext): Promise<void> {
-  const { stopping: signal, intervalMs, onFailure } = context;
+  const { stopping: signal, intervalMs, trigger, leader, sync, onFailure } = context;
   const { source, state } = target;
   await requireOwnState(target, signal);
   await target.server.connect(target.rules(source.config.repository));
-  await using leader = createLeader();
-  const trigger = createTrigger();
   const left = new Set<Promise<void>>();
   const places = { root: source.root, ignore: [state.folder], onChange: trigger.ring, onTrouble: onFailure };
   const watcher = createSourceWatcher(places, { signal });
   let paths = source.config.repository.paths ?? null;
-  await watcher.follow(paths);
+  const follow = async (): Promise<boolean> => source.commits === null && (await watcher.follow(paths));
+  await follow();
   const tell = (event: PassEvent): void => {
     if (event.what === "read") paths = event.paths;
     context.tell(event);
@@ -44,7 +50,10 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   let hasWorked = false;
   const pass = async ({ stopWaiting }: { readonly stopWaiting: AbortSignal }): Promise<void> => {
     try {
-      const mode = { is: "apply", approve: null, lastGood, leader, stopWaiting, onLeft } as const;
+      const mode: Mode =
+        sync === "heal"
+          ? { is: "apply", approve: null, lastGood, leader, stopWaiting, onLeft }
+          : { is: "plan", showServer: false, showUnmanaged: false, gate: null, lastGood };
       const end = await reconcile(target, mode, { ...context, tell });
       hasWorked = true;
       requireNoOtherWriter(end);
@@ -52,15 +61,19 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     } catch (error) {
       if (signal.aborted) return;
       const { code } = error instanceof HoldfastError ? error : { code: "error" as const };
-      if (code === "locked" || (!hasWorked && REFUSED.includes(code))) throw error;
+      const isFinal = !hasWorked && REFUSED.includes(code) && !(error instanceof SourceError);
+      if (code === "locked" || isFinal) throw error;
       onFailure(error);
     }
     // Paths that are new were not watched while the pass ran.
-    if (await watcher.follow(paths)) trigger.ring();
+    if (await follow()) trigger.ring();
   };
-  await loop(pass, { trigger, intervalMs, signal });
+  await loop(pass, { trigger, intervalMs, signal, jitter: source.commits === null ? () => 1 : pollJitter });
   await Promise.all(left);
 }
+
+// Never later than a tenth beyond the interval.
+const pollJitter = (): number => 0.9 + Math.random() * 0.2;
 
 function requireNoOtherWriter(end: PassEnd): void {
   if (end.what !== "applied" || !end.report.outcomes.some(({ error }) => error?.code === OTHER_WRITER)) return;

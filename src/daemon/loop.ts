@@ -28,24 +28,30 @@ export function createTrigger(): Trigger {
   };
 }
 
+/** When a loop makes its passes. */
+export type LoopOptions = {
+  readonly trigger: Trigger;
+  readonly intervalMs: number;
+  readonly signal: AbortSignal;
+  /** A factor of the interval, so that many daemons do not ask at the same moment. @default none */
+  readonly jitter?: () => number;
+};
+
 /**
  * Repeats a pass until stopped: when the trigger rings, and at the latest after the interval. A pass is told by `stopWaiting`
  * that the next one is due.
  */
 export async function loop(
   pass: (due: { readonly stopWaiting: AbortSignal }) => Promise<void>,
-  {
-    trigger,
-    intervalMs,
-    signal,
-  }: { readonly trigger: Trigger; readonly intervalMs: number; readonly signal: AbortSignal },
+  { trigger, intervalMs, signal, jitter = () => 1 }: LoopOptions,
 ): Promise<void> {
   while (!signal.aborted) {
-    await pass({ stopWaiting: AbortSignal.any([trigger.bell(), AbortSignal.timeout(intervalMs)]) });
+    const dueMs = Math.round(intervalMs * jitter());
+    await pass({ stopWaiting: AbortSignal.any([trigger.bell(), AbortSignal.timeout(dueMs)]) });
     const woken = new AbortController();
     const either = { signal: AbortSignal.any([signal, woken.signal]) };
     const rung = trigger.rung(either);
-    await Promise.race([rung, rest(intervalMs, either)]);
+    await Promise.race([rung, rest(dueMs, either)]);
     woken.abort();
     await rung;
   }

@@ -8,12 +8,12 @@ import { type PlanGuards, requireUnguarded } from "../core/step-guard.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { ApplyResult } from "./apply-plan.ts";
 import { type FollowOptions, follow, recoverPending } from "./follow.ts";
+import type { LastGood } from "./last-good.ts";
 import type { Leader } from "./leader.ts";
 import { positionOfOutcome } from "./outcome-position.ts";
 import { type Pass, planContextIn, shapeOf } from "./pass.ts";
 import { type LivePlan, planAgainstLive } from "./plan-live.ts";
 import { planEvent } from "./plan-pass.ts";
-import type { DesiredRead } from "./read-desired.ts";
 import type { Recovered } from "./recover.ts";
 import type { ServerSession } from "./session.ts";
 import { requireUnshrunk } from "./source-guard.ts";
@@ -40,9 +40,6 @@ export type Approval =
   | { readonly is: "declined" }
   | { readonly is: "confirmed" }
   | { readonly is: "agreed"; readonly allows: readonly string[] };
-
-/** What the last applied pass of a daemon read. */
-export type LastGood = { read: DesiredRead | null };
 
 /** Makes live follow the source. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {

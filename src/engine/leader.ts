@@ -1,7 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Writer } from "../client/writer.ts";
 import { acquireLease, type HeldLease, standByMs } from "./lease.ts";
+import { EVERYTHING } from "./lease-scope.ts";
 import type { DesiredRead } from "./read-desired.ts";
+import { createSemaphore } from "./semaphore.ts";
 import type { TargetConnection } from "./target.ts";
 import { type LeaseContext, leaseOptions, noLease } from "./write-access.ts";
 
@@ -15,41 +17,54 @@ export type Leader = AsyncDisposable & {
   readonly hasLease: () => boolean;
 };
 
-/** A leader that has no lease yet. */
-export function createLeader(): Leader {
+/**
+ * A leader that has no lease yet. Where targets of one control plane share it, its one lease is on everything, since theirs
+ * could exclude each other.
+ */
+export function createLeader({ isShared = false }: { readonly isShared?: boolean } = {}): Leader {
   let lease: HeldLease | null = null;
+  const oneAtATime = createSemaphore(1);
   let isWarned = false;
+  let takeovers = 0;
   const leave = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();
     lease = null;
+  };
+  const take: Leader["writer"] = async (connection, read, { tell, stopping, signal }) => {
+    const { session } = connection;
+    const own = await leaseOptions(connection, read, signal);
+    const options = isShared && read.rules.leaseScope === null ? { ...own, scope: EVERYTHING } : own;
+    if (!session.memory.has("putLease")) return session.writer;
+    if (lease !== null && !lease.isLost() && lease.scope === options.scope) return lease.fenced(session.writer);
+    await leave();
+    let standingBy = false;
+    for (;;) {
+      const taken = await acquireLease(options);
+      if (taken.state === "none") {
+        if (!isWarned) tell(noLease(session, options, taken.why));
+        isWarned = true;
+        return session.writer;
+      }
+      if (taken.state === "held") {
+        lease = taken.lease;
+        if (!standingBy) return lease.writer;
+        takeovers += 1;
+        tell({ what: "taking-over" });
+        return null;
+      }
+      if (!standingBy) tell({ what: "standing-by", message: taken.message });
+      standingBy = true;
+      await wait(standByMs(options), undefined, { signal: stopping });
+    }
   };
   return {
     isLost: () => lease?.isLost() ?? false,
     hasLease: () => lease !== null,
     [Symbol.asyncDispose]: leave,
-    writer: async (connection, read, { tell, stopping, signal }) => {
-      const { session } = connection;
-      const options = await leaseOptions(connection, read, signal);
-      if (!session.memory.has("putLease")) return session.writer;
-      if (lease !== null && !lease.isLost() && lease.scope === options.scope) return lease.writer;
-      await leave();
-      let standingBy = false;
-      for (;;) {
-        const taken = await acquireLease(options);
-        if (taken.state === "none") {
-          if (!isWarned) tell(noLease(session, options, taken.why));
-          isWarned = true;
-          return session.writer;
-        }
-        if (taken.state === "held") {
-          lease = taken.lease;
-          if (standingBy) tell({ what: "taking-over" });
-          return standingBy ? null : lease.writer;
-        }
-        if (!standingBy) tell({ what: "standing-by", message: taken.message });
-        standingBy = true;
-        await wait(standByMs(options), undefined, { signal: stopping });
-      }
+    writer: (connection, read, context) => {
+      const since = takeovers;
+      // Of targets that share it one asks at a time; what another one has waited for was waited for by all.
+      return oneAtATime(() => (takeovers === since ? take(connection, read, context) : Promise.resolve(null)));
     },
   };
 }

@@ -2,8 +2,8 @@ import { groupOf } from "../core/kind.ts";
 import type { ManifestHead } from "../core/manifest.ts";
 import { kindOf } from "../kinds/index.ts";
 
-// The tenant's name: the scope above all others.
-const EVERYTHING = "holdfast";
+/** The tenant's name: the scope above all others. */
+export const EVERYTHING = "holdfast";
 
 /** What a source writes to, as far as one lease can name it: its one workspace, or everything. */
 export function leaseScope(manifests: readonly ManifestHead[]): string {

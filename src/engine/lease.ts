@@ -19,6 +19,8 @@ export type HeldLease = AsyncDisposable & {
   readonly isLost: () => boolean;
   /** Sends under the lease's number, and only while no other holder can have written. */
   readonly writer: Writer;
+  /** The same for another connection with the same control plane. */
+  readonly fenced: (writer: Writer) => Writer;
 };
 
 /** What a lease is taken with. */
@@ -149,7 +151,7 @@ class RenewedLease implements HeldLease {
     this.scope = options.scope;
     this.#number = number;
     this.#until = until;
-    this.writer = this.#fenced();
+    this.writer = this.fenced(options.writer);
     this.#beating = this.#beat();
   }
 
@@ -168,8 +170,8 @@ class RenewedLease implements HeldLease {
     await ask(this.#options, { signal: leaving, release: true });
   }
 
-  #fenced(): Writer {
-    const { writer, scope } = this.#options;
+  fenced(writer: Writer): Writer {
+    const { scope } = this.#options;
     return {
       send: async (name, content, stop) => {
         if (!(await this.#isReady())) return lost(scope);

@@ -4,6 +4,7 @@ import type { PlanEvent } from "../core/events.ts";
 import type { Gate } from "../core/plan.ts";
 import { allowing } from "../core/sealed-plan.ts";
 import { withServerSide } from "../core/server-side.ts";
+import type { LastGood } from "./last-good.ts";
 import { type Pass, planContextIn } from "./pass.ts";
 import { type Desired, findUnmanaged, type LivePlan, type PlanContext, planAgainstLive } from "./plan-live.ts";
 import { requireUnemptied } from "./source-guard.ts";
@@ -17,6 +18,8 @@ export type PlanMode = {
   readonly showUnmanaged: boolean;
   /** Which changes are counted afterwards; null where none are. */
   readonly gate: Gate | null;
+  /** The last good revision of a daemon that only reports. */
+  readonly lastGood?: LastGood;
 };
 
 /** Plans what an apply would do. */

@@ -1,11 +1,11 @@
-import { HoldfastError } from "../core/errors.ts";
 import type { PassEnd } from "../core/events.ts";
 import type { ApplyMode } from "./apply-pass.ts";
 import { driftPass } from "./drift-pass.ts";
+import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./last-good.ts";
 import type { Pass, PassContext } from "./pass.ts";
 import { type PlanMode, planPass } from "./plan-pass.ts";
 import { type DesiredRead, readDesired } from "./read-desired.ts";
-import { requireConfiguration } from "./source-guard.ts";
+import { requireConfiguration, ShrunkSourceError } from "./source-guard.ts";
 import type { Target } from "./target.ts";
 
 /** What a pass is made for. */
@@ -13,35 +13,46 @@ export type Mode = PlanMode | { readonly is: "drift" } | ApplyMode;
 
 /** Makes one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, context: PassContext): Promise<PassEnd> {
-  const read = await readWhatHolds(target, mode, context);
+  const lastGood = mode.is === "drift" ? null : (mode.lastGood ?? null);
+  const read = await readNewest(target, lastGood, context);
   if (read.event.isRefused) return read.event;
+  try {
+    return await passOver(read, { target, mode, lastGood, context });
+  } catch (error) {
+    // What it has lost shows only beside the ledger.
+    if (!(error instanceof ShrunkSourceError)) throw error;
+    const kept = await lastGoodInstead(error, lastGood, target, context);
+    return passOver(kept, { target, mode, lastGood, context });
+  }
+}
+
+type Passing = {
+  readonly target: Target;
+  readonly mode: Mode;
+  readonly lastGood: LastGood | null;
+  readonly context: PassContext;
+};
+
+async function passOver(read: DesiredRead, { target, mode, lastGood, context }: Passing): Promise<PassEnd> {
   const connection = await target.server.connect(read.rules);
   requireConfiguration(connection.session.memory, read);
   if (connection.state.isWritable) read.cacheWith(connection.state.key);
   const end = await passIn(mode, { connection, read, context }, target);
-  if (mode.is === "apply" && mode.lastGood !== null) mode.lastGood.read = read;
+  if (lastGood !== null) await keepAsGood(lastGood, read, target);
   context.tell(end);
   return end;
 }
 
 // A daemon whose source is refused goes on with its last good revision.
-async function readWhatHolds(target: Target, mode: Mode, context: PassContext): Promise<DesiredRead> {
-  const lastGood = mode.is === "apply" ? mode.lastGood : null;
+async function readNewest(target: Target, lastGood: LastGood | null, context: PassContext): Promise<DesiredRead> {
   try {
     const read = await readDesired(target, { ...context, onConfig: (config) => requireConfigIn(target, config) });
     context.tell(read.event);
     return read;
   } catch (error) {
-    const kept = lastGood?.read ?? null;
-    if (kept === null || !isRefusal(error) || context.stopping.aborted) throw error;
-    const { message, hint, diagnostics } = error;
-    context.tell({ what: "kept", revision: kept.desired.revision, message, hint, diagnostics });
-    return kept;
+    if (!isAboutSource(error)) throw error;
+    return lastGoodInstead(error, lastGood, target, context);
   }
-}
-
-function isRefusal(error: unknown): error is HoldfastError {
-  return error instanceof HoldfastError && (error.code === "invalid" || error.code === "refused");
 }
 
 // Before anything is read where the ledger is open already, as in a daemon.

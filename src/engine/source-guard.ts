@@ -49,8 +49,11 @@ function countedOf(
   return [...recorded.keys()].filter((identity) => declared.has(identity) || !released.has(identity));
 }
 
-function refused(why: string): HoldfastError {
-  return new HoldfastError("refused", why, {
+/** The source has lost more than anybody would take out on purpose. */
+export class ShrunkSourceError extends HoldfastError {}
+
+function refused(why: string): ShrunkSourceError {
+  return new ShrunkSourceError("refused", why, {
     hint: "nothing is written until it is whole again; if that is meant, run with --allow-shrink",
   });
 }

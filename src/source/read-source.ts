@@ -19,6 +19,10 @@ export type CommitSource = {
   readonly repository: Repository;
   /** The commit to read now, by its full id. */
   readonly resolve: (stop: Stop) => Promise<string>;
+  /** Remembers the commit that was carried out, for the next process. */
+  readonly keep: (commit: string) => Promise<void>;
+  /** The commit that was carried out last; null where there is none. */
+  readonly kept: () => Promise<string | null>;
   /** Told that objects cannot be read, so that they are fetched anew. */
   readonly onUnreadable: () => void;
 };

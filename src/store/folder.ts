@@ -14,7 +14,8 @@ export async function makeFolder(path: string): Promise<void> {
     if (code === "EEXIST" && !(await lstat(path)).isFile()) return requireOwnFolder(path);
     if (code !== "ENOENT" || dirname(path) === path || (await exists(dirname(path)))) throw error;
     await makeFolder(dirname(path));
-    await mkdir(path, { mode: 0o700 });
+    // Somebody else may have made it meanwhile.
+    await makeFolder(path);
   }
 }
 

@@ -26,7 +26,7 @@ export function createReadiness(): Readiness {
       states.set(target, "starting");
       return {
         tell: (event) => {
-          if (event.what === "applied" || event.what === "standing-by") states.set(target, "ready");
+          if (["applied", "planned", "standing-by"].includes(event.what)) states.set(target, "ready");
           if (event.what === "read" && event.isRefused) fail(target, null);
         },
         failure: (error) => fail(target, error),

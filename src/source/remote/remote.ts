@@ -45,6 +45,10 @@ export type Remote = {
   readonly repository: Repository;
   /** Fetches what the ref names now; calls at the same time share one fetch. Fails with a `SourceError`. */
   readonly fetch: (stop: Stop) => Promise<Fetched>;
+  /** Keeps a commit under a name of ours, so that its objects stay. */
+  readonly keep: (name: string, commit: string, stop: Stop) => Promise<void>;
+  /** The commit that is kept under a name of ours; null where there is none. */
+  readonly kept: (name: string, stop: Stop) => Promise<string | null>;
   /** Lets the next fetch begin anew, since objects turned out to be unreadable. */
   readonly discard: () => void;
 };
@@ -79,6 +83,11 @@ export function createRemote(options: RemoteOptions): Remote {
     name,
     ref,
     repository: { top: null, gitFolder: folder, commonFolder: folder },
+    keep: async (target, commit, stop) => {
+      await using _lock = await lockRepository(folder, stop);
+      await runGit(["update-ref", keptRef(target), commit], { folder, env: localEnvironment(folder), ...stop });
+    },
+    kept: (target, stop) => commitAt(folder, keptRef(target), stop),
     discard: () => {
       isDiscarded = true;
     },
@@ -90,6 +99,8 @@ export function createRemote(options: RemoteOptions): Remote {
     },
   };
 }
+
+const keptRef = (name: string) => `refs/holdfast/kept/${name}`;
 
 async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   const { name, folder } = options;

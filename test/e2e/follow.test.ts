@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { team } from "../support/manifests.ts";
+import { operatorOf, upstreamOf } from "../support/remote.ts";
+import { type Server, serve } from "../support/server.ts";
+
+const written = (server: Server): readonly string[] => server.effects().map(({ resource }) => resource);
+const teams = (count: number, member = "ada@example.com") =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`t${at}.yaml`, team(`t${at}`, member)]));
+
+/** A daemon that follows the branch `main` of a repository. */
+async function following(files: { readonly [file: string]: string }, { target = {}, source = {} } = {}) {
+  const server = await serve();
+  const upstream = await upstreamOf(files);
+  const operator = await operatorOf(
+    {
+      sources: [{ name: "platform", url: upstream.folder, ref: "main", ...source }],
+      targets: [{ name: "prod", interval: 0.3, ...target }],
+    },
+    server,
+  );
+  return { server, upstream, ...operator };
+}
+
+describe("watch on a git repository", () => {
+  test("F29 follows every commit by polling, and says which one it is at", async () => {
+    const { server, upstream, start } = await following({ "ml.yaml": team("ml") });
+    const daemon = start(["watch"]);
+    await daemon.shows("stderr", /source platform: main is at [0-9a-f]{12}\n/);
+    await daemon.shows("stdout", /1 created/);
+    const commit = await upstream.commit({ "web.yaml": team("web") });
+    await daemon.shows("stderr", new RegExp(`is at ${commit.slice(0, 12)}\n`));
+    await daemon.shows("stdout", /team\/web/);
+    expect(written(server)).toEqual(["team/ml", "team/web"]);
+    daemon.kill("SIGTERM");
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+  });
+
+  test("F50 follows a rewritten history, and says so", async () => {
+    const { server, upstream, start } = await following({ "ml.yaml": team("ml") });
+    const first = await upstream.git("rev-parse", "HEAD");
+    await upstream.commit({ "ml.yaml": team("ml", "bob@example.com") });
+    const daemon = start(["watch"]);
+    await daemon.shows("stdout", /1 created/);
+    await upstream.git("reset", "--hard", "--quiet", first);
+    await upstream.commit({ "ml.yaml": team("ml", "eve@example.com") });
+    await daemon.shows("stderr", /its history was rewritten, [0-9a-f]{12} is not in it/);
+    await daemon.shows("stdout", /1 updated/);
+    expect(written(server)).toHaveLength(2);
+  });
+
+  test("F51 a shrunken source, a missing path, and a vanished branch keep the last good revision, and drift is healed", async () => {
+    const { server, upstream, start } = await following({
+      "holdfast.yaml": "paths: [m]\n",
+      ...Object.fromEntries(Object.entries(teams(12)).map(([f, t]) => [`m/${f}`, t])),
+    });
+    const daemon = start(["watch"]);
+    await daemon.shows("stdout", /12 created/);
+    const drifted = { manifest: { type: "team", name: "t0", members: ["eve@example.com"] } };
+    const healed = async (effects: number): Promise<void> => {
+      await server.call("PUT", "/api/svc/v1/teams", drifted);
+      await eventually("drift is healed", () => (written(server).length === effects ? true : null));
+    };
+    for (let at = 1; at < 12; at += 1) await upstream.git("rm", "--quiet", `m/t${at}.yaml`);
+    const shrunk = await upstream.commit({ "m/t0.yaml": team("t0", "changed@example.com") });
+    await daemon.shows("stderr", new RegExp(shrunk.slice(0, 12)));
+    await daemon.shows("stderr", /keeping the last good revision, commit [0-9a-f]{40}/);
+    await healed(14);
+    await upstream.git("rm", "-r", "--quiet", "m");
+    await upstream.commit({ "other.yaml": team("other") });
+    await daemon.shows("stderr", /the path m does not exist/);
+    await healed(16);
+    await upstream.git("branch", "--move", "main", "trunk");
+    await daemon.shows("stderr", /the remote has no branch or tag main/);
+    await healed(18);
+    daemon.kill("SIGKILL");
+    await daemon.ended;
+    // The next process knows the last good commit too.
+    const next = start(["watch"]);
+    await next.shows("stderr", /keeping the last good revision, commit [0-9a-f]{40}/);
+    await healed(20);
+    expect(JSON.stringify(await server.call("GET", "/api/svc/v1/teams"))).not.toContain("changed@example.com");
+  });
+
+  test("F52 an unreachable remote at the start is tried again, and never ends the daemon", async () => {
+    const { server, upstream, start } = await following({ "ml.yaml": team("ml") });
+    await upstream.git("branch", "--move", "main", "away");
+    const daemon = start(["watch"]);
+    await daemon.shows("stderr", /the remote has no branch or tag main/);
+    expect(written(server)).toEqual([]);
+    await upstream.git("branch", "--move", "away", "main");
+    await daemon.shows("stdout", /1 created/);
+  });
+
+  test("only reports with `sync: report`", async () => {
+    const { server, upstream, start } = await following({ "ml.yaml": team("ml") }, { target: { sync: "report" } });
+    const daemon = start(["watch"]);
+    await daemon.shows("stdout", /Plan: 1 to create/);
+    await upstream.commit({ "web.yaml": team("web") });
+    await daemon.shows("stdout", /Plan: 2 to create/);
+    expect(written(server)).toEqual([]);
+  });
+
+  test("SIGHUP makes a pass at once", async () => {
+    const { upstream, start } = await following({ "ml.yaml": team("ml") }, { target: { interval: 3600 } });
+    const daemon = start(["watch"]);
+    await daemon.shows("stdout", /1 created/);
+    await upstream.commit({ "web.yaml": team("web") });
+    daemon.kill("SIGHUP");
+    await daemon.shows("stdout", /team\/web/);
+  });
+
+  test("targets of one control plane share its lease, and a second process stands by", async () => {
+    const server = await serve();
+    const upstream = await upstreamOf({ "a/a.yaml": team("a"), "b/b.yaml": team("b") });
+    const config = {
+      sources: [{ name: "platform", url: upstream.folder }],
+      targets: [
+        { name: "a", paths: ["a"], interval: 0.3 },
+        { name: "b", paths: ["b"], interval: 0.3 },
+      ],
+    };
+    const [one, other] = [await operatorOf(config, server), await operatorOf(config, server)];
+    const daemon = one.start(["watch"]);
+    await daemon.shows("stdout", /^a: .*team\/a/m);
+    await daemon.shows("stdout", /^b: .*team\/b/m);
+    const standby = other.start(["watch"]);
+    await standby.shows("stderr", /standing by/);
+    daemon.kill("SIGTERM");
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+    await standby.shows("stderr", /taking over/);
+    await upstream.commit({ "a/a.yaml": team("a", "new@example.com"), "b/b.yaml": team("b", "new@example.com") });
+    await standby.shows("stdout", /^a: .*1 updated/m);
+    await standby.shows("stdout", /^b: .*1 updated/m);
+    expect(written(server)).toHaveLength(4);
+  });
+});
