@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { createIds } from "../../src/server/database/ids.ts";
+import { createIdGenerator } from "../../src/server/database/id-generator.ts";
 
 /** How much there is of everything. */
 export type Amount = { readonly workspaces: number; readonly applications: number; readonly deployments: number };
@@ -26,7 +26,7 @@ export function grow(file: string, { workspaces, applications, deployments }: Am
      VALUES (?, ?, ?, ?, ?, 1, NULL)`,
   );
   let now = START;
-  const newId = createIds(() => now);
+  const newId = createIdGenerator(() => now);
   for (let nth = 0; nth < applications; nth += 1) {
     const workspace = rows[nth % workspaces];
     const id = newId();

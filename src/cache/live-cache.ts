@@ -1,7 +1,7 @@
 import type { SealKey } from "../seal/key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import type { OnForgotten } from "../state/state.ts";
-import { unusableAt } from "../store/store-error.ts";
+import { storageErrorAt } from "../store/store-error.ts";
 import { type LiveFacts, NO_FACTS, readLiveFacts, writeLiveFacts } from "./live-facts.ts";
 
 /** Where the facts of one control plane are kept from pass to pass. */
@@ -39,7 +39,7 @@ export function liveCacheIn(path: string, { server, key, build, onForgotten }: L
       known = facts;
       if (onForgotten === null) return;
       const failure = writeSealed(path, key, name, writeLiveFacts(facts));
-      if (failure !== null) onForgotten("what was read of the control plane", unusableAt(path, failure));
+      if (failure !== null) onForgotten("what was read of the control plane", storageErrorAt(path, failure));
     },
   };
 }

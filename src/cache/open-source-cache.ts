@@ -4,7 +4,7 @@ import type { SealKey } from "../seal/key.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { existingKey } from "../state/open.ts";
 import type { StateLocation } from "../state/state.ts";
-import { unusableAt } from "../store/store-error.ts";
+import { storageErrorAt } from "../store/store-error.ts";
 import { type SourceCache, sourceCacheIn } from "./source-cache.ts";
 
 /** Whose reading is cached: a source, read by rules, in a state folder. */
@@ -23,6 +23,6 @@ export function sourceCache(key: SealKey, { root, rules, state }: CachedSource):
   return sourceCacheIn(join(state.folder, "cache"), root, key, {
     build: state.build(),
     rules: { unknownFields, allowLiteralSecrets, limits: defaultLimits },
-    onLost: (path, error) => state.onForgotten("what was read of the source", unusableAt(path, error)),
+    onLost: (path, error) => state.onForgotten("what was read of the source", storageErrorAt(path, error)),
   });
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
-import { backUp } from "../server/offline-admin.ts";
+import { backUpDatabase } from "../server/offline-admin.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { InvocationOf } from "./command.ts";
 import { checkoutAt, dataFolder } from "./data-folder.ts";
@@ -33,7 +33,7 @@ export async function run(invocation: InvocationOf<typeof backup>): Promise<numb
 
 async function copied(folder: string, file: string): Promise<readonly string[]> {
   try {
-    return await backUp(folder, file);
+    return await backUpDatabase(folder, file);
   } catch (error) {
     throw error instanceof StoreError ? storeFailure("there is no backup", error) : error;
   }

@@ -5,7 +5,7 @@ import { readOwnFile } from "../files/own-file.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
 import { isAtOrBelow, realPathOutside } from "../files/real-path.ts";
 import { createFile } from "../files/write.ts";
-import { makeFolder } from "../store/folder.ts";
+import { makeFolder } from "../store/make-folder.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Operator keys of one configuration file that a person has said yes to. */

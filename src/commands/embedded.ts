@@ -6,7 +6,7 @@ import { printable } from "../render/escape.ts";
 import { SealKeyError } from "../seal/key.ts";
 import { createControlPlane } from "../server/app.ts";
 import { OptionsError } from "../server/options-error.ts";
-import { SeedError } from "../server/seed/documents.ts";
+import { SeedError } from "../server/seed/seed-document.ts";
 import { StoreError } from "../store/store-error.ts";
 import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
 import { serverKeyOptions } from "./server-key.ts";

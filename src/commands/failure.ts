@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
-import { StoreError, type StoreFault } from "../store/store-error.ts";
+import { StoreError, type StoreErrorCode } from "../store/store-error.ts";
 
 /** An error of a lower layer as a failure for the user; null for an unexpected one. */
 export function failureOf(error: unknown): HoldfastError | null {
@@ -15,7 +15,7 @@ export function failureOf(error: unknown): HoldfastError | null {
   });
 }
 
-const hints: { readonly [fault in StoreFault]?: string } = {
+const hints: { readonly [fault in StoreErrorCode]?: string } = {
   full: "make room there, and run it again; nothing was lost",
   inaccessible: "make room there, or make it writable, and run it again",
   "older-schema": "make room there, or make it writable, so that it can be upgraded, and run it again",

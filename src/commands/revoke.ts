@@ -2,7 +2,7 @@ import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import { SealKeyError } from "../seal/key.ts";
-import { revokeBeside } from "../server/offline-admin.ts";
+import { revokeInDatabase } from "../server/offline-admin.ts";
 import { OptionsError } from "../server/options-error.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { InvocationOf } from "./command.ts";
@@ -17,7 +17,7 @@ import { terminalLog } from "./terminal-log.ts";
 export async function run(invocation: InvocationOf<typeof revoke>): Promise<number> {
   const { args, flags, terminal } = invocation;
   try {
-    await revokeBeside(
+    await revokeInDatabase(
       {
         data: await dataFolder(invocation),
         ...(flags.database ? { database: new Secret(flags.database) } : {}),

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../server/app.ts";
-import type { SeedDocument } from "../server/seed/documents.ts";
+import type { SeedDocument } from "../server/seed/seed-document.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import { dataFolder } from "./data-folder.ts";
 import type { serve } from "./declarations/serve.ts";

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
-import type { StoreError, StoreFault } from "../store/store-error.ts";
+import type { StoreError, StoreErrorCode } from "../store/store-error.ts";
 
 /** A failure of a database: what cannot go on because of it, and what to do. */
 export function storeFailure(what: string, error: StoreError): HoldfastError {
@@ -8,7 +8,7 @@ export function storeFailure(what: string, error: StoreError): HoldfastError {
   return new HoldfastError(failure, `${what}: ${message}`, { hint: hints[code] ?? null, cause: error });
 }
 
-const hints: { readonly [fault in StoreFault]?: string } = {
+const hints: { readonly [fault in StoreErrorCode]?: string } = {
   unreachable: "see that it runs and takes connections from here; --database says where it is",
   denied: "correct the user or the password in --database, or what the user may do",
   absent: "see that --data or --database names the right one; createdb makes a database",

@@ -7,15 +7,15 @@ import { isLoopback } from "../http/loopback.ts";
 import { createRateLimit } from "../http/rate-limit.ts";
 import { createHttpServer, listen } from "../http/server.ts";
 import { readTls, renewTls, type TlsFiles } from "../http/tls.ts";
-import { makeFolder } from "../store/folder.ts";
-import { holdExclusiveLock } from "../store/lock.ts";
-import { StoreError, type StoreFault, storeFault } from "../store/store-error.ts";
-import { establishAdmin } from "./auth/admin-token.ts";
-import { userToken } from "./auth/authenticate.ts";
+import { holdExclusiveLock } from "../store/lock-file.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import { StoreError, type StoreErrorCode, storeErrorCode } from "../store/store-error.ts";
+import { ensureAdminToken } from "./auth/admin-token.ts";
+import { authenticateUser } from "./auth/authenticate.ts";
 import type { Context } from "./context.ts";
 import { announceEndpoint } from "./endpoint.ts";
-import { addOperations, operationNames } from "./http/routes.ts";
-import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageRefusal } from "./http/storage-refusal.ts";
+import { addOperationRoutes, operationNames } from "./http/routes.ts";
+import { STORAGE_FULL, STORAGE_UNAVAILABLE, storageHttpError } from "./http/storage-http-error.ts";
 import { openContext } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { RecurringTask } from "./recurring-task.ts";
@@ -23,8 +23,8 @@ import { addReference } from "./reference/routes.ts";
 import { resources } from "./resources/index.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke.ts";
 import { seed } from "./seed/seed.ts";
-import type { Snapshot } from "./snapshot/seen.ts";
-import { copySnapshot } from "./snapshot/snapshot.ts";
+import { copySnapshot } from "./snapshot/copy-snapshot.ts";
+import type { Snapshot } from "./snapshot/snapshot-rows.ts";
 
 export type { ControlPlaneOptions } from "./options.ts";
 
@@ -44,7 +44,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   await makeFolder(folder);
   stack.use(lockFolder(folder));
   const context = await openContext(options, folder, stack);
-  const adminToken = await establishAdmin(context, options.adminToken);
+  const adminToken = await ensureAdminToken(context, options.adminToken);
   await replaceTokens(options, context);
   if (options.snapshot !== undefined) await copyIn(options.snapshot, context);
   if (options.seed !== undefined) await seed(options.seed, resources, context);
@@ -91,7 +91,7 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
   const app = createHttpServer({
     log,
     unready: () => unready(context),
-    explain: storageRefusal,
+    explain: storageHttpError,
     operations: operationNames(),
     draining: draining.signal,
     ending,
@@ -104,9 +104,9 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
     if (app.server.listening) await pause(drainSeconds * 1000, null, { signal: ending }).catch(() => {});
   });
   if (tls !== undefined) stack.use(followCertificate(app.server, tls, options));
-  addOperations(app, {
+  addOperationRoutes(app, {
     context,
-    authenticators: [userToken, ...resources.flatMap(({ authenticate = [] }) => authenticate)],
+    authenticators: [authenticateUser, ...resources.flatMap(({ authenticate = [] }) => authenticate)],
     served: resources.flatMap(({ operations }) => operations),
     documentedOnly,
     bodies: createByteBudget(options.bodyBytes ?? 64 * MIB),
@@ -134,8 +134,10 @@ function followCertificate(server: Server, files: TlsFiles, options: ControlPlan
 const READY_MS = 2000;
 
 async function unready({ store }: Context): Promise<string | null> {
-  const slow = pause(READY_MS, "unreachable", { ref: false }) satisfies Promise<StoreFault>;
-  const fault = await Promise.race([store.unwritable(), slow]).catch((error: unknown) => storeFault(error) ?? "failed");
+  const slow = pause(READY_MS, "unreachable", { ref: false }) satisfies Promise<StoreErrorCode>;
+  const fault = await Promise.race([store.unwritable(), slow]).catch(
+    (error: unknown) => storeErrorCode(error) ?? "failed",
+  );
   if (fault === null) return null;
   return fault === "full" ? STORAGE_FULL : STORAGE_UNAVAILABLE;
 }

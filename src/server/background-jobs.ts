@@ -1,5 +1,5 @@
 import type { Context } from "./context.ts";
-import { forgetReplies } from "./http/kept-replies.ts";
+import { deleteExpiredReplies } from "./http/stored-replies.ts";
 import { RecurringTask } from "./recurring-task.ts";
 import type { BackgroundJob, Resource } from "./resource.ts";
 import type { ServerKeys } from "./secrets/server-keys.ts";
@@ -65,7 +65,7 @@ async function advanceAll(resources: readonly Resource[], context: Context): Pro
 
 async function keepUp(resources: readonly Resource[], context: Context): Promise<number> {
   await context.store.write(async (transaction) => {
-    await forgetReplies(transaction, context.now());
+    await deleteExpiredReplies(transaction, context.now());
     for (const { forget } of resources) await forget?.(transaction, context);
   });
   await context.signingKeys.renew("old");

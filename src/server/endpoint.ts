@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { readOwnFile } from "../files/own-file.ts";
 import { replaceFile } from "../files/write.ts";
-import { holdExclusiveLock, isLockHeld } from "../store/lock.ts";
+import { holdExclusiveLock, isLockHeld } from "../store/lock-file.ts";
 import { StoreError } from "../store/store-error.ts";
 
 const MOST_BYTES = 1024;

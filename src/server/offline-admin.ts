@@ -1,21 +1,21 @@
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { copyDatabase } from "../store/copy.ts";
-import { DATA_FILE, openContextBeside } from "./open-context.ts";
+import { copyDatabase } from "../store/copy-database.ts";
+import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke.ts";
 
 /** Makes the tokens of these void, beside the server that may be running on the data: it notices within a second. */
-export async function revokeBeside(
+export async function revokeInDatabase(
   options: Pick<ControlPlaneOptions, "data" | "database" | "serverKey" | "serverKeyFile" | "log">,
   subjects: readonly string[],
 ): Promise<void> {
   await using stack = new AsyncDisposableStack();
-  await revokeTokens(subjects, await openContextBeside(options, resolve(options.data), stack));
+  await revokeTokens(subjects, await openContextWithoutJobs(options, resolve(options.data), stack));
 }
 
 /** Copies the data of a folder to a file, while a server may be running on it; answers which keys the copy needs. */
-export async function backUp(data: string, file: string): Promise<readonly string[]> {
+export async function backUpDatabase(data: string, file: string): Promise<readonly string[]> {
   await copyDatabase(join(resolve(data), DATA_FILE), file);
   using copy = new DatabaseSync(file, { readOnly: true });
   const rows = copy.prepare("SELECT version FROM server_keys ORDER BY created_at DESC").all();

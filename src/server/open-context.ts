@@ -2,21 +2,21 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { lstatOrNull } from "../files/lstat.ts";
 import { requireOwnFolder } from "../files/own-folder.ts";
-import type { SchemaCare } from "../store/migrate.ts";
+import type { SchemaMode } from "../store/migrate.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { openSigningKeys } from "./auth/signing-keys.ts";
 import { startBackgroundJobs } from "./background-jobs.ts";
 import type { Context } from "./context.ts";
-import { createIds } from "./database/ids.ts";
+import { createIdGenerator } from "./database/id-generator.ts";
 import { migrations } from "./database/migrations.ts";
 import type { Tables } from "./database/tables.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { resources } from "./resources/index.ts";
-import { createEmbeddedRuns } from "./resources/job-run/embedded.ts";
+import { createSimulatedRuns } from "./resources/job-run/simulated-runs.ts";
 import { createTokenUses } from "./resources/personal-access-token/token-uses.ts";
 import { openArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
-import { createEmbeddedDriver } from "./rollouts/embedded.ts";
+import { createSimulatedRollouts } from "./rollouts/simulated-rollouts.ts";
 import { type KeySource, openServerKeys, type ServerKeys } from "./secrets/server-keys.ts";
 
 /** The file of a data folder that holds the data, unless PostgreSQL does. */
@@ -42,7 +42,7 @@ export async function openContext(
 }
 
 /** Opens the data as it is, beside the server that may be running on it: nothing goes on by itself here. */
-export async function openContextBeside(
+export async function openContextWithoutJobs(
   options: ControlPlaneOptions,
   folder: string,
   stack: AsyncDisposableStack,
@@ -67,14 +67,14 @@ async function contextOn(
   const context: Context = {
     store,
     now,
-    newId: createIds(now),
+    newId: createIdGenerator(now),
     keys,
     signingKeys: await openSigningKeys({ store, keys, now }),
     tokenUses: createTokenUses(store, now),
     unknownFields,
     maxLeaseSeconds,
-    rollouts: rollouts ?? createEmbeddedDriver({ seconds: rolloutSeconds }),
-    runs: runs ?? createEmbeddedRuns({ seconds: rolloutSeconds }),
+    rollouts: rollouts ?? createSimulatedRollouts({ seconds: rolloutSeconds }),
+    runs: runs ?? createSimulatedRuns({ seconds: rolloutSeconds }),
     lookAt,
     artifacts: openArtifactRoot(artifactRoot ?? ownArtifacts(folder)),
     folder,
@@ -93,7 +93,7 @@ function ownArtifacts(data: string): string {
 async function openData(
   { database, log }: ControlPlaneOptions,
   folder: string,
-  schema: SchemaCare,
+  schema: SchemaMode,
 ): Promise<Store<Tables>> {
   if (database === undefined) {
     return openStore<Tables>(join(folder, DATA_FILE), migrations, { schema, notify: (notice) => log.warn(notice) });

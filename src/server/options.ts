@@ -3,8 +3,8 @@ import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
 import type { RunDriver } from "./resources/job-run/driver.ts";
 import type { RolloutDriver } from "./rollouts/driver.ts";
-import type { SeedDocument } from "./seed/documents.ts";
-import type { Snapshot } from "./snapshot/seen.ts";
+import type { SeedDocument } from "./seed/seed-document.ts";
+import type { Snapshot } from "./snapshot/snapshot-rows.ts";
 
 /** What a control plane is started with. */
 export type ControlPlaneOptions = {

@@ -2,14 +2,14 @@ import type { Transaction } from "kysely";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { Context } from "./context.ts";
 import type { Tables } from "./database/tables.ts";
-import type { Served } from "./http/serve.ts";
+import type { ServedOperation } from "./http/serve-operation.ts";
 import type { ReferenceTarget } from "./manifest/reference-target.ts";
 import type { Schemas } from "./openapi/schema.ts";
-import type { Seeding } from "./seed/seeding.ts";
-import type { SnapshotPart } from "./snapshot/part.ts";
+import type { SeedRule } from "./seed/seed-rule.ts";
+import type { SnapshotPart } from "./snapshot/snapshot-part.ts";
 
 /** A heading of the reference, under which the operations of one or more resources stand. */
-export type Section = { readonly name: string; readonly description: string };
+export type ReferenceSection = { readonly name: string; readonly description: string };
 
 /** Work that needs no request. */
 export type BackgroundJob = {
@@ -22,14 +22,14 @@ export type BackgroundJob = {
 
 /** All that the server has to know of a resource; `resources/` has one for each of its files and folders. */
 export type Resource = {
-  readonly section: Section;
-  readonly operations: readonly Served[];
+  readonly section: ReferenceSection;
+  readonly operations: readonly ServedOperation[];
   /** Knows callers by tokens that are of this resource. */
   readonly authenticate?: Authenticator;
   /** What manifests can refer to. */
   readonly references?: readonly ReferenceTarget[];
   /** How the manifests of a seed folder are created, by their `type`. */
-  readonly seeds?: { readonly [type: string]: Seeding };
+  readonly seeds?: { readonly [type: string]: SeedRule };
   /** What is copied from a snapshot of another control plane. */
   readonly snapshot?: readonly SnapshotPart[];
   /** What moves on by itself after a write: rollouts and runs. Answers as a background job does. */

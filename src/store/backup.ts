@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { replaceWithCopy } from "./copy.ts";
+import { replaceWithCopy } from "./copy-database.ts";
 import { StoreError } from "./store-error.ts";
 
 const KEPT = 3;
@@ -9,7 +9,7 @@ const KEPT = 3;
  * Copies a database to a file beside it, named after the last of its migrations, before it is upgraded; answers the file.
  * An earlier copy of the same schema is replaced, and only the copies of the latest three schemas are kept.
  */
-export async function keepBackup(path: string, applied: readonly string[]): Promise<string> {
+export async function backUpBeforeUpgrade(path: string, applied: readonly string[]): Promise<string> {
   const backups = applied.map((name) => `${path}.${name}.backup`);
   const backup = backups.at(-1) ?? `${path}.backup`;
   try {

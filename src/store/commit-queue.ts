@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import { rollBackTo } from "./savepoint.ts";
-import { storeFault } from "./store-error.ts";
+import { storeErrorCode } from "./store-error.ts";
 
 // More would keep reads waiting for too long, since SQLite runs on the caller's thread.
 const LARGEST_BATCH = 128;
@@ -76,7 +76,7 @@ export class CommitQueue<Tables> {
         check: this.#check,
         ended: (failed) => {
           this.#commits += 1;
-          this.#isFull = failed !== null && storeFault(failed.error) === "full";
+          this.#isFull = failed !== null && storeErrorCode(failed.error) === "full";
         },
       });
     }

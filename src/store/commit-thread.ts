@@ -1,9 +1,9 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { CommitRequest, CommitResult } from "./committer.ts";
+import { packChanges } from "./packed-changes.ts";
 import type { Statement } from "./statement.ts";
-import { StoreError, storeFault, whyUnusable } from "./store-error.ts";
-import { pack } from "./transfer.ts";
+import { StoreError, storageErrorText, storeErrorCode } from "./store-error.ts";
 
 // The sources have it beside them, the bundle has it at its top under the same name.
 const COMMITTER = new URL(`./committer${extname(import.meta.url)}`, import.meta.url);
@@ -90,7 +90,7 @@ export class CommitThread {
     this.#answered = Promise.withResolvers();
     // Waiting for a commit is work; waiting for the next change must keep no process alive.
     worker.ref();
-    tell(worker, pack(changes));
+    tell(worker, packChanges(changes));
     const verdicts = await this.#answered.promise;
     worker.unref();
     return verdicts;
@@ -119,6 +119,6 @@ function tell(worker: Worker, order: CommitRequest): void {
 
 function errorFrom({ message, code, errcode }: NonNullable<CommitResult>, path: string): Error {
   const cause = Object.assign(new Error(message), code === null ? {} : { code }, errcode === null ? {} : { errcode });
-  const fault = storeFault(cause);
-  return fault === null ? cause : new StoreError(fault, `${path}: ${whyUnusable(cause)}`, { cause });
+  const fault = storeErrorCode(cause);
+  return fault === null ? cause : new StoreError(fault, `${path}: ${storageErrorText(cause)}`, { cause });
 }

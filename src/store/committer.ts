@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { connect } from "./connect.ts";
+import { openConnection } from "./open-connection.ts";
+import { type PackedChanges, unpackChanges } from "./packed-changes.ts";
 import type { Statement } from "./statement.ts";
-import { type Transfer, unpack } from "./transfer.ts";
 
 /** What a commit thread is asked for: changes that share one commit, each of them whole or not at all; or its end. */
-export type CommitRequest = Transfer | "end";
+export type CommitRequest = PackedChanges | "end";
 
 /** Why a change is not there, in a form that crosses threads; null once it is durable. */
 export type CommitResult = { readonly message: string; readonly code: unknown; readonly errcode: unknown } | null;
@@ -24,7 +24,7 @@ let connection: Connection | null = null;
 
 parentPort?.on("message", (order: CommitRequest) => {
   if (order !== "end") {
-    parentPort?.postMessage(commit(unpack(order)));
+    parentPort?.postMessage(commit(unpackChanges(order)));
     // The collector counts what little holds the bytes, and would leave them lying for long.
     order.bytes.buffer.transfer(0);
     return;
@@ -69,7 +69,7 @@ function tried(change: readonly Statement[], run: Connection["run"]): CommitResu
 }
 
 function connected(path: string): Connection {
-  const database = connect(path);
+  const database = openConnection(path);
   const known = new Map<string, StatementSync>();
   const prepare = (sql: string): StatementSync => {
     const made = database.prepare(sql);

@@ -1,14 +1,14 @@
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, SqliteDialect, type SqliteStatement } from "kysely";
 import type { Migrations, SchemaState } from "./migrate.ts";
-import { adapt, queries } from "./sqlite.ts";
+import { adaptDatabase, queryBuilder } from "./sqlite.ts";
 
 /**
  * The migrations as far as they are left to do where an earlier release was interrupted in the middle of one: that
  * release committed every statement by itself, so that some of the step's statements have been run and are passed over.
  * Null where no step was begun.
  */
-export async function remainingStatements(
+export async function remainingMigrations(
   connection: DatabaseSync,
   migrations: Migrations,
   { applied, pending }: SchemaState,
@@ -44,7 +44,7 @@ function shapeOf(connection: DatabaseSync): Shape {
 /** What a schema looks like before each statement of a step, and after the last one. */
 async function stagesOf(migrations: Migrations, applied: readonly string[], name: string): Promise<readonly Shape[]> {
   using scratch = new DatabaseSync(":memory:");
-  for (const each of applied) await migrations[each]?.up(queries(scratch));
+  for (const each of applied) await migrations[each]?.up(queryBuilder(scratch));
   const stages: Shape[] = [];
   await migrations[name]?.up(
     intercepted(scratch, () => {
@@ -71,7 +71,7 @@ const nothing: SqliteStatement = {
 };
 
 function intercepted(connection: DatabaseSync, decide: () => "run" | "pass over"): Kysely<unknown> {
-  const adapted = adapt(connection);
+  const adapted = adaptDatabase(connection);
   const prepare = (sql: string): SqliteStatement => (decide() === "run" ? adapted.prepare(sql) : nothing);
   return new Kysely({ dialect: new SqliteDialect({ database: { ...adapted, prepare } }) });
 }

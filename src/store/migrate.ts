@@ -6,7 +6,7 @@ import { StoreError } from "./store-error.ts";
 export type Migrations = { readonly [name: string]: Migration };
 
 /** What is to be done about a schema: brought up to date, or left as it is for those who are using it. */
-export type SchemaCare = "migrate" | "leave";
+export type SchemaMode = "migrate" | "leave";
 
 /** Which steps a schema has had and which not, by name and in their order. */
 export type SchemaState = { readonly applied: readonly string[]; readonly pending: readonly string[] };

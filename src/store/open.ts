@@ -3,18 +3,18 @@ import { sql } from "kysely";
 import { ownDatabaseExists } from "../files/database-files.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { connect } from "./connect.ts";
 import { hasFreeSpace } from "./free-space.ts";
-import { type Migrations, requireSchema, type SchemaCare } from "./migrate.ts";
-import { queries } from "./sqlite.ts";
+import { type Migrations, requireSchema, type SchemaMode } from "./migrate.ts";
+import { openConnection } from "./open-connection.ts";
+import { queryBuilder } from "./sqlite.ts";
 import type { Store } from "./store.ts";
-import { StoreError, type StoreFault, storeFault, whyUnusable } from "./store-error.ts";
+import { StoreError, type StoreErrorCode, storageErrorText, storeErrorCode } from "./store-error.ts";
 import { upgradeSchema } from "./upgrade.ts";
 
 /** How a SQLite file is opened. */
 export type OpenOptions = {
   /** @default "migrate" */
-  readonly schema?: SchemaCare;
+  readonly schema?: SchemaMode;
   /** Told what the operator should know: that the file was upgraded, and where its backup is. */
   readonly notify?: (notice: string) => void;
 };
@@ -31,7 +31,7 @@ export async function openStore<Tables>(
   try {
     return await open(path, migrations, options);
   } catch (error) {
-    throw explained(path, error);
+    throw openError(path, error);
   }
 }
 
@@ -46,15 +46,15 @@ async function open<Tables>(
   // Made by us, for its owner alone: SQLite gives its log beside it the same rights.
   closeSync(openSync(path, FLAGS, 0o600));
   using opening = new DisposableStack();
-  const writing = opening.use(connect(path));
-  const writer = queries<Tables>(writing);
+  const writing = opening.use(openConnection(path));
+  const writer = queryBuilder<Tables>(writing);
   if (schema === "leave") await requireSchema(writer, migrations);
   else {
     const notice = await upgradeSchema(writing, path, migrations);
     if (notice !== null) notify(notice);
   }
   // A connection of its own keeps reads from seeing what is not committed yet.
-  const read = queries<Tables>(opening.use(connect(path, { readOnly: true })));
+  const read = queryBuilder<Tables>(opening.use(openConnection(path, { readOnly: true })));
   const connections = opening.move();
   const isInPlace = placeOf(path);
   const changes = new CommitQueue(writer, () => {
@@ -84,12 +84,12 @@ async function open<Tables>(
 // Nobody uses this number; setting it to what it is writes a page all the same.
 const writePage = sql.raw("PRAGMA user_version = 0");
 
-async function tryWriting<Tables>(changes: CommitQueue<Tables>): Promise<StoreFault | null> {
+async function tryWriting<Tables>(changes: CommitQueue<Tables>): Promise<StoreErrorCode | null> {
   try {
     await changes.add((transaction) => writePage.execute(transaction));
     return null;
   } catch (error) {
-    return storeFault(error) ?? "failed";
+    return storeErrorCode(error) ?? "failed";
   }
 }
 
@@ -102,7 +102,7 @@ function placeOf(path: string): () => boolean {
   };
 }
 
-const reasons: { readonly [fault in StoreFault]?: string } = {
+const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   locked: "another process is using it",
   corrupt: "it is damaged, or not a database",
   "newer-schema": "a newer release made it",
@@ -112,14 +112,14 @@ const reasons: { readonly [fault in StoreFault]?: string } = {
 };
 
 /** An error on opening a database, as what is wrong with which file. */
-export function explained(path: string, error: unknown): Error {
+export function openError(path: string, error: unknown): Error {
   if (error instanceof UnsafePathError) return error;
-  const code = storeFault(error) ?? "failed";
+  const code = storeErrorCode(error) ?? "failed";
   return new StoreError(code, `${path}: ${reasonOf(code, error)}`, { cause: error });
 }
 
-function reasonOf(code: StoreFault, error: unknown): string {
-  if (code === "inaccessible" || code === "full") return whyUnusable(error);
+function reasonOf(code: StoreErrorCode, error: unknown): string {
+  if (code === "inaccessible" || code === "full") return storageErrorText(error);
   if (error instanceof StoreError && code === "no-backup") return error.message;
   return reasons[code] ?? "it could not be opened";
 }

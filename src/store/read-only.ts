@@ -1,17 +1,17 @@
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { lstatOrNull } from "../files/lstat.ts";
-import { connect } from "./connect.ts";
 import { type Migrations, requireSchema } from "./migrate.ts";
-import { explained } from "./open.ts";
-import { queries } from "./sqlite.ts";
+import { openError } from "./open.ts";
+import { openConnection } from "./open-connection.ts";
+import { queryBuilder } from "./sqlite.ts";
 import { StoreError } from "./store-error.ts";
 import type { ThreadedStore } from "./threaded-store.ts";
 
 /** Opens a SQLite file of ours where it cannot be written, to read it as it is. */
 export async function openStoreReadOnly<Tables>(path: string, migrations: Migrations): Promise<ThreadedStore<Tables>> {
   try {
-    const read = queries<Tables>(connectReadOnly(path));
+    const read = queryBuilder<Tables>(connectReadOnly(path));
     const close = () => read.destroy();
     await requireSchema(read, migrations).catch(async (error: unknown) => {
       await close();
@@ -20,7 +20,7 @@ export async function openStoreReadOnly<Tables>(path: string, migrations: Migrat
     const write = () => Promise.reject(new StoreError("inaccessible", `${path} cannot be written`));
     return { read, write, close, [Symbol.asyncDispose]: close };
   } catch (error) {
-    throw explained(path, error);
+    throw openError(path, error);
   }
 }
 
@@ -28,7 +28,7 @@ export async function openStoreReadOnly<Tables>(path: string, migrations: Migrat
 // is lies in the database itself.
 function connectReadOnly(path: string): DatabaseSync {
   try {
-    return readable(connect(path, { readOnly: true }));
+    return readable(openConnection(path, { readOnly: true }));
   } catch (error) {
     if ((lstatOrNull(`${path}-wal`)?.size ?? 0) > 0) throw error;
     const url = pathToFileURL(path);

@@ -13,20 +13,20 @@ type Connection = SqliteDatabase & {
 const connections = new WeakMap<object, Connection>();
 
 /** A query builder over one connection. */
-export function queries<Tables>(database: DatabaseSync): Kysely<Tables> {
-  const adapted = adapt(database);
+export function queryBuilder<Tables>(database: DatabaseSync): Kysely<Tables> {
+  const adapted = adaptDatabase(database);
   const builder = new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted }) });
   connections.set(builder.getExecutor().adapter, adapted);
   return builder;
 }
 
 /** The connection behind a query builder, on which a statement runs at once; null where there is none of SQLite. */
-export function connectionOf({ adapter }: { readonly adapter: object }): SqliteDatabase | null {
+export function sqliteConnection({ adapter }: { readonly adapter: object }): SqliteDatabase | null {
   return connections.get(adapter) ?? null;
 }
 
 /** The rows of a query one by one, each as the list of its columns: of very many, objects would cost more than the rest. */
-export function rowsOf<Row extends readonly unknown[]>(
+export function iterateRows<Row extends readonly unknown[]>(
   { adapter }: { readonly adapter: object },
   query: CompiledQuery,
 ): Iterable<Row> {
@@ -36,7 +36,7 @@ export function rowsOf<Row extends readonly unknown[]>(
 }
 
 /** A connection with the interface of better-sqlite3, which Kysely's SQLite dialect expects. */
-export function adapt(database: DatabaseSync): Connection {
+export function adaptDatabase(database: DatabaseSync): Connection {
   const kept = new Map<string, SqliteStatement>();
   return {
     close: () => database.close(),

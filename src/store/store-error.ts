@@ -1,7 +1,7 @@
 import { UnsafePathError } from "../files/unsafe-path.ts";
 
 /** Why a database cannot be used. */
-export type StoreFault =
+export type StoreErrorCode =
   /** Another process holds it. */
   | "locked"
   /** Its bytes are not a sound database. */
@@ -38,9 +38,9 @@ export type StoreFault =
 /** A failure of the storage itself. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
-  readonly code: StoreFault;
+  readonly code: StoreErrorCode;
 
-  constructor(code: StoreFault, message: string, { cause }: { readonly cause?: unknown } = {}) {
+  constructor(code: StoreErrorCode, message: string, { cause }: { readonly cause?: unknown } = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
   }
@@ -50,7 +50,7 @@ const IOERR_WRITE = 778;
 const IOERR_SHMSIZE = 4874;
 
 // Primary result codes, https://sqlite.org/rescode.html
-const faults: ReadonlyMap<number, StoreFault> = new Map([
+const faults: ReadonlyMap<number, StoreErrorCode> = new Map([
   [3, "inaccessible"],
   [5, "locked"],
   [6, "locked"],
@@ -64,7 +64,7 @@ const faults: ReadonlyMap<number, StoreFault> = new Map([
 ]);
 
 // Extended result codes. A quota, and a limit on the size of files, fail a write without saying that they do.
-const extendedFaults: ReadonlyMap<number, StoreFault> = new Map([
+const extendedFaults: ReadonlyMap<number, StoreErrorCode> = new Map([
   [IOERR_WRITE, "full"],
   [IOERR_SHMSIZE, "full"],
 ]);
@@ -72,7 +72,7 @@ const extendedFaults: ReadonlyMap<number, StoreFault> = new Map([
 const fullErrors: readonly unknown[] = ["ENOSPC", "EDQUOT", "EFBIG"];
 
 /** The storage fault behind an error of SQLite or the file system; null when it is of another kind (a broken constraint, say). */
-export function storeFault(error: unknown): StoreFault | null {
+export function storeErrorCode(error: unknown): StoreErrorCode | null {
   if (error instanceof StoreError) return error.code;
   if (error instanceof Error && "syscall" in error)
     return "code" in error && fullErrors.includes(error.code) ? "full" : "inaccessible";
@@ -99,17 +99,17 @@ const causes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 ]);
 
 /** Why something on the disk cannot be used, in a few words. */
-export function whyUnusable(error: unknown): string {
+export function storageErrorText(error: unknown): string {
   const cause = causeOf(error);
   if (cause !== undefined) return cause;
   return error instanceof Error ? error.message : String(error);
 }
 
 /** What on the disk cannot be used, and why, in one line. */
-export function unusableAt(path: string, error: unknown): string {
+export function storageErrorAt(path: string, error: unknown): string {
   // These name their file.
   if (error instanceof StoreError || error instanceof UnsafePathError) return error.message;
-  return `${path}: ${whyUnusable(error)}`;
+  return `${path}: ${storageErrorText(error)}`;
 }
 
 /** Whether the error says that something on the disk can be written no more, or not at all. */
@@ -125,7 +125,7 @@ function causeOf(error: unknown): string | undefined {
 }
 
 /** Whether the error is a broken UNIQUE or PRIMARY KEY constraint. */
-export function isDuplicate(error: unknown): boolean {
+export function isUniqueViolation(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // SQLite tells by number, PostgreSQL by SQLSTATE.
   if ("errcode" in error) return error.errcode === 2067 || error.errcode === 1555;

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import type { StoreFault } from "./store-error.ts";
+import type { StoreErrorCode } from "./store-error.ts";
 
 /**
  * A database of ours. Many callers write at once; their changes may share one commit, and each caller goes on only
@@ -24,7 +24,7 @@ export type Store<Tables> = AsyncDisposable & {
    * Why it cannot be written now, null when it can; rejects when it cannot even be asked. Once a write has found no room,
    * this tries one, so that it shows when there is room again.
    */
-  unwritable(): Promise<StoreFault | null>;
+  unwritable(): Promise<StoreErrorCode | null>;
   /** Waits for the writes under way and lets go of the database. */
   close(): Promise<void>;
 };

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { keepBackup } from "./backup.ts";
-import { remainingStatements } from "./interrupted-migration.ts";
+import { backUpBeforeUpgrade } from "./backup.ts";
+import { remainingMigrations } from "./interrupted-migration.ts";
 import { type Migrations, migrate, schemaState } from "./migrate.ts";
-import { queries } from "./sqlite.ts";
-import { storeFault } from "./store-error.ts";
+import { queryBuilder } from "./sqlite.ts";
+import { storeErrorCode } from "./store-error.ts";
 
 /**
  * Makes the schema of a SQLite file, or brings it up to date, in one transaction: whatever happens, the file has the old
@@ -15,7 +15,7 @@ export async function upgradeSchema(
   path: string,
   migrations: Migrations,
 ): Promise<string | null> {
-  const { pending } = await schemaState(queries(connection), migrations);
+  const { pending } = await schemaState(queryBuilder(connection), migrations);
   if (pending.length === 0) return null;
   await begin(connection);
   try {
@@ -34,12 +34,12 @@ async function upgradeInTransaction(
   path: string,
   migrations: Migrations,
 ): Promise<string | null> {
-  const database = queries(connection);
+  const database = queryBuilder(connection);
   // Read again: another process may have upgraded it while this one waited.
   const state = await schemaState(database, migrations);
   if (state.pending.length === 0) return null;
-  const backup = state.applied.length === 0 ? null : await keepBackup(path, state.applied);
-  const remaining = await remainingStatements(connection, migrations, state);
+  const backup = state.applied.length === 0 ? null : await backUpBeforeUpgrade(path, state.applied);
+  const remaining = await remainingMigrations(connection, migrations, state);
   await migrate(database, remaining ?? migrations);
   if (backup !== null) return `${path} was upgraded; a backup of what it was is in ${backup}`;
   return remaining === null ? null : `${path} was left half made by an interrupted start, and is complete now`;
@@ -54,7 +54,7 @@ async function begin(connection: DatabaseSync): Promise<void> {
       connection.exec("BEGIN IMMEDIATE");
       return;
     } catch (error) {
-      if (nth === ATTEMPTS || storeFault(error) !== "locked") throw error;
+      if (nth === ATTEMPTS || storeErrorCode(error) !== "locked") throw error;
     }
     // Signals are heard in between.
     await nextTurn();

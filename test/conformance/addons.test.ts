@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { catalogue } from "../../src/server/resources/addon/catalogue.ts";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
+import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { addUser, type Caller, startControlPlane } from "../control-plane.ts";
 import { cluster, plantWorkspace } from "./platform.ts";
 
@@ -122,7 +122,7 @@ test("applying the desired manifest leaves nothing to upgrade", async () => {
 
 test("its health is that of its newest deployment", async () => {
   const failures: RolloutFailure[] = ["deploy"];
-  const rollouts = createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null });
+  const rollouts = createSimulatedRollouts({ seconds: 0, failures: () => failures[0] ?? null });
   const { admin } = await planted({ rollouts });
   await install(admin);
   expect((await addonOf(admin)).status).toEqual({ healthStatus: "Degraded", syncStatus: "OutOfSync", installed: true });

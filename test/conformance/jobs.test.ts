@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createEmbeddedRuns, type RunFailure } from "../../src/server/resources/job-run/embedded.ts";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
+import { createSimulatedRuns, type RunFailure } from "../../src/server/resources/job-run/simulated-runs.ts";
+import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { addUser, type Caller, effects, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
 
@@ -78,8 +78,8 @@ test("a dry run starts no run, and a service has none", async () => {
 });
 
 test("a run walks its statuses in real time, after the rollout did", async () => {
-  const runs = createEmbeddedRuns({ seconds: 1.5 });
-  const { admin } = await planted({ rollouts: createEmbeddedDriver({ seconds: 0.2 }), runs });
+  const runs = createSimulatedRuns({ seconds: 1.5 });
+  const { admin } = await planted({ rollouts: createSimulatedRollouts({ seconds: 0.2 }), runs });
   const { applicationId, currentStatus } = await deploy(admin);
   expect(currentStatus.state.isTerminalState).toBe(false);
   expect(await names(admin, applicationId)).toEqual([]);
@@ -98,7 +98,7 @@ test("a run walks its statuses in real time, after the rollout did", async () =>
 
 test("a run fails with its exit code and the retries that its job allows", async () => {
   const failures: RunFailure[] = [{ exitCode: 137, error: "out of memory" }];
-  const driver = createEmbeddedRuns({ seconds: 0, failures: () => failures[0] ?? null });
+  const driver = createSimulatedRuns({ seconds: 0, failures: () => failures[0] ?? null });
   const { admin } = await planted({ runs: driver });
   const { applicationId } = await deploy(admin);
   expect(await runs(admin, applicationId)).toMatchObject([
@@ -112,7 +112,7 @@ test("a run fails with its exit code and the retries that its job allows", async
 test("a deployment that fails, or is pushed aside, starts no run", async () => {
   const failures: RolloutFailure[] = ["deploy"];
   const { admin } = await planted({
-    rollouts: createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null }),
+    rollouts: createSimulatedRollouts({ seconds: 0, failures: () => failures[0] ?? null }),
   });
   const { applicationId } = await deploy(admin);
   expect(await names(admin, applicationId)).toEqual([]);
@@ -129,7 +129,7 @@ test("a rollout and a run that a restart interrupts go on after it", async () =>
   const first = await planted({ rolloutSeconds: 1 });
   const { applicationId } = await deploy(first.admin);
   await first.close();
-  const slow = createEmbeddedRuns({ seconds: 2 });
+  const slow = createSimulatedRuns({ seconds: 2 });
   const second = await startControlPlane({ data: first.data, rolloutSeconds: 0.05, runs: slow });
   const status = async (caller: Caller) => (await runs(caller, applicationId))[0]?.status;
   await expect.poll(() => status(second.admin), { timeout: 10_000, interval: 20 }).toBe("RUNNING");

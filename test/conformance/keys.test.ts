@@ -8,7 +8,7 @@ import { createLog } from "../../src/log/log.ts";
 import { parseKey } from "../../src/seal/key.ts";
 import { seal } from "../../src/seal/seal.ts";
 import { createSigningKey, signToken } from "../../src/server/auth/jwt.ts";
-import { revokeBeside } from "../../src/server/offline-admin.ts";
+import { revokeInDatabase } from "../../src/server/offline-admin.ts";
 import { type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { databaseOf, statement } from "../support/databases.ts";
 
@@ -225,8 +225,8 @@ test("tokens that are revoked beside a running server are refused within a secon
 
   const database = await databaseOf(data);
   const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };
-  await expect(revokeBeside(beside, ["virtualaccount:none"])).rejects.toThrow("called none");
-  await revokeBeside(beside, ["virtualaccount:lost"]);
+  await expect(revokeInDatabase(beside, ["virtualaccount:none"])).rejects.toThrow("called none");
+  await revokeInDatabase(beside, ["virtualaccount:lost"]);
   for (const one of [lost, caller(url, new Secret(own))])
     await expect.poll(async () => (await one.get(workspaces)).status, { interval: 10, timeout: 1000 }).toBe(401);
   expect((await kept.get(workspaces)).status).toBe(200);
@@ -240,8 +240,8 @@ test("nothing is done beside a server whose release made another schema", async 
   const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };
   const [last] = await statement(data, "SELECT name FROM kysely_migration ORDER BY name DESC");
   await statement(data, "DELETE FROM kysely_migration WHERE name = ?", [String(last?.name)]);
-  await expect(revokeBeside(beside, ["user:admin"])).rejects.toMatchObject({ code: "older-schema" });
+  await expect(revokeInDatabase(beside, ["user:admin"])).rejects.toMatchObject({ code: "older-schema" });
   await statement(data, "INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '')");
-  await expect(revokeBeside(beside, ["user:admin"])).rejects.toMatchObject({ code: "newer-schema" });
+  await expect(revokeInDatabase(beside, ["user:admin"])).rejects.toMatchObject({ code: "newer-schema" });
   expect(await effects(data)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
+import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { type Caller, effects, startControlPlane } from "../control-plane.ts";
 import { cluster, plantWorkspace, service, workspace } from "./platform.ts";
 
@@ -19,7 +19,7 @@ async function planted(options: Parameters<typeof startControlPlane>[0] = {}) {
 }
 
 /** Rollouts that never get beyond their start. */
-const stuck = createEmbeddedDriver({ seconds: 0, failures: () => "stuck" });
+const stuck = createSimulatedRollouts({ seconds: 0, failures: () => "stuck" });
 
 async function newest(admin: Caller, applicationId: string) {
   return (await admin.get(`${apps}/${applicationId}/deployments?limit=1`)).body.data[0];
@@ -196,7 +196,7 @@ test("a rollout walks its statuses in real time, and becomes active at its end",
 
 test("a failed rollout leaves the one before it active, raises an alert, and is no obstacle", async () => {
   const failures: RolloutFailure[] = [];
-  const rollouts = createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null });
+  const rollouts = createSimulatedRollouts({ seconds: 0, failures: () => failures[0] ?? null });
   const { admin } = await planted({ rollouts });
   const good = (await admin.put(apps, { manifest: built })).body.data;
   failures.push("build");
@@ -218,7 +218,7 @@ test("a failed rollout leaves the one before it active, raises an alert, and is 
 
 test("a failed rollout says what is known of it, and is a problem until the next success", async () => {
   const failures: RolloutFailure[] = ["deploy"];
-  const rollouts = createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null });
+  const rollouts = createSimulatedRollouts({ seconds: 0, failures: () => failures[0] ?? null });
   const { admin } = await planted({ rollouts });
   const names = ({ potentialProblems }: { potentialProblems: { name: string }[] }) =>
     potentialProblems.map(({ name }) => name);

@@ -3,8 +3,8 @@ import { type OperationName, operation, operations } from "../../src/contract/op
 import { Secret } from "../../src/contract/secret.ts";
 import { components } from "../../src/server/openapi/components.ts";
 import { catalogue } from "../../src/server/resources/addon/catalogue.ts";
-import { createEmbeddedRuns, type RunFailure } from "../../src/server/resources/job-run/embedded.ts";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
+import { createSimulatedRuns, type RunFailure } from "../../src/server/resources/job-run/simulated-runs.ts";
+import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
 import { createReplyCheck, documentOf } from "../support/openapi.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
@@ -212,8 +212,8 @@ async function createWorld(): Promise<World> {
   const plane = await startControlPlane({
     // Resources of a Helm application are no field of its schema, and recommendations are made from them.
     unknownFields: "allow",
-    rollouts: createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null }),
-    runs: createEmbeddedRuns({ seconds: 0, failures: () => runFailures[0] ?? null }),
+    rollouts: createSimulatedRollouts({ seconds: 0, failures: () => failures[0] ?? null }),
+    runs: createSimulatedRuns({ seconds: 0, failures: () => runFailures[0] ?? null }),
   });
   const { admin } = plane;
   await plantWorkspace(admin);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
+import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { addUser, type Caller, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service } from "./platform.ts";
 
@@ -8,7 +8,7 @@ const env = { PASSWORD: "secret://holdfast:db:password" };
 const mounts = [{ type: "secret", mount_path: "/etc/db", secret_fqn: "holdfast:db:password" }];
 
 async function planted(failures: readonly RolloutFailure[] = []) {
-  const rollouts = createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null });
+  const rollouts = createSimulatedRollouts({ seconds: 0, failures: () => failures[0] ?? null });
   const plane = await startControlPlane({ rollouts });
   await plantWorkspace(plane.admin);
   const secrets = [

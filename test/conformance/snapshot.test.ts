@@ -3,7 +3,7 @@ import { connect } from "../../src/client/connect.ts";
 import { readSnapshot } from "../../src/commands/read-snapshot.ts";
 import type { JsonObject } from "../../src/contract/json.ts";
 import { Secret } from "../../src/contract/secret.ts";
-import { createEmbeddedDriver, type RolloutFailure } from "../../src/server/rollouts/embedded.ts";
+import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { addUser, type Caller, caller, effects, startControlPlane } from "../control-plane.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
 
@@ -20,7 +20,7 @@ const failures: (RolloutFailure | null)[] = [];
 
 /** A control plane with something of every kind. */
 async function live(options: Parameters<typeof startControlPlane>[0] = {}) {
-  const rollouts = createEmbeddedDriver({ seconds: 0, failures: () => failures[0] ?? null });
+  const rollouts = createSimulatedRollouts({ seconds: 0, failures: () => failures[0] ?? null });
   const plane = await startControlPlane({ rollouts, ...options });
   const { admin } = plane;
   await plantWorkspace(admin);

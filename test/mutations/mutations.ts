@@ -20,7 +20,7 @@ export const mutations: readonly Mutation[] = [
     replace: "PRAGMA synchronous = OFF;",
     killedBy: {
       project: "parts",
-      file: "test/unit/store/connect.test.ts",
+      file: "test/unit/store/open-connection.test.ts",
       title: "F32 a connection flushes what it commits to the disk",
     },
   },
@@ -36,7 +36,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "the wait before an ambiguous write is sent again",
-    find: "if (isLast) await rest(attempt, doubt);",
+    find: "if (isLast) await rest(attempt, ambiguous);",
     replace: "",
     killedBy: {
       project: "e2e",

@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { parseKey } from "../../src/seal/key.ts";
 import type { RolloutDriver } from "../../src/server/rollouts/driver.ts";
-import { createEmbeddedDriver } from "../../src/server/rollouts/embedded.ts";
+import { createSimulatedRollouts } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
 import { addUser, type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
 import { databaseOf, statement } from "../support/databases.ts";
@@ -160,7 +160,7 @@ test("a rollout is in the hands of one server at a time, and each of them carrie
   const driven = new Map<string, number>();
   // Slow enough for servers to meet, were they let.
   const driverOf = (server: string): RolloutDriver => {
-    const driver = createEmbeddedDriver({ seconds: 0.5 });
+    const driver = createSimulatedRollouts({ seconds: 0.5 });
     return {
       ...driver,
       observe: async (rollout, now) => {

@@ -1,4 +1,4 @@
-import { migrations } from "../../src/state/sqlite/schema.ts";
+import { ledgerMigrations } from "../../src/state/sqlite/schema.ts";
 import { sweepDatabase } from "./sweep-database.ts";
 
-sweepDatabase("ledger.db", migrations);
+sweepDatabase("ledger.db", ledgerMigrations);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import type { Json } from "../../src/contract/json.ts";
-import { resolved, type Schema, type Schemas, typesOf } from "../../src/server/openapi/schema.ts";
+import { resolveSchema, type Schema, type Schemas, schemaTypes } from "../../src/server/openapi/schema.ts";
 
 /** Values that a schema allows; often those of its examples, so that what they refer to exists. */
 export function valuesOf(schemas: Schemas, given: Schema): fc.Arbitrary<Json> {
-  const schema = resolved(schemas, given);
+  const schema = resolveSchema(schemas, given);
   const examples = [...(schema.examples ?? []), ...(schema["x-known"] ?? [])];
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
@@ -16,7 +16,7 @@ export function valuesOf(schemas: Schemas, given: Schema): fc.Arbitrary<Json> {
 function generated(schemas: Schemas, schema: Schema): fc.Arbitrary<Json> {
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices !== undefined) return fc.oneof(...choices.map((one) => valuesOf(schemas, one)));
-  const types = typesOf(schema);
+  const types = schemaTypes(schema);
   if (types.length === 0) return anything;
   return fc.oneof(...types.map((type) => ofType(schemas, schema, type)));
 }

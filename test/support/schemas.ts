@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
-import { migrations as ledger } from "../../src/state/sqlite/schema.ts";
-import { connect } from "../../src/store/connect.ts";
+import { ledgerMigrations as ledger } from "../../src/state/sqlite/schema.ts";
 import { type Migrations, migrate } from "../../src/store/migrate.ts";
-import { queries } from "../../src/store/sqlite.ts";
+import { openConnection } from "../../src/store/open-connection.ts";
+import { queryBuilder } from "../../src/store/sqlite.ts";
 
 /** A database of a state folder. */
 export type Database = {
@@ -27,8 +27,8 @@ export function firstOf(migrations: Migrations, count: number): Migrations {
 
 /** Makes or upgrades a database as early releases did: every statement is committed by itself. */
 export async function migrateLikeEarlierReleases(path: string, migrations: Migrations): Promise<void> {
-  using connection = connect(path);
-  await migrate(queries(connection), migrations);
+  using connection = openConnection(path);
+  await migrate(queryBuilder(connection), migrations);
 }
 
 /** Puts a row into every table that has none. */

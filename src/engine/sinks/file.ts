@@ -7,7 +7,7 @@ import { readOwnFile } from "../../files/own-file.ts";
 import { ensureOwnFolder, requireOwnFolder } from "../../files/own-folder.ts";
 import { UnsafePathError } from "../../files/unsafe-path.ts";
 import { openTemporaryFile, renameNoReplace, type TemporaryFile } from "../../files/write.ts";
-import { unusableAt } from "../../store/store-error.ts";
+import { storageErrorAt } from "../../store/store-error.ts";
 import type { Sink, SinkType } from "../sink.ts";
 
 // As large as any token, so that a full disk is noticed before there is a token to store.
@@ -84,7 +84,7 @@ async function tryOut(path: string): Promise<void> {
     const kept = `${draft.path}.kept`;
     if (renameNoReplace(draft, kept)) unlinkSync(kept);
   } catch (cause) {
-    throw new Error(unusableAt(dirname(path), cause), { cause });
+    throw new Error(storageErrorAt(dirname(path), cause), { cause });
   }
 }
 

@@ -2,21 +2,21 @@ import { type AccessLevel, type RoleAccess, roleAccess, roleTypeOf, shortFqn } f
 import { type Principal, type Role, tenant } from "./principal.ts";
 
 /** What somebody wants of a resource: see it, write what it holds, or change it and who may use it. */
-export type Action = "read" | "write" | "admin";
+export type AccessAction = "read" | "write" | "admin";
 
 /** What access is decided on: a resource of a type that roles are given on. */
-export type Target = { readonly type: string; readonly fqn: string };
+export type AccessTarget = { readonly type: string; readonly fqn: string };
 
 /** The tenant, which is the tenant administrator's. */
-export const wholeTenant: Target = { type: "tenant", fqn: tenant };
+export const tenantTarget: AccessTarget = { type: "tenant", fqn: tenant };
 
 const none: RoleAccess = { here: 0, below: 0 };
-const strengths: { readonly [action in Action]: AccessLevel } = { read: 1, write: 2, admin: 3 };
+const strengths: { readonly [action in AccessAction]: AccessLevel } = { read: 1, write: 2, admin: 3 };
 
 /** Whether the principal may do that; whatever no role allows is refused. */
-export function may(principal: Principal, action: Action, target: Target): boolean {
+export function isAllowed(principal: Principal, action: AccessAction, target: AccessTarget): boolean {
   if (isTenantAdmin(principal)) return true;
-  if (target.type === wholeTenant.type) return false;
+  if (target.type === tenantTarget.type) return false;
   return principal.roles.some((role) => powerOn(target, role).here >= strengths[action]);
 }
 
@@ -24,7 +24,7 @@ export function may(principal: Principal, action: Action, target: Target): boole
 export function isTenantAdmin({ roles }: Principal): boolean {
   return roles.some(
     ({ resourceType, resourceFqn, roleId }) =>
-      resourceType === wholeTenant.type && resourceFqn === tenant && roleId === "tenant-admin",
+      resourceType === tenantTarget.type && resourceFqn === tenant && roleId === "tenant-admin",
   );
 }
 
@@ -33,7 +33,7 @@ export function mayGrant(principal: Principal, { resourceType, resourceFqn, role
   if (isTenantAdmin(principal)) return true;
   const wanted = roleAccess(resourceType, roleId);
   // Custom roles, and types that we do not know, are the tenant administrator's alone to give.
-  if (wanted === null || resourceType === wholeTenant.type) return false;
+  if (wanted === null || resourceType === tenantTarget.type) return false;
   const target = { type: resourceType, fqn: shortFqn(resourceType, resourceFqn, tenant) };
   return principal.roles
     .map((held) => powerOn(target, held))
@@ -48,7 +48,7 @@ export function fqnsWithRole({ roles }: Principal, type: string, reach: keyof Ro
 }
 
 /** What a role that somebody holds allows on the target. */
-function powerOn({ type, fqn }: Target, { resourceType, resourceFqn, roleId }: Role): RoleAccess {
+function powerOn({ type, fqn }: AccessTarget, { resourceType, resourceFqn, roleId }: Role): RoleAccess {
   const power = roleAccess(resourceType, roleId) ?? none;
   if (resourceType === type) return shortFqn(type, resourceFqn, tenant) === fqn ? power : none;
   const isBelow = roleTypeOf(type)?.above === resourceType && fqn.startsWith(`${resourceFqn}:`);

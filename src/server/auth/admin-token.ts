@@ -17,7 +17,7 @@ const MOST_BYTES = 64 * 1024;
  * The administrator's token is the given one, else the one in `admin-token`, which is made at the first start; all
  * others stop working, so that removing the file and starting again replaces a token that got around.
  */
-export async function establishAdmin(context: Context, given: Secret | undefined): Promise<Secret> {
+export async function ensureAdminToken(context: Context, given: Secret | undefined): Promise<Secret> {
   const token = given ?? tokenFile(join(context.folder, "admin-token"));
   if (token.open().length < SHORTEST) {
     throw new OptionsError(`the administrator's token must be at least ${SHORTEST} characters`);

@@ -3,7 +3,7 @@ import { Secret } from "../../contract/secret.ts";
 import { HttpError } from "../../http/http-error.ts";
 import type { Context } from "../context.ts";
 import { rolesOf } from "./grants.ts";
-import type { Credential, Principal } from "./principal.ts";
+import type { CallerCredential, Principal } from "./principal.ts";
 
 const AUTHORIZATION = "authorization";
 
@@ -11,7 +11,7 @@ const AUTHORIZATION = "authorization";
 export type Authenticator = (token: Secret, context: Context) => Promise<Principal | null>;
 
 /** The Authorization header of a request, from its headers as they arrived, name and value in turn; else 401. */
-export function authorization(rawHeaders: readonly string[]): string {
+export function authorizationHeader(rawHeaders: readonly string[]): string {
   let found: string | null = null;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? "";
@@ -25,7 +25,7 @@ export function authorization(rawHeaders: readonly string[]): string {
 }
 
 /** The bearer token in an Authorization header; else 401. */
-export function bearerIn(header: string): Secret {
+export function bearerToken(header: string): Secret {
   const token = /^bearer +(\S+) *$/i.exec(header)?.[1];
   if (token === undefined || !isBearerToken(token))
     throw unauthorised("the Authorization header is not of the form `Bearer <token>`");
@@ -51,7 +51,7 @@ export async function authenticate(
 }
 
 /** Knows the opaque tokens of users. */
-export const userToken: Authenticator = async (token, context) => {
+export const authenticateUser: Authenticator = async (token, context) => {
   const row = await context.store.read
     .selectFrom("tokens")
     .select(["user_id", "hash", "name"])
@@ -64,7 +64,7 @@ export const userToken: Authenticator = async (token, context) => {
 /** The user of that id, with its roles; null when there is none. */
 export async function userPrincipal(
   userId: string,
-  credential: Credential,
+  credential: CallerCredential,
   { store }: Pick<Context, "store">,
 ): Promise<Principal | null> {
   const user = await store.read.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();

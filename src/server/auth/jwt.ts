@@ -50,11 +50,11 @@ function isKid(kid: unknown): kid is string {
 }
 
 /** Finds the key of a `kid`; null when it is none of ours. */
-export type FindKey = (kid: string) => Promise<SigningKey | null>;
+export type FindSigningKey = (kid: string) => Promise<SigningKey | null>;
 
 /** The id of a token and the key that signed it, which is one of ours; null for any other text. */
-export async function verifiedToken(
-  find: FindKey,
+export async function verifyToken(
+  find: FindSigningKey,
   token: Secret,
 ): Promise<{ readonly jwtId: string; readonly kid: string } | null> {
   try {
@@ -71,7 +71,7 @@ export async function verifiedToken(
   }
 }
 
-async function publicKeyOf(find: FindKey, kid: unknown): Promise<KeyObject> {
+async function publicKeyOf(find: FindSigningKey, kid: unknown): Promise<KeyObject> {
   const key = isKid(kid) ? await find(kid) : null;
   if (key === null) throw new errors.JWKSNoMatchingKey();
   return key.publicKey;

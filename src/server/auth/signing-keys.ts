@@ -3,7 +3,7 @@ import type { KeyRing } from "../../seal/key.ts";
 import { seal, unsealWithAny } from "../../seal/seal.ts";
 import type { Store } from "../../store/store.ts";
 import type { Tables } from "../database/tables.ts";
-import { createSigningKey, type FindKey, type SigningKey, signingKey } from "./jwt.ts";
+import { createSigningKey, type FindSigningKey, type SigningKey, signingKey } from "./jwt.ts";
 
 const DAY = 86_400_000;
 const OLDEST_DAYS = 90;
@@ -13,7 +13,7 @@ export type SigningKeys = {
   /** The one for new tokens. */
   readonly newest: () => SigningKey;
   /** Any whose tokens may count still, those that another server made too. */
-  readonly find: FindKey;
+  readonly find: FindSigningKey;
   /** Makes a key for new tokens when the last one is old, or at once, and forgets those that no token needs. */
   readonly renew: (when: "old" | "now") => Promise<void>;
 };
@@ -47,7 +47,7 @@ export async function openSigningKeys(source: Source): Promise<SigningKeys> {
 }
 
 /** What a signing key is sealed with besides the key. */
-export function signingKeyContext(kid: string): string {
+export function signingKeyAssociatedData(kid: string): string {
   return `signing-key:${kid}`;
 }
 
@@ -60,7 +60,9 @@ async function readKeys({ store, keys }: Source): Promise<readonly Kept[]> {
     .execute();
   return Promise.all(
     rows.map(async ({ kid, sealed, created_at: createdAt }) => {
-      const pkcs8 = unsealWithAny(keys().all, Buffer.from(sealed, "base64"), signingKeyContext(kid)).toString("utf8");
+      const pkcs8 = unsealWithAny(keys().all, Buffer.from(sealed, "base64"), signingKeyAssociatedData(kid)).toString(
+        "utf8",
+      );
       return { key: await signingKey(new Secret(pkcs8)), createdAt: Date.parse(createdAt) };
     }),
   );
@@ -73,7 +75,7 @@ async function isKept({ store }: Source, kid: string): Promise<boolean> {
 
 async function makeKey({ store, keys, now }: Source): Promise<Kept> {
   const { key, pkcs8 } = await createSigningKey();
-  const sealed = seal(keys().newest, pkcs8.open(), signingKeyContext(key.kid)).toString("base64");
+  const sealed = seal(keys().newest, pkcs8.open(), signingKeyAssociatedData(key.kid)).toString("base64");
   const createdAt = now();
   const row = { kid: key.kid, sealed, created_at: new Date(createdAt).toISOString() };
   await store.write(async (transaction) => void (await transaction.insertInto("signing_keys").values(row).execute()));

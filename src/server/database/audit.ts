@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import { escapeText } from "../../log/escape.ts";
-import { prepared } from "../../store/prepared.ts";
+import { preparedQuery } from "../../store/prepared-query.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "./tables.ts";
@@ -13,7 +13,7 @@ export type Effect = {
   readonly resource: string;
 };
 
-const insert = prepared((database: Kysely<Tables>, row: Tables["audit"]) =>
+const insert = preparedQuery((database: Kysely<Tables>, row: Tables["audit"]) =>
   database.insertInto("audit").values({
     id: row.id,
     at: row.at,

@@ -9,7 +9,7 @@ const CLAIM_MS = 10_000;
 type Watched = "deployments" | "job_runs";
 
 /** Finds what is to be looked at by now, and keeps it from other servers that use the same database. */
-export function takeDue<Due extends { readonly id: string }>(
+export function claimDue<Due extends { readonly id: string }>(
   { store, now }: Pick<Context, "store" | "now">,
   table: Watched,
   find: (database: Kysely<Tables>, now: number) => Promise<readonly Due[]>,

@@ -4,7 +4,7 @@ import type { CreateTableBuilder, Kysely } from "kysely";
 type ColumnType = "text" | "integer" | "text?" | "integer?";
 
 /** A table as a migration makes it. */
-export type TablePlan = {
+export type TableDefinition = {
   readonly columns: { readonly [name: string]: ColumnType };
   readonly key: readonly string[];
   readonly unique?: readonly (readonly string[])[];
@@ -12,7 +12,7 @@ export type TablePlan = {
 };
 
 /** Makes a table with its constraints and indexes. */
-export async function createTable(database: Kysely<unknown>, table: string, plan: TablePlan): Promise<void> {
+export async function createTable(database: Kysely<unknown>, table: string, plan: TableDefinition): Promise<void> {
   const columns = Object.entries(plan.columns);
   let builder: CreateTableBuilder<string, string> = database.schema.createTable(table);
   for (const [name, type] of columns) builder = addColumn(builder, name, type);

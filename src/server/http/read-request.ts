@@ -4,13 +4,13 @@ import { escapePointer } from "../../contract/reference.ts";
 import type { ErrorDetail } from "../../contract/resources.ts";
 import { badRequest, malformed } from "../../http/http-error.ts";
 import type { QueryText } from "../../http/query-text.ts";
-import type { Page } from "./call.ts";
+import type { PageRequest } from "./operation-call.ts";
 
 const LARGEST_PAGE = 1000;
 const DEFAULT_PAGE = 100;
 
 /** Reads `limit` and `offset`. */
-export function readPage(query: QueryText): Page {
+export function readPageRequest(query: QueryText): PageRequest {
   const limit = readInteger(query, "limit") ?? DEFAULT_PAGE;
   if (limit < 1 || limit > LARGEST_PAGE) throw badRequest(`limit must be from 1 to ${LARGEST_PAGE}`);
   return { limit, offset: readInteger(query, "offset") ?? 0 };

@@ -13,25 +13,25 @@ const ROW_FRAME = 256;
  * The text of a resource that a write makes, refused (413) where no later reply could show it; asked before the
  * write is committed.
  */
-export function storable<Text extends string>(text: Text): Text {
-  if (isLarger(text, REPLY_CAP - ROOM_TO_GROW)) throw tooLarge("the resource would be too large for one reply");
+export function checkResourceSize<Text extends string>(text: Text): Text {
+  if (exceedsBytes(text, REPLY_CAP - ROOM_TO_GROW)) throw tooLarge("the resource would be too large for one reply");
   return text;
 }
 
 /** Refuses (413) a value whose secret could not be read any more, since one reply shows the values of all its versions. */
-export function refuseLargeSecret(sealedBytes: number): void {
+export function checkSecretSize(sealedBytes: number): void {
   // The newest value is shown twice.
   if (sealedBytes > REPLY_CAP / 2) throw tooLarge("the versions of this secret would be too large for one reply");
 }
 
 /** The text of a reply, refused (413) where it is larger than any reply may be. */
-export function answerable(text: string): string {
-  if (isLarger(text, REPLY_CAP)) throw tooLarge("the reply is larger than 8 MiB");
+export function checkReplySize(text: string): string {
+  if (exceedsBytes(text, REPLY_CAP)) throw tooLarge("the reply is larger than 8 MiB");
   return text;
 }
 
 /** Refuses (413) a page whose rows have together more bytes than a reply may have, and names a limit that fits. */
-export function refuseLargePage(rowSizes: Iterable<number>): void {
+export function checkPageSize(rowSizes: Iterable<number>): void {
   let [size, framed, fits] = [PAGE_FRAME, PAGE_FRAME, 0];
   for (const rowSize of rowSizes) {
     size += rowSize + COMMA;
@@ -43,14 +43,14 @@ export function refuseLargePage(rowSizes: Iterable<number>): void {
 }
 
 /** The bytes of a text in UTF-8. */
-export function sizeOf(text: string): number {
+export function byteLength(text: string): number {
   return Buffer.byteLength(text);
 }
 
 /** Whether a text has more bytes. */
-export function isLarger(text: string, most: number): boolean {
+export function exceedsBytes(text: string, most: number): boolean {
   // A character has one to three bytes: what is short enough need not be measured.
-  return text.length * 3 > most && sizeOf(text) > most;
+  return text.length * 3 > most && byteLength(text) > most;
 }
 
 function pageTooLarge(limit: number): HttpError {

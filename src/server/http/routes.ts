@@ -10,22 +10,22 @@ import { badRequest, HttpError } from "../../http/http-error.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
 import { queryText } from "../../http/server.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
-import { createCallers } from "../auth/callers.ts";
-import { createPresenting } from "../auth/presented-token.ts";
 import type { Principal } from "../auth/principal.ts";
+import { createPrincipalCache } from "../auth/principal-cache.ts";
+import { createTokenReader } from "../auth/request-token.ts";
 import type { Context } from "../context.ts";
-import type { Request, Served } from "./serve.ts";
+import { createIdempotentWrite, type OperationReply } from "./idempotent-write.ts";
+import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
 import { readWriteHeaders } from "./write-headers.ts";
-import { createWriteOnce, type Reply } from "./write-once.ts";
 
 // Smaller replies than that go out at once.
 const LARGE = 65_536;
 
 /** What the routes are made of. */
-export type Routing = {
+export type RouteOptions = {
   readonly context: Context;
   readonly authenticators: readonly Authenticator[];
-  readonly served: readonly Served[];
+  readonly served: readonly ServedOperation[];
   /** Whether the extensions stay away. */
   readonly documentedOnly: boolean;
   /** Bounds the bodies of all requests under way. */
@@ -37,10 +37,10 @@ export type Routing = {
 };
 
 /** Adds a route for every operation of the table; those without a handler answer 501. */
-export function addOperations(app: FastifyInstance, routing: Routing): void {
+export function addOperationRoutes(app: FastifyInstance, routing: RouteOptions): void {
   const handlers = new Map(routing.served.map((served) => [served.name, served]));
-  const callers = createCallers(routing.context, routing.authenticators);
-  const presented = createPresenting();
+  const callers = createPrincipalCache(routing.context, routing.authenticators);
+  const presented = createTokenReader();
   const callerOf = async (request: IncomingMessage) => callers(presented(request));
   const answer = createAnswer(routing.context);
   const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
@@ -55,9 +55,13 @@ export function operationNames(): readonly OperationName[] {
 }
 
 /** Answers a request of a known caller. */
-type AnswerRequest = (served: Served, request: Request, headers: IncomingHttpHeaders) => Promise<Reply>;
+type AnswerRequest = (
+  served: ServedOperation,
+  request: OperationRequest,
+  headers: IncomingHttpHeaders,
+) => Promise<OperationReply>;
 
-type Answering = Pick<Routing, "rateLimit" | "bodies" | "replies"> & {
+type Answering = Pick<RouteOptions, "rateLimit" | "bodies" | "replies"> & {
   readonly callerOf: (request: IncomingMessage) => Promise<Principal>;
   readonly answer: AnswerRequest;
 };
@@ -65,7 +69,7 @@ type Answering = Pick<Routing, "rateLimit" | "bodies" | "replies"> & {
 function addOperation(
   app: FastifyInstance,
   name: OperationName,
-  served: Served | undefined,
+  served: ServedOperation | undefined,
   { callerOf, answer, rateLimit, bodies, replies }: Answering,
 ): void {
   const { method, path, number } = operation(name);
@@ -138,7 +142,7 @@ function sendInPieces(
 }
 
 function createAnswer(context: Context): AnswerRequest {
-  const writeOnce = createWriteOnce(context);
+  const writeOnce = createIdempotentWrite(context);
   return async (served, request, headers) => {
     if (isWrite(served.name)) {
       const given = readWriteHeaders(headers);

@@ -3,10 +3,10 @@ import { Secret } from "../../contract/secret.ts";
 import { badRequest } from "../../http/http-error.ts";
 
 /** The number of a writer's lease, and the scope that it fences. */
-export type Fence = { readonly number: number; readonly scope: string };
+export type FencingToken = { readonly number: number; readonly scope: string };
 
 /** What a write carries besides: a key under which its reply is kept, and a number that keeps late writers out. */
-export type WriteHeaders = { readonly key: Secret | null; readonly fence: Fence | null };
+export type WriteHeaders = { readonly key: Secret | null; readonly fence: FencingToken | null };
 
 /** Whether a text can name a scope: in a header, and as one step of a path. */
 export function isScope(text: string): boolean {
@@ -24,7 +24,10 @@ function readKey(value: string | readonly string[] | undefined): Secret | null {
   throw badRequest("Idempotency-Key must be one text of 16 to 255 printable characters without spaces");
 }
 
-function readFence({ "x-fencing-token": number, "x-fencing-scope": scope = "" }: IncomingHttpHeaders): Fence | null {
+function readFence({
+  "x-fencing-token": number,
+  "x-fencing-scope": scope = "",
+}: IncomingHttpHeaders): FencingToken | null {
   if (typeof scope !== "string" || !isScope(scope)) {
     throw badRequest("X-Fencing-Scope must be one text of at most 256 printable characters without spaces");
   }

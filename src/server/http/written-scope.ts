@@ -1,20 +1,20 @@
 import type { Kysely } from "kysely";
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { Tables } from "../database/tables.ts";
-import { everything, type ScopePath, scopePath } from "../resources/lease/scope.ts";
-import type { Request, Served } from "./serve.ts";
+import { rootScope, type ScopePath, scopePath } from "../resources/lease/scope.ts";
+import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
 
 /**
  * The smallest scope that covers what a write is about, as its operation tells it; else everything. Of a request that
  * names no place it does not matter, since it is refused.
  */
 export async function writtenScope(
-  { about }: Pick<Served, "about">,
-  { body, path }: Pick<Request, "body" | "path">,
+  { about }: Pick<ServedOperation, "about">,
+  { body, path }: Pick<OperationRequest, "body" | "path">,
   database: Kysely<Tables>,
 ): Promise<ScopePath> {
   const members = isObject(body) ? body : {};
   const manifest: JsonObject = isObject(members.manifest) ? members.manifest : {};
   const scope = await about.scope?.({ members, manifest, path }, database);
-  return typeof scope === "string" ? scopePath(scope) : everything;
+  return typeof scope === "string" ? scopePath(scope) : rootScope;
 }

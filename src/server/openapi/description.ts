@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Json, JsonObject } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
 import type { Tables } from "../database/tables.ts";
-import type { Body, PathValues, Query } from "../http/call.ts";
+import type { OperationBody, OperationPath, OperationQuery } from "../http/operation-call.ts";
 import type { Schema } from "./schema.ts";
 
 /** What there is to say of a parameter in a path or query. */
@@ -48,6 +48,10 @@ export type DescriptionOf<Name extends OperationName> = Omit<
   OperationDescription,
   "manifest" | "members" | "parameters"
 > &
-  ("manifest" extends keyof Body<Name> ? { readonly manifest: Schema } : unknown) &
-  Described<"members", Exclude<keyof Body<Name>, "manifest" | "dryRun">, Schema> &
-  Described<"parameters", keyof PathValues<Name> | Exclude<keyof Query<Name>, "fqn" | "name">, ParameterDescription>;
+  ("manifest" extends keyof OperationBody<Name> ? { readonly manifest: Schema } : unknown) &
+  Described<"members", Exclude<keyof OperationBody<Name>, "manifest" | "dryRun">, Schema> &
+  Described<
+    "parameters",
+    keyof OperationPath<Name> | Exclude<keyof OperationQuery<Name>, "fqn" | "name">,
+    ParameterDescription
+  >;

@@ -1,19 +1,19 @@
 import type { Json } from "../../contract/json.ts";
 import { isDocumented, type Operation, operation, operations } from "../../contract/operations.ts";
-import type { Served } from "../http/serve.ts";
-import type { Section } from "../resource.ts";
+import type { ServedOperation } from "../http/serve-operation.ts";
+import type { ReferenceSection } from "../resource.ts";
 import { resources } from "../resources/index.ts";
-import { bodyOf } from "./bodies.ts";
+import { bodySchema } from "./body-schema.ts";
 import { components } from "./components.ts";
-import { manifestSchemas } from "./manifests.ts";
-import type { OpenApiDocument, OperationObject } from "./openapi.ts";
-import { parametersOf, sharedParameters } from "./parameters.ts";
-import { portable } from "./portable.ts";
-import { refusals, refusalsOf } from "./refusals.ts";
-import { replyOf } from "./replies.ts";
-import { sample } from "./sample.ts";
+import type { OpenApiDocument, OperationObject } from "./document-types.ts";
+import { errorResponses, operationErrors } from "./error-responses.ts";
+import { manifestSchemas } from "./manifest-schemas.ts";
+import { operationParameters, sharedParameters } from "./parameters.ts";
+import { portableSchemas } from "./portable-schemas.ts";
+import { pruneComponents } from "./prune-components.ts";
+import { sampleValue } from "./sample-value.ts";
 import type { Schema, Schemas } from "./schema.ts";
-import { used } from "./used.ts";
+import { successResponse } from "./success-response.ts";
 
 /** What a server tells of itself. */
 export type DocumentOptions = {
@@ -24,7 +24,7 @@ export type DocumentOptions = {
 
 /** The interface of a server as an OpenAPI document, made from the table of operations. */
 export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptions): OpenApiDocument {
-  const schemas: Schemas = portable({ ...components, ...manifestSchemas(resources, unknownFields) });
+  const schemas: Schemas = portableSchemas({ ...components, ...manifestSchemas(resources, unknownFields) });
   const described = resources
     .flatMap(({ section, operations }) => operations.map(({ name, about }) => ({ name, about, section })))
     .map((one) => ({ ...one, row: operation(one.name) }))
@@ -53,11 +53,11 @@ export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptio
         },
       },
       parameters: sharedParameters,
-      responses: refusals,
+      responses: errorResponses,
       schemas,
     },
   };
-  return used(document);
+  return pruneComponents(document);
 }
 
 const introduction = [
@@ -68,19 +68,22 @@ const introduction = [
 
 const operationNames = Object.keys(operations);
 
-function byName(one: Section, other: Section): number {
+function byName(one: ReferenceSection, other: ReferenceSection): number {
   return one.name < other.name ? -1 : 1;
 }
 
-type Described = Pick<Served, "name" | "about"> & { readonly section: Section; readonly row: Operation };
+type Described = Pick<ServedOperation, "name" | "about"> & {
+  readonly section: ReferenceSection;
+  readonly row: Operation;
+};
 
 function pathItem(sharing: readonly Described[], schemas: Schemas): { readonly [method: string]: OperationObject } {
   return Object.fromEntries(sharing.map((one) => [one.row.method.toLowerCase(), operationObject(one, schemas)]));
 }
 
 function operationObject({ name, about, section, row }: Described, schemas: Schemas): OperationObject {
-  const body = bodyOf(row, about);
-  const parameters = parametersOf(row, about);
+  const body = bodySchema(row, about);
+  const parameters = operationParameters(row, about);
   return {
     operationId: name,
     tags: [section.name],
@@ -93,7 +96,7 @@ function operationObject({ name, about, section, row }: Described, schemas: Sche
         content: { "application/json": { schema: body, example: sampleBody(body, schemas) } },
       },
     }),
-    responses: { 200: replyOf(row, about, schemas), ...refusalsOf(row, about) },
+    responses: { 200: successResponse(row, about, schemas), ...operationErrors(row, about) },
     "x-number": row.number,
     "x-retry": row.retry,
   };
@@ -101,5 +104,5 @@ function operationObject({ name, about, section, row }: Described, schemas: Sche
 
 function sampleBody(body: Schema, schemas: Schemas): Json {
   const members = Object.entries(body.properties ?? {}).filter(([member]) => body.required?.includes(member));
-  return Object.fromEntries(members.map(([member, schema]) => [member, sample(schemas, schema)]));
+  return Object.fromEntries(members.map(([member, schema]) => [member, sampleValue(schemas, schema)]));
 }

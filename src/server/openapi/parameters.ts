@@ -1,6 +1,6 @@
 import type { Operation, Parameter } from "../../contract/operations.ts";
 import type { OperationDescription, ParameterDescription } from "./description.ts";
-import type { ParameterObject, Reference } from "./openapi.ts";
+import type { ParameterObject, ReferenceObject } from "./document-types.ts";
 import type { Schema } from "./schema.ts";
 
 // What lists of several resources take.
@@ -62,7 +62,10 @@ const writing: { readonly [name: string]: ParameterObject } = {
 export const sharedParameters: { readonly [name: string]: ParameterObject } = { ...page, ...writing };
 
 /** The parameters of an operation. */
-export function parametersOf(row: Operation, about: OperationDescription): readonly (ParameterObject | Reference)[] {
+export function operationParameters(
+  row: Operation,
+  about: OperationDescription,
+): readonly (ParameterObject | ReferenceObject)[] {
   return [
     ...pathParameters(row.path, about),
     ...Object.entries(row.query ?? {}).map(([name, form]) => filter(name, form, about)),
@@ -107,6 +110,6 @@ function filterSchema(form: Parameter): Schema {
   }
 }
 
-function references(shared: { readonly [name: string]: ParameterObject }): readonly Reference[] {
+function references(shared: { readonly [name: string]: ParameterObject }): readonly ReferenceObject[] {
   return Object.keys(shared).map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }

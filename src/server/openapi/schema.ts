@@ -63,26 +63,26 @@ export function refName(ref: string): string {
 }
 
 /** A schema with what its reference names; what stands beside the reference goes first. */
-export function resolved(schemas: Schemas, schema: Schema): Schema {
+export function resolveSchema(schemas: Schemas, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref, ...beside } = schema;
   return { ...schemas[refName($ref)], ...beside };
 }
 
 /** The union of known forms that a schema is, or that stands in it beside other forms. */
-export function unionIn(schema: Schema): Schema | undefined {
+export function findUnion(schema: Schema): Schema | undefined {
   return schema.discriminator === undefined
     ? schema.anyOf?.find(({ discriminator }) => discriminator !== undefined)
     : schema;
 }
 
 /** The types that a schema allows. */
-export function typesOf({ type }: Schema): readonly string[] {
+export function schemaTypes({ type }: Schema): readonly string[] {
   return typeof type === "string" ? [type] : (type ?? []);
 }
 
 /** Some of the properties of an object. */
-export function pick(properties: Schemas, ...names: readonly string[]): Schemas {
+export function pickProperties(properties: Schemas, ...names: readonly string[]): Schemas {
   return Object.fromEntries(
     names.flatMap((name) => {
       const found = properties[name];

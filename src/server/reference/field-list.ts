@@ -1,13 +1,13 @@
-import { refName, resolved, type Schema, type Schemas, unionIn } from "../openapi/schema.ts";
+import { findUnion, refName, resolveSchema, type Schema, type Schemas } from "../openapi/schema.ts";
 import { type Html, html } from "./html.ts";
-import { limits } from "./limits.ts";
-import { phrase, withStop } from "./prose.ts";
+import { limitText } from "./limit-text.ts";
+import { inlineCode, withFullStop } from "./paragraphs.ts";
 import { hasSection } from "./sections.ts";
 import { typeWords } from "./type-words.ts";
 
 /** The fields of an object, those inside folded away below their own; null when it has none. */
 export function fieldList(schemas: Schemas, given: Schema, above: readonly string[] = []): Html | null {
-  const schema = resolved(schemas, given);
+  const schema = resolveSchema(schemas, given);
   const fields = Object.entries(schema.properties ?? {}).filter(([, field]) => !isMark(field));
   const required = new Set(schema.required);
   const rows = fields.map(([name, field]) => fieldRow(schemas, name, field, required.has(name), above));
@@ -24,10 +24,10 @@ export function fieldRow(
   isRequired: boolean,
   above: readonly string[] = [],
 ): Html {
-  const { description = "" } = resolved(schemas, field);
+  const { description = "" } = resolveSchema(schemas, field);
   return html`<li><div class="head"><code class="name">${name}</code> <span class="type">${typeWords(schemas, field)}</span>${
     isRequired ? html` <span class="required">required</span>` : null
-  }</div>${description === "" ? null : html`<p>${phrase(withStop(description))}</p>`}${limits(resolved(schemas, field))}${folded(schemas, field, above)}</li>`;
+  }</div>${description === "" ? null : html`<p>${inlineCode(withFullStop(description))}</p>`}${limitText(resolveSchema(schemas, field))}${folded(schemas, field, above)}</li>`;
 }
 
 function folded(schemas: Schemas, field: Schema, above: readonly string[]): Html | null {
@@ -41,8 +41,8 @@ function folded(schemas: Schemas, field: Schema, above: readonly string[]): Html
 function innerObject(schemas: Schemas, field: Schema): { readonly name: string; readonly schema: Schema } | null {
   const name = field.$ref === undefined ? "" : refName(field.$ref);
   if (hasSection(name)) return null;
-  const schema = resolved(schemas, field);
-  if (schema.properties !== undefined || unionIn(schema) !== undefined) return { name, schema };
+  const schema = resolveSchema(schemas, field);
+  if (schema.properties !== undefined || findUnion(schema) !== undefined) return { name, schema };
   const within = schema.items ?? schema.anyOf?.find(({ type }) => type !== "null");
   return within === undefined || field.anyOf?.every(({ $ref }) => $ref !== undefined)
     ? null
@@ -52,7 +52,7 @@ function innerObject(schemas: Schemas, field: Schema): { readonly name: string; 
 type Variant = { readonly type: string; readonly form: Schema };
 
 function variants(schema: Schema): readonly Variant[] {
-  return Object.entries(unionIn(schema)?.discriminator?.mapping ?? {}).map(([type, $ref]) => ({
+  return Object.entries(findUnion(schema)?.discriminator?.mapping ?? {}).map(([type, $ref]) => ({
     type,
     form: { $ref },
   }));

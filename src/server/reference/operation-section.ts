@@ -2,32 +2,32 @@ import type {
   OpenApiDocument,
   OperationObject,
   ParameterObject,
-  Reference,
+  ReferenceObject,
   ResponseObject,
-} from "../openapi/openapi.ts";
+} from "../openapi/document-types.ts";
 import { refName, type Schema } from "../openapi/schema.ts";
-import { curl } from "./curl.ts";
+import { curlCommand } from "./curl-command.ts";
 import { fieldList, fieldRow } from "./field-list.ts";
 import { type Html, html } from "./html.ts";
 import { jsonCode } from "./json-code.ts";
-import { phrase, prose } from "./prose.ts";
+import { inlineCode, paragraphs } from "./paragraphs.ts";
 import { typeWords } from "./type-words.ts";
 
 /** An operation with its path and method. */
-export type Placed = { readonly method: string; readonly path: string; readonly operation: OperationObject };
+export type PathOperation = { readonly method: string; readonly path: string; readonly operation: OperationObject };
 
 /** The section of one operation: what it does and takes on one side, an example on the other. */
-export function operationSection(document: OpenApiDocument, { method, path, operation }: Placed): Html {
+export function operationSection(document: OpenApiDocument, { method, path, operation }: PathOperation): Html {
   const { operationId, summary, description } = operation;
   return html`<section class="operation" id="${operationId}">
 <div class="words">
 <h3><a href="#${operationId}">${summary}</a></h3>
 <p class="route">${methodBadge(method)} <code>${pathWords(path)}</code></p>
-${prose(description)}
+${paragraphs(description)}
 ${parameterLists(document, operation)}${bodyList(document, operation)}${replyList(document, operation)}
 <p class="facts">${facts(operation)}</p>
 </div>
-<div class="code">${codePane("Request", html`${curl(method, path, operation)}`)}${replyPane(operation)}</div>
+<div class="code">${codePane("Request", html`${curlCommand(method, path, operation)}`)}${replyPane(operation)}</div>
 </section>
 `;
 }
@@ -67,7 +67,7 @@ function parameterLists(document: OpenApiDocument, { parameters = [] }: Operatio
   });
 }
 
-function parameter(document: OpenApiDocument, one: ParameterObject | Reference): ParameterObject | undefined {
+function parameter(document: OpenApiDocument, one: ParameterObject | ReferenceObject): ParameterObject | undefined {
   return "$ref" in one ? document.components.parameters[lastStep(one.$ref)] : one;
 }
 
@@ -97,7 +97,7 @@ function replyWords({ components: { schemas } }: OpenApiDocument, { content, des
   return html`${words}`;
 }
 
-function refusalChip({ components }: OpenApiDocument, status: string, { $ref }: Reference): Html {
+function refusalChip({ components }: OpenApiDocument, status: string, { $ref }: ReferenceObject): Html {
   const { description = "" } = components.responses[lastStep($ref)] ?? {};
   return html`<li><a class="status refused" href="#errors" title="${description}">${status}</a></li>`;
 }
@@ -112,7 +112,7 @@ const retryWords: { readonly [retry: string]: string } = {
 
 function facts({ operationId, "x-number": number, "x-retry": retry }: OperationObject): Html {
   const kind = number.startsWith("E") ? "Extension" : "Operation";
-  return html`${kind} ${number} · <code>${operationId}</code> · ${phrase(retryWords[retry] ?? "")}`;
+  return html`${kind} ${number} · <code>${operationId}</code> · ${inlineCode(retryWords[retry] ?? "")}`;
 }
 
 function replyPane({ responses }: OperationObject): Html | null {

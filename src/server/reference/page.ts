@@ -1,8 +1,8 @@
-import type { OpenApiDocument } from "../openapi/openapi.ts";
+import type { OpenApiDocument } from "../openapi/document-types.ts";
 import { headingAnchor, schemaAnchor } from "./anchor.ts";
 import { type Html, html } from "./html.ts";
 import { introduction } from "./introduction.ts";
-import { methodBadge, operationSection, type Placed } from "./operation-section.ts";
+import { methodBadge, operationSection, type PathOperation } from "./operation-section.ts";
 import { schemaSection } from "./schema-section.ts";
 import { hasSection, isResource } from "./sections.ts";
 
@@ -65,9 +65,9 @@ ${manifests.map(([name, schema]) => schemaSection(document, name, schema))}</sec
 // A knot around a post: what holds fast.
 const mark = html`<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M12 2v20M5 7c0 4 14 3 14 7s-14 3-14 7" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round"/></svg>`;
 
-type Family = { readonly name: string; readonly operations: readonly Placed[] };
+type Family = { readonly name: string; readonly operations: readonly PathOperation[] };
 
-function placed({ paths }: OpenApiDocument, family: string): readonly Placed[] {
+function placed({ paths }: OpenApiDocument, family: string): readonly PathOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([, { tags }]) => tags.includes(family))

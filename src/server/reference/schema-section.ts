@@ -1,22 +1,22 @@
 import type { Json } from "../../contract/json.ts";
-import type { OpenApiDocument } from "../openapi/openapi.ts";
-import { sample } from "../openapi/sample.ts";
-import { type Schema, type Schemas, unionIn } from "../openapi/schema.ts";
+import type { OpenApiDocument } from "../openapi/document-types.ts";
+import { sampleValue } from "../openapi/sample-value.ts";
+import { findUnion, type Schema, type Schemas } from "../openapi/schema.ts";
 import { schemaAnchor } from "./anchor.ts";
 import { fieldList } from "./field-list.ts";
 import { type Html, html } from "./html.ts";
 import { jsonCode } from "./json-code.ts";
-import { prose, withStop } from "./prose.ts";
+import { paragraphs, withFullStop } from "./paragraphs.ts";
 import { typeWords } from "./type-words.ts";
 
 /** The section of a named schema: its fields, and an example. */
 export function schemaSection({ components: { schemas } }: OpenApiDocument, name: string, schema: Schema): Html {
   const { anyOf, description = "" } = schema;
-  const hasFields = anyOf === undefined || unionIn(schema) !== undefined;
+  const hasFields = anyOf === undefined || findUnion(schema) !== undefined;
   const anchor = schemaAnchor(name);
   const fields = hasFields ? fieldList(schemas, schema) : html`<p>${typeWords(schemas, schema)}</p>`;
   return html`<section class="operation schema" id="${anchor}">
-<div class="words"><h3><a href="#${anchor}">${name}</a></h3>${prose(withStop(description))}${fields}</div>
+<div class="words"><h3><a href="#${anchor}">${name}</a></h3>${paragraphs(withFullStop(description))}${fields}</div>
 <div class="code">${examples(schemas, name, schema)}</div>
 </section>
 `;
@@ -24,7 +24,7 @@ export function schemaSection({ components: { schemas } }: OpenApiDocument, name
 
 function examples(schemas: Schemas, name: string, schema: Schema): readonly Html[] {
   const { examples: given, ...described } = schema;
-  const whole = sample(schemas, described, [name]);
+  const whole = sampleValue(schemas, described, [name]);
   const [short] = given ?? [];
   if (short === undefined) return [pane("Example", whole)];
   if (size(whole) <= size(short)) return [pane("Example", short)];

@@ -1,4 +1,4 @@
-import { refName, resolved, type Schema, type Schemas, typesOf, unionIn } from "../openapi/schema.ts";
+import { findUnion, refName, resolveSchema, type Schema, type Schemas, schemaTypes } from "../openapi/schema.ts";
 import { schemaAnchor } from "./anchor.ts";
 import { type Html, html } from "./html.ts";
 import { hasSection } from "./sections.ts";
@@ -8,12 +8,12 @@ export function typeWords(schemas: Schemas, schema: Schema): Html {
   if (schema.$ref !== undefined) {
     const name = refName(schema.$ref);
     if (hasSection(name)) return html`<a href="#${schemaAnchor(name)}">${name}</a>`;
-    return typeWords(schemas, resolved(schemas, schema));
+    return typeWords(schemas, resolveSchema(schemas, schema));
   }
-  if (unionIn(schema) !== undefined) return isNullable(schema) ? html`object or null` : html`object`;
+  if (findUnion(schema) !== undefined) return isNullable(schema) ? html`object or null` : html`object`;
   if (schema.anyOf !== undefined) return alternatives(schema.anyOf.map((one) => typeWords(schemas, one)));
   if (schema.const !== undefined) return html`${JSON.stringify(schema.const)}`;
-  const types = typesOf(schema).map((type) => singleType(schemas, schema, type));
+  const types = schemaTypes(schema).map((type) => singleType(schemas, schema, type));
   return types.length === 0 ? html`any` : alternatives(types);
 }
 

@@ -1,14 +1,14 @@
 import { text } from "../../contract/json.ts";
 import type { PromptVersion } from "../../contract/resources.ts";
-import type { Handler } from "../http/call.ts";
-import { serve } from "../http/serve.ts";
+import type { Handler } from "../http/operation-call.ts";
+import { serveOperation } from "../http/serve-operation.ts";
 import { refTo } from "../openapi/schema.ts";
-import { VERSIONED } from "../openapi/shared-text.ts";
+import { VERSION_DESCRIPTION } from "../openapi/shared-text.ts";
 import type { Resource } from "../resource.ts";
-import { seedVersions } from "../seed/seeding.ts";
-import { partOf } from "../snapshot/part.ts";
+import { seedVersions } from "../seed/seed-rule.ts";
+import { snapshotPart } from "../snapshot/snapshot-part.ts";
 import { listVersions } from "./artifact/list-versions.ts";
-import { register, type VersionedKind } from "./artifact/register.ts";
+import { registerVersion, type VersionedKind } from "./artifact/register-version.ts";
 import { copyVersion } from "./artifact/snapshot.ts";
 import { promptSnippets } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
@@ -18,7 +18,7 @@ import { repoScope } from "./ml-repo.ts";
 const promptKind: VersionedKind<PromptVersion> = { type: "chat_prompt", make: makePrompt };
 
 const putPromptVersion: Handler<"putPromptVersion"> = async (call, context) => ({
-  data: await register(promptKind, "putPromptVersion", call, context),
+  data: await registerVersion(promptKind, "putPromptVersion", call, context),
 });
 
 const listPromptVersions: Handler<"listPromptVersions"> = ({ principal, query, page }, { store }) =>
@@ -28,13 +28,13 @@ const listPromptVersions: Handler<"listPromptVersions"> = ({ principal, query, p
 export const resource: Resource = {
   section: { name: "Prompt versions", description: "Versions of prompts." },
   operations: [
-    serve("putPromptVersion", putPromptVersion, {
+    serveOperation("putPromptVersion", putPromptVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
-      description: VERSIONED,
+      description: VERSION_DESCRIPTION,
       answers: "PromptVersion",
       manifest: { $ref: refTo("ChatPromptManifest") },
     }),
-    serve("listPromptVersions", listPromptVersions, {
+    serveOperation("listPromptVersions", listPromptVersions, {
       description: "Newest first.",
       answers: "PromptVersion",
       parameters: {
@@ -47,7 +47,7 @@ export const resource: Resource = {
   ],
   seeds: { chat_prompt: seedVersions("putPromptVersion", "listPromptVersions", "chat_prompt") },
   snapshot: [
-    partOf("chat_prompt", {
+    snapshotPart("chat_prompt", {
       rows: "promptVersions",
       operation: "putPromptVersion",
       after: ["ml-repo"],

@@ -3,24 +3,24 @@ import { type JsonObject, text } from "../../contract/json.ts";
 import type { Cluster } from "../../contract/resources.ts";
 import { notFound } from "../../http/http-error.ts";
 import { checkSemantics } from "../../schema/check-semantics.ts";
-import { prepared } from "../../store/prepared.ts";
-import { fqnsWithRole, isTenantAdmin, may, type Target } from "../auth/access.ts";
+import { preparedQuery } from "../../store/prepared-query.ts";
+import { type AccessTarget, fqnsWithRole, isAllowed, isTenantAdmin } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
-import { page } from "../database/page.ts";
+import { selectPage } from "../database/page.ts";
 import type { ResourceRow, Tables } from "../database/tables.ts";
-import type { Handler } from "../http/call.ts";
-import { serve } from "../http/serve.ts";
-import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
-import { nameOf } from "../manifest/name.ts";
-import { errorsOf } from "../manifest/well-formed.ts";
+import type { Handler } from "../http/operation-call.ts";
+import { serveOperation } from "../http/serve-operation.ts";
+import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
+import { errorDetails } from "../manifest/require-valid-manifest.ts";
+import { requiredName } from "../manifest/required-text.ts";
 import { refTo } from "../openapi/schema.ts";
-import { REPLACES } from "../openapi/shared-text.ts";
-import type { Resource, Section } from "../resource.ts";
-import { seedByDryRun } from "../seed/seeding.ts";
-import { copyDeclared } from "../snapshot/declared.ts";
-import { partOf } from "../snapshot/part.ts";
+import { REPLACE_DESCRIPTION } from "../openapi/shared-text.ts";
+import type { ReferenceSection, Resource } from "../resource.ts";
+import { seedByDryRun } from "../seed/seed-rule.ts";
+import { copyDeclared } from "../snapshot/copy-declared.ts";
+import { snapshotPart } from "../snapshot/snapshot-part.ts";
 
 declare module "../database/tables.ts" {
   interface Tables {
@@ -34,12 +34,12 @@ const type = "cluster";
 const clusterKind: DeclaredKind<Cluster> = {
   operation: "putCluster",
   types: ["cluster"],
-  identity: (manifest) => `cluster/${nameOf(manifest)}`,
-  find: (database, manifest) => findCluster(database, nameOf(manifest)),
+  identity: (manifest) => `cluster/${requiredName(manifest)}`,
+  find: (database, manifest) => findCluster(database, requiredName(manifest)),
   noun: "cluster",
-  mayWrite: (principal, manifest) => may(principal, "admin", targetOf(nameOf(manifest))),
+  mayWrite: (principal, manifest) => isAllowed(principal, "admin", targetOf(requiredName(manifest))),
   grantsOf,
-  faults: async (_, manifest) => errorsOf(checkSemantics("cluster", manifest)),
+  faults: async (_, manifest) => errorDetails(checkSemantics("cluster", manifest)),
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeCluster,
   save: saveCluster,
@@ -49,7 +49,7 @@ const putCluster: Handler<"putCluster"> = ({ principal, body }, context) =>
   putDeclared(clusterKind, principal, body, context);
 
 const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { store }) => {
-  const data = may(principal, "read", targetOf(id)) ? await findClusterText(store.read, id) : null;
+  const data = isAllowed(principal, "read", targetOf(id)) ? await findClusterText(store.read, id) : null;
   if (data === null) throw notFound("the cluster");
   return { data };
 };
@@ -57,28 +57,28 @@ const getCluster: Handler<"getCluster"> = async ({ principal, path: { id } }, { 
 const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }, { store }) => {
   const visible = isTenantAdmin(principal) ? null : fqnsWithRole(principal, type, "here");
   const all = store.read.selectFrom("clusters");
-  return page((visible === null ? all : all.where("id", "in", visible)).select("json"), wanted);
+  return selectPage((visible === null ? all : all.where("id", "in", visible)).select("json"), wanted);
 };
 
 /** Where the reference has these. */
-export const clustersSection: Section = { name: "Clusters", description: "Clusters and the addons on them." };
+export const clustersSection: ReferenceSection = { name: "Clusters", description: "Clusters and the addons on them." };
 
 /** The operations on clusters: 6, 17 and E3. */
 export const resource: Resource = {
   section: clustersSection,
   operations: [
-    serve("getCluster", getCluster, {
+    serveOperation("getCluster", getCluster, {
       description: "A cluster's id, fqn and name are the same text.",
       answers: "Cluster",
       parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
     }),
-    serve("putCluster", putCluster, {
+    serveOperation("putCluster", putCluster, {
       scope: ({ manifest }) => text(manifest.name),
-      description: REPLACES,
+      description: REPLACE_DESCRIPTION,
       answers: "Cluster",
       manifest: { $ref: refTo("ClusterManifest") },
     }),
-    serve("listClusters", listClusters, {
+    serveOperation("listClusters", listClusters, {
       description: "Answers the clusters that the caller may see, newest first.",
       answers: "Cluster",
     }),
@@ -87,15 +87,15 @@ export const resource: Resource = {
     {
       kind: "cluster",
       existing: namesOf,
-      isVisible: (principal, fqn) => may(principal, "read", targetOf(fqn)),
+      isVisible: (principal, fqn) => isAllowed(principal, "read", targetOf(fqn)),
     },
   ],
   seeds: { cluster: seedByDryRun("putCluster") },
-  snapshot: [partOf("cluster", { rows: "clusters", operation: "putCluster", copy: copyDeclared(clusterKind) })],
+  snapshot: [snapshotPart("cluster", { rows: "clusters", operation: "putCluster", copy: copyDeclared(clusterKind) })],
 };
 
-function makeCluster({ manifest, subject, createdAt, updatedAt }: Making<Cluster>): Cluster {
-  const name = nameOf(manifest);
+function makeCluster({ manifest, subject, createdAt, updatedAt }: ResourceInput<Cluster>): Cluster {
+  const name = requiredName(manifest);
   return {
     id: name,
     fqn: name,
@@ -124,14 +124,14 @@ async function saveCluster(
 }
 
 function grantsOf(manifest: JsonObject): readonly Grant[] {
-  return collaboratorGrants(targetOf(nameOf(manifest)), manifest);
+  return collaboratorGrants(targetOf(requiredName(manifest)), manifest);
 }
 
-function targetOf(fqn: string): Target {
+function targetOf(fqn: string): AccessTarget {
   return { type, fqn };
 }
 
-const byName = prepared((database: Kysely<Tables>, { name }: { readonly name: string }) =>
+const byName = preparedQuery((database: Kysely<Tables>, { name }: { readonly name: string }) =>
   database.selectFrom("clusters").select("json").where("id", "=", name),
 );
 

@@ -4,25 +4,25 @@ import type { ErrorDetail, MlRepo } from "../../contract/resources.ts";
 import { forbidden, unprocessable } from "../../http/http-error.ts";
 import { referencesOf } from "../../model/references.ts";
 import { checkSemantics } from "../../schema/check-semantics.ts";
-import { fqnsWithRole, isTenantAdmin, may, type Target } from "../auth/access.ts";
+import { type AccessTarget, fqnsWithRole, isAllowed, isTenantAdmin } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import { fromText, type JsonText, toText } from "../database/json-text.ts";
-import { page } from "../database/page.ts";
+import { selectPage } from "../database/page.ts";
 import type { ResourceRow, Tables } from "../database/tables.ts";
-import type { Handler } from "../http/call.ts";
-import { serve } from "../http/serve.ts";
-import { danglingReferences, refuseInvisible } from "../manifest/dangling.ts";
-import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
-import { nameOf } from "../manifest/name.ts";
-import { errorsOf } from "../manifest/well-formed.ts";
+import type { Handler } from "../http/operation-call.ts";
+import { serveOperation } from "../http/serve-operation.ts";
+import { danglingReferences, refuseInvisible } from "../manifest/check-references.ts";
+import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
+import { errorDetails } from "../manifest/require-valid-manifest.ts";
+import { requiredName } from "../manifest/required-text.ts";
 import { refTo } from "../openapi/schema.ts";
-import { REPLACES } from "../openapi/shared-text.ts";
+import { REPLACE_DESCRIPTION } from "../openapi/shared-text.ts";
 import type { Resource } from "../resource.ts";
-import { seedByDryRun } from "../seed/seeding.ts";
-import { copyDeclared } from "../snapshot/declared.ts";
-import { partOf } from "../snapshot/part.ts";
+import { seedByDryRun } from "../seed/seed-rule.ts";
+import { copyDeclared } from "../snapshot/copy-declared.ts";
+import { snapshotPart } from "../snapshot/snapshot-part.ts";
 
 declare module "../database/tables.ts" {
   interface Tables {
@@ -31,15 +31,15 @@ declare module "../database/tables.ts" {
 }
 
 /** Ml repos, as they are declared. */
-const mlRepoKind: DeclaredKind<KeptRepo> = {
+const mlRepoKind: DeclaredKind<StoredMlRepo> = {
   operation: "putMlRepo",
   types: ["ml-repo"],
-  identity: (manifest) => `ml-repo/${nameOf(manifest)}`,
-  find: (database, manifest) => findRepo(database, nameOf(manifest)),
+  identity: (manifest) => `ml-repo/${requiredName(manifest)}`,
+  find: (database, manifest) => findRepo(database, requiredName(manifest)),
   noun: "ml repo",
-  mayWrite: (principal, manifest) => may(principal, "admin", repoTarget(nameOf(manifest))),
+  mayWrite: (principal, manifest) => isAllowed(principal, "admin", repoTarget(requiredName(manifest))),
   grantsOf,
-  faults: async (_, manifest) => errorsOf(checkSemantics("ml-repo", manifest)),
+  faults: async (_, manifest) => errorDetails(checkSemantics("ml-repo", manifest)),
   stamps: (repo) => ({ subject: repo.created_by_subject, createdAt: repo.created_at }),
   make: makeRepo,
   save: saveRepo,
@@ -53,17 +53,17 @@ const listMlRepos: Handler<"listMlRepos"> = async ({ principal, query, page: wan
   let rows = store.read.selectFrom("ml_repos");
   if (visible !== null) rows = rows.where("name", "in", visible);
   if (query.name !== undefined) rows = rows.where("name", "=", query.name);
-  return page(rows.select("json"), wanted);
+  return selectPage(rows.select("json"), wanted);
 };
 
 /** The operations on ml repos: 14 and E7. */
 export const resource: Resource = {
   section: { name: "ML repos", description: "Repositories of models, prompts and runs." },
   operations: [
-    serve("listMlRepos", listMlRepos, { description: "Newest first.", answers: "MlRepo" }),
-    serve("putMlRepo", putMlRepo, {
+    serveOperation("listMlRepos", listMlRepos, { description: "Newest first.", answers: "MlRepo" }),
+    serveOperation("putMlRepo", putMlRepo, {
       scope: ({ manifest }) => repoScope(text(manifest.name)),
-      description: REPLACES,
+      description: REPLACE_DESCRIPTION,
       answers: "MlRepo",
       manifest: { $ref: refTo("MlRepoManifest") },
     }),
@@ -72,14 +72,17 @@ export const resource: Resource = {
     {
       kind: "ml-repo",
       existing: namesOf,
-      isVisible: (principal, name) => may(principal, "read", repoTarget(name)),
+      isVisible: (principal, name) => isAllowed(principal, "read", repoTarget(name)),
     },
   ],
   seeds: { "ml-repo": seedByDryRun("putMlRepo") },
-  snapshot: [partOf("ml-repo", { rows: "mlRepos", operation: "putMlRepo", copy: copyDeclared(mlRepoKind) })],
+  snapshot: [snapshotPart("ml-repo", { rows: "mlRepos", operation: "putMlRepo", copy: copyDeclared(mlRepoKind) })],
 };
 
-function makeRepo({ manifest, existing, subject, createdAt }: Making<KeptRepo>, newId: () => string): KeptRepo {
+function makeRepo(
+  { manifest, existing, subject, createdAt }: ResourceInput<StoredMlRepo>,
+  newId: () => string,
+): StoredMlRepo {
   return {
     id: existing?.id ?? newId(),
     tenant_name: tenant,
@@ -96,10 +99,10 @@ function makeRepo({ manifest, existing, subject, createdAt }: Making<KeptRepo>, 
 
 async function saveRepo(
   transaction: Transaction<Tables>,
-  { id, created_at, manifest }: KeptRepo,
+  { id, created_at, manifest }: StoredMlRepo,
   json: JsonText<MlRepo>,
 ): Promise<void> {
-  const name = nameOf(manifest);
+  const name = requiredName(manifest);
   await transaction
     .insertInto("ml_repos")
     .values({ id, created_at, json, name })
@@ -109,14 +112,14 @@ async function saveRepo(
 }
 
 function grantsOf(manifest: JsonObject): readonly Grant[] {
-  return collaboratorGrants(repoTarget(nameOf(manifest)), manifest);
+  return collaboratorGrants(repoTarget(requiredName(manifest)), manifest);
 }
 
 /** An ml repo that has an id. */
-export type KeptRepo = MlRepo & { readonly id: string };
+export type StoredMlRepo = MlRepo & { readonly id: string };
 
 /** The ml repo of that name, visible or not. */
-export async function findRepo(database: Kysely<Tables>, name: string): Promise<KeptRepo | null> {
+export async function findRepo(database: Kysely<Tables>, name: string): Promise<StoredMlRepo | null> {
   const row = await database.selectFrom("ml_repos").select(["id", "json"]).where("name", "=", name).executeTakeFirst();
   return row === undefined ? null : { ...fromText(row.json), id: row.id };
 }
@@ -125,18 +128,18 @@ export async function findRepo(database: Kysely<Tables>, name: string): Promise<
  * The ml repo that a registry manifest goes into. Refuses when the caller may only look at it (403), then references
  * to what is not visible, then, all at once, what the manifest means wrongly: `faults`, and references to what is absent.
  */
-export async function repoToWrite(
+export async function requireWritableRepo(
   database: Kysely<Tables>,
   principal: Principal,
   manifest: JsonObject,
   faults: readonly ErrorDetail[],
   context: Pick<Context, "targets">,
-): Promise<KeptRepo> {
+): Promise<StoredMlRepo> {
   const name = text(manifest.ml_repo) ?? "";
   const target = repoTarget(name);
   // One that is not visible is not even looked for.
-  const repo = may(principal, "read", target) ? await findRepo(database, name) : null;
-  if (repo !== null && !may(principal, "write", target)) throw forbidden("you may not write in this ml repo");
+  const repo = isAllowed(principal, "read", target) ? await findRepo(database, name) : null;
+  if (repo !== null && !isAllowed(principal, "write", target)) throw forbidden("you may not write in this ml repo");
   const references = referencesOf(manifest, tenant);
   refuseInvisible(principal, references, context);
   const all = [...faults, ...(await danglingReferences(database, references, context))];
@@ -145,7 +148,7 @@ export async function repoToWrite(
 }
 
 /** An ml repo, as access is decided on it. */
-export function repoTarget(name: string): Target {
+export function repoTarget(name: string): AccessTarget {
   return { type: "ml-repo", fqn: name };
 }
 
@@ -166,17 +169,17 @@ export function visibleRepoIds(database: Kysely<Tables>, principal: Principal) {
 }
 
 /** What a new version adds to its repo's counts. */
-export type Addition = { readonly artifactType: string | null; readonly isNewRun: boolean };
+export type RepoAddition = { readonly artifactType: string | null; readonly isNewRun: boolean };
 
 /** Counts an addition in the repo itself, so that a list of repos need not count. */
 export async function countInRepo(
   transaction: Transaction<Tables>,
-  repo: KeptRepo,
-  { artifactType, isNewRun }: Addition,
+  repo: StoredMlRepo,
+  { artifactType, isNewRun }: RepoAddition,
 ): Promise<void> {
   if (artifactType === null && !isNewRun) return;
   const counts = repo.artifact_type_counts;
-  const changed: KeptRepo = {
+  const changed: StoredMlRepo = {
     ...repo,
     num_runs: repo.num_runs + (isNewRun ? 1 : 0),
     artifact_type_counts:

@@ -1,14 +1,14 @@
 import { isObject, text } from "../../contract/json.ts";
 import type { ModelVersion } from "../../contract/resources.ts";
-import type { Handler } from "../http/call.ts";
-import { serve } from "../http/serve.ts";
+import type { Handler } from "../http/operation-call.ts";
+import { serveOperation } from "../http/serve-operation.ts";
 import { refTo } from "../openapi/schema.ts";
-import { VERSIONED } from "../openapi/shared-text.ts";
+import { VERSION_DESCRIPTION } from "../openapi/shared-text.ts";
 import type { Resource } from "../resource.ts";
-import { seedVersions } from "../seed/seeding.ts";
-import { partOf } from "../snapshot/part.ts";
+import { seedVersions } from "../seed/seed-rule.ts";
+import { snapshotPart } from "../snapshot/snapshot-part.ts";
 import { listVersions } from "./artifact/list-versions.ts";
-import { register, type VersionedKind } from "./artifact/register.ts";
+import { registerVersion, type VersionedKind } from "./artifact/register-version.ts";
 import { copyVersion } from "./artifact/snapshot.ts";
 import { modelSnippet } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
@@ -18,11 +18,11 @@ import { repoScope } from "./ml-repo.ts";
 const modelKind: VersionedKind<ModelVersion> = { type: "model-version", make: makeModel };
 
 const putModelVersion: Handler<"putModelVersion"> = async (call, context) => ({
-  data: await register(modelKind, "putModelVersion", call, context),
+  data: await registerVersion(modelKind, "putModelVersion", call, context),
 });
 
 const postModelVersion: Handler<"postModelVersion"> = async (call, context) => {
-  await register(modelKind, "postModelVersion", call, context);
+  await registerVersion(modelKind, "postModelVersion", call, context);
   return undefined;
 };
 
@@ -34,18 +34,18 @@ const listModelVersions: Handler<"listModelVersions"> = ({ principal, query, pag
 export const resource: Resource = {
   section: { name: "Model versions", description: "Versions of models." },
   operations: [
-    serve("putModelVersion", putModelVersion, {
+    serveOperation("putModelVersion", putModelVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
-      description: VERSIONED,
+      description: VERSION_DESCRIPTION,
       answers: "ModelVersion",
       manifest: { $ref: refTo("ModelVersionManifest") },
     }),
-    serve("postModelVersion", postModelVersion, {
+    serveOperation("postModelVersion", postModelVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
-      description: `Registers a version and answers an empty object.\n\n${VERSIONED}\n\nA manifest whose \`source\` is \`{type: platform, uri: <storage_root>}\` completes that stage; the version keeps the staged id.`,
+      description: `Registers a version and answers an empty object.\n\n${VERSION_DESCRIPTION}\n\nA manifest whose \`source\` is \`{type: platform, uri: <storage_root>}\` completes that stage; the version keeps the staged id.`,
       manifest: { $ref: refTo("ModelVersionManifest") },
     }),
-    serve("listModelVersions", listModelVersions, {
+    serveOperation("listModelVersions", listModelVersions, {
       description: "Newest first.",
       answers: "ModelVersion",
       parameters: {
@@ -64,7 +64,7 @@ export const resource: Resource = {
   ],
   seeds: { "model-version": seedVersions("putModelVersion", "listModelVersions", "model") },
   snapshot: [
-    partOf("model-version", {
+    snapshotPart("model-version", {
       rows: "modelVersions",
       operation: "putModelVersion",
       after: ["ml-repo"],

@@ -2,24 +2,24 @@ import type { Kysely, Transaction } from "kysely";
 import { type JsonObject, text } from "../../contract/json.ts";
 import type { Workspace } from "../../contract/resources.ts";
 import { checkSemantics } from "../../schema/check-semantics.ts";
-import { prepared } from "../../store/prepared.ts";
-import { fqnsWithRole, isTenantAdmin, may, type Target } from "../auth/access.ts";
+import { preparedQuery } from "../../store/prepared-query.ts";
+import { type AccessTarget, fqnsWithRole, isAllowed, isTenantAdmin } from "../auth/access.ts";
 import { collaboratorGrants, type Grant, permissionGrants, replaceGrants } from "../auth/grants.ts";
 import { type Principal, tenant } from "../auth/principal.ts";
 import { fromText, type JsonText } from "../database/json-text.ts";
-import { page } from "../database/page.ts";
+import { selectPage } from "../database/page.ts";
 import type { ResourceRow, Tables } from "../database/tables.ts";
-import type { Handler } from "../http/call.ts";
-import { serve } from "../http/serve.ts";
-import { type DeclaredKind, type Making, putDeclared } from "../manifest/declared.ts";
-import { nameOf, requiredText } from "../manifest/name.ts";
-import { errorsOf } from "../manifest/well-formed.ts";
+import type { Handler } from "../http/operation-call.ts";
+import { serveOperation } from "../http/serve-operation.ts";
+import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
+import { errorDetails } from "../manifest/require-valid-manifest.ts";
+import { requiredName, requiredText } from "../manifest/required-text.ts";
 import { refTo } from "../openapi/schema.ts";
-import { REPLACES } from "../openapi/shared-text.ts";
+import { REPLACE_DESCRIPTION } from "../openapi/shared-text.ts";
 import type { Resource } from "../resource.ts";
-import { seedByDryRun } from "../seed/seeding.ts";
-import { copyDeclared } from "../snapshot/declared.ts";
-import { partOf } from "../snapshot/part.ts";
+import { seedByDryRun } from "../seed/seed-rule.ts";
+import { copyDeclared } from "../snapshot/copy-declared.ts";
+import { snapshotPart } from "../snapshot/snapshot-part.ts";
 
 declare module "../database/tables.ts" {
   interface Tables {
@@ -38,9 +38,9 @@ const workspaceKind: DeclaredKind<Workspace> = {
   identity: (manifest) => `workspace/${fqnOf(manifest)}`,
   find: (database, manifest) => findWorkspace(database, fqnOf(manifest)),
   noun: "workspace",
-  mayWrite: (principal, manifest) => may(principal, "admin", targetOf(fqnOf(manifest))),
+  mayWrite: (principal, manifest) => isAllowed(principal, "admin", targetOf(fqnOf(manifest))),
   grantsOf,
-  faults: async (_, manifest) => errorsOf(checkSemantics("workspace", manifest)),
+  faults: async (_, manifest) => errorDetails(checkSemantics("workspace", manifest)),
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
   make: makeWorkspace,
   save: saveWorkspace,
@@ -58,21 +58,21 @@ const listWorkspaces: Handler<"listWorkspaces"> = async ({ principal, query, pag
   if (query.clusterId !== undefined) rows = rows.where("cluster_id", "=", query.clusterId);
   if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
   if (query.name !== undefined) rows = rows.where("name", "=", query.name);
-  return page(rows.select("json"), wanted);
+  return selectPage(rows.select("json"), wanted);
 };
 
 /** The operations on workspaces: 1 and E1. */
 export const resource: Resource = {
   section: { name: "Workspaces", description: "Parts of clusters in which applications run." },
   operations: [
-    serve("listWorkspaces", listWorkspaces, {
+    serveOperation("listWorkspaces", listWorkspaces, {
       description: "Answers the workspaces that the caller may see, newest first.",
       answers: "Workspace",
       parameters: { clusterId: { description: "Only those on this cluster", example: "prod-eu" } },
     }),
-    serve("putWorkspace", putWorkspace, {
+    serveOperation("putWorkspace", putWorkspace, {
       scope: ({ manifest }) => `${text(manifest.cluster_fqn)}:${text(manifest.name)}`,
-      description: REPLACES,
+      description: REPLACE_DESCRIPTION,
       answers: "Workspace",
       manifest: { $ref: refTo("WorkspaceManifest") },
     }),
@@ -81,12 +81,12 @@ export const resource: Resource = {
     {
       kind: "workspace",
       existing: fqnsOf,
-      isVisible: (principal, fqn) => may(principal, "read", targetOf(fqn)),
+      isVisible: (principal, fqn) => isAllowed(principal, "read", targetOf(fqn)),
     },
   ],
   seeds: { workspace: seedByDryRun("putWorkspace") },
   snapshot: [
-    partOf("workspace", {
+    snapshotPart("workspace", {
       rows: "workspaces",
       operation: "putWorkspace",
       after: ["cluster"],
@@ -96,13 +96,13 @@ export const resource: Resource = {
 };
 
 function makeWorkspace(
-  { manifest, existing, subject, createdAt, updatedAt }: Making<Workspace>,
+  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<Workspace>,
   newId: () => string,
 ): Workspace {
   return {
     id: existing?.id ?? newId(),
     fqn: fqnOf(manifest),
-    name: nameOf(manifest),
+    name: requiredName(manifest),
     tenantName: tenant,
     clusterId: requiredText(manifest, "cluster_fqn"),
     environmentId: text(manifest.environment_name) ?? null,
@@ -139,10 +139,10 @@ function grantsOf(manifest: JsonObject): readonly Grant[] {
 }
 
 function fqnOf(manifest: JsonObject): string {
-  return `${requiredText(manifest, "cluster_fqn")}:${nameOf(manifest)}`;
+  return `${requiredText(manifest, "cluster_fqn")}:${requiredName(manifest)}`;
 }
 
-function targetOf(fqn: string): Target {
+function targetOf(fqn: string): AccessTarget {
   return { type: "workspace", fqn };
 }
 
@@ -157,7 +157,7 @@ export function visibleWorkspaces(
   };
 }
 
-const byFqn = prepared((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
+const byFqn = preparedQuery((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
   database.selectFrom("workspaces").select("json").where("fqn", "=", fqn),
 );
 
@@ -167,7 +167,7 @@ export async function findWorkspace(database: Kysely<Tables>, fqn: string): Prom
   return row === undefined ? null : fromText(row.json);
 }
 
-const fqnById = prepared((database: Kysely<Tables>, { id }: { readonly id: string }) =>
+const fqnById = preparedQuery((database: Kysely<Tables>, { id }: { readonly id: string }) =>
   database.selectFrom("workspaces").select("fqn").where("id", "=", id),
 );
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../contract/json.ts";
 
 /** A rollout under way. */
-export type Rollout = {
+export type DriverRollout = {
   readonly deploymentId: string;
   /** `cluster:workspace:application:version`. */
   readonly fqn: string;
@@ -13,7 +13,7 @@ export type Rollout = {
 };
 
 /** A status that a rollout has come to. */
-export type Progress = {
+export type RolloutStatus = {
   readonly status: string;
   readonly transition: string;
   readonly message: string | null;
@@ -22,9 +22,9 @@ export type Progress = {
 };
 
 /** What has become of a rollout. */
-export type Observation = {
+export type RolloutObservation = {
   /** The statuses that it has come to since, in their order. */
-  readonly progress: readonly Progress[];
+  readonly progress: readonly RolloutStatus[];
   /** When to look again, in epoch milliseconds; null when nothing more is to be expected. */
   readonly lookAt: number | null;
 };
@@ -32,6 +32,6 @@ export type Observation = {
 /** Carries deployments out. It is asked again and again what has become of each, and keeps nothing by itself. */
 export type RolloutDriver = {
   /** The status with which a rollout begins. */
-  readonly begin: (manifest: JsonObject) => Progress;
-  readonly observe: (rollout: Rollout, now: number) => Promise<Observation>;
+  readonly begin: (manifest: JsonObject) => RolloutStatus;
+  readonly observe: (rollout: DriverRollout, now: number) => Promise<RolloutObservation>;
 };

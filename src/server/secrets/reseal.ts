@@ -2,9 +2,9 @@ import type { Kysely, Transaction } from "kysely";
 import type { KeyRing } from "../../seal/key.ts";
 import { seal, sealedVersion, unsealWithAny } from "../../seal/seal.ts";
 import type { Store } from "../../store/store.ts";
-import { signingKeyContext } from "../auth/signing-keys.ts";
+import { signingKeyAssociatedData } from "../auth/signing-keys.ts";
 import type { Tables } from "../database/tables.ts";
-import { valueContext } from "../resources/secret-group/sealed-value.ts";
+import { valueAssociatedData } from "../resources/secret-group/sealed-value.ts";
 
 // More would keep other writers waiting.
 const BATCH = 100;
@@ -30,7 +30,7 @@ const tables: readonly SealedTable[] = [
       return rows.map(({ id, sealed, secretId, version }) => ({
         id,
         sealed,
-        context: valueContext({ secretId, version: Number(version) }),
+        context: valueAssociatedData({ secretId, version: Number(version) }),
       }));
     },
     replace: async (transaction, { id, sealed: former }, sealed) => {
@@ -47,7 +47,7 @@ const tables: readonly SealedTable[] = [
         .orderBy("kid")
         .limit(BATCH)
         .execute();
-      return rows.map(({ kid, sealed }) => ({ id: kid, sealed, context: signingKeyContext(kid) }));
+      return rows.map(({ kid, sealed }) => ({ id: kid, sealed, context: signingKeyAssociatedData(kid) }));
     },
     replace: async (transaction, { id, sealed: former }, sealed) => {
       const update = transaction.updateTable("signing_keys").set({ sealed });

@@ -5,16 +5,16 @@ import { ensureOwnFolder } from "../../files/own-folder.ts";
 import { replaceFile } from "../../files/write.ts";
 import { HttpError } from "../../http/http-error.ts";
 import type { Context } from "../context.ts";
-import type { Served } from "../http/serve.ts";
+import type { ServedOperation } from "../http/serve-operation.ts";
 import type { Resource } from "../resource.ts";
-import { type SeedDocument, SeedError } from "./documents.ts";
-import { type Question, type Seeding, seeder } from "./seeding.ts";
+import { type SeedDocument, SeedError } from "./seed-document.ts";
+import { type ExistenceCheck, type SeedRule, seedPrincipal } from "./seed-rule.ts";
 
 /** A document that something else has to come before. */
 type Waiting = { readonly document: SeedDocument; readonly refusal: HttpError };
 
 /** Calls an operation as the seed, and answers its whole reply. */
-type Ask = (name: OperationName, request: Pick<Question, "query" | "body">) => Promise<Json>;
+type Ask = (name: OperationName, request: Pick<ExistenceCheck, "query" | "body">) => Promise<Json>;
 
 /**
  * Creates what manifests declare and what is absent; what exists is left as it is. What refers to
@@ -43,8 +43,8 @@ export async function seed(
   context.log.info({ created }, "seeded");
 }
 
-function asSeed(served: readonly Served[], context: Context): Ask {
-  const principal = seeder;
+function asSeed(served: readonly ServedOperation[], context: Context): Ask {
+  const principal = seedPrincipal;
   return async (name, { query, body }) => {
     const operation = served.find((candidate) => candidate.name === name);
     if (operation === undefined) throw new HttpError(501, "not-implemented", `${name} is not implemented`);
@@ -56,7 +56,7 @@ function asSeed(served: readonly Served[], context: Context): Ask {
 /** Creates one document's resource; answers the refusal when it has to wait for another. */
 async function plant(
   document: SeedDocument,
-  seedings: ReadonlyMap<string, Seeding>,
+  seedings: ReadonlyMap<string, SeedRule>,
   ask: Ask,
   context: Context,
 ): Promise<"created" | "exists" | HttpError> {
@@ -77,7 +77,7 @@ async function plant(
 }
 
 async function plantBy(
-  { operation, question, prepare }: Seeding,
+  { operation, question, prepare }: SeedRule,
   manifest: JsonObject,
   ask: Ask,
   context: Context,

@@ -7,14 +7,14 @@ import type { Recorded } from "../../core/recorded.ts";
 import type { SealKey } from "../../seal/key.ts";
 import { seal, sealedVersion, unseal } from "../../seal/seal.ts";
 import { openStoreReadOnly } from "../../store/read-only.ts";
-import { rowsOf } from "../../store/sqlite.ts";
-import { type Statement, statement } from "../../store/statement.ts";
+import { iterateRows } from "../../store/sqlite.ts";
+import { type Statement, statementFactory } from "../../store/statement.ts";
 import { openThreadedStore, type ThreadedStore } from "../../store/threaded-store.ts";
 import type { Intent, Ledger, PendingIntent, ReceiptHead } from "../ledger.ts";
 import { contentText, type ReceiptDigest, receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type RememberedFacts } from "../server-facts.ts";
 import type { LedgerOptions } from "../state.ts";
-import { HEAD, MARK_BYTES, migrations, type Tables } from "./schema.ts";
+import { HEAD, type LedgerTables, ledgerMigrations, MARK_BYTES } from "./schema.ts";
 
 type Head = readonly [
   identity: Identity,
@@ -38,8 +38,8 @@ export async function openLedger(
 ): Promise<Ledger> {
   const place: Place = { server, key, digest: receiptDigest(key) };
   const store = isReadOnly
-    ? await openStoreReadOnly<Tables>(path, migrations)
-    : await openThreadedStore<Tables>(path, migrations, options);
+    ? await openStoreReadOnly<LedgerTables>(path, ledgerMigrations)
+    : await openThreadedStore<LedgerTables>(path, ledgerMigrations, options);
   await mustBeOurs(store, key).catch(async (error: unknown) => {
     await store.close();
     throw error;
@@ -74,13 +74,13 @@ export async function openLedger(
   };
 }
 
-type Row<Table extends keyof Tables> = Insertable<Tables[Table]>;
+type Row<Table extends keyof LedgerTables> = Insertable<LedgerTables[Table]>;
 
 /** Everything that a ledger writes. */
-function statements(database: Kysely<Tables>) {
+function statements(database: Kysely<LedgerTables>) {
   const made = <Values extends { readonly [name: string]: unknown }>(
-    build: Parameters<typeof statement<Tables, Values>>[1],
-  ) => statement<Tables, Values>(database, build);
+    build: Parameters<typeof statementFactory<LedgerTables, Values>>[1],
+  ) => statementFactory<LedgerTables, Values>(database, build);
   return {
     receipt: made<Row<"receipt">>((db, { server, identity, kind, external_id, version, at, sealed, mark, tally }) =>
       db
@@ -130,11 +130,14 @@ function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / PART) }, (_, nth) => items.slice(nth * PART, (nth + 1) * PART));
 }
 
-async function everyHead({ read }: ThreadedStore<Tables>, server: string): Promise<ReadonlyMap<Identity, ReceiptHead>> {
+async function everyHead(
+  { read }: ThreadedStore<LedgerTables>,
+  server: string,
+): Promise<ReadonlyMap<Identity, ReceiptHead>> {
   const query = read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").compile();
   const heads = new Map<Identity, ReceiptHead>();
   const kinds = new Map<string, string>();
-  for (const [identity, type, id, version, at, mark, digest] of rowsOf<Head>(read.getExecutor(), query)) {
+  for (const [identity, type, id, version, at, mark, digest] of iterateRows<Head>(read.getExecutor(), query)) {
     // The same few texts, each once.
     const kind = kinds.get(type) ?? type;
     kinds.set(type, kind);
@@ -145,7 +148,7 @@ async function everyHead({ read }: ThreadedStore<Tables>, server: string): Promi
 }
 
 async function receiptsOf(
-  { read }: ThreadedStore<Tables>,
+  { read }: ThreadedStore<LedgerTables>,
   { server, key }: Place,
   identities: Iterable<Identity>,
 ): Promise<ReadonlyMap<Identity, Recorded>> {
@@ -165,7 +168,7 @@ async function receiptsOf(
 }
 
 // Found out at the door: half a run later it would look like a broken ledger.
-async function mustBeOurs({ read }: ThreadedStore<Tables>, key: SealKey): Promise<void> {
+async function mustBeOurs({ read }: ThreadedStore<LedgerTables>, key: SealKey): Promise<void> {
   const sealed =
     (await read.selectFrom("receipt").select("sealed").limit(1).executeTakeFirst()) ??
     (await read.selectFrom("intent").select("sealed").limit(1).executeTakeFirst());
@@ -175,7 +178,7 @@ async function mustBeOurs({ read }: ThreadedStore<Tables>, key: SealKey): Promis
   });
 }
 
-function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<Tables["receipt"]> {
+function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<LedgerTables["receipt"]> {
   const { identity, kind, id, version, at, echo } = receipt;
   const content = contentText(receipt);
   const sealed = seal(key, content, `receipt ${server} ${identity}`);
@@ -184,7 +187,7 @@ function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertab
   return { server, identity, kind, external_id: id, version, at, sealed, mark, tally };
 }
 
-function recordedFrom(key: SealKey, row: Tables["receipt"]): Recorded {
+function recordedFrom(key: SealKey, row: LedgerTables["receipt"]): Recorded {
   const { identity, kind, external_id, version, at } = row;
   const content = openObject(key, row.sealed, `receipt ${row.server} ${identity}`);
   const written = isObject(content.written) ? content.written : {};
@@ -198,7 +201,7 @@ function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
   return Array.isArray(value) ? value.map((path: Json) => (Array.isArray(path) ? path.map(String) : [])) : [];
 }
 
-function intentRow(server: string, key: SealKey, intent: Intent): Insertable<Tables["intent"]> {
+function intentRow(server: string, key: SealKey, intent: Intent): Insertable<LedgerTables["intent"]> {
   const { id, identity, kind, operation, versionBefore, creates, at, deadline, written, left, key: sent } = intent;
   return {
     id,
@@ -217,7 +220,7 @@ function intentRow(server: string, key: SealKey, intent: Intent): Insertable<Tab
   };
 }
 
-function intentFrom(key: SealKey, row: Tables["intent"]): PendingIntent {
+function intentFrom(key: SealKey, row: LedgerTables["intent"]): PendingIntent {
   return {
     id: row.id,
     identity: row.identity satisfies Identity,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ownDatabaseExists } from "../../files/database-files.ts";
 import { checkWritable } from "../../files/write.ts";
 import type { SealKey } from "../../seal/key.ts";
-import { isUnwritable, StoreError, storeFault, unusableAt } from "../../store/store-error.ts";
+import { isUnwritable, StoreError, storageErrorAt, storeErrorCode } from "../../store/store-error.ts";
 import type { Ledger } from "../ledger.ts";
 import type { LedgerOptions, OnForgotten } from "../state.ts";
 import { emptyLedger } from "./empty-ledger.ts";
@@ -28,10 +28,10 @@ export async function openFolderLedger(
   if (isWritable) {
     try {
       const ledger = await openLedger(path, { ...options, server, key });
-      return forgivingFacts(ledger, (error) => onForgotten(LEARNED, unusableAt(folder, error)));
+      return forgivingFacts(ledger, (error) => onForgotten(LEARNED, storageErrorAt(folder, error)));
     } catch (error) {
       if (!reading || !isUnwritable(error)) throw error;
-      onForgotten(LEARNED, unusableAt(path, whyUnwritable(folder) ?? error));
+      onForgotten(LEARNED, storageErrorAt(path, whyUnwritable(folder) ?? error));
     }
   }
   if (!ownDatabaseExists(path)) return emptyLedger(key);
@@ -44,7 +44,7 @@ const LEARNED = "what is learned of the control plane";
 function forgivingFacts(ledger: Ledger, onUnwritable: (error: unknown) => void): Ledger {
   const rememberFacts: Ledger["rememberFacts"] = (learned) =>
     ledger.rememberFacts(learned).catch((error: unknown) => {
-      const fault = storeFault(error);
+      const fault = storeErrorCode(error);
       if (fault !== "inaccessible" && fault !== "full") throw error;
       onUnwritable(error);
     });

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Migrations } from "../../store/migrate.ts";
 
 /** The tables of a ledger. */
-export type Tables = {
+export type LedgerTables = {
   server: { server: string; facts: string };
   receipt: {
     server: string;
@@ -46,7 +46,7 @@ export const MARK_BYTES = 33;
 export const HEAD = ["identity", "kind", "external_id", "version", "at", "mark", "tally"] as const;
 
 /** The steps of the ledger's schema. */
-export const migrations: Migrations = {
+export const ledgerMigrations: Migrations = {
   "001-ledger": {
     up: async (db) => {
       await db.schema

@@ -7,9 +7,9 @@ import { readOwnFile } from "../../files/own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path.ts";
 import { checkWritable, createFile } from "../../files/write.ts";
 import { generateKey, loadOrCreateKey, parseKey, readKeyFile, type SealKey } from "../../seal/key.ts";
-import { makeFolder } from "../../store/folder.ts";
-import { holdExclusiveLock } from "../../store/lock.ts";
-import { isUnwritable, unusableAt, whyUnusable } from "../../store/store-error.ts";
+import { holdExclusiveLock } from "../../store/lock-file.ts";
+import { makeFolder } from "../../store/make-folder.ts";
+import { isUnwritable, storageErrorAt, storageErrorText } from "../../store/store-error.ts";
 import type { State, StateOptions } from "../state.ts";
 
 // The file holds eight characters.
@@ -47,13 +47,13 @@ async function openKey(
   } catch (cause) {
     if (cause instanceof UnsafePathError) throw cause;
     if (!reading || !isUnwritable(cause)) throw unusable(folder, cause);
-    onForgotten("what this run learns", unusableAt(folder, cause));
+    onForgotten("what this run learns", storageErrorAt(folder, cause));
     return { key: (await existingKeyIn(folder, { keyText })) ?? generateKey(), isWritable: false };
   }
 }
 
 function unusable(folder: string, cause: unknown): HoldfastError {
-  return new HoldfastError("error", `the state folder ${folder} cannot be used: ${whyUnusable(cause)}`, {
+  return new HoldfastError("error", `the state folder ${folder} cannot be used: ${storageErrorText(cause)}`, {
     hint: "nothing was sent: make room there, make it writable, or name another with --state",
     cause,
   });

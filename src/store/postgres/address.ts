@@ -2,7 +2,7 @@ import type { Secret } from "../../contract/secret.ts";
 import { StoreError } from "../store-error.ts";
 
 /** The address of a database without what is secret in it: `postgres://host:port/name`. */
-export function withoutCredentials(address: Secret): string {
+export function publicAddress(address: Secret): string {
   const { protocol, host, pathname, searchParams } = parse(address);
   return `${protocol}//${host || (searchParams.get("host") ?? "localhost")}${pathname}`;
 }

@@ -10,11 +10,11 @@ import {
   type PrimitiveValueListNode,
 } from "kysely";
 import type { Pool } from "pg";
-import type { Marks } from "./commit-marks.ts";
-import { explained, Session } from "./session.ts";
+import type { CommitMarkerPool } from "./commit-markers.ts";
+import { PostgresConnection, toStoreError } from "./connection.ts";
 
 /** How Kysely speaks to PostgreSQL through a pool of ours; transactions with marks can be asked after. */
-export function postgresDialect(pool: Pool, marks: Marks | null = null): Dialect {
+export function postgresDialect(pool: Pool, marks: CommitMarkerPool | null = null): Dialect {
   return {
     createDriver: () => createDriver(pool, marks),
     createQueryCompiler: () => new Compiler(),
@@ -23,10 +23,10 @@ export function postgresDialect(pool: Pool, marks: Marks | null = null): Dialect
   };
 }
 
-function createDriver(pool: Pool, marks: Marks | null): Driver {
+function createDriver(pool: Pool, marks: CommitMarkerPool | null): Driver {
   return {
     init: async () => {},
-    acquireConnection: async () => new Session(await connect(pool), marks),
+    acquireConnection: async () => new PostgresConnection(await connect(pool), marks),
     beginTransaction: (connection, { isolationLevel = "read committed" }) => own(connection).begin(isolationLevel),
     commitTransaction: (connection) => own(connection).commit(),
     rollbackTransaction: (connection) => own(connection).rollback(),
@@ -39,12 +39,12 @@ async function connect(pool: Pool) {
   try {
     return await pool.connect();
   } catch (error) {
-    throw explained(error);
+    throw toStoreError(error);
   }
 }
 
-function own(connection: DatabaseConnection): Session {
-  if (connection instanceof Session) return connection;
+function own(connection: DatabaseConnection): PostgresConnection {
+  if (connection instanceof PostgresConnection) return connection;
   throw new TypeError("a connection of another driver");
 }
 

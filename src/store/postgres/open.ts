@@ -1,22 +1,22 @@
 import { Kysely, sql } from "kysely";
 import type { Secret } from "../../contract/secret.ts";
-import { type Migrations, migrate, requireSchema, type SchemaCare } from "../migrate.ts";
+import { type Migrations, migrate, requireSchema, type SchemaMode } from "../migrate.ts";
 import type { Store } from "../store.ts";
-import { StoreError, type StoreFault, storeFault } from "../store-error.ts";
-import { withoutCredentials } from "./address.ts";
-import { forgetMarks, Marks, marksTable } from "./commit-marks.ts";
+import { StoreError, type StoreErrorCode, storeErrorCode } from "../store-error.ts";
+import { publicAddress } from "./address.ts";
+import { CommitMarkerPool, createMarkersTable, deleteOldMarkers } from "./commit-markers.ts";
 import { postgresDialect } from "./dialect.ts";
 import { openPool } from "./pool.ts";
-import { Writer, type WriterPatience } from "./writer.ts";
+import { PostgresWriter, type RetryLimits } from "./writer.ts";
 
 // Few, since many servers may share the connections that a database has.
 const READERS = 4;
 const WRITERS = 6;
 
 /** How a PostgreSQL database is opened. */
-export type PostgresOptions = Partial<WriterPatience> & {
+export type PostgresOptions = Partial<RetryLimits> & {
   /** @default "migrate" */
-  readonly schema?: SchemaCare;
+  readonly schema?: SchemaMode;
 };
 
 /** Opens a PostgreSQL database, which others may use at the same time, and brings its schema up to date. */
@@ -25,17 +25,19 @@ export async function openPostgresStore<Tables>(
   migrations: Migrations,
   { schema = "migrate", ...patience }: PostgresOptions = {},
 ): Promise<Store<Tables>> {
-  const place = withoutCredentials(address);
+  const place = publicAddress(address);
   try {
     await prepare(address, migrations, schema);
   } catch (error) {
-    const code = storeFault(error) ?? "failed";
+    const code = storeErrorCode(error) ?? "failed";
     const why = code === "unreachable" ? whyText(error) : "";
     throw new StoreError(code, `${place}: ${reasons[code] ?? "it could not be opened"}${why}`, { cause: error });
   }
   const read = new Kysely<Tables>({ dialect: postgresDialect(openPool(address, { connections: READERS })) });
-  const writer = new Writer<Tables>(
-    new Kysely<Tables>({ dialect: postgresDialect(openPool(address, { connections: WRITERS }), new Marks()) }),
+  const writer = new PostgresWriter<Tables>(
+    new Kysely<Tables>({
+      dialect: postgresDialect(openPool(address, { connections: WRITERS }), new CommitMarkerPool()),
+    }),
     patience,
   );
   const close = async () => {
@@ -72,7 +74,10 @@ function whyText(error: unknown): string {
 }
 
 // A standby, or a server whose disk is full, may be set to be read only.
-async function unwritable<Tables>(database: Kysely<Tables>, writer: Writer<Tables>): Promise<StoreFault | null> {
+async function unwritable<Tables>(
+  database: Kysely<Tables>,
+  writer: PostgresWriter<Tables>,
+): Promise<StoreErrorCode | null> {
   const { rows } = await sql<{
     readonly readOnly: string;
   }>`SELECT current_setting('transaction_read_only') AS "readOnly"`.execute(database);
@@ -83,11 +88,11 @@ async function unwritable<Tables>(database: Kysely<Tables>, writer: Writer<Table
     await writer.write(async () => {});
     return null;
   } catch (error) {
-    return storeFault(error) ?? "failed";
+    return storeErrorCode(error) ?? "failed";
   }
 }
 
-async function prepare(address: Secret, migrations: Migrations, schema: SchemaCare): Promise<void> {
+async function prepare(address: Secret, migrations: Migrations, schema: SchemaMode): Promise<void> {
   const pool = openPool(address, { connections: 1, patient: true });
   await using database = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   const { rows } = await sql<{
@@ -111,10 +116,10 @@ async function prepareMarks(database: Kysely<unknown>): Promise<void> {
     await database.transaction().execute(async (transaction) => {
       // Servers that start together would else stand in each other's way.
       await sql`SELECT pg_advisory_xact_lock(${LOCK})`.execute(transaction);
-      await sql.raw(marksTable).execute(transaction);
+      await sql.raw(createMarkersTable).execute(transaction);
     });
   }
-  await sql.raw(forgetMarks).execute(database);
+  await sql.raw(deleteOldMarkers).execute(database);
 }
 
 const LOCK = 7_031_965_001;
@@ -122,7 +127,7 @@ const LOCK = 7_031_965_001;
 // The first one that tells what became of a transaction by its 64-bit number.
 const OLDEST = 130_000;
 
-const reasons: { readonly [fault in StoreFault]?: string } = {
+const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   locked: "another one holds it",
   corrupt: "it is damaged",
   "newer-schema": "a newer release made it",

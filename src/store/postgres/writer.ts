@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { CompiledQuery, type Kysely, type Transaction } from "kysely";
-import { StoreError, storeFault } from "../store-error.ts";
-import { askText, type Mark } from "./commit-marks.ts";
-import { isCollision } from "./fault.ts";
+import { StoreError, storeErrorCode } from "../store-error.ts";
+import { type CommitMarker, readMarker } from "./commit-markers.ts";
+import { AmbiguousCommitError } from "./connection.ts";
+import { writeConflict } from "./error-codes.ts";
 import { ReadWriteLock } from "./rw-lock.ts";
-import { CommitUnknown } from "./session.ts";
 
 /** For how long a write is tried, in milliseconds. */
-export type WriterPatience = {
+export type RetryLimits = {
   /** While others are in its way, or its outcome is not known: nobody waits for an answer any longer. @default 20_000 */
   readonly deadline: number;
   /** While the database is away: one that restarts is back soon, or not for a while. @default 5_000 */
@@ -25,16 +25,16 @@ type Change<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Resu
  * of the database; when anything that it changed was changed by another one since then (REPEATABLE READ: the first to
  * change a row wins), it runs anew, and none beside it from here.
  */
-export class Writer<Tables> {
+export class PostgresWriter<Tables> {
   readonly #database: Kysely<Tables>;
-  readonly #patience: WriterPatience;
+  readonly #patience: RetryLimits;
   readonly #running = new Set<Promise<unknown>>();
   readonly #lock = new ReadWriteLock();
   #closed = false;
   #commits = 0;
   #isFull = false;
 
-  constructor(database: Kysely<Tables>, { deadline = 20_000, away = 5000 }: Partial<WriterPatience> = {}) {
+  constructor(database: Kysely<Tables>, { deadline = 20_000, away = 5000 }: Partial<RetryLimits> = {}) {
     this.#database = database;
     this.#patience = { deadline, away };
   }
@@ -74,10 +74,10 @@ export class Writer<Tables> {
       try {
         return await this.#lock.take(() => this.#once(change), { alone: collisions > 0 });
       } catch (error) {
-        const collision = isCollision(error);
+        const collision = writeConflict(error);
         if (collision !== null) collisions += 1;
         if (collision === "duplicate") duplicates += 1;
-        const isAway = storeFault(error) === "unreachable";
+        const isAway = storeErrorCode(error) === "unreachable";
         const waited = performance.now() - started;
         const isHopeless =
           collision === null ? !isAway || waited > this.#patience.away : waited > this.#patience.deadline;
@@ -99,8 +99,8 @@ export class Writer<Tables> {
         });
       this.#isFull = false;
     } catch (error) {
-      this.#isFull = storeFault(error) === "full";
-      if (!(error instanceof CommitUnknown)) throw error;
+      this.#isFull = storeErrorCode(error) === "full";
+      if (!(error instanceof AmbiguousCommitError)) throw error;
       await this.#settle(error);
     } finally {
       this.#commits += 1;
@@ -109,7 +109,7 @@ export class Writer<Tables> {
   }
 
   // A lost answer to a commit is asked for again: making the change a second time could make it twice.
-  async #settle(unknown: CommitUnknown): Promise<void> {
+  async #settle(unknown: AmbiguousCommitError): Promise<void> {
     const started = performance.now();
     for (;;) {
       const number = await this.#numberIn(unknown.mark);
@@ -123,9 +123,9 @@ export class Writer<Tables> {
   }
 
   /** The number that was left in the slot of a mark; null when it cannot be asked for at the moment. */
-  async #numberIn({ slot }: Mark): Promise<number | null> {
+  async #numberIn({ slot }: CommitMarker): Promise<number | null> {
     try {
-      const asked = CompiledQuery.raw(askText, [slot]);
+      const asked = CompiledQuery.raw(readMarker, [slot]);
       const { rows } = await this.#database.executeQuery<{ readonly number: number }>(asked);
       return rows[0]?.number ?? null;
     } catch (error) {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ownDatabaseExists } from "../../../src/files/database-files.ts";
 import { readOwnFile } from "../../../src/files/own-file.ts";
 import { UnsafePathError } from "../../../src/files/unsafe-path.ts";
-import { holdExclusiveLock } from "../../../src/store/lock.ts";
+import { holdExclusiveLock } from "../../../src/store/lock-file.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { needsRoot } from "../../support/as-root.ts";
 import { temporaryFolder } from "../../support/folder.ts";

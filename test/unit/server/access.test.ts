@@ -1,12 +1,18 @@
 import { expect, test } from "vitest";
-import { type Action, fqnsWithRole, may, mayGrant, type Target } from "../../../src/server/auth/access.ts";
+import {
+  type AccessAction,
+  type AccessTarget,
+  fqnsWithRole,
+  isAllowed,
+  mayGrant,
+} from "../../../src/server/auth/access.ts";
 import type { Principal, Role } from "../../../src/server/auth/principal.ts";
 import { visibleWorkspaces } from "../../../src/server/resources/workspace.ts";
 
-const cluster: Target = { type: "cluster", fqn: "c1" };
-const workspace: Target = { type: "workspace", fqn: "c1:ws1" };
-const repo: Target = { type: "ml-repo", fqn: "r1" };
-const group: Target = { type: "secret-group", fqn: "holdfast:db" };
+const cluster: AccessTarget = { type: "cluster", fqn: "c1" };
+const workspace: AccessTarget = { type: "workspace", fqn: "c1:ws1" };
+const repo: AccessTarget = { type: "ml-repo", fqn: "r1" };
+const group: AccessTarget = { type: "secret-group", fqn: "holdfast:db" };
 
 function holding(resourceType: string, resourceFqn: string, roleId: string, slug = "dev@x.io"): Principal {
   return {
@@ -18,10 +24,11 @@ function holding(resourceType: string, resourceFqn: string, roleId: string, slug
 
 const nobody: Principal = { ...holding("tenant", "holdfast", "tenant-member"), name: "user:nobody" };
 
-const all: readonly Action[] = ["read", "write", "admin"];
-const allowed = (principal: Principal, target: Target) => all.filter((action) => may(principal, action, target));
+const all: readonly AccessAction[] = ["read", "write", "admin"];
+const allowed = (principal: Principal, target: AccessTarget) =>
+  all.filter((action) => isAllowed(principal, action, target));
 
-test.each<[string, string, string, readonly Action[], readonly Action[], readonly Action[]]>([
+test.each<[string, string, string, readonly AccessAction[], readonly AccessAction[], readonly AccessAction[]]>([
   // role on, resource, role → on the cluster, on the workspace, on the repo
   ["tenant", "holdfast", "tenant-admin", all, all, all],
   ["tenant", "holdfast", "tenant-member", [], [], []],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { decideVersion, type KeptVersion } from "../../../src/server/resources/artifact/decide-version.ts";
+import { decideVersion, type VersionRow } from "../../../src/server/resources/artifact/decide-version.ts";
 
-const kept = (version: number, content: string, manifest = content): KeptVersion => ({ version, content, manifest });
+const kept = (version: number, content: string, manifest = content): VersionRow => ({ version, content, manifest });
 const three = kept(3, "c", "c described");
 const two = kept(2, "b");
 

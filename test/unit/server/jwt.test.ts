@@ -2,13 +2,7 @@ import fc from "fast-check";
 import { CompactSign, decodeJwt, decodeProtectedHeader, UnsecuredJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../../src/contract/secret.ts";
-import {
-  createSigningKey,
-  type SigningKey,
-  signingKey,
-  signToken,
-  verifiedToken,
-} from "../../../src/server/auth/jwt.ts";
+import { createSigningKey, type SigningKey, signingKey, signToken, verifyToken } from "../../../src/server/auth/jwt.ts";
 import { payloads } from "../../support/arbitrary-token.ts";
 
 const among =
@@ -31,7 +25,7 @@ describe("a virtual account's token", () => {
     const token = await signToken(key, claims, 0);
     const again = await signingKey(pkcs8);
     expect(again.kid).toBe(key.kid);
-    expect(await verifiedToken(among(again), token)).toEqual({ jwtId: "jwt-1", kid: key.kid });
+    expect(await verifyToken(among(again), token)).toEqual({ jwtId: "jwt-1", kid: key.kid });
   });
 
   test("is refused when another key signed it, when it was altered, and when it is unsigned", async () => {
@@ -44,8 +38,8 @@ describe("a virtual account's token", () => {
     const altered = `${header}.${Buffer.from('{"jti":"jwt-2","sub":"a","iss":"holdfast"}').toString("base64url")}.${signature}`;
     const unsigned = new UnsecuredJWT({ jti: "jwt-1", sub: "a", iss: "holdfast" }).encode();
     const bad = [forged.open(), altered, unsigned, "", "a.b.c", "not a token", `${token}x`];
-    for (const text of bad) expect(await verifiedToken(keys, new Secret(text))).toBeNull();
-    expect(await verifiedToken(among(), new Secret(token))).toBeNull();
+    for (const text of bad) expect(await verifyToken(keys, new Secret(text))).toBeNull();
+    expect(await verifyToken(among(), new Secret(token))).toBeNull();
   });
 
   test("S49 is refused, and nothing is thrown, whatever its own key has signed", async () => {
@@ -58,7 +52,7 @@ describe("a virtual account's token", () => {
     };
     await fc.assert(
       fc.asyncProperty(payloads, async (payload) => {
-        const verified = await verifiedToken(among(key), await signed(payload));
+        const verified = await verifyToken(among(key), await signed(payload));
         expect(verified === null || typeof verified.jwtId === "string").toBe(true);
       }),
     );
@@ -69,7 +63,7 @@ describe("a virtual account's token", () => {
     const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
     for (const kid of [7, null, true, [], {}, "", "a\0b", "\ud800", "x".repeat(5000), "__proto__", undefined]) {
       const token = `${part({ alg: "EdDSA", kid })}.${part({ iss: "holdfast", sub: "a", jti: "b" })}.AAAA`;
-      expect([kid, await verifiedToken(find, new Secret(token))]).toEqual([kid, null]);
+      expect([kid, await verifyToken(find, new Secret(token))]).toEqual([kid, null]);
     }
   });
 });

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { alertsAfter, summaryOf } from "../../../src/server/resources/application/alerts.ts";
-import { isApplied, potentialProblems, proposals } from "../../../src/server/resources/application/problems.ts";
+import { alertsAfter, summariseAlerts } from "../../../src/server/resources/application/alerts.ts";
+import {
+  isApplied,
+  potentialProblems,
+  proposeRecommendations,
+} from "../../../src/server/resources/application/problems.ts";
 
 const probe = { config: { type: "http", path: "/", port: 80 } };
 const sound = { type: "service", replicas: 2, resources: {}, liveness_probe: probe, readiness_probe: probe };
@@ -15,17 +19,21 @@ test("problems follow from the manifest", () => {
 });
 
 test("limits far over their requests are worth a proposal", () => {
-  expect(proposals({ resources: { cpu_request: 1, cpu_limit: 4, memory_request: 100, memory_limit: 800 } })).toEqual([
+  expect(
+    proposeRecommendations({ resources: { cpu_request: 1, cpu_limit: 4, memory_request: 100, memory_limit: 800 } }),
+  ).toEqual([
     {
       recommendationType: "memory-request",
       recommendationData: { path: "/resources/memory_request", current: 100, proposed: 200 },
     },
   ]);
-  expect(proposals({})).toEqual([]);
+  expect(proposeRecommendations({})).toEqual([]);
 });
 
 test("a proposal is applied by a manifest that requests as much", () => {
-  const [recommendation = { recommendationData: {} }] = proposals({ resources: { cpu_request: 0.1, cpu_limit: 4 } });
+  const [recommendation = { recommendationData: {} }] = proposeRecommendations({
+    resources: { cpu_request: 0.1, cpu_limit: 4 },
+  });
   expect(isApplied(recommendation, { resources: { cpu_request: 1 } })).toBe(true);
   expect(isApplied(recommendation, { resources: { cpu_request: 0.5 } })).toBe(false);
   expect(isApplied(recommendation, { resources: null })).toBe(false);
@@ -48,10 +56,10 @@ const status = (name: string, createdAt: string) => ({
 test("a failed rollout opens an alert, and the next success closes it", () => {
   const open = alertsAfter([], status("DEPLOY_FAILED", "t1"), application, () => "id");
   expect(open).toMatchObject([{ name: "RolloutFailed", startTime: "t1", resolvedTime: null }]);
-  expect(summaryOf(open)).toEqual({ open: 1, byName: { RolloutFailed: 1 } });
+  expect(summariseAlerts(open)).toEqual({ open: 1, byName: { RolloutFailed: 1 } });
   const closed = alertsAfter(open, status("DEPLOY_SUCCESS", "t2"), application, () => "id");
   expect(closed).toMatchObject([{ startTime: "t1", resolvedTime: "t2" }]);
-  expect(summaryOf(closed)).toEqual({ open: 0, byName: {} });
+  expect(summariseAlerts(closed)).toEqual({ open: 0, byName: {} });
 });
 
 test("failing again is one more time of the same alert, until a success ends it", () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { parseQueryText } from "../../../src/http/query-text.ts";
-import { readBody, readPage, readQuery } from "../../../src/server/http/read-request.ts";
+import { readBody, readPageRequest, readQuery } from "../../../src/server/http/read-request.ts";
 
 const refused = expect.objectContaining({ status: 400 });
 
 test("a page has its defaults and its limits", () => {
-  expect(readPage(parseQueryText(""))).toEqual({ limit: 100, offset: 0 });
-  expect(readPage(parseQueryText("limit=1000&offset=9007199254740991&x=1"))).toEqual({
+  expect(readPageRequest(parseQueryText(""))).toEqual({ limit: 100, offset: 0 });
+  expect(readPageRequest(parseQueryText("limit=1000&offset=9007199254740991&x=1"))).toEqual({
     limit: 1000,
     offset: 9007199254740991,
   });
@@ -30,7 +30,7 @@ test.each([
   "offset=",
   "offset=1&offset=2",
 ])("B28: %s is refused", (query) => {
-  expect(() => readPage(parseQueryText(query))).toThrow(refused);
+  expect(() => readPageRequest(parseQueryText(query))).toThrow(refused);
 });
 
 test("parameters are read in their form, and unknown ones passed over", () => {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { modelSnippet, promptSnippets, type Snippet } from "../../../src/server/resources/artifact/snippet.ts";
+import { type CodeSnippet, modelSnippet, promptSnippets } from "../../../src/server/resources/artifact/snippet.ts";
 
 const run = promisify(execFile);
 const FQN = "chat_prompt:holdfast/support/triage:2";
@@ -53,7 +53,7 @@ const found = async (command: string): Promise<boolean> =>
     () => false,
   );
 
-const snippet = (language: string): Snippet => {
+const snippet = (language: string): CodeSnippet => {
   const match = promptSnippets(FQN, manifest).find((item) => item.language === language);
   if (match === undefined) throw new TypeError(`no ${language} snippet`);
   return match;

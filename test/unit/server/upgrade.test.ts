@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { AddonHelmManifest } from "../../../src/contract/resources.ts";
+import { addonDifferences } from "../../../src/server/resources/addon/addon-differences.ts";
 import { type AddonEntry, catalogue } from "../../../src/server/resources/addon/catalogue.ts";
-import { differences } from "../../../src/server/resources/addon/difference.ts";
-import { installs, proposed, readHelm } from "../../../src/server/resources/addon/helm.ts";
+import { isInstallationOf, proposedManifest, readHelm } from "../../../src/server/resources/addon/helm.ts";
 import { isOlder, upgradesOf } from "../../../src/server/resources/addon/upgrade.ts";
 
 const older = { version: "1.0.0", values: { a: 1, b: { c: 1, d: [1] }, gone: true } };
@@ -22,12 +22,12 @@ const entry: AddonEntry = {
 };
 
 const at = (version: string, values: AddonHelmManifest["values"]): AddonHelmManifest => ({
-  ...proposed(entry, { version, values }),
+  ...proposedManifest(entry, { version, values }),
   workspace_fqn: "c1x:x",
 });
 
 test("differences are told by key, inside objects by their own changes, and lists as a whole", () => {
-  expect(differences(older.values, newer.values)).toEqual([
+  expect(addonDifferences(older.values, newer.values)).toEqual([
     { type: "CHANGE", key: "a", value: 2, oldValue: 1, changes: [] },
     {
       type: "CHANGE",
@@ -39,9 +39,9 @@ test("differences are told by key, inside objects by their own changes, and list
     { type: "ADD", key: "fresh", value: {}, oldValue: null, changes: [] },
     { type: "REMOVE", key: "gone", value: null, oldValue: true, changes: [] },
   ]);
-  expect(differences({ a: { x: 1, y: 2 } }, { a: { y: 2, x: 1 } })).toEqual([]);
-  expect(differences({ toString: 1 }, {})).toMatchObject([{ type: "REMOVE", key: "toString" }]);
-  expect(differences({}, { constructor: null })).toMatchObject([{ type: "ADD", value: null, oldValue: null }]);
+  expect(addonDifferences({ a: { x: 1, y: 2 } }, { a: { y: 2, x: 1 } })).toEqual([]);
+  expect(addonDifferences({ toString: 1 }, {})).toMatchObject([{ type: "REMOVE", key: "toString" }]);
+  expect(addonDifferences({}, { constructor: null })).toMatchObject([{ type: "ADD", value: null, oldValue: null }]);
 });
 
 test("an addon as it was proposed is upgraded to what is proposed now", () => {
@@ -93,10 +93,10 @@ test("versions are compared by their numbers", () => {
 test("a release is an addon's by chart and repository, or by its name", () => {
   const helm = (more: object) => readHelm({ type: "helm", name: "other", ...more });
   const { chart, repoUrl } = entry;
-  expect(installs(helm({ source: { chart, repo_url: `${repoUrl}/` } }), entry)).toBe(true);
-  expect(installs(helm({ name: "x", source: { chart, repo_url: "oci://mirror" } }), entry)).toBe(true);
-  expect(installs(helm({ source: { chart, repo_url: "oci://mirror" } }), entry)).toBe(false);
-  expect(installs(helm({ name: "x", source: "x" }), entry)).toBe(false);
+  expect(isInstallationOf(helm({ source: { chart, repo_url: `${repoUrl}/` } }), entry)).toBe(true);
+  expect(isInstallationOf(helm({ name: "x", source: { chart, repo_url: "oci://mirror" } }), entry)).toBe(true);
+  expect(isInstallationOf(helm({ source: { chart, repo_url: "oci://mirror" } }), entry)).toBe(false);
+  expect(isInstallationOf(helm({ name: "x", source: "x" }), entry)).toBe(false);
 });
 
 test("the catalogue is in order, and offers something to upgrade to", () => {

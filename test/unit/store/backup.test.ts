@@ -2,10 +2,10 @@ import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { connect } from "../../../src/store/connect.ts";
 import { migrate } from "../../../src/store/migrate.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { queries } from "../../../src/store/sqlite.ts";
+import { openConnection } from "../../../src/store/open-connection.ts";
+import { queryBuilder } from "../../../src/store/sqlite.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
 import { contentOf, firstOf } from "../../support/schemas.ts";
@@ -22,7 +22,7 @@ async function opened(path: string, count = 2): Promise<readonly string[]> {
 async function databaseWith({ bytes = 0 } = {}): Promise<string> {
   const path = join(await temporaryFolder(), "a.db");
   await opened(path, 1);
-  using connection = connect(path);
+  using connection = openConnection(path);
   connection.prepare("INSERT INTO notes (id, text) VALUES (1, ?)").run("x".repeat(bytes));
   return path;
 }
@@ -118,7 +118,7 @@ describe("F72 before an upgrade", () => {
 
   test("a process that starts while another one upgrades waits, and finds it done", async () => {
     const path = await databaseWith();
-    using connection = connect(path);
+    using connection = openConnection(path);
     connection.exec("BEGIN IMMEDIATE");
     const waits = `
       const { exec } = DatabaseSync.prototype;
@@ -128,7 +128,7 @@ describe("F72 before an upgrade", () => {
       };`;
     const second = openApart(path, { before: waits });
     await second.shows("stdout", /^waits$/m);
-    await migrate(queries(connection), firstOf(sixSteps, 2));
+    await migrate(queryBuilder(connection), firstOf(sixSteps, 2));
     connection.exec("COMMIT");
     const { code, stdout } = await second.ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'waits\n{"notices":[]}\n' });
@@ -158,7 +158,7 @@ test("F72 processes that start together on a new file all find its schema, made 
 
 test("F72 a database that an earlier release left half made is told about once it is complete", async () => {
   const path = join(await temporaryFolder(), "a.db");
-  using connection = connect(path);
+  using connection = openConnection(path);
   connection.exec("CREATE TABLE notes (id integer primary key, text text)");
   connection.close();
   expect(await opened(path, 1)).toEqual([`${path} was left half made by an interrupted start, and is complete now`]);

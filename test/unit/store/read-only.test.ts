@@ -3,7 +3,7 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openStoreReadOnly } from "../../../src/store/read-only.ts";
-import { storeFault } from "../../../src/store/store-error.ts";
+import { storeErrorCode } from "../../../src/store/store-error.ts";
 import { openThreadedStore } from "../../../src/store/threaded-store.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { migrations, type Tables } from "./notes.ts";
@@ -25,7 +25,7 @@ describe("F82 a store that is only read", () => {
       await close();
       await using readOnly = await openStoreReadOnly<Tables>(path, migrations);
       expect(await readOnly.read.selectFrom("notes").select("text").execute()).toEqual([{ text: "a note" }]);
-      expect(await readOnly.write([note]).catch(storeFault)).toBe("inaccessible");
+      expect(await readOnly.write([note]).catch(storeErrorCode)).toBe("inaccessible");
     }
   });
 

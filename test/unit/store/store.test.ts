@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { holdExclusiveLock } from "../../../src/store/lock.ts";
+import { holdExclusiveLock } from "../../../src/store/lock-file.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { isDuplicate } from "../../../src/store/store-error.ts";
+import { isUniqueViolation } from "../../../src/store/store-error.ts";
 import { startNode } from "../../support/process.ts";
 import { migrations, type Tables } from "./notes.ts";
 
@@ -72,7 +72,7 @@ test("a broken constraint is told apart", async () => {
   const insert = () =>
     store.write((transaction) => transaction.insertInto("notes").values({ id: 1, text: null }).execute());
   await insert();
-  await expect(insert()).rejects.toSatisfy(isDuplicate);
+  await expect(insert()).rejects.toSatisfy(isUniqueViolation);
 });
 
 test("a reader sees nothing of a write that is not committed", async () => {
@@ -89,8 +89,8 @@ test("writes beside those of another process all succeed", async () => {
   const path = join(await folder(), "a.db");
   const store = await opened(path);
   const script = `
-    import { connect } from ${JSON.stringify(import.meta.resolve("../../../src/store/connect.ts"))};
-    const database = connect(${JSON.stringify(path)});
+    import { openConnection } from ${JSON.stringify(import.meta.resolve("../../../src/store/open-connection.ts"))};
+    const database = openConnection(${JSON.stringify(path)});
     const insert = database.prepare("INSERT INTO notes (id) VALUES (?)");
     console.log("ready");
     for (let id = 1; id <= 150; id += 1) insert.run(-id);`;
@@ -117,12 +117,12 @@ test("F72 a commit for which the disk has no room is told as that, though SQLite
   const module = (name: string) => JSON.stringify(import.meta.resolve(`../../../src/store/${name}`));
   const script = `
     import { openStore } from ${module("open.ts")};
-    import { storeFault } from ${module("store-error.ts")};
+    import { storeErrorCode } from ${module("store-error.ts")};
     const store = await openStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
     const add = (id) => store.write((transaction) =>
       transaction.insertInto("notes").values({ id, text: "x".repeat(20_000) }).execute());
     const faults = new Set();
-    for (let id = 1; id <= 40; id += 1) await add(id).catch((error) => faults.add(storeFault(error)));
+    for (let id = 1; id <= 40; id += 1) await add(id).catch((error) => faults.add(storeErrorCode(error)));
     console.log(JSON.stringify([...faults]));`;
   const child = startNode(["--input-type=module", "-e", script], { cwd: await folder(), mostBlocks: 512 });
   expect(JSON.parse((await child.ended).stdout)).toEqual(["full"]);
@@ -172,7 +172,7 @@ test("a lock is held by one, and free once it is let go", async () => {
 test("a lock is free once the process that held it was killed", async () => {
   const path = join(await folder(), "lock.db");
   const script = `
-    import { holdExclusiveLock } from ${JSON.stringify(import.meta.resolve("../../../src/store/lock.ts"))};
+    import { holdExclusiveLock } from ${JSON.stringify(import.meta.resolve("../../../src/store/lock-file.ts"))};
     globalThis.lock = holdExclusiveLock(${JSON.stringify(path)});
     setInterval(() => {}, 1000);
     console.log(lock === null ? "refused" : "held");`;

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Statement, statement } from "../../../src/store/statement.ts";
-import { isDuplicate, storeFault } from "../../../src/store/store-error.ts";
+import { type Statement, statementFactory } from "../../../src/store/statement.ts";
+import { isUniqueViolation, storeErrorCode } from "../../../src/store/store-error.ts";
 import { openThreadedStore, type ThreadedStore } from "../../../src/store/threaded-store.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
@@ -22,7 +22,7 @@ async function fresh() {
 }
 
 function adding({ read }: ThreadedStore<Tables>): (id: number, text?: string) => Statement {
-  const note = statement<Tables, Note>(read, (database, { id, text }) =>
+  const note = statementFactory<Tables, Note>(read, (database, { id, text }) =>
     database.insertInto("notes").values({ id, text }),
   );
   return (id, text = "a note") => note({ id, text });
@@ -50,7 +50,7 @@ function program(path: string, script: string): string {
   const ours = (module: string) => JSON.stringify(import.meta.resolve(`../../../src/store/${module}`));
   return `
     import { openThreadedStore } from ${ours("threaded-store.ts")};
-    import { storeFault } from ${ours("store-error.ts")};
+    import { storeErrorCode } from ${ours("store-error.ts")};
     const store = await openThreadedStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
     const add = (id, text = "a note") => store.write([{ sql: "insert into notes values (?, ?)", values: [id, text] }]);
     ${script}`;
@@ -60,7 +60,7 @@ describe("a store whose commits are made apart", () => {
   test("has what was written, in its order, after opening again", async () => {
     const { path, store } = await fresh();
     const add = adding(store);
-    const change = statement<Tables, { readonly text: string }>(store.read, (database, { text }) =>
+    const change = statementFactory<Tables, { readonly text: string }>(store.read, (database, { text }) =>
       database.updateTable("notes").set({ text }),
     );
     const last = 300;
@@ -87,7 +87,7 @@ describe("a store whose commits are made apart", () => {
     await store.write([add(2)]);
     const outcomes = await Promise.allSettled([[add(1)], [add(3), add(2)], [add(4)]].map((one) => store.write(one)));
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect(outcomes.map((one) => (one.status === "rejected" ? isDuplicate(one.reason) : null))).toEqual([
+    expect(outcomes.map((one) => (one.status === "rejected" ? isUniqueViolation(one.reason) : null))).toEqual([
       null,
       true,
       null,
@@ -163,7 +163,7 @@ describe("a store whose commits are made apart", () => {
       `const answered = [];
        const outcomes = [];
        for (let id = 1; id <= 40; id += 1) {
-         await add(id, "x".repeat(20_000)).then(() => answered.push(id), (error) => outcomes.push(storeFault(error)));
+         await add(id, "x".repeat(20_000)).then(() => answered.push(id), (error) => outcomes.push(storeErrorCode(error)));
        }
        console.log(JSON.stringify({ answered, faults: [...new Set(outcomes)] }));`,
     );
@@ -204,5 +204,5 @@ test("a change whose fault is the database's own says which", async () => {
   const { store } = await fresh();
   const broken = store.write([{ sql: "insert into absent values (1)", values: [] }]);
   await expect(broken).rejects.toThrow("no such table: absent");
-  await expect(broken.catch(storeFault)).resolves.toBeNull();
+  await expect(broken.catch(storeErrorCode)).resolves.toBeNull();
 });

@@ -1,18 +1,18 @@
 import type { Addon, AddonHelmManifest, Recommendation } from "../../../contract/resources.ts";
 import { rolloutState } from "../../../contract/rollout.ts";
-import type { KeptApplication, KeptDeployment } from "../application/tables.ts";
+import type { ApplicationRow, DeploymentRow } from "../application/tables.ts";
 import type { AddonEntry } from "./catalogue.ts";
-import { proposed, readHelm } from "./helm.ts";
+import { proposedManifest, readHelm } from "./helm.ts";
 import { upgradesOf } from "./upgrade.ts";
 
 /** An application of type `helm`, with its newest deployment. */
-export type HelmApplication = { readonly application: KeptApplication; readonly deployment: KeptDeployment };
+export type HelmApplication = { readonly application: ApplicationRow; readonly deployment: DeploymentRow };
 
 /** The same, its manifest read. */
-export type Installing = HelmApplication & { readonly helm: AddonHelmManifest };
+export type HelmInstallation = HelmApplication & { readonly helm: AddonHelmManifest };
 
 /** An addon as it stands on a cluster: what is declared of it, and what is known of the application that installs it. */
-export function addonOn(clusterType: string, entry: AddonEntry, found: Installing | null): Addon {
+export function addonOn(clusterType: string, entry: AddonEntry, found: HelmInstallation | null): Addon {
   const { name, description, repoUrl, chart, unsupportedClusterTypes, knownCRDs, labels, releases } = entry;
   const isSupported = !unsupportedClusterTypes.includes(clusterType);
   return {
@@ -31,7 +31,7 @@ export function addonOn(clusterType: string, entry: AddonEntry, found: Installin
 }
 
 /** Reads the manifests of applications, so that each is read once for all addons. */
-export function withHelm(application: HelmApplication): Installing {
+export function toHelmInstallation(application: HelmApplication): HelmInstallation {
   return { ...application, helm: readHelm(application.deployment.manifest) };
 }
 
@@ -59,12 +59,12 @@ function absent(entry: AddonEntry, version: string): Standing {
     installationSource: null,
     installed: false,
     status: { healthStatus: "Missing", syncStatus: "Unknown", installed: false },
-    manifest: proposed(entry, entry.releases[0]),
+    manifest: proposedManifest(entry, entry.releases[0]),
     recommendations: [],
   };
 }
 
-function installed({ application, deployment, helm }: Installing): Standing {
+function installed({ application, deployment, helm }: HelmInstallation): Standing {
   const { id, name, workspaceId, workspaceFqn, recommendations } = application;
   return {
     appName: name,
@@ -80,7 +80,7 @@ function installed({ application, deployment, helm }: Installing): Standing {
   };
 }
 
-function healthOf({ currentStatus }: KeptDeployment): { readonly healthStatus: string; readonly syncStatus: string } {
+function healthOf({ currentStatus }: DeploymentRow): { readonly healthStatus: string; readonly syncStatus: string } {
   switch (rolloutState(currentStatus)) {
     case "succeeded":
       return { healthStatus: "Healthy", syncStatus: "Synced" };

@@ -3,7 +3,7 @@ import type { AddonHelmManifest } from "../../../contract/resources.ts";
 import type { AddonEntry, AddonRelease } from "./catalogue.ts";
 
 /** The Helm manifest that the catalogue proposes for a release. */
-export function proposed(
+export function proposedManifest(
   { appName, repoUrl, chart }: AddonEntry,
   { version, values }: AddonRelease,
 ): AddonHelmManifest {
@@ -44,7 +44,10 @@ export function readHelm(manifest: JsonObject): AddonHelmManifest {
 }
 
 /** Whether a release installs the addon: its chart from its repository, or from a copy of it under the addon's name. */
-export function installs({ name, source }: AddonHelmManifest, { appName, repoUrl, chart }: AddonEntry): boolean {
+export function isInstallationOf(
+  { name, source }: AddonHelmManifest,
+  { appName, repoUrl, chart }: AddonEntry,
+): boolean {
   return source.chart === chart && (source.repo_url.replace(/\/+$/, "") === repoUrl || name === appName);
 }
 

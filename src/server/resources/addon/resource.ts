@@ -1,20 +1,20 @@
 import type { Kysely } from "kysely";
 import { text } from "../../../contract/json.ts";
 import { notFound } from "../../../http/http-error.ts";
-import { may } from "../../auth/access.ts";
+import { isAllowed } from "../../auth/access.ts";
 import { fromText, toText } from "../../database/json-text.ts";
-import { sizeOfText } from "../../database/page.ts";
+import { textBytes } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Handler } from "../../http/call.ts";
-import { serve } from "../../http/serve.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { serveOperation } from "../../http/serve-operation.ts";
 import type { Resource } from "../../resource.ts";
 import { clustersSection, findCluster } from "../cluster.ts";
-import { addonOn, type Installing, withHelm } from "./addon.ts";
+import { addonOn, type HelmInstallation, toHelmInstallation } from "./addon.ts";
 import { type AddonEntry, catalogue } from "./catalogue.ts";
-import { installs } from "./helm.ts";
+import { isInstallationOf } from "./helm.ts";
 
 const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page }, { store }) => {
-  const cluster = may(principal, "read", { type: "cluster", fqn: id }) ? await findCluster(store.read, id) : null;
+  const cluster = isAllowed(principal, "read", { type: "cluster", fqn: id }) ? await findCluster(store.read, id) : null;
   if (cluster === null) throw notFound("the cluster");
   const clusterType = text(cluster.manifest.cluster_type) ?? "";
   const wanted = catalogue.slice(page.offset, page.offset + page.limit);
@@ -29,7 +29,7 @@ const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page
 export const resource: Resource = {
   section: clustersSection,
   operations: [
-    serve("listAddons", listAddons, {
+    serveOperation("listAddons", listAddons, {
       description: "The catalogue of the cluster by name, with what an upgrade would change.",
       answers: "Addon",
       parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
@@ -47,19 +47,19 @@ async function findInstalling(
   database: Kysely<Tables>,
   clusterId: string,
   entries: readonly AddonEntry[],
-): Promise<ReadonlyMap<AddonEntry, Installing>> {
-  const found = new Map<AddonEntry, Installing>();
+): Promise<ReadonlyMap<AddonEntry, HelmInstallation>> {
+  const found = new Map<AddonEntry, HelmInstallation>();
   for (let offset = 0; ; offset += AT_ONCE) {
     const applications = await helmApplications(database, clusterId, offset);
-    for (const application of applications.map(withHelm)) {
+    for (const application of applications.map(toHelmInstallation)) {
       for (const entry of entries) if (isBetter(application, entry, found.get(entry))) found.set(entry, application);
     }
     if (applications.length < AT_ONCE) return found;
   }
 }
 
-function isBetter({ helm }: Installing, entry: AddonEntry, known: Installing | undefined): boolean {
-  if (!installs(helm, entry)) return false;
+function isBetter({ helm }: HelmInstallation, entry: AddonEntry, known: HelmInstallation | undefined): boolean {
+  if (!isInstallationOf(helm, entry)) return false;
   return known === undefined || (helm.name === entry.appName && known.helm.name !== entry.appName);
 }
 
@@ -71,7 +71,7 @@ async function helmApplications(database: Kysely<Tables>, clusterId: string, off
     .select(["a.json as application", "d.json as deployment"])
     .where("a.type", "=", "helm")
     .where("w.cluster_id", "=", clusterId)
-    .where(sizeOfText("d.json"), "<=", LARGEST)
+    .where(textBytes("d.json"), "<=", LARGEST)
     .orderBy("a.created_at")
     .orderBy("a.id")
     .limit(AT_ONCE)

@@ -1,15 +1,15 @@
 import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
 import type { Addon, AddonHelmManifest } from "../../../contract/resources.ts";
+import { addonDifferences, isSameJson, memberOf } from "./addon-differences.ts";
 import type { AddonEntry } from "./catalogue.ts";
-import { differences, isSame, memberOf } from "./difference.ts";
-import { proposed } from "./helm.ts";
+import { proposedManifest } from "./helm.ts";
 
 type Upgrades = Addon["upgrades"];
 
 /** What upgrading an installed addon to the newest release would change; null stands for an addon not installed. */
 export function upgradesOf(entry: AddonEntry, current: AddonHelmManifest | null): Upgrades {
   const [newest] = entry.releases;
-  if (current === null) return settled(null, proposed(entry, newest));
+  if (current === null) return settled(null, proposedManifest(entry, newest));
   if (!isOlder(current.source.version, newest.version)) return settled(current, current);
   // What is not known to have been proposed is taken for the operator's own, and kept.
   const base = entry.releases.find(({ version }) => version === current.source.version) ?? newest;
@@ -17,7 +17,7 @@ export function upgradesOf(entry: AddonEntry, current: AddonHelmManifest | null)
   const source = { ...current.source, version: newest.version };
   const desired: AddonHelmManifest = { ...current, source, values: merged };
   return {
-    diff: differences(current, desired),
+    diff: addonDifferences(current, desired),
     currentManifest: current,
     desiredManifest: desired,
     upgradePossible: true,
@@ -50,8 +50,8 @@ function merge(
   desired: Json | undefined,
   pointer: string,
 ): Merge<Json | undefined> {
-  if (isSame(current, base) || isSame(current, desired)) return { merged: desired, conflicts: [] };
-  if (isSame(desired, base)) return { merged: current, conflicts: [] };
+  if (isSameJson(current, base) || isSameJson(current, desired)) return { merged: desired, conflicts: [] };
+  if (isSameJson(desired, base)) return { merged: current, conflicts: [] };
   if (isObject(current) && isObject(desired)) {
     return mergeObjects(isObject(base) ? base : {}, current, desired, pointer);
   }

@@ -28,7 +28,7 @@ export function alertsAfter(
 }
 
 /** How many alerts are open, by name. */
-export function summaryOf(alerts: readonly Alert[]): JsonObject {
+export function summariseAlerts(alerts: readonly Alert[]): JsonObject {
   const open = alerts.filter(({ resolvedTime }) => resolvedTime === null);
   const byName = Map.groupBy(open, ({ name }) => name);
   return { open: open.length, byName: Object.fromEntries(byName.entries().map(([name, all]) => [name, all.length])) };

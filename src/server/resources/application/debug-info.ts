@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../../../contract/json.ts";
 import type { DebugInfo, DeploymentStatus } from "../../../contract/resources.ts";
 import { failedStatuses } from "../../../contract/rollout.ts";
-import type { Deployed } from "./rows.ts";
-import type { KeptApplication } from "./tables.ts";
+import type { StoredDeployment } from "./rows.ts";
+import type { ApplicationRow } from "./tables.ts";
 
 const KEPT_INFOS = 20;
 // An application has as many of them in every reply: what is longer than this is read in the deployment's manifest.
@@ -15,8 +15,8 @@ export function isFailure({ status }: Pick<DeploymentStatus, "status">): boolean
 
 /** What is known of how a deployment failed; null when it did not. */
 export function debugInfoOf(
-  { id: applicationId, fqn, name, type, workspaceFqn, activeVersion }: KeptApplication,
-  { id: deploymentId, version, manifest, currentStatus, deploymentStatuses }: Deployed,
+  { id: applicationId, fqn, name, type, workspaceFqn, activeVersion }: ApplicationRow,
+  { id: deploymentId, version, manifest, currentStatus, deploymentStatuses }: StoredDeployment,
   newId: () => string,
 ): DebugInfo | null {
   if (currentStatus === null || !isFailure(currentStatus)) return null;

@@ -7,56 +7,61 @@ import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Handler } from "../../http/call.ts";
-import { storable } from "../../http/reply-size.ts";
-import { nameOf, requiredText } from "../../manifest/name.ts";
-import { rolloutOf } from "../../rollouts/advance.ts";
-import type { Trigger } from "../job-run/rows.ts";
-import { settleTrigger, triggerOnceDeployed } from "../job-run/trigger.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { checkResourceSize } from "../../http/reply-size.ts";
+import { requiredName, requiredText } from "../../manifest/required-text.ts";
+import { toDriverRollout } from "../../rollouts/advance-rollouts.ts";
+import type { RunTrigger } from "../job-run/rows.ts";
+import { settleTrigger, triggerAfterDeployment } from "../job-run/trigger.ts";
 import { recordSecretUses } from "../secret-group/uses.ts";
 import {
   cancelled,
-  madeDeployment,
+  createdDeployment,
   newApplication,
-  type Planned,
+  type PlannedDeployment,
   plannedDeployment,
   withDeployment,
   withOutcome,
   withProgress,
 } from "./deployment.ts";
-import { wellFormedApplication } from "./manifest.ts";
-import { completeManifest, findPlace, type Place } from "./place.ts";
+import { completeManifest, type DeploymentTarget, findDeploymentTarget } from "./deployment-target.ts";
+import { requireValidApplication } from "./manifest.ts";
+import { deploymentText } from "./reply-text.ts";
 import { saveApplication, saveDeployment } from "./rows.ts";
-import type { KeptApplication } from "./tables.ts";
-import { deploymentText } from "./text.ts";
+import type { ApplicationRow } from "./tables.ts";
 
 /** Makes a new version of an application, and the application itself where it is new. */
 export const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
   const { read } = context.store;
-  const manifest = wellFormedApplication(context, await completeManifest(read, principal, body));
+  const manifest = requireValidApplication(context, await completeManifest(read, principal, body));
   if (body.dryRun === true) {
-    const { workspace, found } = await findPlace(read, principal, manifest, body, context);
+    const { workspace, found } = await findDeploymentTarget(read, principal, manifest, body, context);
     const planned = plan(principal, manifest, { workspace, found }, context);
-    return { data: storable(dryRun(planned, found?.application ?? null)) };
+    return { data: checkResourceSize(dryRun(planned, found?.application ?? null)) };
   }
   return context.store.write(async (transaction) => {
-    const place = await findPlace(transaction, principal, manifest, body, context);
+    const place = await findDeploymentTarget(transaction, principal, manifest, body, context);
     const underWay = place.found?.underWay ?? null;
     if (underWay !== null && body.forceDeploy !== true) {
       throw conflict("deployment-in-progress", `the deployment ${underWay.fqn} is still in progress`);
     }
     const trigger = body.triggerOnDeploy === true ? principal : null;
-    const data = storable(await deploy(transaction, { principal, manifest, place, trigger }, context));
-    const resource = `${requiredText(manifest, "type")}/${place.workspace.fqn}/${nameOf(manifest)}`;
+    const data = checkResourceSize(await deploy(transaction, { principal, manifest, place, trigger }, context));
+    const resource = `${requiredText(manifest, "type")}/${place.workspace.fqn}/${requiredName(manifest)}`;
     await recordEffect(transaction, context, { principal, operation: "putApp", resource });
     return { data };
   });
 };
 
-function plan({ subject }: Principal, manifest: JsonObject, { workspace, found }: Place, context: Context): Planned {
+function plan(
+  { subject }: Principal,
+  manifest: JsonObject,
+  { workspace, found }: DeploymentTarget,
+  context: Context,
+): PlannedDeployment {
   return plannedDeployment({
     applicationId: found?.application.id ?? null,
-    applicationFqn: `${workspace.fqn}:${nameOf(manifest)}`,
+    applicationFqn: `${workspace.fqn}:${requiredName(manifest)}`,
     version: (found?.application.lastVersion ?? 0) + 1,
     manifest,
     subject,
@@ -68,9 +73,9 @@ function plan({ subject }: Principal, manifest: JsonObject, { workspace, found }
 type NewVersion = {
   readonly principal: Principal;
   readonly manifest: JsonObject;
-  readonly place: Place;
+  readonly place: DeploymentTarget;
   /** Who wants a job to run once it is deployed. */
-  readonly trigger: Trigger | null;
+  readonly trigger: RunTrigger | null;
 };
 
 async function deploy(
@@ -83,15 +88,15 @@ async function deploy(
   const now = planned.createdAt;
   const before = place.found?.application ?? createApplication(principal, manifest, place, now, newId);
   await cancelUnderWay(transaction, place, now, context);
-  const made = madeDeployment(planned, before.id, newId());
+  const made = createdDeployment(planned, before.id, newId());
   const begun = withProgress(made, [rollouts.begin(manifest)], now, newId);
-  const { progress, lookAt } = await rollouts.observe(rolloutOf(begun), context.now());
+  const { progress, lookAt } = await rollouts.observe(toDriverRollout(begun), context.now());
   const deployment = withProgress(begun, progress, now, newId);
   const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);
   const deploymentJson = await saveDeployment(transaction, deployment, lookAt);
   await recordSecretUses(transaction, deployment);
   const applicationJson = await saveApplication(transaction, application);
-  if (trigger !== null) await triggerOnceDeployed(transaction, deployment, trigger);
+  if (trigger !== null) await triggerAfterDeployment(transaction, deployment, trigger);
   await settleTrigger(transaction, deployment, context);
   if (lookAt !== null) context.lookAt(lookAt);
   return deploymentText(deploymentJson, applicationJson);
@@ -99,7 +104,7 @@ async function deploy(
 
 async function cancelUnderWay(
   transaction: Transaction<Tables>,
-  { found }: Place,
+  { found }: DeploymentTarget,
   now: string,
   context: Context,
 ): Promise<void> {
@@ -113,15 +118,15 @@ async function cancelUnderWay(
 function createApplication(
   { subject }: Principal,
   manifest: JsonObject,
-  { workspace }: Place,
+  { workspace }: DeploymentTarget,
   now: string,
   newId: () => string,
-): KeptApplication {
-  const name = nameOf(manifest);
+): ApplicationRow {
+  const name = requiredName(manifest);
   const fqn = `${workspace.fqn}:${name}`;
   return newApplication({ id: newId(), fqn, name, type: requiredText(manifest, "type"), workspace, subject, now });
 }
 
-function dryRun(planned: Planned, application: KeptApplication | null) {
+function dryRun(planned: PlannedDeployment, application: ApplicationRow | null) {
   return toText({ ...planned, application: application === null ? null : { ...application, deployment: null } });
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Deployment, DeploymentStatus, Recommendation, Subject } from "../../../contract/resources.ts";
 import { tenant } from "../../auth/principal.ts";
-import type { Progress } from "../../rollouts/driver.ts";
-import { isBuilt } from "../../rollouts/embedded.ts";
-import { alertsAfter, summaryOf } from "./alerts.ts";
+import type { RolloutStatus } from "../../rollouts/driver.ts";
+import { isBuiltImage } from "../../rollouts/simulated-rollouts.ts";
+import { alertsAfter, summariseAlerts } from "./alerts.ts";
 import { debugInfoOf, withDebugInfo } from "./debug-info.ts";
-import { failedProblem, isApplied, potentialProblems, proposals } from "./problems.ts";
-import type { Deployed } from "./rows.ts";
-import type { KeptApplication, KeptDeployment } from "./tables.ts";
+import { failedProblem, isApplied, potentialProblems, proposeRecommendations } from "./problems.ts";
+import type { StoredDeployment } from "./rows.ts";
+import type { ApplicationRow, DeploymentRow } from "./tables.ts";
 
 /** What a new deployment is made from. */
 export type NewDeployment = {
@@ -22,10 +22,10 @@ export type NewDeployment = {
 };
 
 /** A deployment that is not made yet. */
-export type Planned = Omit<KeptDeployment, "id"> & { readonly id: null };
+export type PlannedDeployment = Omit<DeploymentRow, "id"> & { readonly id: null };
 
 /** A deployment without history or id, as a dry run answers it. */
-export function plannedDeployment(wanted: NewDeployment): Planned {
+export function plannedDeployment(wanted: NewDeployment): PlannedDeployment {
   const { applicationId, applicationFqn, version, manifest, subject, now, recommended } = wanted;
   return {
     id: null,
@@ -46,7 +46,7 @@ export function plannedDeployment(wanted: NewDeployment): Planned {
 }
 
 /** The deployment once it is made, with the id that is its own. */
-export function madeDeployment(planned: Planned, applicationId: string, id: string): Deployed {
+export function createdDeployment(planned: PlannedDeployment, applicationId: string, id: string): StoredDeployment {
   const appliedRecommendations = planned.appliedRecommendations.map((recommendation) => ({
     ...recommendation,
     appliedDeploymentId: id,
@@ -57,11 +57,11 @@ export function madeDeployment(planned: Planned, applicationId: string, id: stri
 
 /** The deployment with further statuses at the end of its history. */
 export function withProgress(
-  deployment: Deployed,
-  progress: readonly Progress[],
+  deployment: StoredDeployment,
+  progress: readonly RolloutStatus[],
   now: string,
   newId: () => string,
-): Deployed {
+): StoredDeployment {
   const added = progress.map((step) => statusOf(deployment.id, step, now, newId()));
   const deploymentStatuses = [...deployment.deploymentStatuses, ...added];
   const currentStatus = deploymentStatuses.at(-1) ?? null;
@@ -76,7 +76,7 @@ export function withProgress(
 }
 
 /** The status of a deployment that another one pushes aside. */
-export const cancelled: Progress = {
+export const cancelled: RolloutStatus = {
   status: "CANCELLED",
   transition: "",
   message: "replaced by a forced deployment",
@@ -96,7 +96,7 @@ export type NewApplication = {
 };
 
 /** An application that has no deployment yet. */
-export function newApplication({ id, fqn, name, type, workspace, subject, now }: NewApplication): KeptApplication {
+export function newApplication({ id, fqn, name, type, workspace, subject, now }: NewApplication): ApplicationRow {
   return {
     id,
     fqn,
@@ -117,7 +117,7 @@ export function newApplication({ id, fqn, name, type, workspace, subject, now }:
     updatedAt: now,
     recommendations: [],
     alerts: [],
-    alertsSummary: summaryOf([]),
+    alertsSummary: summariseAlerts([]),
     autopilot: {},
     applicationDebugInfos: [],
     potentialProblems: [],
@@ -126,12 +126,12 @@ export function newApplication({ id, fqn, name, type, workspace, subject, now }:
 
 /** The application with its newest deployment, and what its manifest gives to think about. */
 export function withDeployment(
-  application: KeptApplication,
-  deployment: Deployed,
+  application: ApplicationRow,
+  deployment: StoredDeployment,
   newId: () => string,
-): KeptApplication {
+): ApplicationRow {
   const { manifest, version, createdAt: now } = deployment;
-  const recommendations = proposals(manifest).map(
+  const recommendations = proposeRecommendations(manifest).map(
     (proposal): Recommendation => ({
       ...proposal,
       id: newId(),
@@ -156,7 +156,11 @@ export function withDeployment(
 }
 
 /** The application once its deployment has come to further statuses. */
-export function withOutcome(application: KeptApplication, deployment: Deployed, newId: () => string): KeptApplication {
+export function withOutcome(
+  application: ApplicationRow,
+  deployment: StoredDeployment,
+  newId: () => string,
+): ApplicationRow {
   const { currentStatus, version } = deployment;
   if (currentStatus === null || !currentStatus.state.isTerminalState) return application;
   const info = debugInfoOf(application, deployment, newId);
@@ -172,7 +176,7 @@ export function withOutcome(application: KeptApplication, deployment: Deployed, 
   return {
     ...application,
     alerts,
-    alertsSummary: summaryOf(alerts),
+    alertsSummary: summariseAlerts(alerts),
     applicationDebugInfos: withDebugInfo(application.applicationDebugInfos, info),
     potentialProblems:
       info === null ? potentialProblems : [...potentialProblems, failedProblem(version, application.activeVersion)],
@@ -182,11 +186,11 @@ export function withOutcome(application: KeptApplication, deployment: Deployed, 
 }
 
 /** The cluster that an application runs on. */
-function clusterOf({ workspaceFqn }: Pick<KeptApplication, "workspaceFqn">): string {
+function clusterOf({ workspaceFqn }: Pick<ApplicationRow, "workspaceFqn">): string {
   return workspaceFqn.slice(0, workspaceFqn.indexOf(":"));
 }
 
-function statusOf(deploymentId: string, step: Progress, now: string, id: string): DeploymentStatus {
+function statusOf(deploymentId: string, step: RolloutStatus, now: string, id: string): DeploymentStatus {
   const { status, transition, message, display, isTerminalState } = step;
   return {
     id,
@@ -207,7 +211,7 @@ function buildsOf(
   manifest: JsonObject,
   history: readonly DeploymentStatus[],
 ): Deployment["deploymentBuilds"] {
-  if (!isBuilt(manifest)) return [];
+  if (!isBuiltImage(manifest)) return [];
   const seen = new Set(history.map(({ status }) => status));
   if (!seen.has("BUILDING")) return [];
   const status = seen.has("BUILD_SUCCESS") ? 1 : seen.has("BUILD_FAILED") || seen.has("CANCELLED") ? 2 : 0;

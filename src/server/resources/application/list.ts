@@ -1,16 +1,19 @@
 import { notFound } from "../../../http/http-error.ts";
-import { may } from "../../auth/access.ts";
-import { newestFirst, page, textRows, totalOf } from "../../database/page.ts";
-import type { Handler } from "../../http/call.ts";
-import { sizeOf } from "../../http/reply-size.ts";
+import { isAllowed } from "../../auth/access.ts";
+import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/page.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { byteLength } from "../../http/reply-size.ts";
 import { visibleWorkspaces } from "../workspace.ts";
+import { applicationText, deploymentText } from "./reply-text.ts";
 import { findApplicationText } from "./rows.ts";
-import { applicationText, deploymentText } from "./text.ts";
 
 /** Lists the deployments of one application. */
 export const listDeployments: Handler<"listDeployments"> = async (call, { store }) => {
   const application = await findApplicationText(store.read, call.path.id);
-  if (application === null || !may(call.principal, "read", { type: "workspace", fqn: application.workspaceFqn })) {
+  if (
+    application === null ||
+    !isAllowed(call.principal, "read", { type: "workspace", fqn: application.workspaceFqn })
+  ) {
     throw notFound("the application");
   }
   const { version, deploymentId } = call.query;
@@ -19,7 +22,7 @@ export const listDeployments: Handler<"listDeployments"> = async (call, { store 
   if (version !== undefined)
     rows = rows.where("version", "=", /^[1-9][0-9]{0,14}$/.test(version) ? Number(version) : -1);
   if (deploymentId !== undefined) rows = rows.where("id", "=", deploymentId);
-  const listed = await page(rows.select("json"), call.page, sizeOf(application.text));
+  const listed = await selectPage(rows.select("json"), call.page, byteLength(application.text));
   return { ...listed, rows: listed.rows.map((row) => deploymentText(row, application.text)) };
 };
 
@@ -41,7 +44,7 @@ export const listApps: Handler<"listApps"> = async ({ principal, query, page: wa
   if (query.applicationType !== undefined) rows = rows.where("type", "=", query.applicationType);
   // The page comes first: only its applications are worth looking for their deployments.
   const listed = newestFirst(rows.select(["id", "created_at", "json", "last_deployment_id"]), "", wanted);
-  const found = await textRows(
+  const found = await selectTextRows(
     store.read
       .selectFrom(listed.as("a"))
       .innerJoin("deployments as d", "d.id", "a.last_deployment_id")
@@ -51,7 +54,7 @@ export const listApps: Handler<"listApps"> = async ({ principal, query, page: wa
     { application: "a.json", deployment: "d.json" },
   );
   return {
-    total: await totalOf(rows, wanted, found.length),
+    total: await countTotal(rows, wanted, found.length),
     rows: found.map(({ application, deployment }) => applicationText(application, deployment)),
   };
 };

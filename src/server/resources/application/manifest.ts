@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../contract/json.ts";
 import { unprocessable } from "../../../http/http-error.ts";
 import { checkApplication } from "../../../schema/validate.ts";
 import type { Context } from "../../context.ts";
-import { refuseFaults, wellFormed } from "../../manifest/well-formed.ts";
+import { refuseErrors, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 
 // It is a part of what the audit calls the application.
 const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
@@ -12,7 +12,7 @@ const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
  * The manifest of an application once its form is found right. A type that has a schema is checked whole and gets its
  * defaults; of other types only what all applications have is known.
  */
-export function wellFormedApplication(context: Pick<Context, "unknownFields">, manifest: JsonObject): JsonObject {
+export function requireValidApplication(context: Pick<Context, "unknownFields">, manifest: JsonObject): JsonObject {
   const { type } = manifest;
   if (typeof type === "string" && !TYPE.test(type)) {
     const message = "must be 1 to 63 letters, digits, '-' or '_', first a letter";
@@ -22,8 +22,8 @@ export function wellFormedApplication(context: Pick<Context, "unknownFields">, m
     const message = "this type is not an application; it has an operation of its own";
     throw unprocessable([{ pointer: "/type", message, code: "type" }]);
   }
-  if (typeof type === "string" && Object.hasOwn(shapes, type)) return wellFormed(context, [type], manifest);
-  refuseFaults(checkApplication(manifest, { unknownFields: context.unknownFields === "allow" ? "warn" : "refuse" }));
+  if (typeof type === "string" && Object.hasOwn(shapes, type)) return requireValidManifest(context, [type], manifest);
+  refuseErrors(checkApplication(manifest, { unknownFields: context.unknownFields === "allow" ? "warn" : "refuse" }));
   return manifest;
 }
 

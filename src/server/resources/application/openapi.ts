@@ -1,6 +1,6 @@
 import { manifestTypes, schemaFor } from "../../../schema/schemas.ts";
-import { manifestName } from "../../openapi/manifest-name.ts";
-import { pick, refTo, type Schema, type Schemas } from "../../openapi/schema.ts";
+import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
+import { pickProperties, refTo, type Schema, type Schemas } from "../../openapi/schema.ts";
 
 /** The types of application that have a schema: whatever lives in a workspace. */
 export const applicationTypes: readonly string[] = manifestTypes.filter(
@@ -8,14 +8,14 @@ export const applicationTypes: readonly string[] = manifestTypes.filter(
 );
 
 /** The manifests of applications: those that have a schema, and all the others. */
-export function applicationManifests(schemas: Schemas): Schemas {
+export function applicationSchemas(schemas: Schemas): Schemas {
   const beside = ["name", "workspace_fqn"];
   const known = applicationTypes.map((type): [string, Schema] => {
-    const schema: Schema = schemas[manifestName(type)] ?? {};
+    const schema: Schema = schemas[manifestSchemaName(type)] ?? {};
     const required = (schema.required ?? []).filter((field) => !beside.includes(field));
-    return [manifestName(type), { ...schema, required }];
+    return [manifestSchemaName(type), { ...schema, required }];
   });
-  const service: Schema = schemas[manifestName("service")] ?? {};
+  const service: Schema = schemas[manifestSchemaName("service")] ?? {};
   return {
     ...Object.fromEntries(known),
     ApplicationManifest: {
@@ -34,12 +34,12 @@ export function applicationManifests(schemas: Schemas): Schemas {
           "x-known": applicationTypes,
           examples: ["service"],
         },
-        ...pick(service.properties ?? {}, "name", "workspace_fqn"),
+        ...pickProperties(service.properties ?? {}, "name", "workspace_fqn"),
       },
       allOf: applicationTypes.map((type) => ({
         if: { type: "object", properties: { type: { const: type } }, required: ["type"] },
         // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-        then: { $ref: refTo(manifestName(type)) },
+        then: { $ref: refTo(manifestSchemaName(type)) },
       })),
       examples: service.examples ?? [],
     },

@@ -30,7 +30,7 @@ export type Proposal = Pick<Recommendation, "recommendationType" | "recommendati
 const WIDEST_GAP = 4;
 
 /** What would make a manifest sounder: requests near to their limits. */
-export function proposals({ resources }: JsonObject): readonly Proposal[] {
+export function proposeRecommendations({ resources }: JsonObject): readonly Proposal[] {
   if (!isObject(resources)) return [];
   return (["cpu", "memory"] as const).flatMap((name) => {
     const request = resources[`${name}_request`];

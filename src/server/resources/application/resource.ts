@@ -1,16 +1,16 @@
 import type { Kysely } from "kysely";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Tables } from "../../database/tables.ts";
-import { serve } from "../../http/serve.ts";
+import { serveOperation } from "../../http/serve-operation.ts";
 import { refTo } from "../../openapi/schema.ts";
 import type { Resource } from "../../resource.ts";
-import { advanceRollouts } from "../../rollouts/advance.ts";
-import { seedByDryRun } from "../../seed/seeding.ts";
+import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
+import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { findWorkspaceFqn } from "../workspace.ts";
 import { putApp } from "./deploy.ts";
 import { listApps, listDeployments } from "./list.ts";
-import { applicationManifests, applicationTypes } from "./openapi.ts";
-import { applicationsOfSnapshot } from "./snapshot.ts";
+import { applicationSchemas, applicationTypes } from "./openapi.ts";
+import { applicationSnapshotPart } from "./snapshot.ts";
 
 /** The operations on applications and their deployments: 10, 16 and E4. */
 export const resource: Resource = {
@@ -19,7 +19,7 @@ export const resource: Resource = {
     description: "Applications, and their deployments with status history.",
   },
   operations: [
-    serve("putApp", putApp, {
+    serveOperation("putApp", putApp, {
       scope: async ({ manifest, members }, database) =>
         text(manifest.workspace_fqn) ?? (await workspaceFqnOf(members, database)),
       description:
@@ -37,7 +37,7 @@ export const resource: Resource = {
         applicationSetId: { description: "Set of applications that it belongs to; carried" },
       },
     }),
-    serve("listDeployments", listDeployments, {
+    serveOperation("listDeployments", listDeployments, {
       description:
         "Newest first; `version` and `deploymentId` narrow the list. In each deployment `deploymentStatuses` is oldest first.",
       answers: "Deployment",
@@ -47,7 +47,7 @@ export const resource: Resource = {
         deploymentId: { description: "Only this deployment", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
       },
     }),
-    serve("listApps", listApps, {
+    serveOperation("listApps", listApps, {
       description: "Newest first; `deployment` of each is its newest.",
       answers: "Application",
       parameters: {
@@ -57,8 +57,8 @@ export const resource: Resource = {
     }),
   ],
   seeds: Object.fromEntries(applicationTypes.map((type) => [type, seedByDryRun("putApp", { id: "applicationId" })])),
-  snapshot: [applicationsOfSnapshot],
-  manifestSchemas: applicationManifests,
+  snapshot: [applicationSnapshotPart],
+  manifestSchemas: applicationSchemas,
   advance: advanceRollouts,
 };
 

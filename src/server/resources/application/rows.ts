@@ -1,16 +1,16 @@
 import type { Kysely, Transaction } from "kysely";
-import { prepared } from "../../../store/prepared.ts";
+import { preparedQuery } from "../../../store/prepared-query.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { KeptApplication, KeptDeployment } from "./tables.ts";
+import type { ApplicationRow, DeploymentRow } from "./tables.ts";
 
 /** A deployment that is kept, and so has an id. */
-export type Deployed = KeptDeployment & { readonly id: string };
+export type StoredDeployment = DeploymentRow & { readonly id: string };
 
 /** An application, and its newest deployment while that is in progress. */
-export type FoundApplication = { readonly application: KeptApplication; readonly underWay: Deployed | null };
+export type FoundApplication = { readonly application: ApplicationRow; readonly underWay: StoredDeployment | null };
 
-const byFqn = prepared((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
+const byFqn = preparedQuery((database: Kysely<Tables>, { fqn }: { readonly fqn: string }) =>
   database
     .selectFrom("applications as a")
     .leftJoin("deployments as d", (join) => join.onRef("d.id", "=", "a.last_deployment_id").on("d.is_over", "=", 0))
@@ -27,12 +27,12 @@ export async function findApplication(database: Kysely<Tables>, fqn: string): Pr
   return { application: fromText(application), underWay };
 }
 
-const byId = prepared((database: Kysely<Tables>, { id }: { readonly id: string }) =>
+const byId = preparedQuery((database: Kysely<Tables>, { id }: { readonly id: string }) =>
   database.selectFrom("applications").select(["json", "fqn", "name"]).where("id", "=", id),
 );
 
 /** The application of that id, visible or not. */
-export async function findApplicationById(database: Kysely<Tables>, id: string): Promise<KeptApplication | null> {
+export async function findApplicationById(database: Kysely<Tables>, id: string): Promise<ApplicationRow | null> {
   const [row] = await byId(database, { id });
   return row === undefined ? null : fromText(row.json);
 }
@@ -41,12 +41,12 @@ export async function findApplicationById(database: Kysely<Tables>, id: string):
 export async function findApplicationText(
   database: Kysely<Tables>,
   id: string,
-): Promise<{ readonly text: JsonText<KeptApplication>; readonly workspaceFqn: string } | null> {
+): Promise<{ readonly text: JsonText<ApplicationRow>; readonly workspaceFqn: string } | null> {
   const [row] = await byId(database, { id });
   return row === undefined ? null : { text: row.json, workspaceFqn: row.fqn.slice(0, -row.name.length - 1) };
 }
 
-const upsertApplication = prepared((database: Kysely<Tables>, row: Tables["applications"]) => {
+const upsertApplication = preparedQuery((database: Kysely<Tables>, row: Tables["applications"]) => {
   const { json, last_deployment_id, active_deployment_id } = row;
   const { id, created_at, fqn, name, type, workspace_id } = row;
   const changing = { json, last_deployment_id, active_deployment_id };
@@ -59,8 +59,8 @@ const upsertApplication = prepared((database: Kysely<Tables>, row: Tables["appli
 /** Keeps an application, new or changed, and answers its text. */
 export async function saveApplication(
   transaction: Transaction<Tables>,
-  application: KeptApplication,
-): Promise<JsonText<KeptApplication>> {
+  application: ApplicationRow,
+): Promise<JsonText<ApplicationRow>> {
   const { id, createdAt, fqn, name, type, workspaceId, lastDeploymentId, activeDeploymentId } = application;
   const json = toText(application);
   await upsertApplication(transaction, {
@@ -77,7 +77,7 @@ export async function saveApplication(
   return json;
 }
 
-const upsertDeployment = prepared((database: Kysely<Tables>, row: Tables["deployments"]) => {
+const upsertDeployment = preparedQuery((database: Kysely<Tables>, row: Tables["deployments"]) => {
   const { id, created_at, application_id, version, json, is_over, look_at } = row;
   const changing = { json, is_over, look_at };
   return database
@@ -89,12 +89,12 @@ const upsertDeployment = prepared((database: Kysely<Tables>, row: Tables["deploy
 /** Keeps a deployment, new or changed, and answers its text; `lookAt` is when its rollout is to be looked at again. */
 export async function saveDeployment(
   transaction: Transaction<Tables>,
-  deployment: Deployed,
+  deployment: StoredDeployment,
   lookAt: number | null,
-): Promise<JsonText<KeptDeployment>> {
+): Promise<JsonText<DeploymentRow>> {
   const { id, createdAt, applicationId, version, currentStatus } = deployment;
   const isOver = currentStatus?.state.isTerminalState ?? false;
-  const json = toText<KeptDeployment>(deployment);
+  const json = toText<DeploymentRow>(deployment);
   await upsertDeployment(transaction, {
     id,
     created_at: createdAt,

@@ -2,26 +2,26 @@ import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { Deployment, DeploymentStatus } from "../../../contract/resources.ts";
 import { rolloutState } from "../../../contract/rollout.ts";
 import { type Context, timestamp } from "../../context.ts";
-import { moment, objects, readFacts, versionNumber } from "../../snapshot/reading.ts";
-import { madeDeployment, plannedDeployment } from "./deployment.ts";
-import type { Deployed } from "./rows.ts";
+import { readObjects, readRowFields, readTimestamp, readVersionNumber } from "../../snapshot/read-row.ts";
+import { createdDeployment, plannedDeployment } from "./deployment.ts";
+import type { StoredDeployment } from "./rows.ts";
 
 /** Reads a deployment of another control plane with its history; null when it lacks its version or manifest. */
 export function readDeployment(
   row: JsonObject,
   application: { readonly id: string; readonly fqn: string },
   context: Context,
-): Deployed | null {
-  const version = versionNumber(row.version);
+): StoredDeployment | null {
+  const version = readVersionNumber(row.version);
   if (version === null || !isObject(row.manifest)) return null;
-  const { id: given, manifest, subject, createdAt, updatedAt } = readFacts(row, timestamp(context));
+  const { id: given, manifest, subject, createdAt, updatedAt } = readRowFields(row, timestamp(context));
   const id = given ?? context.newId();
   const wanted = { applicationId: application.id, applicationFqn: application.fqn, version, manifest, subject };
   const planned = plannedDeployment({ ...wanted, now: createdAt, recommended: [] });
   const deploymentStatuses = historyOf(row).map((status) => readStatus(status, id, createdAt, context.newId));
   const currentStatus = deploymentStatuses.at(-1) ?? null;
   return {
-    ...madeDeployment(planned, application.id, id),
+    ...createdDeployment(planned, application.id, id),
     updatedAt,
     deploymentBuilds: buildsOf(row),
     deploymentStatuses,
@@ -33,7 +33,7 @@ export function readDeployment(
 /** The statuses that a deployment went through, the current one last; one that says nothing has only begun. */
 function historyOf({ deploymentStatuses, currentStatus }: JsonObject): readonly JsonObject[] {
   const current = isObject(currentStatus) ? currentStatus : null;
-  const history = objects(deploymentStatuses).filter(({ id }) => current === null || id !== current.id);
+  const history = readObjects(deploymentStatuses).filter(({ id }) => current === null || id !== current.id);
   const all = current === null ? history : [...history, current];
   return all.length === 0 ? [{ status: "INITIALIZED" }] : all;
 }
@@ -41,7 +41,7 @@ function historyOf({ deploymentStatuses, currentStatus }: JsonObject): readonly 
 function readStatus(row: JsonObject, deploymentId: string, now: string, newId: () => string): DeploymentStatus {
   const { state, retryCount } = row;
   const status = text(row.status) ?? "INITIALIZED";
-  const createdAt = moment(row.createdAt) ?? now;
+  const createdAt = readTimestamp(row.createdAt) ?? now;
   return {
     id: text(row.id) || newId(),
     deploymentId,
@@ -54,12 +54,12 @@ function readStatus(row: JsonObject, deploymentId: string, now: string, newId: (
     },
     retryCount: typeof retryCount === "number" ? retryCount : 0,
     createdAt,
-    updatedAt: moment(row.updatedAt) ?? createdAt,
+    updatedAt: readTimestamp(row.updatedAt) ?? createdAt,
   };
 }
 
 function buildsOf({ deploymentBuilds }: JsonObject): Deployment["deploymentBuilds"] {
-  return objects(deploymentBuilds).flatMap(({ name, status }) =>
+  return readObjects(deploymentBuilds).flatMap(({ name, status }) =>
     typeof name === "string" && typeof status === "number" ? [{ name, status }] : [],
   );
 }

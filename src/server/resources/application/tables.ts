@@ -2,14 +2,14 @@ import type { Application, Deployment } from "../../../contract/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
 /** An application as it is kept: a list adds its newest deployment. */
-export type KeptApplication = Omit<Application, "deployment">;
+export type ApplicationRow = Omit<Application, "deployment">;
 
 /** A deployment as it is kept: a reply adds its application. */
-export type KeptDeployment = Omit<Deployment, "application">;
+export type DeploymentRow = Omit<Deployment, "application">;
 
 declare module "../../database/tables.ts" {
   interface Tables {
-    readonly applications: ResourceRow<KeptApplication> & {
+    readonly applications: ResourceRow<ApplicationRow> & {
       readonly fqn: string;
       readonly name: string;
       readonly type: string;
@@ -17,7 +17,7 @@ declare module "../../database/tables.ts" {
       readonly last_deployment_id: string;
       readonly active_deployment_id: string | null;
     };
-    readonly deployments: ResourceRow<KeptDeployment> & {
+    readonly deployments: ResourceRow<DeploymentRow> & {
       readonly application_id: string;
       readonly version: number;
       /** 1 once the rollout is over, 0 before. */

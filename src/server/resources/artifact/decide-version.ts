@@ -1,11 +1,11 @@
 /** A version that is kept: its number, what makes it, and its manifest but for the number, both as comparable text. */
-export type KeptVersion = { readonly version: number; readonly content: string; readonly manifest: string };
+export type VersionRow = { readonly version: number; readonly content: string; readonly manifest: string };
 
 /** What a write asks for; `version` is null when the manifest leaves the number to the server. */
 export type WantedVersion = { readonly version: number | null; readonly content: string; readonly manifest: string };
 
 /** What a write of a versioned manifest comes to. */
-export type VersionDecision<Kept extends KeptVersion> =
+export type VersionDecision<Kept extends VersionRow> =
   | { readonly decision: "create"; readonly version: number }
   /** The content is equal and a field that may change in place differs. */
   | { readonly decision: "update"; readonly existing: Kept }
@@ -16,7 +16,7 @@ export type VersionDecision<Kept extends KeptVersion> =
   | { readonly decision: "gap"; readonly next: number };
 
 /** Decides a write from the newest version of the name and the one the manifest numbers, each null when absent. */
-export function decideVersion<Kept extends KeptVersion>(
+export function decideVersion<Kept extends VersionRow>(
   wanted: WantedVersion,
   { newest, numbered }: { readonly newest: Kept | null; readonly numbered: Kept | null },
 ): VersionDecision<Kept> {
@@ -30,6 +30,6 @@ export function decideVersion<Kept extends KeptVersion>(
   return inPlace(wanted, numbered);
 }
 
-function inPlace<Kept extends KeptVersion>(wanted: WantedVersion, existing: Kept): VersionDecision<Kept> {
+function inPlace<Kept extends VersionRow>(wanted: WantedVersion, existing: Kept): VersionDecision<Kept> {
   return { decision: existing.manifest === wanted.manifest ? "keep" : "update", existing };
 }

@@ -2,11 +2,11 @@ import type { Kysely } from "kysely";
 import type { ModelVersion, PromptVersion } from "../../../contract/resources.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { JsonText } from "../../database/json-text.ts";
-import { page } from "../../database/page.ts";
+import { selectPage } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Page } from "../../http/call.ts";
+import type { PageRequest } from "../../http/operation-call.ts";
 import { visibleRepoIds } from "../ml-repo.ts";
-import type { RegistryType } from "./place.ts";
+import type { RegistryType } from "./registry-key.ts";
 
 /** Which versions are wanted; each filter matches exactly. */
 export type VersionFilters = {
@@ -26,7 +26,7 @@ export async function listVersions<Resource extends ModelVersion | PromptVersion
   principal: Principal,
   type: RegistryType,
   filters: VersionFilters,
-  wanted: Page,
+  wanted: PageRequest,
 ): Promise<{ readonly rows: readonly JsonText<Resource>[]; readonly total: number }> {
   // No operation sets a tag, so that none matches.
   if (filters.tag !== undefined) return { rows: [], total: 0 };
@@ -39,5 +39,5 @@ export async function listVersions<Resource extends ModelVersion | PromptVersion
   }
   if (filters.run_ids !== undefined) rows = rows.where("run_id", "in", filters.run_ids);
   if (filters.run_steps !== undefined) rows = rows.where("step", "in", filters.run_steps);
-  return page(rows.select("json").$castTo<{ json: JsonText<Resource> }>(), wanted);
+  return selectPage(rows.select("json").$castTo<{ json: JsonText<Resource> }>(), wanted);
 }

@@ -1,23 +1,23 @@
 import { notFound } from "../../../http/http-error.ts";
 import { toText, withMember } from "../../database/json-text.ts";
-import type { Handler } from "../../http/call.ts";
-import { serve } from "../../http/serve.ts";
-import type { Resource, Section } from "../../resource.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { serveOperation } from "../../http/serve-operation.ts";
+import type { ReferenceSection, Resource } from "../../resource.ts";
 import { visibleRepos } from "../ml-repo.ts";
-import { findArtifactById, stepsOf } from "./rows.ts";
+import { findArtifactById, listSteps } from "./rows.ts";
 
 const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, { store }) => {
   const found = await findArtifactById(store.read, id, visibleRepos(principal));
   if (found === null) throw notFound("the artifact");
   const { artifact, latest } = found;
-  const steps = await stepsOf(store.read, id);
+  const steps = await listSteps(store.read, id);
   return {
     data: withMember(withMember(artifact, "latest_version", latest ?? toText(null)), "run_steps", toText(steps)),
   };
 };
 
 /** Where the reference has these. */
-export const artifactsSection: Section = {
+export const artifactsSection: ReferenceSection = {
   name: "Artifacts",
   description: "What versions are versions of, and room for files of versions to come.",
 };
@@ -26,7 +26,7 @@ export const artifactsSection: Section = {
 export const resource: Resource = {
   section: artifactsSection,
   operations: [
-    serve("getArtifact", getArtifact, {
+    serveOperation("getArtifact", getArtifact, {
       description: "Takes what versions carry as `artifact_id`, `model_id` or `prompt_id`.",
       answers: "Artifact",
       parameters: { id: { description: "Id of the artifact", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },

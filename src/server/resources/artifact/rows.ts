@@ -2,11 +2,11 @@ import type { Kysely, Transaction } from "kysely";
 import type { ModelVersion, PromptVersion, Subject } from "../../../contract/resources.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import { artifactFqn, type RegistryPlace, registryTypes } from "./place.ts";
-import type { KeptArtifact } from "./tables.ts";
+import { artifactFqn, type RegistryKey, registryTypes } from "./registry-key.ts";
+import type { ArtifactRow } from "./tables.ts";
 
 /** An artifact as it is found: a reply adds its latest version, and the steps of all its versions. */
-export type FoundArtifact = KeptArtifact & {
+export type FoundArtifact = ArtifactRow & {
   /** Number of the newest version, 0 when there is none. */
   readonly newest: number;
 };
@@ -15,7 +15,7 @@ export type FoundArtifact = KeptArtifact & {
 export async function findArtifact(
   database: Kysely<Tables>,
   repoId: string,
-  { type, name }: RegistryPlace,
+  { type, name }: RegistryKey,
 ): Promise<FoundArtifact | null> {
   const row = await database
     .selectFrom("artifacts")
@@ -31,13 +31,13 @@ export async function findArtifact(
 export type NewArtifact = {
   readonly id: string;
   readonly repoId: string;
-  readonly place: RegistryPlace;
+  readonly place: RegistryKey;
   readonly subject: Subject;
   readonly now: string;
 };
 
 /** Keeps an artifact that has no version yet. */
-export async function addArtifact(
+export async function insertArtifact(
   transaction: Transaction<Tables>,
   { id, repoId, place, subject, now }: NewArtifact,
 ): Promise<FoundArtifact> {
@@ -86,7 +86,7 @@ export async function findArtifactById(
   id: string,
   repos: readonly string[] | null,
 ): Promise<{
-  readonly artifact: JsonText<KeptArtifact>;
+  readonly artifact: JsonText<ArtifactRow>;
   readonly latest: JsonText<ModelVersion | PromptVersion> | null;
 } | null> {
   const rows = database
@@ -102,7 +102,7 @@ export async function findArtifactById(
 }
 
 /** The steps of the runs that an artifact's versions come from, each once, in their order. */
-export async function stepsOf(database: Kysely<Tables>, artifactId: string): Promise<readonly number[]> {
+export async function listSteps(database: Kysely<Tables>, artifactId: string): Promise<readonly number[]> {
   const rows = await database
     .selectFrom("artifact_versions")
     .select("step")

@@ -3,27 +3,27 @@ import { type Json, type JsonObject, text } from "../../../contract/json.ts";
 import type { ModelVersion, PromptVersion } from "../../../contract/resources.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { type Copied, refused } from "../../snapshot/copied.ts";
-import { objects, readFacts, versionNumber } from "../../snapshot/reading.ts";
+import { type CopyOutcome, notCopied } from "../../snapshot/copy-outcome.ts";
+import { readObjects, readRowFields, readVersionNumber } from "../../snapshot/read-row.ts";
 import { findRepo } from "../ml-repo.ts";
-import { versionFqn, versionIdentity } from "./place.ts";
-import { insertVersion, type VersionedKind } from "./register.ts";
-import { addArtifact, findArtifact } from "./rows.ts";
+import { insertVersion, type VersionedKind } from "./register-version.ts";
+import { versionFqn, versionIdentity } from "./registry-key.ts";
+import { findArtifact, insertArtifact } from "./rows.ts";
 import { findVersion } from "./version-rows.ts";
 
 /** Copies versions of models or prompts, each under its own number. */
 export function copyVersion<Resource extends ModelVersion | PromptVersion>(kind: VersionedKind<Resource>) {
-  return async (transaction: Transaction<Tables>, row: JsonObject, context: Context): Promise<Copied> => {
-    const { id, manifest, subject, createdAt, updatedAt } = readFacts(row, timestamp(context));
+  return async (transaction: Transaction<Tables>, row: JsonObject, context: Context): Promise<CopyOutcome> => {
+    const { id, manifest, subject, createdAt, updatedAt } = readRowFields(row, timestamp(context));
     const [name, repoName] = [text(manifest.name), text(manifest.ml_repo)];
-    const version = versionNumber(manifest.version) ?? versionNumber(Number(text(row.fqn)?.split(":").at(-1)));
-    if (!name || !repoName || version === null) return refused("its manifest lacks its name, ml repo or version");
+    const version = readVersionNumber(manifest.version) ?? readVersionNumber(Number(text(row.fqn)?.split(":").at(-1)));
+    if (!name || !repoName || version === null) return notCopied("its manifest lacks its name, ml repo or version");
     const repo = await findRepo(transaction, repoName);
-    if (repo === null) return refused("its ml repo was not seen");
+    if (repo === null) return notCopied("its ml repo was not seen");
     const place = { type: kind.type, repo: repoName, name };
     const artifact =
       (await findArtifact(transaction, repo.id, place)) ??
-      (await addArtifact(transaction, {
+      (await insertArtifact(transaction, {
         id: text(row.model_id ?? row.prompt_id) || context.newId(),
         repoId: repo.id,
         place,
@@ -55,7 +55,7 @@ function textsOf(value: Json | undefined): readonly string[] {
 }
 
 function metricsOf(value: Json | undefined): ModelVersion["metrics"] {
-  return objects(value).flatMap(({ key, value: measured, timestamp: at, step }) =>
+  return readObjects(value).flatMap(({ key, value: measured, timestamp: at, step }) =>
     typeof key === "string" && typeof measured === "number"
       ? [
           {

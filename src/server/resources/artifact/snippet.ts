@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, text } from "../../../contract/json.ts";
 
 /** A runnable piece of code that uses one registry version. */
-export type Snippet = {
+export type CodeSnippet = {
   readonly display_name: string;
   readonly language: string;
   readonly libraries: readonly string[];
@@ -9,7 +9,7 @@ export type Snippet = {
 };
 
 /** How to read and fill in a prompt version, in each language. */
-export function promptSnippets(fqn: string, manifest: JsonObject): readonly Snippet[] {
+export function promptSnippets(fqn: string, manifest: JsonObject): readonly CodeSnippet[] {
   const variables = sampleVariables(manifest.variables);
   return [
     {

@@ -2,12 +2,12 @@ import type { Artifact, ModelVersion, PromptVersion } from "../../../contract/re
 import type { ResourceRow } from "../../database/tables.ts";
 
 /** An artifact as it is kept: a reply adds what its versions say. */
-export type KeptArtifact = Omit<Artifact, "latest_version" | "run_steps">;
+export type ArtifactRow = Omit<Artifact, "latest_version" | "run_steps">;
 
 declare module "../../database/tables.ts" {
   interface Tables {
     /** Models and prompts by `type` (`model-version`, `chat_prompt`, `artifact-version`), which have versions. */
-    readonly artifacts: ResourceRow<KeptArtifact> & {
+    readonly artifacts: ResourceRow<ArtifactRow> & {
       readonly type: string;
       readonly ml_repo_id: string;
       readonly name: string;

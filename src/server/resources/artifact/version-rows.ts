@@ -3,7 +3,7 @@ import { type JsonObject, text } from "../../../contract/json.ts";
 import type { ModelVersion, PromptVersion, Subject } from "../../../contract/resources.ts";
 import { fromText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { RegistryPlace } from "./place.ts";
+import type { RegistryKey } from "./registry-key.ts";
 
 /** What every registry version consists of, whatever its type. */
 export type VersionBase = {
@@ -35,13 +35,13 @@ export async function findVersion(
 /** A version that is to be kept. */
 export type NewVersion = {
   readonly artifactId: string;
-  readonly place: RegistryPlace;
+  readonly place: RegistryKey;
   readonly version: number;
   readonly resource: ModelVersion | PromptVersion;
 };
 
 /** Keeps a new version. */
-export async function addVersion(
+export async function insertVersionRow(
   transaction: Transaction<Tables>,
   { artifactId, place, version, resource }: NewVersion,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function addVersion(
 }
 
 /** Puts what may change of a version in the place of what it was. */
-export async function changeVersion(
+export async function updateVersionRow(
   transaction: Transaction<Tables>,
   resource: ModelVersion | PromptVersion,
 ): Promise<void> {
@@ -78,7 +78,7 @@ export async function changeVersion(
 }
 
 /** Takes an alias from the version that has it, if any, since it moves to another one. */
-export async function freeAlias(
+export async function releaseAlias(
   transaction: Transaction<Tables>,
   artifactId: string,
   { alias, keeper, now }: { readonly alias: string | null; readonly keeper: string; readonly now: string },
@@ -91,11 +91,11 @@ export async function freeAlias(
     .where("alias", "=", alias)
     .where("id", "!=", keeper)
     .execute();
-  for (const { json } of rows) await changeVersion(transaction, withoutAlias(fromText(json), now));
+  for (const { json } of rows) await updateVersionRow(transaction, withoutAlias(fromText(json), now));
 }
 
 /** Whether the run has a version in the repo already. */
-export async function isKnownRun(transaction: Transaction<Tables>, repoId: string, runId: string): Promise<boolean> {
+export async function runExists(transaction: Transaction<Tables>, repoId: string, runId: string): Promise<boolean> {
   const row = await transaction
     .selectFrom("artifact_versions")
     .select("id")

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { JobRun, Subject } from "../../../contract/resources.ts";
-import { nameOf } from "../../manifest/name.ts";
-import type { Deployed } from "../application/rows.ts";
+import { requiredName } from "../../manifest/required-text.ts";
+import type { StoredDeployment } from "../application/rows.ts";
 import type { Run, RunState } from "./driver.ts";
 
 // The types of applications that end by themselves.
@@ -14,7 +14,7 @@ export function hasRuns(type: unknown): boolean {
 
 /** What a run is made from. */
 export type NewRun = {
-  readonly deployment: Deployed;
+  readonly deployment: StoredDeployment;
   /** How many runs of this deployment there were before. */
   readonly before: number;
   readonly subject: Subject;
@@ -25,7 +25,7 @@ export type NewRun = {
 /** A run that was just made. */
 export function newRun({ deployment, before, subject, now }: NewRun): JobRun {
   const { manifest, version } = deployment;
-  const applicationName = nameOf(manifest);
+  const applicationName = requiredName(manifest);
   return {
     name: `${applicationName}-${version}-${before + 1}`,
     applicationName,
@@ -45,15 +45,15 @@ export function newRun({ deployment, before, subject, now }: NewRun): JobRun {
 }
 
 /** A run as the driver sees it. */
-export function driven(
+export function toDriverRun(
   { name, status, createdAt }: JobRun,
-  { fqn, manifest }: Pick<Deployed, "fqn" | "manifest">,
+  { fqn, manifest }: Pick<StoredDeployment, "fqn" | "manifest">,
 ): Run {
   return { name, status, manifest, startedAt: createdAt, applicationFqn: fqn.slice(0, fqn.lastIndexOf(":")) };
 }
 
 /** The run at the state that it has come to. */
-export function atState(run: JobRun, { status, totalRetries, end }: RunState): JobRun {
+export function withState(run: JobRun, { status, totalRetries, end }: RunState): JobRun {
   const moved = { ...run, status, totalRetries };
   if (end === null) return moved;
   const { at, exitCode, error } = end;

@@ -1,14 +1,14 @@
 import type { Kysely } from "kysely";
 import { notFound } from "../../../http/http-error.ts";
-import { may } from "../../auth/access.ts";
+import { isAllowed } from "../../auth/access.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { page } from "../../database/page.ts";
+import { selectPage } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Handler } from "../../http/call.ts";
-import { serve } from "../../http/serve.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { serveOperation } from "../../http/serve-operation.ts";
 import type { Resource } from "../../resource.ts";
 import { findApplicationById } from "../application/rows.ts";
-import { advanceRuns } from "./advance.ts";
+import { advanceRuns } from "./advance-runs.ts";
 import { hasRuns } from "./job-run.ts";
 
 const getJobRun: Handler<"getJobRun"> = async ({ principal, path }, { store }) => {
@@ -23,14 +23,14 @@ const getJobRun: Handler<"getJobRun"> = async ({ principal, path }, { store }) =
 
 const listJobRuns: Handler<"listJobRuns"> = async (call, { store }) => {
   await visibleJob(store.read, call.principal, call.path.jobId);
-  return page(runsOf(store.read, call.path.jobId).select("json"), call.page);
+  return selectPage(runsOf(store.read, call.path.jobId).select("json"), call.page);
 };
 
 /** The operations on runs of jobs: 9 and E9. */
 export const resource: Resource = {
   section: { name: "Job runs", description: "Runs of applications of type `job`." },
   operations: [
-    serve("getJobRun", getJobRun, {
+    serveOperation("getJobRun", getJobRun, {
       description: "`jobId` is the id of the application.",
       answers: "JobRun",
       parameters: {
@@ -38,7 +38,7 @@ export const resource: Resource = {
         jobRunName: { description: "Name of the run", example: "nightly-3-1" },
       },
     }),
-    serve("listJobRuns", listJobRuns, {
+    serveOperation("listJobRuns", listJobRuns, {
       description: "Newest first.",
       answers: "JobRun",
       parameters: {
@@ -51,7 +51,7 @@ export const resource: Resource = {
 
 async function visibleJob(database: Kysely<Tables>, principal: Principal, id: string): Promise<void> {
   const job = await findApplicationById(database, id);
-  const isVisible = job !== null && may(principal, "read", { type: "workspace", fqn: job.workspaceFqn });
+  const isVisible = job !== null && isAllowed(principal, "read", { type: "workspace", fqn: job.workspaceFqn });
   if (!isVisible || !hasRuns(job.type)) throw notFound("the job");
 }
 

@@ -3,7 +3,7 @@ import type { JobRun, Subject } from "../../../contract/resources.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
 import type { ResourceRow, Tables } from "../../database/tables.ts";
-import type { Deployed } from "../application/rows.ts";
+import type { StoredDeployment } from "../application/rows.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
@@ -24,16 +24,16 @@ declare module "../../database/tables.ts" {
 }
 
 /** A run as it is kept. */
-export type KeptRun = { readonly id: string; readonly run: JobRun };
+export type JobRunRow = { readonly id: string; readonly run: JobRun };
 
 /** Who wanted a run to start once a deployment has come about. */
-export type Trigger = Pick<Principal, "name" | "subject">;
+export type RunTrigger = Pick<Principal, "name" | "subject">;
 
 /** Keeps that a run is to start once the deployment has come about. */
-export async function addTrigger(
+export async function insertTrigger(
   transaction: Transaction<Tables>,
   deploymentId: string,
-  { name, subject }: Trigger,
+  { name, subject }: RunTrigger,
 ): Promise<void> {
   await transaction
     .insertInto("job_triggers")
@@ -42,7 +42,10 @@ export async function addTrigger(
 }
 
 /** Takes the trigger of a deployment away, and answers it; null when there is none. */
-export async function takeTrigger(transaction: Transaction<Tables>, deploymentId: string): Promise<Trigger | null> {
+export async function deleteTrigger(
+  transaction: Transaction<Tables>,
+  deploymentId: string,
+): Promise<RunTrigger | null> {
   const row = await transaction
     .selectFrom("job_triggers")
     .select(["principal", "subject"])
@@ -64,10 +67,10 @@ export async function countRuns(database: Kysely<Tables>, deploymentId: string):
 }
 
 /** Keeps a new run of a deployment; `lookAt` is when to ask the driver for it again. */
-export async function addRun(
+export async function insertRun(
   transaction: Transaction<Tables>,
-  { id: deploymentId, applicationId }: Deployed,
-  { id, run }: KeptRun,
+  { id: deploymentId, applicationId }: StoredDeployment,
+  { id, run }: JobRunRow,
   lookAt: number | null,
 ): Promise<void> {
   const created_at = new Date(run.createdAt).toISOString();
@@ -86,9 +89,9 @@ export async function addRun(
 }
 
 /** Keeps what has become of a run, unless somebody has done so since it was seen. */
-export async function changeRun(
+export async function updateRun(
   transaction: Transaction<Tables>,
-  seen: KeptRun,
+  seen: JobRunRow,
   run: JobRun,
   lookAt: number | null,
 ): Promise<void> {

@@ -1,36 +1,36 @@
 import type { Transaction } from "kysely";
 import { badRequest, conflict, forbidden, malformed } from "../../../http/http-error.ts";
-import { may } from "../../auth/access.ts";
+import { isAllowed } from "../../auth/access.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Body, Call, Handler } from "../../http/call.ts";
-import { serve } from "../../http/serve.ts";
+import type { Handler, OperationBody, OperationCall } from "../../http/operation-call.ts";
+import { serveOperation } from "../../http/serve-operation.ts";
 import { isScope } from "../../http/write-headers.ts";
 import type { Resource } from "../../resource.ts";
 import {
-  forgetLeases,
+  deleteOldLeases,
   issueNumber,
-  type KeptLease,
-  leaseOf,
+  type LeaseRow,
   lockLeases,
   overlappingLeases,
   saveLease,
+  toLeaseResource,
 } from "./rows.ts";
 import { scopeName, scopePath, scopeTarget } from "./scope.ts";
 
 const putLease: Handler<"putLease"> = async (call, context) => {
   const { principal, path, body } = call;
   checkForm(path.scope, body, context);
-  if (!may(principal, "write", scopeTarget(path.scope))) throw forbidden("you may not write in this scope");
+  if (!isAllowed(principal, "write", scopeTarget(path.scope))) throw forbidden("you may not write in this scope");
   return context.store.write(async (transaction) => {
     await lockLeases(transaction);
     const now = await context.store.time(transaction);
     const near = await overlappingLeases(transaction, scopePath(path.scope));
     const change: Change = { transaction, call, context, now, near, scope: scopeName(scopePath(path.scope)) };
     const lease = body.release === true ? await release(change) : await take(change);
-    return { data: toText(leaseOf(lease, path.scope)) };
+    return { data: toText(toLeaseResource(lease, path.scope)) };
   });
 };
 
@@ -38,7 +38,7 @@ const putLease: Handler<"putLease"> = async (call, context) => {
 export const resource: Resource = {
   section: { name: "Leases", description: "The right to be the one writer of a scope." },
   operations: [
-    serve("putLease", putLease, {
+    serveOperation("putLease", putLease, {
       scope: ({ path }) => path.scope,
       description:
         "Takes the lease, renews it for its holder, or releases it. Scopes are a tree: everything (the tenant's name), a cluster `c`, a workspace `c:w`; ml repos and other texts stand right below everything. 409 while somebody else holds it, or a lease above or below it. Needs write on what the scope names. `fencingToken` comes from one sequence for all scopes; sent as `X-Fencing-Token` it keeps writers out that lost the lease.",
@@ -72,22 +72,22 @@ export const resource: Resource = {
       },
     }),
   ],
-  forget: async (transaction, { store }) => forgetLeases(transaction, await store.time(transaction)),
+  forget: async (transaction, { store }) => deleteOldLeases(transaction, await store.time(transaction)),
 };
 
 /** A change of a lease under way. */
 type Change = {
   readonly transaction: Transaction<Tables>;
-  readonly call: Call<"putLease">;
+  readonly call: OperationCall<"putLease">;
   readonly context: Context;
   readonly now: number;
   /** The leases, current or over, of scopes that overlap. */
-  readonly near: readonly KeptLease[];
+  readonly near: readonly LeaseRow[];
   /** The name of the scope. */
   readonly scope: string;
 };
 
-async function take(change: Change): Promise<KeptLease> {
+async function take(change: Change): Promise<LeaseRow> {
   const { transaction, call, now, near, scope } = change;
   const { principal, body } = call;
   await endOthers(change, near);
@@ -104,7 +104,7 @@ async function take(change: Change): Promise<KeptLease> {
   return lease;
 }
 
-async function release(change: Change): Promise<KeptLease> {
+async function release(change: Change): Promise<LeaseRow> {
   const { transaction, call, now, near, scope } = change;
   const { holder } = call.body;
   const former = near.filter((lease) => lease.scope === scope);
@@ -120,7 +120,7 @@ async function release(change: Change): Promise<KeptLease> {
 const nobody = { holder: "", principal: "" };
 
 /** Ends the leases that others hold among these, where the caller wants that and may; their numbers count no more. */
-async function endOthers(change: Change, leases: readonly KeptLease[]): Promise<void> {
+async function endOthers(change: Change, leases: readonly LeaseRow[]): Promise<void> {
   const { transaction, call, now } = change;
   const inTheWay = leases
     .filter((lease) => lease.expires_at > now && !isHeldBy(lease, change))
@@ -129,18 +129,19 @@ async function endOthers(change: Change, leases: readonly KeptLease[]): Promise<
   if (last === undefined) return;
   if (call.body.break !== true) throw held(last, change);
   for (const { scope } of inTheWay) {
-    if (!may(call.principal, "admin", scopeTarget(scope))) throw forbidden(`you may not break the lease on ${scope}`);
+    if (!isAllowed(call.principal, "admin", scopeTarget(scope)))
+      throw forbidden(`you may not break the lease on ${scope}`);
     await saveLease(transaction, { scope, ...nobody, number: await issueNumber(transaction), expires_at: now });
     await audit(change, `broken-lease/${scope}`);
   }
 }
 
 // A name is easily taken twice: the same one of another caller is another holder.
-function isHeldBy({ holder, principal }: KeptLease, { call }: Change): boolean {
+function isHeldBy({ holder, principal }: LeaseRow, { call }: Change): boolean {
   return holder === call.body.holder && principal === call.principal.name;
 }
 
-function held({ scope, holder, expires_at: end }: KeptLease, change: Change): Error {
+function held({ scope, holder, expires_at: end }: LeaseRow, change: Change): Error {
   const which = scope === change.scope ? "this lease" : `the lease on ${scope}, which overlaps with ${change.scope},`;
   return conflict("lease-held", `${holder} has ${which} until ${new Date(end).toISOString()}`);
 }
@@ -151,7 +152,7 @@ function audit({ transaction, call, context }: Change, resource: string): Promis
 
 function checkForm(
   scope: string,
-  { holder, ttlSeconds }: Body<"putLease">,
+  { holder, ttlSeconds }: OperationBody<"putLease">,
   { maxLeaseSeconds }: Pick<Context, "maxLeaseSeconds">,
 ): void {
   if (!isScope(scope)) throw badRequest("the scope must be at most 256 printable characters without spaces");

@@ -19,7 +19,7 @@ declare module "../../database/tables.ts" {
 }
 
 /** A lease as it is kept, its moments in epoch milliseconds. */
-export type KeptLease = Tables["leases"];
+export type LeaseRow = Tables["leases"];
 
 /**
  * Keeps other changes of leases out until this transaction is over: whether one may be taken depends on rows that are
@@ -48,7 +48,7 @@ export async function issueNumber(transaction: Transaction<Tables>): Promise<num
 export async function overlappingLeases(
   transaction: Transaction<Tables>,
   path: ScopePath,
-): Promise<readonly KeptLease[]> {
+): Promise<readonly LeaseRow[]> {
   const inside = `${scopeName(path)}:`;
   const all = transaction.selectFrom("leases").selectAll();
   const near = all.where(({ or, eb }) =>
@@ -61,7 +61,7 @@ export async function overlappingLeases(
 }
 
 /** Keeps a lease in the place of the scope's former one. */
-export async function saveLease(transaction: Transaction<Tables>, { scope, ...rest }: KeptLease): Promise<void> {
+export async function saveLease(transaction: Transaction<Tables>, { scope, ...rest }: LeaseRow): Promise<void> {
   await transaction
     .insertInto("leases")
     .values({ scope, ...rest })
@@ -72,7 +72,7 @@ export async function saveLease(transaction: Transaction<Tables>, { scope, ...re
 const DAY = 86_400_000;
 
 /** Forgets the leases that ended a day ago: a number of theirs counts as little as one that was never issued. */
-export async function forgetLeases(database: Kysely<Tables>, now: number): Promise<void> {
+export async function deleteOldLeases(database: Kysely<Tables>, now: number): Promise<void> {
   await database
     .deleteFrom("leases")
     .where("expires_at", "<=", now - DAY)
@@ -80,6 +80,6 @@ export async function forgetLeases(database: Kysely<Tables>, now: number): Promi
 }
 
 /** A lease as it is answered, its scope as the caller writes it. */
-export function leaseOf({ holder, number, expires_at: expiresAt }: KeptLease, scope: string): LeaseResource {
+export function toLeaseResource({ holder, number, expires_at: expiresAt }: LeaseRow, scope: string): LeaseResource {
   return { scope, holder, fencingToken: number, expiresAt: new Date(expiresAt).toISOString() };
 }

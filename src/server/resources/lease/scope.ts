@@ -1,4 +1,4 @@
-import { type Target, wholeTenant } from "../../auth/access.ts";
+import { type AccessTarget, tenantTarget } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 
 /**
@@ -8,7 +8,7 @@ import { tenant } from "../../auth/principal.ts";
 export type ScopePath = readonly string[];
 
 /** The scope of everything. */
-export const everything: ScopePath = [];
+export const rootScope: ScopePath = [];
 
 const withinWorkspace = /^(?:[\w-]+\/)?([^:/]+:[^:/]+)(?:[:/][^:/]+)?$/;
 const repository = /^ml-repo(?::[^/]+)?\/([^/]+)$/;
@@ -18,13 +18,13 @@ const cluster = /^(?:cluster\/)?([^:/]+)$/;
  * What a scope names, by its fqn (`c1:ws1`) or by its identity (`workspace/c1:ws1`); what lies in a workspace is the
  * workspace's, and any other text is the tenant's.
  */
-export function scopeTarget(scope: string): Target {
+export function scopeTarget(scope: string): AccessTarget {
   const [, repo] = repository.exec(scope) ?? [];
   if (repo !== undefined) return { type: "ml-repo", fqn: repo };
   const [, workspace] = withinWorkspace.exec(scope) ?? [];
   if (workspace !== undefined) return { type: "workspace", fqn: workspace };
   const [, fqn] = cluster.exec(scope) ?? [];
-  return fqn === undefined || fqn === tenant ? wholeTenant : { type: "cluster", fqn };
+  return fqn === undefined || fqn === tenant ? tenantTarget : { type: "cluster", fqn };
 }
 
 /** Where a scope stands, however it is written. */
@@ -37,7 +37,7 @@ export function scopePath(scope: string): ScopePath {
     case "ml-repo":
       return [`ml-repo:${tenant}/${target.fqn}`];
     default:
-      return scope === "" || scope === tenant ? everything : [scope];
+      return scope === "" || scope === tenant ? rootScope : [scope];
   }
 }
 
@@ -48,7 +48,7 @@ export function scopeName(path: ScopePath): string {
 
 /** The names of a scope and of all above it: those that cover what lies in it. */
 export function coveringScopes(path: ScopePath): readonly string[] {
-  return [everything, ...path.map((_, at) => path.slice(0, at + 1))].map(scopeName);
+  return [rootScope, ...path.map((_, at) => path.slice(0, at + 1))].map(scopeName);
 }
 
 /** Whether one of two scopes lies in the other, or both are the same. */

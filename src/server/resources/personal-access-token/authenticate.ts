@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Secret } from "../../../contract/secret.ts";
 import { type Authenticator, tokenHash, userPrincipal } from "../../auth/authenticate.ts";
 import { accountPrincipal, accountSubjectType } from "../virtual-account/token.ts";
-import { liveTokens, personalTokenName } from "./rows.ts";
+import { personalTokenName, validTokens } from "./rows.ts";
 
 /** A new opaque token of 256 random bits. */
 export function createPersonalToken(): Secret {
@@ -13,8 +13,8 @@ export function createPersonalToken(): Secret {
  * Knows the tokens that callers made for themselves: each stands for its owner, for as long as the owner and the
  * credential that it goes back to count.
  */
-export const personalToken: Authenticator = async (token, context) => {
-  const row = await liveTokens(context.store.read, context.now())
+export const authenticatePersonalToken: Authenticator = async (token, context) => {
+  const row = await validTokens(context.store.read, context.now())
     .select(["p.id", "p.owner_type", "p.owner_id", "p.credential", "p.last_used_at"])
     .where("p.hash", "=", tokenHash(token))
     .executeTakeFirst();

@@ -6,10 +6,10 @@ import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText, withMember } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Handler } from "../../http/call.ts";
-import type { KeptAccount } from "../virtual-account/tables.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import type { AccountRow } from "../virtual-account/tables.ts";
 import { createPersonalToken } from "./authenticate.ts";
-import { liveTokens } from "./rows.ts";
+import { validTokens } from "./rows.ts";
 
 /** Answers the token of a name of the caller, and makes it when there is none. */
 export const getPersonalAccessToken: Handler<"getPersonalAccessToken"> = async (
@@ -63,8 +63,8 @@ async function findToken(
   { subject }: Principal,
   name: string,
   { now }: Pick<Context, "now">,
-): Promise<JsonText<KeptAccount> | null> {
-  const row = await liveTokens(database, now())
+): Promise<JsonText<AccountRow> | null> {
+  const row = await validTokens(database, now())
     .select("p.json")
     .where("p.owner_type", "=", subject.subjectType)
     .where("p.owner_id", "=", subject.subjectId)
@@ -77,7 +77,7 @@ function newToken(
   { subject }: Principal,
   name: string,
   context: Pick<Context, "now" | "newId">,
-): KeptAccount & { readonly id: string } {
+): AccountRow & { readonly id: string } {
   const now = timestamp(context);
   return {
     id: context.newId(),
@@ -98,6 +98,6 @@ function newToken(
 }
 
 // It never expires by itself: it ends with its owner.
-function answer(kept: JsonText<KeptAccount>) {
+function answer(kept: JsonText<AccountRow>) {
   return withMember(kept, "isExpired", toText(false));
 }

@@ -2,11 +2,11 @@ import type { PersonalAccessToken } from "../../../contract/resources.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
 import type { Context } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
-import { newestFirst, totalOf } from "../../database/page.ts";
+import { countTotal, newestFirst } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Handler } from "../../http/call.ts";
+import type { Handler } from "../../http/operation-call.ts";
 import { endOfDay } from "../virtual-account/expiry.ts";
-import { findOwner, liveTokens, subjectOf } from "./rows.ts";
+import { findOwner, subjectOf, validTokens } from "./rows.ts";
 
 /** Lists tokens, and never what they are. */
 export const listPersonalAccessTokens: Handler<"listPersonalAccessTokens"> = async (call, context) => {
@@ -16,7 +16,7 @@ export const listPersonalAccessTokens: Handler<"listPersonalAccessTokens"> = asy
     ...(isTenantAdmin(call.principal) ? [] : [call.principal.subject]),
     ...(subject === undefined ? [] : [await findOwner(read, subject)]),
   ];
-  let rows = liveTokens(read, context.now());
+  let rows = validTokens(read, context.now());
   for (const owner of wanted) {
     rows = rows.where("p.owner_type", "=", owner?.subjectType ?? "").where("p.owner_id", "=", owner?.subjectId ?? "");
   }
@@ -25,7 +25,10 @@ export const listPersonalAccessTokens: Handler<"listPersonalAccessTokens"> = asy
     .select(["p.id", "p.json", "p.made_with", "p.last_used_at", "j.valid_until", "a.expires_on"]);
   // Tokens are small: no page of them is too large.
   const found = await newestFirst(listed, "p.", call.page).execute();
-  return { rows: found.map((row) => toText(shown(row, context))), total: await totalOf(rows, call.page, found.length) };
+  return {
+    rows: found.map((row) => toText(shown(row, context))),
+    total: await countTotal(rows, call.page, found.length),
+  };
 };
 
 type Listed = Pick<Tables["personal_tokens"], "id" | "json" | "made_with" | "last_used_at"> & {

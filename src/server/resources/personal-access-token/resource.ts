@@ -2,15 +2,15 @@ import { notFound } from "../../../http/http-error.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { fromText } from "../../database/json-text.ts";
-import type { Handler } from "../../http/call.ts";
-import { serve } from "../../http/serve.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { serveOperation } from "../../http/serve-operation.ts";
 import { oneTimeToken } from "../../openapi/shared-text.ts";
 import type { BackgroundJob, Resource } from "../../resource.ts";
 import { accountsSection } from "../virtual-account/resource.ts";
-import { personalToken } from "./authenticate.ts";
+import { authenticatePersonalToken } from "./authenticate.ts";
 import { getPersonalAccessToken } from "./get.ts";
 import { listPersonalAccessTokens } from "./list.ts";
-import { endToken, forgetEndedTokens, subjectOf } from "./rows.ts";
+import { deleteInvalidTokens, revokeToken, subjectOf } from "./rows.ts";
 
 const revokePersonalAccessToken: Handler<"revokePersonalAccessToken"> = async ({ principal, body }, context) =>
   context.store.write(async (transaction) => {
@@ -22,7 +22,7 @@ const revokePersonalAccessToken: Handler<"revokePersonalAccessToken"> = async ({
     const { subjectType, subjectId } = principal.subject;
     const isOwn = token?.owner_type === subjectType && token.owner_id === subjectId;
     if (token === undefined || !(isOwn || isTenantAdmin(principal))) throw notFound("the token");
-    for (const { json } of await endToken(transaction, token)) {
+    for (const { json } of await revokeToken(transaction, token)) {
       const resource = `personal-access-token/${subjectOf(json)}/${fromText(json).name}`;
       await recordEffect(transaction, context, { principal, operation: "revokePersonalAccessToken", resource });
     }
@@ -44,7 +44,7 @@ const keepUses: BackgroundJob = {
 export const resource: Resource = {
   section: accountsSection,
   operations: [
-    serve("getPersonalAccessToken", getPersonalAccessToken, {
+    serveOperation("getPersonalAccessToken", getPersonalAccessToken, {
       beside: {
         token: oneTimeToken,
         created: { description: "Whether this call made it", type: "boolean", examples: [true] },
@@ -67,13 +67,13 @@ export const resource: Resource = {
         },
       },
     }),
-    serve("listPersonalAccessTokens", listPersonalAccessTokens, {
+    serveOperation("listPersonalAccessTokens", listPersonalAccessTokens, {
       description:
         "The caller's own, newest first; a tenant-admin sees everyone's. A token ends with the credential that made it, and is listed no more then.",
       answers: "PersonalAccessToken",
       parameters: { subject: { description: "Only those of this subject", example: "virtualaccount:ci" } },
     }),
-    serve("revokePersonalAccessToken", revokePersonalAccessToken, {
+    serveOperation("revokePersonalAccessToken", revokePersonalAccessToken, {
       description:
         "Ends a token of the caller's own, and those that were made with it, at once; a tenant-admin may end anyone's. A token that is gone already is 404.",
       members: {
@@ -86,6 +86,6 @@ export const resource: Resource = {
     }),
   ],
   jobs: [keepUses],
-  forget: (transaction, { now }) => forgetEndedTokens(transaction, now()),
-  authenticate: personalToken,
+  forget: (transaction, { now }) => deleteInvalidTokens(transaction, now()),
+  authenticate: authenticatePersonalToken,
 };

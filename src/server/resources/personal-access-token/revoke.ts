@@ -1,15 +1,15 @@
 import type { Transaction } from "kysely";
-import { innerPrincipal } from "../../auth/principal.ts";
+import { systemPrincipal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import type { Tables } from "../../database/tables.ts";
 import { OptionsError } from "../../options-error.ts";
-import { isFreeFor, putToken } from "../secret-group/account-tokens.ts";
-import { builtinPath, withoutTokens, withToken } from "../virtual-account/account.ts";
+import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
+import { builtinSecretPath, withoutTokens, withToken } from "../virtual-account/account.ts";
 import { findAccount, saveAccount } from "../virtual-account/rows.ts";
 import { accountSubjectType, issueToken } from "../virtual-account/token.ts";
 
-const principal = innerPrincipal("revocation");
+const principal = systemPrincipal("revocation");
 
 /**
  * Makes all tokens void that were given to these (`virtualaccount:ci`, `user:dev@example.com`), the ones that they made
@@ -39,13 +39,13 @@ async function revokeAccount(transaction: Transaction<Tables>, name: string, con
   await transaction.deleteFrom("jwts").where("account_id", "=", account.id).execute();
   await forgetPersonal(transaction, accountSubjectType, account.id);
   const bare = withoutTokens({ ...account, updatedAt: timestamp(context) });
-  const path = builtinPath(account.manifest);
-  if (path === null || !(await isFreeFor(transaction, name, path))) {
+  const path = builtinSecretPath(account.manifest);
+  if (path === null || !(await isPathAvailable(transaction, name, path))) {
     await saveAccount(transaction, bare);
   } else {
     const now = context.now();
     const { jwtId, token } = await issueToken(transaction, account, now, context);
-    await putToken(transaction, principal, { account: name, path, token }, context);
+    await storeToken(transaction, principal, { account: name, path, token }, context);
     await saveAccount(transaction, withToken(bare, jwtId, now, null));
   }
   const resource = `virtual-account/${name}`;

@@ -2,13 +2,13 @@ import type { Kysely, Transaction } from "kysely";
 import type { Subject } from "../../../contract/resources.ts";
 import { fromText } from "../../database/json-text.ts";
 import type { ResourceRow, Tables } from "../../database/tables.ts";
-import type { KeptAccount } from "../virtual-account/tables.ts";
+import type { AccountRow } from "../virtual-account/tables.ts";
 import { accountSubjectType } from "../virtual-account/token.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
     /** Tokens that callers made for themselves by operation 7; of the token itself only its SHA-256 is kept. */
-    readonly personal_tokens: ResourceRow<KeptAccount> & {
+    readonly personal_tokens: ResourceRow<AccountRow> & {
       readonly hash: string;
       readonly owner_type: string;
       readonly owner_id: string;
@@ -30,7 +30,7 @@ export type TokenOwner = Pick<Subject, "subjectType" | "subjectId">;
  * The personal access tokens whose credential still counts, as a query: a user's ends with the token that it goes back
  * to, an account's with the JWT, at the end of its grace where that was rotated.
  */
-export function liveTokens(database: Kysely<Tables>, now: number) {
+export function validTokens(database: Kysely<Tables>, now: number) {
   return database
     .selectFrom("personal_tokens as p")
     .leftJoin("tokens as t", (join) => join.onRef("t.hash", "=", "p.credential").onRef("t.user_id", "=", "p.owner_id"))
@@ -67,7 +67,7 @@ export function subjectOf(json: Tables["personal_tokens"]["json"]): string {
 type EndedToken = Pick<Tables["personal_tokens"], "id" | "json">;
 
 /** Ends a token, and those that were made with it; answers all of them. */
-export async function endToken(transaction: Transaction<Tables>, token: EndedToken): Promise<readonly EndedToken[]> {
+export async function revokeToken(transaction: Transaction<Tables>, token: EndedToken): Promise<readonly EndedToken[]> {
   await transaction.deleteFrom("personal_tokens").where("id", "=", token.id).execute();
   const made = await transaction
     .selectFrom("personal_tokens")
@@ -75,7 +75,7 @@ export async function endToken(transaction: Transaction<Tables>, token: EndedTok
     .where("made_with", "=", personalTokenName(token.id))
     .execute();
   const ended: EndedToken[] = [token];
-  for (const one of made) ended.push(...(await endToken(transaction, one)));
+  for (const one of made) ended.push(...(await revokeToken(transaction, one)));
   return ended;
 }
 
@@ -85,9 +85,9 @@ export function personalTokenName(id: string): string {
 }
 
 /** Forgets the tokens whose credential is gone. */
-export async function forgetEndedTokens(database: Kysely<Tables>, now: number): Promise<void> {
+export async function deleteInvalidTokens(database: Kysely<Tables>, now: number): Promise<void> {
   await database
     .deleteFrom("personal_tokens")
-    .where("id", "not in", liveTokens(database, now).select("p.id"))
+    .where("id", "not in", validTokens(database, now).select("p.id"))
     .execute();
 }

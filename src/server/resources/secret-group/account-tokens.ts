@@ -3,12 +3,12 @@ import type { Secret } from "../../../contract/secret.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { addGroup, findGroup } from "./groups.ts";
+import { findGroup, insertGroup } from "./groups.ts";
 import { readSecretPath } from "./manifest.ts";
 import { findSecret, putValue } from "./values.ts";
 
 /** Whether a virtual account may keep its token at `group/key`: nothing is there, or what the account put there. */
-export async function isFreeFor(database: Kysely<Tables>, account: string, path: string): Promise<boolean> {
+export async function isPathAvailable(database: Kysely<Tables>, account: string, path: string): Promise<boolean> {
   const place = readSecretPath(path);
   if (place === null) return false;
   const row = await database
@@ -22,7 +22,7 @@ export async function isFreeFor(database: Kysely<Tables>, account: string, path:
 }
 
 /** Says that a secret which nobody keeps a token in yet, and which `maker` made, is where an account keeps its own. */
-export async function giveToAccount(
+export async function assignToAccount(
   transaction: Transaction<Tables>,
   { account, path, maker }: { readonly account: string; readonly path: string; readonly maker: Principal },
 ): Promise<void> {
@@ -42,16 +42,17 @@ export async function giveToAccount(
 export type StoredToken = { readonly account: string; readonly path: string; readonly token: Secret };
 
 /** Keeps the token of a virtual account at `group/key`, which has to be free for it; a group that is absent is made. */
-export async function putToken(
+export async function storeToken(
   transaction: Transaction<Tables>,
   principal: Principal,
   { account, path, token: value }: StoredToken,
   context: Context,
 ): Promise<void> {
   const place = readSecretPath(path);
-  if (place === null || !(await isFreeFor(transaction, account, path))) throw new TypeError("the path was not checked");
+  if (place === null || !(await isPathAvailable(transaction, account, path)))
+    throw new TypeError("the path was not checked");
   const group =
     (await findGroup(transaction, place.group)) ??
-    (await addGroup(transaction, principal, { name: place.group }, context));
+    (await insertGroup(transaction, principal, { name: place.group }, context));
   await putValue(transaction, principal, { group, key: place.key, value, account }, context);
 }

@@ -5,16 +5,16 @@ import { collaboratorGrants, type Grant, replaceGrants } from "../../auth/grants
 import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, type JsonText, toText, withMember } from "../../database/json-text.ts";
-import { sizeOfText } from "../../database/page.ts";
+import { textBytes } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { KeptSecret, KeptSecretGroup } from "./tables.ts";
+import type { SecretGroupRow, SecretRow } from "./tables.ts";
 import { countActiveUses } from "./uses.ts";
 
 /** The secret store that this control plane is itself. */
 export const builtinStore = "builtin";
 
 /** The secret group of that name. */
-export async function findGroup(database: Kysely<Tables>, name: string): Promise<KeptSecretGroup | null> {
+export async function findGroup(database: Kysely<Tables>, name: string): Promise<SecretGroupRow | null> {
   const row = await database.selectFrom("secret_groups").select("json").where("name", "=", name).executeTakeFirst();
   return row === undefined ? null : fromText(row.json);
 }
@@ -23,20 +23,20 @@ export async function findGroup(database: Kysely<Tables>, name: string): Promise
 export type NewGroup = { readonly name: string; readonly fqn?: string; readonly collaborators?: readonly JsonObject[] };
 
 /** Keeps a group that has no secrets yet. */
-export async function addGroup(
+export async function insertGroup(
   transaction: Transaction<Tables>,
   { subject }: Principal,
   { name, fqn = `${tenant}:${name}`, collaborators = [] }: NewGroup,
   context: Context,
-): Promise<KeptSecretGroup> {
+): Promise<SecretGroupRow> {
   const now = timestamp(context);
-  const group: KeptSecretGroup = {
+  const group: SecretGroupRow = {
     id: context.newId(),
     fqn,
     name,
     tenantName: tenant,
     integrationId: builtinStore,
-    ...stampsOf(subject, now),
+    ...creationFields(subject, now),
     manifest: groupManifest(name, collaborators),
   };
   const { id } = group;
@@ -53,22 +53,22 @@ function groupManifest(name: string, collaborators: readonly JsonObject[]): Json
   return collaborators.length === 0 ? manifest : { ...manifest, collaborators };
 }
 
-function groupGrants({ fqn, manifest }: Pick<KeptSecretGroup, "fqn" | "manifest">): readonly Grant[] {
+function groupGrants({ fqn, manifest }: Pick<SecretGroupRow, "fqn" | "manifest">): readonly Grant[] {
   return collaboratorGrants({ type: "secret-group", fqn }, manifest);
 }
 
 /** Whether these are the ones who may use a group. */
-export function hasCollaborators({ manifest }: KeptSecretGroup, collaborators: readonly JsonObject[]): boolean {
+export function hasCollaborators({ manifest }: SecretGroupRow, collaborators: readonly JsonObject[]): boolean {
   return canonical(manifest.collaborators ?? []) === canonical(collaborators);
 }
 
 /** Says that something in a group was changed, and who may use it from now on. */
 export async function touchGroup(
   transaction: Transaction<Tables>,
-  group: KeptSecretGroup,
+  group: SecretGroupRow,
   collaborators: readonly JsonObject[],
   context: Context,
-): Promise<KeptSecretGroup> {
+): Promise<SecretGroupRow> {
   const manifest = groupManifest(group.name, collaborators);
   const touched = { ...group, manifest, updatedAt: timestamp(context) };
   await transaction
@@ -83,7 +83,7 @@ export async function touchGroup(
 /** Groups as they are answered: each with its secrets, and none with a value. */
 export async function groupTexts(
   database: Kysely<Tables>,
-  groups: readonly JsonText<KeptSecretGroup>[],
+  groups: readonly JsonText<SecretGroupRow>[],
 ): Promise<readonly JsonText<SecretGroup>[]> {
   const ids = groups.map((text) => fromText(text).id);
   const secrets = await secretsOf(database, ids);
@@ -100,7 +100,7 @@ export async function groupTexts(
 }
 
 /** A secret with how many deployments use it, which its versions tell of it too. */
-export function withUses(secret: KeptSecret, activeDeploymentsCount: number) {
+export function withUses(secret: SecretRow, activeDeploymentsCount: number) {
   const secretVersions = secret.secretVersions.map((version) => ({
     ...version,
     secret: { ...version.secret, activeDeploymentsCount },
@@ -114,13 +114,13 @@ const USES_BYTES = 40;
 /** About how many bytes each of these groups has as it is answered, told without reading its secrets. */
 export async function groupSizes(
   database: Kysely<Tables>,
-  groups: readonly JsonText<KeptSecretGroup>[],
+  groups: readonly JsonText<SecretGroupRow>[],
 ): Promise<readonly number[]> {
   if (groups.length === 0) return [];
   const ids = groups.map((text) => fromText(text).id);
   const rows = await database
     .selectFrom("secrets")
-    .select(["group_id", ({ fn }) => fn.sum<number>(sizeOfText("json")).as("size")])
+    .select(["group_id", ({ fn }) => fn.sum<number>(textBytes("json")).as("size")])
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .where("group_id", "in", ids)
     .groupBy("group_id")
@@ -129,7 +129,7 @@ export async function groupSizes(
   return groups.map((text, at) => text.length + (sizes.get(ids[at] ?? "") ?? 0));
 }
 
-async function secretsOf(database: Kysely<Tables>, groupIds: readonly string[]): Promise<readonly KeptSecret[]> {
+async function secretsOf(database: Kysely<Tables>, groupIds: readonly string[]): Promise<readonly SecretRow[]> {
   if (groupIds.length === 0) return [];
   const rows = await database
     .selectFrom("secrets")
@@ -141,6 +141,6 @@ async function secretsOf(database: Kysely<Tables>, groupIds: readonly string[]):
 }
 
 /** Who made something, and when. */
-export function stampsOf(subject: Subject, now: string) {
+export function creationFields(subject: Subject, now: string) {
   return { createdBy: subject.subjectId, createdBySubject: subject, createdAt: now, updatedAt: now };
 }

@@ -1,4 +1,4 @@
-import { manifestName } from "../../openapi/manifest-name.ts";
+import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
 import type { Schema, Schemas } from "../../openapi/schema.ts";
 
 /** Name of a secret group. */
@@ -51,7 +51,7 @@ export const secretList: Schema = {
 };
 
 /** The manifest of a secret group. */
-export function groupManifest(schemas: Schemas, unknownFields: "refuse" | "allow"): Schemas {
+export function secretGroupSchemas(schemas: Schemas, unknownFields: "refuse" | "allow"): Schemas {
   return {
     SecretGroupManifest: {
       title: "Secret group",
@@ -64,7 +64,7 @@ export function groupManifest(schemas: Schemas, unknownFields: "refuse" | "allow
         integrationId: { ...integrationId, type: ["string", "null"] },
         secrets: secretList,
         collaborators: {
-          ...schemas[manifestName("workspace")]?.properties?.collaborators,
+          ...schemas[manifestSchemaName("workspace")]?.properties?.collaborators,
           description:
             "Who may use the group's secrets in manifests: the role `secret-group-user`; replaced by each write",
           examples: [[{ subject: "team:ml-platform", role_id: "secret-group-user" }]],

@@ -2,26 +2,34 @@ import type { Kysely, Transaction } from "kysely";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { SecretGroup } from "../../../contract/resources.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
-import { isTenantAdmin, may } from "../../auth/access.ts";
+import { isAllowed, isTenantAdmin } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText } from "../../database/json-text.ts";
-import { newestFirst, page, textRows, totalOf } from "../../database/page.ts";
+import { countTotal, newestFirst, selectPage, selectTextRows } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Handler } from "../../http/call.ts";
-import { refuseLargePage, storable } from "../../http/reply-size.ts";
-import { serve } from "../../http/serve.ts";
-import { danglingReferences, newReferences } from "../../manifest/dangling.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { checkPageSize, checkResourceSize } from "../../http/reply-size.ts";
+import { serveOperation } from "../../http/serve-operation.ts";
+import { danglingReferences, newReferences } from "../../manifest/check-references.ts";
 import { refTo } from "../../openapi/schema.ts";
 import type { Resource } from "../../resource.ts";
-import { isListed, type Question } from "../../seed/seeding.ts";
-import { deploymentText } from "../application/text.ts";
-import { addGroup, builtinStore, findGroup, groupSizes, groupTexts, hasCollaborators, touchGroup } from "./groups.ts";
+import { type ExistenceCheck, listsAny } from "../../seed/seed-rule.ts";
+import { deploymentText } from "../application/reply-text.ts";
+import {
+  builtinStore,
+  findGroup,
+  groupSizes,
+  groupTexts,
+  hasCollaborators,
+  insertGroup,
+  touchGroup,
+} from "./groups.ts";
 import { readGroupManifest, readSecrets } from "./manifest.ts";
-import { groupManifest, groupName, integrationId, secretList } from "./openapi.ts";
-import { groupsOfSnapshot, secretsOfSnapshot } from "./snapshot.ts";
-import type { KeptSecretGroup } from "./tables.ts";
-import { isCurrent, openSecret, putValue, secretFqn } from "./values.ts";
+import { groupName, integrationId, secretGroupSchemas, secretList } from "./openapi.ts";
+import { secretGroupSnapshotPart, secretSnapshotPart } from "./snapshot.ts";
+import type { SecretGroupRow } from "./tables.ts";
+import { isCurrentValue, openSecret, putValue, secretFqn } from "./values.ts";
 
 const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body }, context) => {
   const { name, integrationId } = body;
@@ -30,11 +38,11 @@ const createSecretGroup: Handler<"createSecretGroup"> = async ({ principal, body
   if (integrationId !== builtinStore) throw unknownIntegration();
   return context.store.write(async (transaction) => {
     if ((await findGroup(transaction, name)) !== null) throw conflict("name-taken", `the group "${name}" exists`);
-    const group = await addGroup(transaction, principal, { name }, context);
+    const group = await insertGroup(transaction, principal, { name }, context);
     for (const secret of secrets) await putValue(transaction, principal, { group, ...secret }, context);
     const effect = { principal, operation: "createSecretGroup", resource: `secret-group/${name}` } as const;
     await recordEffect(transaction, context, effect);
-    return { data: storable(await groupText(transaction, group)) };
+    return { data: checkResourceSize(await groupText(transaction, group)) };
   });
 };
 
@@ -50,19 +58,19 @@ const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, co
       context,
     );
     if (faults.length > 0) throw unprocessable(faults);
-    const group = existing ?? (await addGroup(transaction, principal, { name, collaborators }, context));
+    const group = existing ?? (await insertGroup(transaction, principal, { name, collaborators }, context));
     // A key that the manifest leaves out stays: nothing here is ever deleted.
     let isChanged = !(existing !== null && hasCollaborators(existing, collaborators));
     for (const secret of secrets) {
       const value = { group, ...secret };
-      if (await isCurrent(transaction, value, context)) continue;
+      if (await isCurrentValue(transaction, value, context)) continue;
       await putValue(transaction, principal, value, context);
       isChanged = true;
     }
     const kept = isChanged && existing !== null ? await touchGroup(transaction, group, collaborators, context) : group;
     const effect = { principal, operation: "putSecretGroup", resource: `secret-group/${name}` } as const;
     if (isChanged) await recordEffect(transaction, context, effect);
-    return { data: storable(await groupText(transaction, kept)) };
+    return { data: checkResourceSize(await groupText(transaction, kept)) };
   });
 };
 
@@ -82,8 +90,8 @@ const listSecretGroups: Handler<"listSecretGroups"> = async ({ principal, query,
   if (!isTenantAdmin(principal)) return { rows: [], total: 0 };
   let rows = store.read.selectFrom("secret_groups");
   if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
-  const listed = await page(rows.select("json"), wanted);
-  refuseLargePage(await groupSizes(store.read, listed.rows));
+  const listed = await selectPage(rows.select("json"), wanted);
+  checkPageSize(await groupSizes(store.read, listed.rows));
   return { ...listed, rows: await groupTexts(store.read, listed.rows) };
 };
 
@@ -96,9 +104,12 @@ const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { s
     .innerJoin("deployments as d", "d.id", "u.deployment_id")
     .select(["a.json as application", "d.json as deployment"])
     .where("u.secret_fqn", "=", fqn);
-  const found = await textRows(newestFirst(rows, "d.", call.page), { application: "a.json", deployment: "d.json" });
+  const found = await selectTextRows(newestFirst(rows, "d.", call.page), {
+    application: "a.json",
+    deployment: "d.json",
+  });
   return {
-    total: await totalOf(rows, call.page, found.length),
+    total: await countTotal(rows, call.page, found.length),
     rows: found.map(({ deployment, application }) => deploymentText(deployment, application)),
   };
 };
@@ -107,12 +118,12 @@ const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { s
 export const resource: Resource = {
   section: { name: "Secrets", description: "Groups of secrets, their secrets, and who uses them." },
   operations: [
-    serve("listSecretDeployments", listSecretDeployments, {
+    serveOperation("listSecretDeployments", listSecretDeployments, {
       description: "Answers the deployments that serve and use the secret, by a mount or in an environment variable.",
       answers: "Deployment",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),
-    serve("createSecretGroup", createSecretGroup, {
+    serveOperation("createSecretGroup", createSecretGroup, {
       description:
         "Every secret starts with version 1. The reply has no `value`: a value is read by `GET /api/svc/v1/secrets/{id}` alone. Values are sealed at rest.\n\nNeeds the role tenant-admin. A group that exists is 409, an unknown `integrationId` 422.",
       answers: "SecretGroup",
@@ -122,19 +133,19 @@ export const resource: Resource = {
         secrets: secretList,
       },
     }),
-    serve("putSecretGroup", putSecretGroup, {
+    serveOperation("putSecretGroup", putSecretGroup, {
       description:
         "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which naming the group's secrets in manifests takes. Needs the role tenant-admin.",
       answers: "SecretGroup",
       manifest: { $ref: refTo("SecretGroupManifest") },
     }),
-    serve("getSecret", getSecret, {
+    serveOperation("getSecret", getSecret, {
       refuses: { also: [403, 507] },
       description: "The one reply that carries a secret value. Needs admin on the tenant; every read is audited.",
       answers: "Secret",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),
-    serve("listSecretGroups", listSecretGroups, {
+    serveOperation("listSecretGroups", listSecretGroups, {
       description: "Newest first, without values.",
       answers: "SecretGroup",
     }),
@@ -143,21 +154,21 @@ export const resource: Resource = {
     {
       kind: "secret-group",
       existing: groupFqnsOf,
-      isVisible: (principal, fqn) => may(principal, "read", { type: "secret-group", fqn }),
+      isVisible: (principal, fqn) => isAllowed(principal, "read", { type: "secret-group", fqn }),
     },
     {
       kind: "secret",
       existing: secretFqnsOf,
-      isVisible: (principal, fqn) => may(principal, "read", { type: "secret-group", fqn: groupOf(fqn) }),
+      isVisible: (principal, fqn) => isAllowed(principal, "read", { type: "secret-group", fqn: groupOf(fqn) }),
       verb: "use",
     },
   ],
   seeds: { "secret-group": { operation: "putSecretGroup", question: askForGroup } },
-  snapshot: [groupsOfSnapshot, secretsOfSnapshot],
-  manifestSchemas: groupManifest,
+  snapshot: [secretGroupSnapshotPart, secretSnapshotPart],
+  manifestSchemas: secretGroupSchemas,
 };
 
-async function groupText(transaction: Transaction<Tables>, group: KeptSecretGroup): Promise<JsonText<SecretGroup>> {
+async function groupText(transaction: Transaction<Tables>, group: SecretGroupRow): Promise<JsonText<SecretGroup>> {
   const [text = toText({ ...group, associatedSecrets: [] })] = await groupTexts(transaction, [toText(group)]);
   return text;
 }
@@ -168,12 +179,12 @@ function unknownIntegration(): Error {
 }
 
 // What exists keeps its values: they may have been replaced since.
-function askForGroup(manifest: JsonObject): Question {
+function askForGroup(manifest: JsonObject): ExistenceCheck {
   return {
     operation: "listSecretGroups",
     query: new Map([["fqn", [`${tenant}:${text(manifest.name)}`]]]),
     body: undefined,
-    exists: isListed,
+    exists: listsAny,
   };
 }
 

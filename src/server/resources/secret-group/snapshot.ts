@@ -5,22 +5,22 @@ import { referencesOf } from "../../../model/references.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
-import { type Copied, copier, refused } from "../../snapshot/copied.ts";
-import { partOf, type SnapshotPart } from "../../snapshot/part.ts";
-import { objects } from "../../snapshot/reading.ts";
-import type { Snapshot } from "../../snapshot/seen.ts";
-import { addGroup, findGroup } from "./groups.ts";
+import { type CopyOutcome, notCopied, snapshotPrincipal } from "../../snapshot/copy-outcome.ts";
+import { readObjects } from "../../snapshot/read-row.ts";
+import { type SnapshotPart, snapshotPart } from "../../snapshot/snapshot-part.ts";
+import type { Snapshot } from "../../snapshot/snapshot-rows.ts";
+import { findGroup, insertGroup } from "./groups.ts";
 import { readSecretPath } from "./manifest.ts";
-import { hasSecret, putValue } from "./values.ts";
+import { putValue, secretExists } from "./values.ts";
 
 const PLACEHOLDER = "placeholder: a snapshot copies no secret value";
 
 /** Every secret that was seen: in a group, or in a manifest that refers to it. */
 function secretFqns({ secretGroups = [], applications = [] }: Snapshot): readonly string[] {
   const listed = secretGroups.flatMap((group) =>
-    objects(group.associatedSecrets).flatMap((secret) => fqnOf(group, secret) ?? []),
+    readObjects(group.associatedSecrets).flatMap((secret) => fqnOf(group, secret) ?? []),
   );
-  const manifests = applications.flatMap(({ deployments }) => objects(deployments).map(({ manifest }) => manifest));
+  const manifests = applications.flatMap(({ deployments }) => readObjects(deployments).map(({ manifest }) => manifest));
   const referred = manifests
     .filter((manifest) => isObject(manifest))
     .flatMap((manifest) => referencesOf(manifest, tenant))
@@ -33,25 +33,26 @@ async function copyGroup(
   transaction: Transaction<Tables>,
   { fqn: given, name: called, manifest }: JsonObject,
   context: Context,
-): Promise<Copied> {
+): Promise<CopyOutcome> {
   const [fqn, name] = [text(given), text(called)];
-  if (!fqn || !name || !fqn.endsWith(`:${name}`)) return refused("it lacks its name");
+  if (!fqn || !name || !fqn.endsWith(`:${name}`)) return notCopied("it lacks its name");
   if ((await findGroup(transaction, name)) !== null) return { result: "exists" };
-  const collaborators = isObject(manifest) ? objects(manifest.collaborators) : [];
-  await addGroup(transaction, copier, { name, fqn, collaborators }, context);
+  const collaborators = isObject(manifest) ? readObjects(manifest.collaborators) : [];
+  await insertGroup(transaction, snapshotPrincipal, { name, fqn, collaborators }, context);
   return { result: "copied", resource: `secret-group/${name}` };
 }
 
 /** Keeps a placeholder where a secret was seen, so that whoever refers to it finds it. */
-async function copyPlaceholder(transaction: Transaction<Tables>, fqn: string, context: Context): Promise<Copied> {
+async function copyPlaceholder(transaction: Transaction<Tables>, fqn: string, context: Context): Promise<CopyOutcome> {
   const [tenant, name = "", key = "", ...rest] = fqn.split(":");
   if (!tenant || rest.length > 0 || readSecretPath(`${name}/${key}`) === null)
-    return refused("its name is not tenant:group:key");
-  if (await hasSecret(transaction, fqn)) return { result: "exists" };
+    return notCopied("its name is not tenant:group:key");
+  if (await secretExists(transaction, fqn)) return { result: "exists" };
   const existing = await findGroup(transaction, name);
-  const group = existing ?? (await addGroup(transaction, copier, { name, fqn: `${tenant}:${name}` }, context));
-  if (group.fqn !== `${tenant}:${name}`) return refused("its group has the name of another tenant's");
-  await putValue(transaction, copier, { group, key, value: new Secret(PLACEHOLDER) }, context);
+  const group =
+    existing ?? (await insertGroup(transaction, snapshotPrincipal, { name, fqn: `${tenant}:${name}` }, context));
+  if (group.fqn !== `${tenant}:${name}`) return notCopied("its group has the name of another tenant's");
+  await putValue(transaction, snapshotPrincipal, { group, key, value: new Secret(PLACEHOLDER) }, context);
   return { result: "copied", resource: `secret/${fqn}` };
 }
 
@@ -61,14 +62,14 @@ function fqnOf(group: JsonObject, secret: JsonObject): string | null {
 }
 
 /** Copies the groups of secrets, without their values. */
-export const groupsOfSnapshot: SnapshotPart = partOf("secret-group", {
+export const secretGroupSnapshotPart: SnapshotPart = snapshotPart("secret-group", {
   rows: "secretGroups",
   operation: "putSecretGroup",
   copy: copyGroup,
 });
 
 /** Keeps a placeholder for every secret that was seen. */
-export const secretsOfSnapshot: SnapshotPart = {
+export const secretSnapshotPart: SnapshotPart = {
   name: "secret",
   after: ["secret-group"],
   rows: (snapshot) =>

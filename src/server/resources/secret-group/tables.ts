@@ -2,15 +2,15 @@ import type { SecretGroup, SecretResource } from "../../../contract/resources.ts
 import type { ResourceRow } from "../../database/tables.ts";
 
 /** A secret group as it is kept: a reply adds its secrets. */
-export type KeptSecretGroup = Omit<SecretGroup, "associatedSecrets">;
+export type SecretGroupRow = Omit<SecretGroup, "associatedSecrets">;
 
 /** A secret as it is kept: a reply adds what changes without it. */
-export type KeptSecret = Omit<SecretResource, "activeDeploymentsCount" | "value">;
+export type SecretRow = Omit<SecretResource, "activeDeploymentsCount" | "value">;
 
 declare module "../../database/tables.ts" {
   interface Tables {
-    readonly secret_groups: ResourceRow<KeptSecretGroup> & { readonly name: string; readonly fqn: string };
-    readonly secrets: ResourceRow<KeptSecret> & {
+    readonly secret_groups: ResourceRow<SecretGroupRow> & { readonly name: string; readonly fqn: string };
+    readonly secrets: ResourceRow<SecretRow> & {
       readonly group_id: string;
       readonly name: string;
       readonly fqn: string;

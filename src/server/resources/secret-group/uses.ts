@@ -2,12 +2,12 @@ import type { Kysely, Transaction } from "kysely";
 import { referencesOf } from "../../../model/references.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Deployed } from "../application/rows.ts";
+import type { StoredDeployment } from "../application/rows.ts";
 
 /** Keeps which secrets a new deployment refers to. */
 export async function recordSecretUses(
   transaction: Transaction<Tables>,
-  { id, manifest }: Pick<Deployed, "id" | "manifest">,
+  { id, manifest }: Pick<StoredDeployment, "id" | "manifest">,
 ): Promise<void> {
   const fqns = referencesOf(manifest, tenant).flatMap(({ kind, key }) => (kind === "secret" ? [key] : []));
   const rows = [...new Set(fqns)].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));

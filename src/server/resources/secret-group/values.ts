@@ -4,17 +4,17 @@ import type { Secret } from "../../../contract/secret.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
-import { sizeOfText } from "../../database/page.ts";
+import { textBytes } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
-import { refuseLargeSecret } from "../../http/reply-size.ts";
-import { stampsOf, withUses } from "./groups.ts";
-import { openValue, sealValue } from "./sealed-value.ts";
-import type { KeptSecret, KeptSecretGroup } from "./tables.ts";
+import { checkSecretSize } from "../../http/reply-size.ts";
+import { creationFields, withUses } from "./groups.ts";
+import { sealValue, unsealValue } from "./sealed-value.ts";
+import type { SecretGroupRow, SecretRow } from "./tables.ts";
 import { countActiveUses } from "./uses.ts";
 
 /** A value for a key of a group; `account` is the virtual account that keeps its token there, for a new key. */
 export type NewValue = {
-  readonly group: KeptSecretGroup;
+  readonly group: SecretGroupRow;
   readonly key: string;
   readonly value: Secret;
   readonly account?: string | null;
@@ -39,7 +39,7 @@ export async function putValue(
     .onConflict((conflict) => conflict.column("id").doUpdateSet({ json: toText(secret) }))
     .execute();
   const sealed = sealValue(context.keys(), { secretId: secret.id, version: version.version }, value);
-  refuseLargeSecret(sealed.length + (existing === null ? 0 : await sealedSize(transaction, secret.id)));
+  checkSecretSize(sealed.length + (existing === null ? 0 : await sealedSize(transaction, secret.id)));
   await transaction
     .insertInto("secret_versions")
     .values({ id: version.id, secret_id: secret.id, version: version.version, sealed, created_at: now })
@@ -49,14 +49,14 @@ export async function putValue(
 async function sealedSize(transaction: Transaction<Tables>, secretId: string): Promise<number> {
   const { size } = await transaction
     .selectFrom("secret_versions")
-    .select(({ fn }) => fn.sum<number | null>(sizeOfText("sealed")).as("size"))
+    .select(({ fn }) => fn.sum<number | null>(textBytes("sealed")).as("size"))
     .where("secret_id", "=", secretId)
     .executeTakeFirstOrThrow();
   return Number(size ?? 0);
 }
 
 /** Whether a value is the newest that its key has. */
-export async function isCurrent(
+export async function isCurrentValue(
   transaction: Transaction<Tables>,
   { group, key, value }: NewValue,
   context: Pick<Context, "keys">,
@@ -72,7 +72,7 @@ export async function isCurrent(
     .executeTakeFirst();
   if (row === undefined) return false;
   const place = { secretId: row.id, version: Number(row.version) };
-  return openValue(context.keys(), place, row.sealed).open() === value.open();
+  return unsealValue(context.keys(), place, row.sealed).open() === value.open();
 }
 
 /** The fqn of the secret of that id, by which manifests name it; null when it is absent. */
@@ -82,7 +82,7 @@ export async function secretFqn(database: Kysely<Tables>, id: string): Promise<s
 }
 
 /** Whether there is a secret of that fqn. */
-export async function hasSecret(database: Kysely<Tables>, fqn: string): Promise<boolean> {
+export async function secretExists(database: Kysely<Tables>, fqn: string): Promise<boolean> {
   const row = await database.selectFrom("secrets").select("id").where("fqn", "=", fqn).executeTakeFirst();
   return row !== undefined;
 }
@@ -104,7 +104,7 @@ export async function openSecret(
   const values = new Map(
     sealed.map(({ version, sealed: text }) => [
       Number(version),
-      openValue(context.keys(), { secretId: id, version: Number(version) }, text).open(),
+      unsealValue(context.keys(), { secretId: id, version: Number(version) }, text).open(),
     ]),
   );
   const uses = await countActiveUses(database, [kept.fqn]);
@@ -118,7 +118,7 @@ export async function openSecret(
 }
 
 /** The secret that a group has under a key. */
-export async function findSecret(database: Kysely<Tables>, groupId: string, key: string): Promise<KeptSecret | null> {
+export async function findSecret(database: Kysely<Tables>, groupId: string, key: string): Promise<SecretRow | null> {
   const row = await database
     .selectFrom("secrets")
     .select("json")
@@ -128,18 +128,18 @@ export async function findSecret(database: Kysely<Tables>, groupId: string, key:
   return row === undefined ? null : fromText(row.json);
 }
 
-function newSecret(id: string, group: KeptSecretGroup, key: string, subject: Subject, now: string): KeptSecret {
+function newSecret(id: string, group: SecretGroupRow, key: string, subject: Subject, now: string): SecretRow {
   return {
     id,
     fqn: `${group.fqn}:${key}`,
     name: key,
     secretGroupId: group.id,
-    ...stampsOf(subject, now),
+    ...creationFields(subject, now),
     secretVersions: [],
   };
 }
 
-function newVersion(id: string, { secretVersions, ...secret }: KeptSecret, now: string): SecretVersion {
+function newVersion(id: string, { secretVersions, ...secret }: SecretRow, now: string): SecretVersion {
   const { id: secretId, fqn } = secret;
   const version = (secretVersions[0]?.version ?? 0) + 1;
   return {

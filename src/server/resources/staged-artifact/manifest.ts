@@ -8,7 +8,7 @@ const forms: readonly { readonly field: string; readonly form: RegExp; readonly 
 ];
 
 /** The manifest of a plain artifact's version, once its name and repo are found right; all else in it is free. */
-export function wellFormedArtifact(manifest: JsonObject): JsonObject {
+export function requireValidArtifact(manifest: JsonObject): JsonObject {
   const faults = forms.flatMap(({ field, form, says }): readonly ErrorDetail[] => {
     const value = manifest[field];
     const pointer = `/${field}`;

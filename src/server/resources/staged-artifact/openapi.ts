@@ -1,9 +1,9 @@
-import { manifestName } from "../../openapi/manifest-name.ts";
-import { pick, type Schemas } from "../../openapi/schema.ts";
+import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
+import { pickProperties, type Schemas } from "../../openapi/schema.ts";
 
 /** The manifest of a version of a plain artifact. */
-export function artifactManifest(schemas: Schemas): Schemas {
-  const model = schemas[manifestName("model-version")]?.properties ?? {};
+export function artifactSchemas(schemas: Schemas): Schemas {
+  const model = schemas[manifestSchemaName("model-version")]?.properties ?? {};
   return {
     ArtifactVersionManifest: {
       title: "Artifact version",
@@ -12,7 +12,7 @@ export function artifactManifest(schemas: Schemas): Schemas {
       required: ["type", "name", "ml_repo"],
       properties: {
         type: { title: "Type", description: "Kind of manifest: `artifact-version`", const: "artifact-version" },
-        ...pick(model, "name", "ml_repo"),
+        ...pickProperties(model, "name", "ml_repo"),
       },
       examples: [{ type: "artifact-version", name: "click-logs", ml_repo: "ranking" }],
     },

@@ -2,23 +2,23 @@ import type { Kysely, Transaction } from "kysely";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
-import { may } from "../../auth/access.ts";
+import { isAllowed } from "../../auth/access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Handler } from "../../http/call.ts";
-import { serve } from "../../http/serve.ts";
-import { nameOf, requiredText } from "../../manifest/name.ts";
-import { errorsOf, wellFormed } from "../../manifest/well-formed.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { serveOperation } from "../../http/serve-operation.ts";
+import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
+import { requiredName, requiredText } from "../../manifest/required-text.ts";
 import { refTo } from "../../openapi/schema.ts";
 import type { Resource } from "../../resource.ts";
 import { artifactsSection } from "../artifact/resource.ts";
-import { addArtifact, findArtifact } from "../artifact/rows.ts";
-import { repoScope, repoTarget, repoToWrite } from "../ml-repo.ts";
-import { wellFormedArtifact } from "./manifest.ts";
-import { artifactManifest } from "./openapi.ts";
+import { findArtifact, insertArtifact } from "../artifact/rows.ts";
+import { repoScope, repoTarget, requireWritableRepo } from "../ml-repo.ts";
+import { requireValidArtifact } from "./manifest.ts";
+import { artifactSchemas } from "./openapi.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
@@ -37,8 +37,8 @@ declare module "../../database/tables.ts" {
 const stageArtifactVersion: Handler<"stageArtifactVersion"> = async ({ principal, body }, context) => {
   const manifest =
     body.manifest.type === "artifact-version"
-      ? wellFormedArtifact(body.manifest)
-      : wellFormed(context, ["model-version", "artifact-version"], body.manifest);
+      ? requireValidArtifact(body.manifest)
+      : requireValidManifest(context, ["model-version", "artifact-version"], body.manifest);
   const id = context.newId();
   // The room comes first: a stage that is answered can take its files.
   const storageRoot = await context.artifacts.prepare(id);
@@ -67,7 +67,7 @@ const markStageFailure: Handler<"markStageFailure"> = async ({ principal, body: 
 export const resource: Resource = {
   section: artifactsSection,
   operations: [
-    serve("stageArtifactVersion", stageArtifactVersion, {
+    serveOperation("stageArtifactVersion", stageArtifactVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description:
         "Makes room for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed once it is registered.",
@@ -84,7 +84,7 @@ export const resource: Resource = {
         },
       },
     }),
-    serve("markStageFailure", markStageFailure, {
+    serveOperation("markStageFailure", markStageFailure, {
       scope: async ({ members }, database) => repoScope((await findStage(database, text(members.id) ?? ""))?.repo),
       description:
         "A stage that failed cannot be registered any more. May be repeated; a version that is registered, staged or not, is 409.",
@@ -97,7 +97,7 @@ export const resource: Resource = {
       },
     }),
   ],
-  manifestSchemas: artifactManifest,
+  manifestSchemas: artifactSchemas,
 };
 
 type NewStage = {
@@ -113,12 +113,18 @@ async function stage(
   context: Context,
 ): Promise<string> {
   const type = manifest.type === "artifact-version" ? "artifact-version" : "model-version";
-  const repo = await repoToWrite(transaction, principal, manifest, errorsOf(checkSemantics(type, manifest)), context);
-  const place = { type, repo: requiredText(manifest, "ml_repo"), name: nameOf(manifest) } as const;
+  const repo = await requireWritableRepo(
+    transaction,
+    principal,
+    manifest,
+    errorDetails(checkSemantics(type, manifest)),
+    context,
+  );
+  const place = { type, repo: requiredText(manifest, "ml_repo"), name: requiredName(manifest) } as const;
   const now = timestamp(context);
   const artifact =
     (await findArtifact(transaction, repo.id, place)) ??
-    (await addArtifact(transaction, {
+    (await insertArtifact(transaction, {
       id: context.newId(),
       repoId: repo.id,
       place,
@@ -144,8 +150,8 @@ async function stage(
 async function stageToWrite(transaction: Transaction<Tables>, principal: Principal, id: string) {
   const found = await findStage(transaction, id);
   const target = repoTarget(found?.repo ?? "");
-  if (found === null || !may(principal, "read", target)) throw notFound("the staged version");
-  if (!may(principal, "write", target)) throw forbidden("you may not write in this ml repo");
+  if (found === null || !isAllowed(principal, "read", target)) throw notFound("the staged version");
+  if (!isAllowed(principal, "write", target)) throw forbidden("you may not write in this ml repo");
   return found;
 }
 

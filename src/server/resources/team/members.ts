@@ -12,10 +12,10 @@ declare module "../../database/tables.ts" {
 }
 
 /** The team that everybody is in, without a row. */
-export const everyone = "everyone";
+export const everyoneTeam = "everyone";
 
 /** How the team of everybody is named as a subject. */
-export const everyoneSubject = `team:${everyone}`;
+export const everyoneSubject = `team:${everyoneTeam}`;
 
 /** The names of the teams that somebody is a member or a manager of, as a subquery. */
 export function teamsOf(database: Kysely<Tables>, slug: string) {
@@ -43,7 +43,7 @@ export async function isManager(database: Kysely<Tables>, team: string, slug: st
 }
 
 /** The e-mails that a team's manifest lists, each once. */
-export function listed(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
+export function listedEmails(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
   const value = manifest[field];
   return Array.isArray(value) ? [...new Set(value.flatMap((item: Json) => text(item) ?? []))] : [];
 }

@@ -1,16 +1,16 @@
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import type { ErrorDetail, VirtualAccount } from "../../../contract/resources.ts";
 import { tenant } from "../../auth/principal.ts";
-import type { Making } from "../../manifest/declared.ts";
-import { nameOf } from "../../manifest/name.ts";
+import type { ResourceInput } from "../../manifest/put-declared.ts";
+import { requiredName } from "../../manifest/required-text.ts";
 import { builtinStore } from "../secret-group/groups.ts";
 import { readSecretPath } from "../secret-group/manifest.ts";
 import { endOfDay, nextScheduledRotation } from "./expiry.ts";
-import type { KeptAccount } from "./tables.ts";
+import type { AccountRow } from "./tables.ts";
 import { accountSubjectType } from "./token.ts";
 
 /** A virtual account that is kept, and so has an id. */
-export type Account = KeptAccount & { readonly id: string };
+export type StoredAccount = AccountRow & { readonly id: string };
 
 type Token = VirtualAccount["jwts"][number];
 
@@ -19,13 +19,13 @@ const NEVER = "9999-12-31T23:59:59.999Z";
 
 /** The account that a manifest makes, with the tokens it has already: a new one has none yet. */
 export function makeAccount(
-  { manifest, existing, subject, createdAt, updatedAt }: Making<Account>,
+  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<StoredAccount>,
   newId: () => string,
-): Account {
+): StoredAccount {
   const id = existing?.id ?? newId();
   return withSchedule({
     id,
-    name: nameOf(manifest),
+    name: requiredName(manifest),
     type: "virtual-account",
     tenantName: tenant,
     jwtId: existing?.jwtId ?? null,
@@ -42,7 +42,7 @@ export function makeAccount(
 }
 
 /** The account with a token that was just made; the one before is good until the end of its grace. */
-export function withToken(account: Account, jwtId: string, now: number, graceEnd: number | null): Account {
+export function withToken(account: StoredAccount, jwtId: string, now: number, graceEnd: number | null): StoredAccount {
   const moment = new Date(now).toISOString();
   const jwt: Token = {
     id: jwtId,
@@ -59,7 +59,7 @@ export function withToken(account: Account, jwtId: string, now: number, graceEnd
 }
 
 /** The account without any token. */
-export function withoutTokens(account: Account): Account {
+export function withoutTokens(account: StoredAccount): StoredAccount {
   return withSchedule({ ...account, jwtId: null, jwts: [] });
 }
 
@@ -69,15 +69,15 @@ export function lastDay({ expiration_date: date }: JsonObject): string | null {
 }
 
 /** Where a manifest wants the token to be kept besides. */
-export function secretStore(manifest: JsonObject): { readonly integration: string; readonly path: string } | null {
+export function secretStoreOf(manifest: JsonObject): { readonly integration: string; readonly path: string } | null {
   const { secret_store_config: config } = manifest;
   if (!isObject(config)) return null;
   return { integration: text(config.integration_fqn) ?? "", path: text(config.secret_path) ?? "" };
 }
 
 /** What is wrong with the place that a manifest gives for the token. */
-export function secretStoreFaults(manifest: JsonObject): readonly ErrorDetail[] {
-  const store = secretStore(manifest);
+export function secretStoreErrors(manifest: JsonObject): readonly ErrorDetail[] {
+  const store = secretStoreOf(manifest);
   if (store === null) return [];
   const at = "/secret_store_config";
   if (store.integration === "") return [required(`${at}/integration_fqn`)];
@@ -87,8 +87,8 @@ export function secretStoreFaults(manifest: JsonObject): readonly ErrorDetail[] 
 }
 
 /** The path in the builtin store where a manifest wants the token to be kept besides; null when it wants none there. */
-export function builtinPath(manifest: JsonObject): string | null {
-  const store = secretStore(manifest);
+export function builtinSecretPath(manifest: JsonObject): string | null {
+  const store = secretStoreOf(manifest);
   return store?.integration === builtinStore ? store.path : null;
 }
 
@@ -99,14 +99,14 @@ export function graceDays({ auto_rotate: rotation }: JsonObject): number {
 }
 
 /** When the account's token is to be replaced by us, in epoch milliseconds; null when it is not. */
-export function rotationTime({ manifest, nextScheduledRotation: next }: KeptAccount): number | null {
-  return next === null || secretStore(manifest) === null ? null : Date.parse(next);
+export function rotationTime({ manifest, nextScheduledRotation: next }: AccountRow): number | null {
+  return next === null || secretStoreOf(manifest) === null ? null : Date.parse(next);
 }
 
 const SHORTEST_GRACE = 1;
 
 // What depends on both the manifest and the tokens: the end of the current token, and when it is to be replaced.
-function withSchedule(account: Account): Account {
+function withSchedule(account: StoredAccount): StoredAccount {
   const { manifest, jwts } = account;
   const [current, ...former] = jwts;
   const end = endOfDay(lastDay(manifest));
@@ -119,7 +119,7 @@ function withSchedule(account: Account): Account {
     ...account,
     jwts: current === undefined ? [] : [{ ...current, expiry }, ...former],
     nextScheduledRotation: next === null ? null : new Date(next).toISOString(),
-    metadata: next !== null && secretStore(manifest) === null ? { rotation: NOT_ROTATED } : {},
+    metadata: next !== null && secretStoreOf(manifest) === null ? { rotation: NOT_ROTATED } : {},
   };
 }
 

@@ -1,9 +1,9 @@
-import { manifestName } from "../../openapi/manifest-name.ts";
+import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
 import type { Schema, Schemas } from "../../openapi/schema.ts";
 
 /** The manifest of a virtual account, and what stands for one of a personal access token. */
-export function accountManifest(schemas: Schemas): Schemas {
-  const account: Schema = schemas[manifestName("virtual-account")] ?? {};
+export function accountSchemas(schemas: Schemas): Schemas {
+  const account: Schema = schemas[manifestSchemaName("virtual-account")] ?? {};
   const { minItems, ...permissions }: Schema = account.properties?.permissions ?? {};
   return {
     AccountManifest: {

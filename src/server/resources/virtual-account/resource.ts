@@ -10,44 +10,44 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { type JsonText, toText, withMember } from "../../database/json-text.ts";
-import { newestFirst, textRows, totalOf } from "../../database/page.ts";
+import { countTotal, newestFirst, selectTextRows } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
-import type { Handler } from "../../http/call.ts";
-import { storable } from "../../http/reply-size.ts";
-import { serve } from "../../http/serve.ts";
-import { type DeciderOf, type Decision, decide } from "../../manifest/declared.ts";
-import { nameOf } from "../../manifest/name.ts";
-import { errorsOf, wellFormed } from "../../manifest/well-formed.ts";
+import type { Handler } from "../../http/operation-call.ts";
+import { checkResourceSize } from "../../http/reply-size.ts";
+import { serveOperation } from "../../http/serve-operation.ts";
+import { decideWrite, type WriteDecision, type WriteRules } from "../../manifest/put-declared.ts";
+import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
+import { requiredName } from "../../manifest/required-text.ts";
 import { refTo } from "../../openapi/schema.ts";
-import { oneTimeToken, REPLACES } from "../../openapi/shared-text.ts";
-import type { Resource, Section } from "../../resource.ts";
-import { seedByDryRun, seeder } from "../../seed/seeding.ts";
-import { giveToAccount, isFreeFor, putToken } from "../secret-group/account-tokens.ts";
+import { oneTimeToken, REPLACE_DESCRIPTION } from "../../openapi/shared-text.ts";
+import type { ReferenceSection, Resource } from "../../resource.ts";
+import { seedByDryRun, seedPrincipal } from "../../seed/seed-rule.ts";
+import { assignToAccount, isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
 import { builtinStore } from "../secret-group/groups.ts";
 import {
-  type Account,
-  builtinPath,
+  builtinSecretPath,
   lastDay,
   makeAccount,
-  secretStore,
-  secretStoreFaults,
+  type StoredAccount,
+  secretStoreErrors,
+  secretStoreOf,
   withToken,
 } from "./account.ts";
 import { isExpired } from "./expiry.ts";
-import { accountManifest } from "./openapi.ts";
+import { accountSchemas } from "./openapi.ts";
 import { rotateTokens } from "./rotate.ts";
 import { findAccount, saveAccount } from "./rows.ts";
-import { accountsOfSnapshot } from "./snapshot.ts";
-import type { KeptAccount } from "./tables.ts";
-import { accountSubjectType, accountToken, issueToken } from "./token.ts";
+import { accountSnapshotPart } from "./snapshot.ts";
+import type { AccountRow } from "./tables.ts";
+import { accountSubjectType, authenticateAccount, issueToken } from "./token.ts";
 
-const decider: DeciderOf<Account> = {
-  find: (database, manifest) => findAccount(database, nameOf(manifest)),
+const decider: WriteRules<StoredAccount> = {
+  find: (database, manifest) => findAccount(database, requiredName(manifest)),
   noun: "virtual account",
   mayWrite: (principal) => isTenantAdmin(principal),
   grantsOf,
   faults: async (database, manifest) => [
-    ...errorsOf(checkSemantics("virtual-account", manifest)),
+    ...errorDetails(checkSemantics("virtual-account", manifest)),
     ...(await storeFaults(database, manifest)),
   ],
   stamps: ({ createdBySubject, createdAt }) => ({ subject: createdBySubject, createdAt }),
@@ -55,11 +55,11 @@ const decider: DeciderOf<Account> = {
 };
 
 const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body }, context) => {
-  const manifest = wellFormed(context, ["virtual-account"], body.manifest);
+  const manifest = requireValidManifest(context, ["virtual-account"], body.manifest);
   if (body.dryRun === true) {
     const { action, resource } = await decideAccount(context.store.read, principal, manifest, context);
     const tried = action === "create" ? { ...resource, id: null } : resource;
-    return { data: storable(answer(tried, context)) };
+    return { data: checkResourceSize(answer(tried, context)) };
   }
   return context.store.write(async (transaction) => {
     const decision = await decideAccount(transaction, principal, manifest, context);
@@ -68,7 +68,7 @@ const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body
     await saveAccount(transaction, account);
     const resource = `virtual-account/${account.name}`;
     await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
-    const data = storable(answer(account, context));
+    const data = checkResourceSize(answer(account, context));
     return token === null ? { data } : { data, beside: { token } };
   });
 };
@@ -80,15 +80,15 @@ const listVirtualAccounts: Handler<"listVirtualAccounts"> = async ({ principal, 
     rows = rows.where("name", "=", subjectType === accountSubjectType ? subjectSlug : "");
   }
   const query = newestFirst(rows.select(["json", "expires_on"]), "", page);
-  const found = await textRows(query, { json: "json" }, { others: ["expires_on"] });
+  const found = await selectTextRows(query, { json: "json" }, { others: ["expires_on"] });
   return {
-    total: await totalOf(rows, page, found.length),
+    total: await countTotal(rows, page, found.length),
     rows: found.map(({ json, expires_on }) => withExpiry(json, expires_on, context)),
   };
 };
 
 /** Where the reference has these. */
-export const accountsSection: Section = {
+export const accountsSection: ReferenceSection = {
   name: "Accounts and tokens",
   description: "Virtual accounts for machines, and a person's own access tokens.",
 };
@@ -97,27 +97,31 @@ export const accountsSection: Section = {
 export const resource: Resource = {
   section: accountsSection,
   operations: [
-    serve("putVirtualAccount", putVirtualAccount, {
+    serveOperation("putVirtualAccount", putVirtualAccount, {
       beside: { token: oneTimeToken },
       refuses: { also: [424] },
-      description: `${REPLACES}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not hold.`,
+      description: `${REPLACE_DESCRIPTION}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not hold.`,
       answers: "VirtualAccount",
       manifest: { $ref: refTo("VirtualAccountManifest") },
     }),
-    serve("listVirtualAccounts", listVirtualAccounts, { description: "Newest first.", answers: "VirtualAccount" }),
+    serveOperation("listVirtualAccounts", listVirtualAccounts, {
+      description: "Newest first.",
+      answers: "VirtualAccount",
+    }),
   ],
   references: [{ kind: "virtual-account", existing: namesOf }],
   seeds: { "virtual-account": { ...seedByDryRun("putVirtualAccount"), prepare: takeSecret } },
-  snapshot: [accountsOfSnapshot],
-  manifestSchemas: accountManifest,
+  snapshot: [accountSnapshotPart],
+  manifestSchemas: accountSchemas,
   jobs: [{ name: "rotation", run: rotateTokens }],
-  authenticate: accountToken,
+  authenticate: authenticateAccount,
 };
 
 async function storeFaults(database: Kysely<Tables>, manifest: JsonObject): Promise<readonly ErrorDetail[]> {
-  const faults = secretStoreFaults(manifest);
-  const path = builtinPath(manifest);
-  if (faults.length > 0 || path === null || (await isFreeFor(database, nameOf(manifest), path))) return faults;
+  const faults = secretStoreErrors(manifest);
+  const path = builtinSecretPath(manifest);
+  if (faults.length > 0 || path === null || (await isPathAvailable(database, requiredName(manifest), path)))
+    return faults;
   const message = "names a secret that this account did not create. Choose another path";
   return [{ pointer: "/secret_store_config/secret_path", message, code: "secret-taken" }];
 }
@@ -127,9 +131,9 @@ async function decideAccount(
   principal: Principal,
   manifest: JsonObject,
   context: Context,
-): Promise<Decision<Account>> {
-  const decision = await decide(decider, principal, manifest, context, database);
-  const integration = secretStore(manifest)?.integration ?? builtinStore;
+): Promise<WriteDecision<StoredAccount>> {
+  const decision = await decideWrite(decider, principal, manifest, context, database);
+  const integration = secretStoreOf(manifest)?.integration ?? builtinStore;
   if (integration === builtinStore) return decision;
   throw new HttpError(424, "secret-store-failed", "the secret store of this integration cannot be reached from here");
 }
@@ -138,36 +142,36 @@ async function decideAccount(
 async function carryOut(
   transaction: Transaction<Tables>,
   principal: Principal,
-  { action, resource }: Decision<Account>,
+  { action, resource }: WriteDecision<StoredAccount>,
   context: Context,
-): Promise<{ readonly account: Account; readonly token: Secret | null }> {
-  const path = builtinPath(resource.manifest);
+): Promise<{ readonly account: StoredAccount; readonly token: Secret | null }> {
+  const path = builtinSecretPath(resource.manifest);
   // One whose tokens were revoked gets a new one once there is a place for it.
   const isRegained = path !== null && resource.jwtId === null;
   if (action !== "create" && !isRegained) return { account: resource, token: null };
   const now = Date.parse(resource.updatedAt);
   const { jwtId, token } = await issueToken(transaction, resource, now, context);
-  if (path !== null) await putToken(transaction, principal, { account: resource.name, path, token }, context);
+  if (path !== null) await storeToken(transaction, principal, { account: resource.name, path, token }, context);
   return { account: withToken(resource, jwtId, now, null), token: action === "create" ? token : null };
 }
 
-function answer<Row extends KeptAccount>(account: Row, context: Context) {
+function answer<Row extends AccountRow>(account: Row, context: Context) {
   return withExpiry(toText(account), lastDay(account.manifest), context);
 }
 
-function withExpiry<Row extends KeptAccount>(text: JsonText<Row>, day: string | null, { now }: Pick<Context, "now">) {
+function withExpiry<Row extends AccountRow>(text: JsonText<Row>, day: string | null, { now }: Pick<Context, "now">) {
   return withMember(text, "isExpired", toText(isExpired(day, now())));
 }
 
 function grantsOf(manifest: JsonObject) {
-  return permissionGrants(`virtualaccount:${nameOf(manifest)}`, manifest);
+  return permissionGrants(`virtualaccount:${requiredName(manifest)}`, manifest);
 }
 
 // A folder may hold the secret that an account keeps its token in: it is the account's from the beginning.
 async function takeSecret(manifest: JsonObject, context: Context): Promise<void> {
-  const [account, path] = [text(manifest.name), builtinPath(manifest)];
+  const [account, path] = [text(manifest.name), builtinSecretPath(manifest)];
   if (account === undefined || path === null) return;
-  await context.store.write((transaction) => giveToAccount(transaction, { account, path, maker: seeder }));
+  await context.store.write((transaction) => assignToAccount(transaction, { account, path, maker: seedPrincipal }));
 }
 
 async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {

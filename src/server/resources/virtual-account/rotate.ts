@@ -1,10 +1,10 @@
 import type { Transaction } from "kysely";
-import { innerPrincipal } from "../../auth/principal.ts";
+import { systemPrincipal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import type { Tables } from "../../database/tables.ts";
-import { isFreeFor, putToken } from "../secret-group/account-tokens.ts";
-import { type Account, builtinPath, graceDays, withToken } from "./account.ts";
+import { isPathAvailable, storeToken } from "../secret-group/account-tokens.ts";
+import { builtinSecretPath, graceDays, type StoredAccount, withToken } from "./account.ts";
 import { endOfGrace } from "./expiry.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 import { issueToken } from "./token.ts";
@@ -37,18 +37,18 @@ async function rotate(transaction: Transaction<Tables>, name: string, context: C
     .where("rotate_at", "<=", now)
     .executeTakeFirst();
   const account = await findAccount(transaction, name);
-  const path = account && builtinPath(account.manifest);
+  const path = account && builtinSecretPath(account.manifest);
   // Another server may have been here since.
   if (due === undefined || account === null || path === null) return;
-  if (!(await isFreeFor(transaction, name, path))) {
+  if (!(await isPathAvailable(transaction, name, path))) {
     context.log.warn({ account: name, path }, "not rotated: the secret at its path is not the account's own");
     return;
   }
-  const principal = innerPrincipal("rotation");
+  const principal = systemPrincipal("rotation");
   const graceEnd = endOfGrace(graceDays(account.manifest), now);
   const { jwtId, token } = await issueToken(transaction, account, now, context);
   await retire(transaction, account, now, graceEnd);
-  await putToken(transaction, principal, { account: name, path, token }, context);
+  await storeToken(transaction, principal, { account: name, path, token }, context);
   await saveAccount(
     transaction,
     withToken({ ...account, updatedAt: new Date(now).toISOString() }, jwtId, now, graceEnd),
@@ -60,7 +60,7 @@ async function rotate(transaction: Transaction<Tables>, name: string, context: C
 // Tokens whose grace is over already are of no more use.
 async function retire(
   transaction: Transaction<Tables>,
-  { id, jwtId }: Account,
+  { id, jwtId }: StoredAccount,
   now: number,
   graceEnd: number,
 ): Promise<void> {

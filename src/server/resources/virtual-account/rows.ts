@@ -2,10 +2,10 @@ import type { Kysely, Transaction } from "kysely";
 import { permissionGrants, replaceGrants } from "../../auth/grants.ts";
 import { fromText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
-import { type Account, lastDay, rotationTime } from "./account.ts";
+import { lastDay, rotationTime, type StoredAccount } from "./account.ts";
 
 /** The virtual account of that name, visible or not. */
-export async function findAccount(database: Kysely<Tables>, name: string): Promise<Account | null> {
+export async function findAccount(database: Kysely<Tables>, name: string): Promise<StoredAccount | null> {
   const row = await database
     .selectFrom("virtual_accounts")
     .select(["id", "json"])
@@ -15,7 +15,7 @@ export async function findAccount(database: Kysely<Tables>, name: string): Promi
 }
 
 /** Keeps an account, new or changed, and the roles that it holds. */
-export async function saveAccount(transaction: Transaction<Tables>, account: Account): Promise<void> {
+export async function saveAccount(transaction: Transaction<Tables>, account: StoredAccount): Promise<void> {
   const { id, name, createdAt, manifest } = account;
   const changing = { json: toText(account), expires_on: lastDay(manifest), rotate_at: rotationTime(account) };
   await transaction

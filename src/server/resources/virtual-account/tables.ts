@@ -2,11 +2,11 @@ import type { VirtualAccount } from "../../../contract/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
 /** A virtual account as it is kept: whether it is expired depends on the moment. */
-export type KeptAccount = Omit<VirtualAccount, "isExpired">;
+export type AccountRow = Omit<VirtualAccount, "isExpired">;
 
 declare module "../../database/tables.ts" {
   interface Tables {
-    readonly virtual_accounts: ResourceRow<KeptAccount> & {
+    readonly virtual_accounts: ResourceRow<AccountRow> & {
       readonly name: string;
       /** The last day on which it is valid (`yyyy-mm-dd`), null without end. */
       readonly expires_on: string | null;

@@ -2,20 +2,20 @@ import type { Transaction } from "kysely";
 import type { Secret } from "../../../contract/secret.ts";
 import type { Authenticator } from "../../auth/authenticate.ts";
 import { rolesOf } from "../../auth/grants.ts";
-import { signToken, verifiedToken } from "../../auth/jwt.ts";
-import type { Credential, Principal } from "../../auth/principal.ts";
+import { signToken, verifyToken } from "../../auth/jwt.ts";
+import type { CallerCredential, Principal } from "../../auth/principal.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { isExpired } from "./expiry.ts";
-import type { KeptAccount } from "./tables.ts";
+import type { AccountRow } from "./tables.ts";
 
 /** How virtual accounts are named as subjects. */
 export const accountSubjectType = "virtualaccount";
 
 /** Knows the tokens of virtual accounts: the database says on every request whether one still counts. */
-export const accountToken: Authenticator = async (token, context) => {
+export const authenticateAccount: Authenticator = async (token, context) => {
   const { store, signingKeys, now } = context;
-  const verified = await verifiedToken(signingKeys.find, token);
+  const verified = await verifyToken(signingKeys.find, token);
   if (verified === null) return null;
   const jwt = await store.read
     .selectFrom("jwts")
@@ -32,7 +32,7 @@ export const accountToken: Authenticator = async (token, context) => {
 /** The virtual account of that id, with its roles; null when there is none, or when its last day is over. */
 export async function accountPrincipal(
   accountId: string,
-  credential: Credential,
+  credential: CallerCredential,
   { store, now }: Pick<Context, "store" | "now">,
 ): Promise<Principal | null> {
   const account = await store.read
@@ -55,7 +55,7 @@ export async function accountPrincipal(
 /** Makes a token for an account, and keeps its id alone. */
 export async function issueToken(
   transaction: Transaction<Tables>,
-  { id: accountId, name }: Pick<KeptAccount, "name"> & { readonly id: string },
+  { id: accountId, name }: Pick<AccountRow, "name"> & { readonly id: string },
   now: number,
   { newId, signingKeys }: Pick<Context, "newId" | "signingKeys">,
 ): Promise<{ readonly jwtId: string; readonly token: Secret }> {

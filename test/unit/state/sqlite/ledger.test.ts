@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parseKey } from "../../../../src/seal/key.ts";
 import type { Ledger } from "../../../../src/state/ledger.ts";
 import { openLedger } from "../../../../src/state/sqlite/ledger.ts";
-import { migrations } from "../../../../src/state/sqlite/schema.ts";
+import { ledgerMigrations } from "../../../../src/state/sqlite/schema.ts";
 import { imagesDuring } from "../../../support/database-images.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { CANARY, intent, receipt } from "../../../support/ledger-content.ts";
@@ -82,9 +82,11 @@ describe("the ledger", () => {
       await using expected = await newer.open();
       const marks = marksOf(await expected.heads());
       const older = join(await temporaryFolder(), "ledger.db");
-      await migrateLikeEarlierReleases(older, firstOf(migrations, count));
+      await migrateLikeEarlierReleases(older, firstOf(ledgerMigrations, count));
       copyRows(newer.path, older);
-      for (const path of await imagesDuring(older, () => migrateLikeEarlierReleases(older, firstOf(migrations, 4)))) {
+      for (const path of await imagesDuring(older, () =>
+        migrateLikeEarlierReleases(older, firstOf(ledgerMigrations, 4)),
+      )) {
         await using ledger = await openLedger(path, { server: "http://server", key });
         expect([...(await ledger.recorded()).values()]).toEqual([receipt()]);
         expect(marksOf(await ledger.heads())).toEqual(marks);

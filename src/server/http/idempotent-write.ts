@@ -1,0 +1,192 @@
+import { sql, type Transaction } from "kysely";
+import { fillPath, operation } from "../../contract/operations.ts";
+import { errorBody, HttpError } from "../../http/http-error.ts";
+import { rollBackTo } from "../../store/savepoint.ts";
+import type { Context } from "../context.ts";
+import type { Tables } from "../database/tables.ts";
+import { checkFencingToken } from "../resources/lease/check-fencing-token.ts";
+import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
+import { findStoredReply, type ReplayKey, replayKey, storeReply } from "./stored-replies.ts";
+import type { WriteHeaders } from "./write-headers.ts";
+import { writtenScope } from "./written-scope.ts";
+
+/** What a request is answered, as JSON text in pieces: now, or as when it was first made. */
+export type OperationReply = {
+  readonly status: number;
+  readonly pieces: readonly string[];
+  readonly isReplay: boolean;
+};
+
+/** Answers a write under its headers. */
+export type IdempotentWrite = (
+  served: ServedOperation,
+  request: OperationRequest,
+  headers: WriteHeaders,
+) => Promise<OperationReply>;
+
+/**
+ * Makes each write with a key once, however often it arrives, and refuses writers whose number is stale. What is kept
+ * of a write is kept in the transaction of its effect. Order: authorise, replay, fence.
+ */
+export function createIdempotentWrite(context: Context): IdempotentWrite {
+  const inFlight = new Set<string>();
+  return async (served, request, headers) => {
+    const { key, fence } = headers;
+    const slot =
+      key === null ? null : replayKey(key, request.principal.name, pathOf(served, request), request.body ?? null);
+    const write: Write = { served, request, slot, fence };
+    using _ = slot === null ? null : turn(inFlight, slot);
+    try {
+      return await begin(write, context);
+    } catch (error) {
+      if (error instanceof HttpError && slot !== null) await remember(error, slot, context);
+      throw error;
+    }
+  };
+}
+
+type Write = {
+  readonly slot: ReplayKey | null;
+  readonly served: ServedOperation;
+  readonly request: OperationRequest;
+} & Pick<WriteHeaders, "fence">;
+
+async function begin(write: Write, context: Context): Promise<OperationReply> {
+  const { served, request, slot, fence } = write;
+  let lookAts: readonly number[] = [];
+  const reply = await context.store.write(async (transaction) => {
+    lookAts = [];
+    const within: Context = {
+      ...context,
+      store: { ...context.store, read: transaction, write: (change) => change(transaction) },
+      // Before the commit there is nothing to see.
+      lookAt: (moment) => {
+        lookAts = [...lookAts, moment];
+      },
+      marks: { keyHash: slot?.keyHash ?? null, fencingNumber: fence?.number ?? null },
+    };
+    const kept = slot === null ? null : await replay(transaction, slot, write, within);
+    if (kept !== null) return kept;
+    if (fence !== null) await pass(transaction, fence, write, within);
+    const pieces = await served.answer(request, within);
+    if (slot !== null) await storeReply(transaction, slot, { status: 200, text: pieces.join("") }, context);
+    return { status: 200, pieces, isReplay: false };
+  });
+  for (const moment of lookAts) context.lookAt(moment);
+  return reply;
+}
+
+async function replay(
+  transaction: Transaction<Tables>,
+  slot: ReplayKey,
+  write: Write,
+  within: Context,
+): Promise<OperationReply | null> {
+  const kept = await findStoredReply(transaction, slot, within);
+  if (kept === null) return null;
+  const { status, text } = kept;
+  // Who may no longer do this is told so, whatever it was told at the time.
+  const refusal = await refusalOfWrite(transaction, write, within);
+  if (refusal !== null && takesBack(refusal, status)) throw refusal;
+  if (kept.digest !== slot.digest) throw reused();
+  if (text === null) throw notKept(status);
+  return { status, pieces: [text], isReplay: true };
+}
+
+function takesBack({ status }: HttpError, kept: number): boolean {
+  return status === 403 || (kept < 300 && (status === 404 || status === 422));
+}
+
+async function pass(
+  transaction: Transaction<Tables>,
+  fence: NonNullable<WriteHeaders["fence"]>,
+  write: Write,
+  within: Context,
+): Promise<void> {
+  const written = await writtenScope(write.served, write.request, transaction);
+  const fault = await checkFencingToken(transaction, fence, { written, isShared: within.store.isShared });
+  if (fault === null) return;
+  const refusal = await refusalOfWrite(transaction, write, within);
+  if (refusal !== null && refusal.status !== 409) throw refusal;
+  throw new HttpError(412, `${fault}-fencing-token`, fenceFaults[fault]);
+}
+
+const fenceFaults = {
+  stale: "a newer lease was issued for this: the fencing token is stale",
+  unknown: "no lease of this scope has this fencing token",
+} as const;
+
+class ChecksPassed extends Error {
+  override readonly name = "ChecksPassed";
+}
+
+/** The refusal that a write would meet now; it leaves no trace. */
+async function refusalOfWrite(
+  transaction: Transaction<Tables>,
+  { served, request }: Write,
+  within: Context,
+): Promise<HttpError | null> {
+  await sql`SAVEPOINT dry_run`.execute(transaction);
+  let failure: unknown;
+  try {
+    await served.answer(request, {
+      ...within,
+      store: {
+        ...within.store,
+        // What a handler does besides its queries, it takes back when they fail.
+        write: async (change) => {
+          await change(transaction);
+          throw new ChecksPassed();
+        },
+      },
+      lookAt: () => {},
+    });
+    return null;
+  } catch (error) {
+    if (error instanceof HttpError) return error;
+    if (error instanceof ChecksPassed) return null;
+    failure = error;
+    throw error;
+  } finally {
+    await rollBackTo(transaction, "dry_run", failure);
+    await sql`RELEASE SAVEPOINT dry_run`.execute(transaction);
+  }
+}
+
+// These say something of the moment, not of the request: asked again, it may go well.
+const passing: readonly number[] = [401, 403, 409, 412, 429];
+
+/** A refused write leaves no effect; that it was refused is remembered under its key. */
+async function remember(refusal: HttpError, slot: ReplayKey, context: Context): Promise<void> {
+  if (passing.includes(refusal.status) || refusal.status >= 500 || refusal.code === REUSED) return;
+  const reply = { status: refusal.status, text: JSON.stringify(errorBody(refusal)) };
+  await context.store.write((transaction) => storeReply(transaction, slot, reply, context));
+}
+
+const REUSED = "idempotency-key-reused";
+
+function reused(): HttpError {
+  return new HttpError(422, REUSED, "this Idempotency-Key was used for another body");
+}
+
+function notKept(status: number): HttpError {
+  const message = `this was answered ${status}, and the reply was too large to be kept: read what the write made`;
+  return new HttpError(409, "reply-not-kept", message);
+}
+
+function turn(inFlight: Set<string>, { keyHash, principal, request }: ReplayKey): Disposable {
+  const id = JSON.stringify([keyHash, principal, request]);
+  if (inFlight.has(id)) {
+    const headers = { "retry-after": "1" };
+    throw new HttpError(409, "idempotency-key-in-flight", "a request with this Idempotency-Key is under way", {
+      headers,
+    });
+  }
+  inFlight.add(id);
+  return { [Symbol.dispose]: () => inFlight.delete(id) };
+}
+
+function pathOf({ name }: ServedOperation, { path }: OperationRequest): string {
+  const { method, path: template } = operation(name);
+  return `${method} ${fillPath(template, path)}`;
+}

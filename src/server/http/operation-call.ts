@@ -1,0 +1,87 @@
+import type { Json, JsonObject } from "../../contract/json.ts";
+import type { Member, OperationName, operations, Parameter, Replies } from "../../contract/operations.ts";
+import type { Secret } from "../../contract/secret.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Context } from "../context.ts";
+import type { JsonText } from "../database/json-text.ts";
+
+type Row<Name extends OperationName> = (typeof operations)[Name];
+
+type ParameterValue<Form> = Form extends "string"
+  ? string
+  : Form extends "integer"
+    ? number
+    : Form extends "boolean"
+      ? boolean
+      : Form extends "strings"
+        ? readonly string[]
+        : readonly number[];
+
+type MemberValue<Form> = Form extends "object"
+  ? JsonObject
+  : Form extends "boolean"
+    ? boolean
+    : Form extends "string"
+      ? string
+      : Form extends "integer"
+        ? number
+        : readonly Json[];
+
+type PathNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathNames<Rest> : never;
+
+/** The values of the braces in an operation's path. */
+export type OperationPath<Name extends OperationName> = { readonly [name in PathNames<Row<Name>["path"]>]: string };
+
+/** The filters that were given. */
+export type OperationQuery<Name extends OperationName> =
+  Row<Name> extends { readonly query: infer Forms extends { readonly [name: string]: Parameter } }
+    ? { readonly [name in keyof Forms]?: ParameterValue<Forms[name]> }
+    : Readonly<Record<never, never>>;
+
+/** The body, in the form that the table of operations gives it. */
+export type OperationBody<Name extends OperationName> =
+  Row<Name> extends { readonly body: infer Forms extends { readonly [name: string]: Member } }
+    ? {
+        readonly [name in keyof Forms as Forms[name] extends { readonly required: true } ? name : never]: MemberValue<
+          Forms[name]["is"]
+        >;
+      } & {
+        readonly [name in keyof Forms as Forms[name] extends { readonly required: true } ? never : name]?: MemberValue<
+          Forms[name]["is"]
+        >;
+      }
+    : Readonly<Record<never, never>>;
+
+/** Which part of a list is wanted. */
+export type PageRequest = { readonly limit: number; readonly offset: number };
+
+/** A request whose form is right, and who makes it. */
+export type OperationCall<Name extends OperationName> = {
+  readonly principal: Principal;
+  readonly path: OperationPath<Name>;
+  readonly query: OperationQuery<Name>;
+  readonly page: PageRequest;
+  readonly body: OperationBody<Name>;
+};
+
+/** What a dry run answers: the resource as it would be; a new one has no id yet. */
+type DryRunResource<Resource> = Omit<Resource, "id"> & { readonly id: null };
+
+/** What an operation answers inside its envelope, by the form of its reply. */
+export type OperationResult<Name extends OperationName> = Row<Name>["reply"] extends "one"
+  ? {
+      readonly data: JsonText<Replies[Name]> | JsonText<DryRunResource<Replies[Name]>>;
+      /** Members that stand beside `data`: a one-time token. */
+      readonly beside?: { readonly token?: Secret; readonly created?: boolean };
+    }
+  : Row<Name>["reply"] extends "list"
+    ? { readonly rows: readonly JsonText<Replies[Name]>[]; readonly total: number }
+    : Row<Name>["reply"] extends "bare"
+      ? JsonText<Replies[Name]>
+      : undefined;
+
+/** Does what an operation says. Refusals are thrown. */
+export type Handler<Name extends OperationName> = (
+  call: OperationCall<Name>,
+  context: Context,
+) => Promise<OperationResult<Name>>;

@@ -1,0 +1,102 @@
+import type { Json } from "../../contract/json.ts";
+import { REPLY_CAP } from "../../contract/limits.ts";
+import { type OperationName, operation } from "../../contract/operations.ts";
+import type { Secret } from "../../contract/secret.ts";
+import type { QueryText } from "../../http/query-text.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Context } from "../context.ts";
+import type { JsonText } from "../database/json-text.ts";
+import type { DescriptionOf, OperationDescription } from "../openapi/description.ts";
+import type { Handler, OperationCall, OperationResult, PageRequest } from "./operation-call.ts";
+import { readBody, readPageRequest, readQuery } from "./read-request.ts";
+import { byteLength, checkPageSize, checkReplySize } from "./reply-size.ts";
+
+/** A request as it arrived, its caller known. */
+export type OperationRequest = {
+  readonly principal: Principal;
+  readonly path: { readonly [name: string]: string };
+  readonly query: QueryText;
+  readonly body: Json | undefined;
+};
+
+/** An operation that is served: it reads the request's form, and answers the whole reply as JSON text, in pieces. */
+export type ServedOperation = {
+  readonly name: OperationName;
+  readonly about: OperationDescription;
+  readonly answer: (request: OperationRequest, context: Context) => Promise<readonly string[]>;
+};
+
+/** Serves an operation through its handler. */
+export function serveOperation<Name extends OperationName>(
+  name: Name,
+  handler: Handler<Name>,
+  about: DescriptionOf<Name>,
+): ServedOperation {
+  return {
+    name,
+    about,
+    answer: async (request, context) => {
+      const page = readsPage(name) ? readPageRequest(request.query) : { limit: 1, offset: 0 };
+      return envelope(await handler(readCall(name, request, page), context), page);
+    },
+  };
+}
+
+function readsPage(name: OperationName): boolean {
+  return operation(name).reply === "list";
+}
+
+function readCall<Name extends OperationName>(
+  name: Name,
+  request: OperationRequest,
+  page: PageRequest,
+): OperationCall<Name> {
+  const { query, body } = operation(name);
+  return {
+    principal: request.principal,
+    path: request.path as OperationCall<Name>["path"],
+    query: readQuery(query, request.query) as OperationCall<Name>["query"],
+    page,
+    body: (body === undefined ? {} : readBody(body, request.body)) as OperationCall<Name>["body"],
+  };
+}
+
+type One = { readonly data: string; readonly beside?: { readonly token?: Secret; readonly created?: boolean } };
+type List = { readonly rows: readonly string[]; readonly total: number };
+
+function envelope<Name extends OperationName>(given: OperationResult<Name>, page: PageRequest): readonly string[] {
+  const answer: One | List | JsonText<unknown> | undefined = given;
+  if (answer === undefined) return ["{}"];
+  if (typeof answer === "string") return [checkReplySize(answer)];
+  if ("data" in answer) return [checkReplySize(`{"data":${answer.data}${besideText(answer.beside)}}`)];
+  const pagination = JSON.stringify({ total: answer.total, offset: page.offset, limit: page.limit });
+  return piecesOf(answer.rows, `],"pagination":${pagination}}`);
+}
+
+// Pieces of that size die young; whole pages would pile up until the collector looks for old things.
+const PIECE = 65_536;
+
+function piecesOf(rows: readonly string[], tail: string): readonly string[] {
+  // A character has one to three bytes: what is short enough need not be measured.
+  if (rows.reduce((length, row) => length + row.length, 0) * 3 > REPLY_CAP)
+    checkPageSize(rows.values().map(byteLength));
+  const pieces: string[] = [];
+  let piece = ['{"data":['];
+  let size = 0;
+  for (const [at, row] of rows.entries()) {
+    if (size > PIECE) {
+      pieces.push(piece.join(""));
+      piece = [];
+      size = 0;
+    }
+    piece.push(at === 0 ? "" : ",", row);
+    size += row.length;
+  }
+  return [...pieces, [...piece, tail].join("")];
+}
+
+function besideText(beside: One["beside"]): string {
+  // The reply is the one place that shows a new token.
+  const token = beside?.token === undefined ? "" : `,"token":${JSON.stringify(beside.token.open())}`;
+  return beside?.created === undefined ? token : `${token},"created":${beside.created}`;
+}

@@ -1,0 +1,149 @@
+import type { Kysely, Transaction } from "kysely";
+import { shapes } from "../../contract/generated/shapes.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import type { OperationName } from "../../contract/operations.ts";
+import type { ErrorDetail, Subject } from "../../contract/resources.ts";
+import { forbidden, unprocessable } from "../../http/http-error.ts";
+import { isTenantAdmin } from "../auth/access.ts";
+import { authoriseGrants, type Grant } from "../auth/grants.ts";
+import type { Principal } from "../auth/principal.ts";
+import { type Context, timestamp } from "../context.ts";
+import { recordEffect } from "../database/audit.ts";
+import { type JsonText, toText } from "../database/json-text.ts";
+import type { Tables } from "../database/tables.ts";
+import { checkResourceSize } from "../http/reply-size.ts";
+import { danglingReferences, newReferences, refuseInvisible } from "./check-references.ts";
+import { comparableText } from "./comparable-text.ts";
+import { requireValidManifest } from "./require-valid-manifest.ts";
+
+/** What a resource is made from when a manifest is written. */
+export type ResourceInput<Resource> = {
+  readonly manifest: JsonObject;
+  readonly existing: Resource | null;
+  /** Who made it: the first writer. */
+  readonly subject: Subject;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/**
+ * A kind that is declared by one manifest and matched by name: what is particular to it. The order of questions is
+ * always the same: form, right, meaning, conflict.
+ */
+export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
+  readonly operation: OperationName;
+  readonly types: readonly string[];
+  /** `kind/key`, as the audit names it. */
+  readonly identity: (manifest: JsonObject) => string;
+  readonly find: (database: Kysely<Tables>, manifest: JsonObject) => Promise<Resource | null>;
+  /** What it is called in a refusal. */
+  readonly noun: string;
+  /** Whether the principal may write it where it exists; asked before it is looked for, so that nothing shows whether it does. */
+  readonly mayWrite: (
+    principal: Principal,
+    manifest: JsonObject,
+    database: Kysely<Tables>,
+  ) => boolean | Promise<boolean>;
+  /** The roles that its manifest gives. */
+  readonly grantsOf: (manifest: JsonObject) => readonly Grant[];
+  /** Faults of meaning, besides dangling references. */
+  readonly faults: (
+    database: Kysely<Tables>,
+    manifest: JsonObject,
+    existing: Resource | null,
+  ) => Promise<readonly ErrorDetail[]>;
+  readonly stamps: (existing: Resource) => { readonly subject: Subject; readonly createdAt: string };
+  /** The resource with an id of its own, or with the existing one's. */
+  readonly make: (making: ResourceInput<Resource>, newId: () => string) => Resource;
+  /** Writes the row, new or changed, and all that depends on it. */
+  readonly save: (
+    transaction: Transaction<Tables>,
+    resource: Resource,
+    text: JsonText<Resource>,
+    existing: Resource | null,
+  ) => Promise<void>;
+};
+
+/** What it takes to decide a write of a declared resource. */
+export type WriteRules<Resource extends { readonly manifest: JsonObject }> = Pick<
+  DeclaredKind<Resource>,
+  "find" | "noun" | "mayWrite" | "grantsOf" | "faults" | "stamps" | "make"
+>;
+
+/** What a write of a declared resource comes to; `keep` when the manifest says what is there already. */
+export type WriteDecision<Resource> = {
+  readonly action: "create" | "update" | "keep";
+  readonly existing: Resource | null;
+  readonly resource: Resource;
+};
+
+/** Creates or updates a declared resource, or dry-runs it: the dry run decides the same and writes nothing. */
+export async function putDeclared<Resource extends { readonly id: string | null; readonly manifest: JsonObject }>(
+  kind: DeclaredKind<Resource>,
+  principal: Principal,
+  body: { readonly manifest: JsonObject; readonly dryRun?: boolean },
+  context: Context,
+): Promise<{ readonly data: JsonText<Resource> | JsonText<Omit<Resource, "id"> & { readonly id: null }> }> {
+  const manifest = requireValidManifest(context, kind.types, body.manifest);
+  if (body.dryRun === true) {
+    const { action, resource } = await decideWrite(kind, principal, manifest, context, context.store.read);
+    const text = action === "create" ? toText({ ...resource, id: null }) : toText(resource);
+    return { data: action === "keep" ? text : checkResourceSize(text) };
+  }
+  return context.store.write(async (transaction) => {
+    const decision = await decideWrite(kind, principal, manifest, context, transaction);
+    const text = toText(decision.resource);
+    if (decision.action === "keep") return { data: text };
+    await kind.save(transaction, decision.resource, checkResourceSize(text), decision.existing);
+    await recordEffect(transaction, context, {
+      principal,
+      operation: kind.operation,
+      resource: kind.identity(manifest),
+    });
+    return { data: text };
+  });
+}
+
+/** Decides a write, and refuses what cannot be. */
+export async function decideWrite<Resource extends { readonly manifest: JsonObject }>(
+  kind: WriteRules<Resource>,
+  principal: Principal,
+  manifest: JsonObject,
+  context: Context,
+  database: Kysely<Tables>,
+): Promise<WriteDecision<Resource>> {
+  const existing = await authorised(kind, principal, manifest, database);
+  const references = newReferences(manifest, existing?.manifest ?? null);
+  refuseInvisible(principal, references, context);
+  const faults = [
+    ...(await kind.faults(database, manifest, existing)),
+    ...(await danglingReferences(database, references, context)),
+  ];
+  if (faults.length > 0) throw unprocessable(faults);
+  if (existing !== null && isSame(existing.manifest, manifest)) return { action: "keep", existing, resource: existing };
+  const now = timestamp(context);
+  const stamps = existing === null ? { subject: principal.subject, createdAt: now } : kind.stamps(existing);
+  const resource = kind.make({ manifest, existing, ...stamps, updatedAt: now }, context.newId);
+  return { action: existing === null ? "create" : "update", existing, resource };
+}
+
+/** The resource as it is, once the principal is found to have the right to write it, and to give the roles it gives. */
+async function authorised<Resource extends { readonly manifest: JsonObject }>(
+  kind: WriteRules<Resource>,
+  principal: Principal,
+  manifest: JsonObject,
+  database: Kysely<Tables>,
+): Promise<Resource | null> {
+  const refusal = () => forbidden(`you may not write this ${kind.noun}`);
+  if (!(await kind.mayWrite(principal, manifest, database))) throw refusal();
+  const existing = await kind.find(database, manifest);
+  if (existing === null && !isTenantAdmin(principal)) throw refusal();
+  authoriseGrants(principal, kind.grantsOf(manifest), existing === null ? [] : kind.grantsOf(existing.manifest));
+  return existing;
+}
+
+function isSame(kept: JsonObject, wanted: JsonObject): boolean {
+  const shape = typeof wanted.type === "string" && Object.hasOwn(shapes, wanted.type) ? shapes[wanted.type] : undefined;
+  const compared = shape ?? { is: "free" };
+  return comparableText(compared, kept) === comparableText(compared, wanted);
+}

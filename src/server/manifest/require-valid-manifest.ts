@@ -1,0 +1,55 @@
+import { shapes } from "../../contract/generated/shapes.ts";
+import { isObject, type JsonObject } from "../../contract/json.ts";
+import type { ErrorDetail } from "../../contract/resources.ts";
+import { fillDefaults } from "../../contract/shape.ts";
+import { unprocessable } from "../../http/http-error.ts";
+import type { SchemaDiagnostic } from "../../schema/schema-diagnostic.ts";
+import { checkManifest, type Validation } from "../../schema/validate.ts";
+import type { Context } from "../context.ts";
+
+/** The manifest with its schema's defaults, once its form is found right; else it is refused with every fault. */
+export function requireValidManifest(
+  { unknownFields }: Pick<Context, "unknownFields">,
+  types: readonly string[],
+  manifest: JsonObject,
+): JsonObject {
+  const { type } = manifest;
+  if (typeof type !== "string" || !types.includes(type)) {
+    throw unprocessable([wrongType(types), ...missingName(manifest)]);
+  }
+  refuseErrors(checkManifest(type, manifest, { unknownFields: unknownFields === "allow" ? "warn" : "refuse" }));
+  return withDefaults(type, manifest);
+}
+
+/** The manifest with the defaults of its type's schema. */
+function withDefaults(type: string, manifest: JsonObject): JsonObject {
+  const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+  const filled = shape === undefined ? manifest : fillDefaults(shape, manifest);
+  return isObject(filled) ? filled : manifest;
+}
+
+/** Refuses (422) when there is a fault worse than a warning. */
+export function refuseErrors({ faults, omitted }: Validation): void {
+  const details = errorDetails(faults);
+  if (details.length > 0) throw unprocessable(details, omitted);
+}
+
+/** The faults that are errors, as a reply lists them. */
+export function errorDetails(faults: readonly SchemaDiagnostic[]): readonly ErrorDetail[] {
+  return faults
+    .filter(({ severity }) => severity === "error")
+    .map(({ pointer, message, help, code }) => {
+      return { pointer, message: help === undefined ? message : `${message}. ${help}`, code };
+    });
+}
+
+function wrongType(types: readonly string[]): ErrorDetail {
+  return { pointer: "/type", message: `must be ${types.map((type) => `\`${type}\``).join(" or ")}`, code: "type" };
+}
+
+// Without a type no schema says what else is missing, but every manifest has a name.
+function missingName({ name }: JsonObject): readonly ErrorDetail[] {
+  return name === undefined || name === null
+    ? [{ pointer: "/name", message: "`name` is missing", code: "missing-field" }]
+    : [];
+}

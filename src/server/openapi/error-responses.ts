@@ -1,0 +1,132 @@
+import type { Operation } from "../../contract/operations.ts";
+import type { ErrorBody } from "../../contract/resources.ts";
+import type { OperationDescription } from "./description.ts";
+import type { ReferenceObject, ResponseObject } from "./document-types.ts";
+import { refTo } from "./schema.ts";
+
+type Refusing = { readonly status: number; readonly name: string; readonly description: string; readonly retry?: true };
+
+const all: readonly Refusing[] = [
+  {
+    status: 400,
+    name: "BadRequest",
+    description:
+      "The request's own shape is wrong: broken JSON, a parameter or member of the wrong form, an unknown member",
+  },
+  { status: 401, name: "Unauthorized", description: "No token, or one that is not valid (any more)" },
+  { status: 403, name: "Forbidden", description: "The caller may not do this" },
+  { status: 404, name: "NotFound", description: "Absent, or not visible to the caller: both read the same" },
+  { status: 409, name: "Conflict", description: "The request is sound, and what exists is in its way" },
+  {
+    status: 412,
+    name: "StaleFencingToken",
+    description: "The fencing token is stale, or was never issued for its scope",
+  },
+  {
+    status: 413,
+    name: "TooLarge",
+    description:
+      "The body is larger than 8 MiB, or the reply would be: of a page the message names a `limit` that fits, and a write has had no effect",
+  },
+  { status: 415, name: "NotJson", description: "The body is not `application/json`" },
+  {
+    status: 422,
+    name: "Unprocessable",
+    description: "The manifest is refused: `details` has every fault of form or, when the form is right, of meaning",
+  },
+  { status: 424, name: "SecretStoreFailed", description: "The secret store could not keep the token" },
+  { status: 429, name: "TooManyRequests", description: "Too many requests of this caller", retry: true },
+  { status: 503, name: "Unavailable", description: "The server cannot answer at the moment", retry: true },
+  { status: 504, name: "OutcomeUnknown", description: "The database does not tell whether this was done: look first" },
+  { status: 507, name: "StorageFull", description: "The disk has no room: nothing was changed", retry: true },
+];
+
+/** The header that names a request. */
+export const requestIdHeader = {
+  "x-request-id": { description: "Id of the request, as the server's log names it", schema: { type: "string" } },
+} as const;
+
+const challenge = {
+  "www-authenticate": { description: "That a bearer token is expected", schema: { type: "string" } },
+} as const;
+
+const retryAfter = {
+  "retry-after": { description: "Seconds after which to try again", schema: { type: "integer", minimum: 0 } },
+} as const;
+
+const examples: { readonly [status: number]: Omit<ErrorBody, "statusCode"> } = {
+  400: {
+    message: "/dryRun: must be a boolean",
+    code: "bad-request",
+    details: [{ pointer: "/dryRun", message: "must be a boolean", code: "type" }],
+  },
+  401: { message: "a valid bearer token is needed", code: "unauthorized" },
+  403: { message: "you may not write this", code: "forbidden" },
+  404: { message: "the cluster was not found", code: "not-found" },
+  409: { message: "a deployment is in progress", code: "deployment-in-progress" },
+  412: { message: "a newer lease was issued for this: the fencing token is stale", code: "stale-fencing-token" },
+  413: {
+    message: "the page is larger than 8 MiB: ask with limit=120",
+    code: "reply-too-large",
+    details: [{ pointer: "/limit", message: "must be at most 120 at this offset", code: "reply-too-large" }],
+  },
+  415: { message: "the body must be application/json", code: "not-json" },
+  422: {
+    message: "/name: is required",
+    code: "unprocessable",
+    details: [{ pointer: "/name", message: "is required", code: "required" }],
+  },
+  424: { message: "the secret store could not keep the token", code: "secret-store-failed" },
+  429: { message: "too many requests", code: "too-many-requests" },
+  503: { message: "the storage cannot be used at the moment", code: "storage-unavailable" },
+  507: {
+    message: "there is no room left on the disk of the server, and nothing was changed",
+    code: "storage-full",
+  },
+  504: { message: "whether this was done is not known: look before you ask again", code: "outcome-unknown" },
+};
+
+/** Every refusal that the document names. */
+export const errorResponses: { readonly [name: string]: ResponseObject } = Object.fromEntries(
+  all.map(({ status, name, description, retry }) => [
+    name,
+    {
+      description,
+      headers: { ...requestIdHeader, ...(status === 401 && challenge), ...(retry === true && retryAfter) },
+      content: {
+        "application/json": { schema: { $ref: refTo("Error") }, example: { statusCode: status, ...examples[status] } },
+      },
+    },
+  ]),
+);
+
+/** The refusals of an operation, by their status. */
+export function operationErrors(
+  row: Operation,
+  { refuses = {} }: OperationDescription,
+): { readonly [status: string]: ReferenceObject } {
+  const { also = [], never = [] } = refuses;
+  const met = all.filter(({ status }) => also.includes(status) || (isMet(status, row) && !never.includes(status)));
+  return Object.fromEntries(met.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]));
+}
+
+function isMet(status: number, { path, body, retry }: Operation): boolean {
+  const isWrite = retry !== "read";
+  switch (status) {
+    case 403:
+    case 409:
+    case 412:
+    case 422:
+    case 504:
+    case 507:
+      return isWrite;
+    case 404:
+      return path.includes("{") || isWrite;
+    case 415:
+      return body !== undefined;
+    case 424:
+      return false;
+    default:
+      return true;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Kysely } from "kysely";
+import type { JsonObject } from "../../../contract/json.ts";
+import type { Workspace } from "../../../contract/resources.ts";
+import { badRequest, conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
+import { type ResourceReference, referencesOf } from "../../../model/references.ts";
+import { checkSemantics } from "../../../schema/check-semantics.ts";
+import { isAllowed } from "../../auth/access.ts";
+import { type Principal, tenant } from "../../auth/principal.ts";
+import type { Context } from "../../context.ts";
+import type { Tables } from "../../database/tables.ts";
+import type { OperationBody } from "../../http/operation-call.ts";
+import { danglingReferences, refuseInvisible } from "../../manifest/check-references.ts";
+import { errorDetails } from "../../manifest/require-valid-manifest.ts";
+import { requiredName, requiredText } from "../../manifest/required-text.ts";
+import { findCluster } from "../cluster.ts";
+import { findWorkspace, findWorkspaceFqn } from "../workspace.ts";
+import { type FoundApplication, findApplication, findApplicationText } from "./rows.ts";
+
+/** Where a deployment goes: its workspace, and the application when it exists already. */
+export type DeploymentTarget = { readonly workspace: Workspace; readonly found: FoundApplication | null };
+
+/** The manifest with what the body says beside it, which must agree with it and stands in for what it leaves out. */
+export async function completeManifest(
+  database: Kysely<Tables>,
+  principal: Principal,
+  { manifest, workspaceId, name }: OperationBody<"putApp">,
+): Promise<JsonObject> {
+  const fqn = workspaceId === undefined ? undefined : await findWorkspaceFqn(database, workspaceId);
+  if (fqn === null || (fqn !== undefined && !isAllowed(principal, "read", { type: "workspace", fqn }))) {
+    throw notFound("the workspace");
+  }
+  return agreed(agreed(manifest, "workspace_fqn", fqn, "workspaceId"), "name", name, "name");
+}
+
+/** Finds where a deployment goes, and refuses what cannot be: first for want of right, then of meaning. */
+export async function findDeploymentTarget(
+  database: Kysely<Tables>,
+  principal: Principal,
+  manifest: JsonObject,
+  { applicationId }: Pick<OperationBody<"putApp">, "applicationId">,
+  context: Pick<Context, "targets">,
+): Promise<DeploymentTarget> {
+  const target = { type: "workspace", fqn: requiredText(manifest, "workspace_fqn") } as const;
+  // One that is not visible is not even looked for.
+  const workspace = isAllowed(principal, "read", target) ? await findWorkspace(database, target.fqn) : null;
+  if (workspace !== null && !isAllowed(principal, "write", target))
+    throw forbidden("you may not deploy to this workspace");
+  const found =
+    workspace === null ? null : await findApplication(database, `${workspace.fqn}:${requiredName(manifest)}`);
+  if (applicationId !== undefined) await checkApplicationId(database, principal, applicationId, found);
+  const references = referencesOf(manifest, tenant);
+  refuseInvisible(principal, references, context);
+  await refuseMeaning(database, { manifest, references }, workspace, context);
+  if (workspace === null) throw notFound("the workspace");
+  if (found !== null && found.application.type !== manifest.type) {
+    throw conflict("name-taken", `${found.application.fqn} exists and is of type ${found.application.type}`);
+  }
+  return { workspace, found };
+}
+
+async function checkApplicationId(
+  database: Kysely<Tables>,
+  principal: Principal,
+  id: string,
+  found: FoundApplication | null,
+): Promise<void> {
+  if (id === found?.application.id) return;
+  const other = await findApplicationText(database, id);
+  const isVisible = other !== null && isAllowed(principal, "read", { type: "workspace", fqn: other.workspaceFqn });
+  if (!isVisible) throw notFound("the application");
+  throw badRequest("applicationId names another application than the manifest does");
+}
+
+async function refuseMeaning(
+  database: Kysely<Tables>,
+  { manifest, references }: { readonly manifest: JsonObject; readonly references: readonly ResourceReference[] },
+  workspace: Workspace | null,
+  context: Pick<Context, "targets">,
+): Promise<void> {
+  const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);
+  const faults = [
+    ...errorDetails(
+      checkSemantics(requiredText(manifest, "type"), manifest, cluster === null ? {} : { cluster: cluster.manifest }),
+    ),
+    ...(await danglingReferences(database, references, context)),
+  ];
+  if (faults.length > 0) throw unprocessable(faults);
+}
+
+function agreed(manifest: JsonObject, field: string, value: string | undefined, member: string): JsonObject {
+  const given = manifest[field] ?? undefined;
+  if (value === undefined || given === value) return manifest;
+  if (given !== undefined) throw badRequest(`${member} and the manifest's ${field} do not agree`);
+  return { ...manifest, [field]: value };
+}

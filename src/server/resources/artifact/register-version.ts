@@ -1,0 +1,205 @@
+import type { Transaction } from "kysely";
+import { shapes } from "../../../contract/generated/shapes.ts";
+import { type JsonObject, text } from "../../../contract/json.ts";
+import type { OperationName } from "../../../contract/operations.ts";
+import type { ModelVersion, PromptVersion } from "../../../contract/resources.ts";
+import type { Shape } from "../../../contract/shape.ts";
+import { conflict, unprocessable } from "../../../http/http-error.ts";
+import { checkSemantics } from "../../../schema/check-semantics.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { type Context, timestamp } from "../../context.ts";
+import { recordEffect } from "../../database/audit.ts";
+import { type JsonText, toText } from "../../database/json-text.ts";
+import type { Tables } from "../../database/tables.ts";
+import { checkResourceSize } from "../../http/reply-size.ts";
+import { comparableText, versionContent } from "../../manifest/comparable-text.ts";
+import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
+import { requiredName, requiredText } from "../../manifest/required-text.ts";
+import { countInRepo, requireWritableRepo, type StoredMlRepo } from "../ml-repo.ts";
+import { completeStage } from "../staged-artifact/resource.ts";
+import { decideVersion, type VersionRow } from "./decide-version.ts";
+import { type RegistryKey, type RegistryType, registryTypes, versionFqn, versionIdentity } from "./registry-key.ts";
+import { type FoundArtifact, findArtifact, insertArtifact, touchArtifact } from "./rows.ts";
+import {
+  findVersion,
+  insertVersionRow,
+  releaseAlias,
+  runExists,
+  updateVersionRow,
+  type VersionBase,
+} from "./version-rows.ts";
+
+/** A kind of manifest whose versions are numbered and immutable. */
+export type VersionedKind<Resource extends ModelVersion | PromptVersion> = {
+  readonly type: RegistryType;
+  readonly make: (base: VersionBase, artifactId: string) => Resource;
+};
+
+/** A write under way, in its transaction. */
+type Write<Resource extends ModelVersion | PromptVersion> = {
+  readonly kind: VersionedKind<Resource>;
+  readonly transaction: Transaction<Tables>;
+  readonly principal: Principal;
+  readonly manifest: JsonObject;
+  readonly place: RegistryKey;
+  readonly repo: StoredMlRepo;
+  readonly context: Context;
+  readonly now: string;
+};
+
+type Outcome<Resource> = { readonly resource: Resource; readonly version: number; readonly isEffect: boolean };
+
+/** Writes a version as the rules of versions say: a new one, one changed in place, or none when all is equal. */
+export async function registerVersion<Resource extends ModelVersion | PromptVersion>(
+  kind: VersionedKind<Resource>,
+  operation: OperationName,
+  { principal, body }: { readonly principal: Principal; readonly body: { readonly manifest: JsonObject } },
+  context: Context,
+): Promise<JsonText<Resource>> {
+  const manifest = requireValidManifest(context, [kind.type], body.manifest);
+  const place = { type: kind.type, repo: requiredText(manifest, "ml_repo"), name: requiredName(manifest) };
+  return context.store.write(async (transaction) => {
+    const repo = await requireWritableRepo(
+      transaction,
+      principal,
+      manifest,
+      errorDetails(checkSemantics(kind.type, manifest)),
+      context,
+    );
+    const write = { kind, transaction, principal, manifest, place, repo, context, now: timestamp(context) };
+    const { resource, version, isEffect } = await carryOut(write);
+    const effect = { principal, operation, resource: versionIdentity(place, version) };
+    if (isEffect) await recordEffect(transaction, context, effect);
+    return checkResourceSize(toText(resource));
+  });
+}
+
+async function carryOut<Resource extends ModelVersion | PromptVersion>(
+  write: Write<Resource>,
+): Promise<Outcome<Resource>> {
+  const { kind, transaction, manifest, place, repo } = write;
+  const artifact = await findArtifact(transaction, repo.id, place);
+  const shape: Shape = shapes[place.type] ?? { is: "free" };
+  const version = typeof manifest.version === "number" ? manifest.version : null;
+  const decision = decideVersion(
+    { version, ...compared(shape, manifest) },
+    {
+      newest: await findKept(transaction, shape, artifact, artifact?.newest ?? null),
+      numbered: await findKept(transaction, shape, artifact, version),
+    },
+  );
+  switch (decision.decision) {
+    case "create":
+      return create(write, artifact ?? (await createArtifact(write)), decision.version);
+    case "update":
+      return update(write, decision.existing);
+    case "keep": {
+      const { base, artifact: kept } = decision.existing;
+      return { resource: kind.make(base, kept.id), version: decision.existing.version, isEffect: false };
+    }
+    case "conflict":
+      throw conflict("version-immutable", `version ${decision.version} has other content, and versions never change`);
+    case "gap":
+      throw unprocessable([
+        { pointer: "/version", message: `is too far ahead, the next is ${decision.next}`, code: "version-gap" },
+      ]);
+  }
+}
+
+/** A version that was found, ready to be compared with what is wanted. */
+type Found = VersionRow & { readonly base: VersionBase; readonly artifact: FoundArtifact };
+
+async function findKept(
+  transaction: Transaction<Tables>,
+  shape: Shape,
+  artifact: FoundArtifact | null,
+  version: number | null,
+): Promise<Found | null> {
+  if (artifact === null || version === null) return null;
+  const base = await findVersion(transaction, artifact.id, version);
+  return base && { version, base, artifact, ...compared(shape, base.manifest) };
+}
+
+async function create<Resource extends ModelVersion | PromptVersion>(
+  { kind, transaction, principal, manifest, place, repo, context, now }: Write<Resource>,
+  artifact: FoundArtifact,
+  version: number,
+): Promise<Outcome<Resource>> {
+  const base: VersionBase = {
+    id: (await completeStage(transaction, manifest, artifact.id, context)) ?? context.newId(),
+    fqn: versionFqn(place, version),
+    ml_repo_id: repo.id,
+    created_by_subject: principal.subject,
+    created_at: now,
+    updated_at: now,
+    manifest: { ...manifest, version },
+    tags: [],
+  };
+  const resource = kind.make(base, artifact.id);
+  await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
+  await insertVersion(transaction, { place, repo, artifact, version, resource });
+  return { resource, version, isEffect: true };
+}
+
+/** A version that is not there yet, and all that it changes besides. */
+export type VersionInsertion = {
+  readonly place: RegistryKey;
+  readonly repo: StoredMlRepo;
+  readonly artifact: FoundArtifact;
+  readonly version: number;
+  readonly resource: ModelVersion | PromptVersion;
+};
+
+/** Keeps a new version, and counts it where it belongs. */
+export async function insertVersion(
+  transaction: Transaction<Tables>,
+  { place, repo, artifact, version, resource }: VersionInsertion,
+): Promise<void> {
+  const addition = await additionOf(transaction, artifact, resource.manifest, place);
+  await insertVersionRow(transaction, { artifactId: artifact.id, place, version, resource });
+  await touchArtifact(transaction, artifact, version, resource.updated_at);
+  await countInRepo(transaction, repo, addition);
+}
+
+async function update<Resource extends ModelVersion | PromptVersion>(
+  { kind, transaction, manifest, now }: Write<Resource>,
+  { base, version, artifact }: Found,
+): Promise<Outcome<Resource>> {
+  const changed = { ...base, manifest: { ...manifest, version }, updated_at: now };
+  const resource = kind.make(changed, artifact.id);
+  await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
+  await updateVersionRow(transaction, resource);
+  await touchArtifact(transaction, artifact, version, now);
+  return { resource, version, isEffect: true };
+}
+
+function createArtifact<Resource extends ModelVersion | PromptVersion>({
+  transaction,
+  principal,
+  place,
+  repo,
+  context,
+  now,
+}: Write<Resource>): Promise<FoundArtifact> {
+  const { subject } = principal;
+  return insertArtifact(transaction, { id: context.newId(), repoId: repo.id, place, subject, now });
+}
+
+async function additionOf(
+  transaction: Transaction<Tables>,
+  { newest, ml_repo_id }: FoundArtifact,
+  manifest: JsonObject,
+  { type }: RegistryKey,
+) {
+  const run = text(manifest.run_id);
+  const isNewRun = run !== undefined && !(await runExists(transaction, ml_repo_id, run));
+  return { artifactType: newest === 0 ? registryTypes[type] : null, isNewRun };
+}
+
+function aliasOf(manifest: JsonObject): string | null {
+  return text(manifest.version_alias) ?? null;
+}
+
+function compared(shape: Shape, { version: _, ...manifest }: JsonObject): Pick<VersionRow, "content" | "manifest"> {
+  return { content: versionContent(shape, manifest), manifest: comparableText(shape, manifest) };
+}

@@ -1,0 +1,41 @@
+import type { Kysely } from "kysely";
+import type { Context } from "../../context.ts";
+import { claimDue } from "../../database/claims.ts";
+import { fromText } from "../../database/json-text.ts";
+import type { Tables } from "../../database/tables.ts";
+import { toDriverRun, withState } from "./job-run.ts";
+import { updateRun } from "./rows.ts";
+
+const AT_ONCE = 100;
+
+/**
+ * Asks the driver what has become of every run whose time has come, and keeps it. Answers when to come again, in epoch
+ * milliseconds; null when nothing is under way.
+ */
+export async function advanceRuns(context: Context): Promise<number | null> {
+  const { store, now, runs } = context;
+  const due = await claimDue(context, "job_runs", dueRuns);
+  await Promise.all(
+    due.map(async ({ id, run: text, deployment }) => {
+      const run = fromText(text);
+      const { state, lookAt } = await runs.observe(toDriverRun(run, fromText(deployment)), now());
+      await store.write((transaction) => updateRun(transaction, { id, run }, withState(run, state), lookAt));
+    }),
+  );
+  const { next } = await store.read
+    .selectFrom("job_runs")
+    .select(({ fn }) => fn.min("look_at").as("next"))
+    .executeTakeFirstOrThrow();
+  return next === null ? null : Number(next);
+}
+
+function dueRuns(database: Kysely<Tables>, now: number) {
+  return database
+    .selectFrom("job_runs as r")
+    .innerJoin("deployments as d", "d.id", "r.deployment_id")
+    .select(["r.id as id", "r.json as run", "d.json as deployment"])
+    .where("r.look_at", "<=", now)
+    .orderBy("r.look_at")
+    .limit(AT_ONCE)
+    .execute();
+}

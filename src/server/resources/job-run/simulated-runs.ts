@@ -1,0 +1,43 @@
+import type { Run, RunDriver, RunObservation } from "./driver.ts";
+
+/** How a run ends that does not succeed: with an exit code, or not at all. */
+export type RunFailure = { readonly exitCode: number; readonly error: string } | "stuck";
+
+/** How the embedded driver carries runs out. */
+export type SimulatedRuns = {
+  /** How long a whole run takes; 0 ends it at once. */
+  readonly seconds: number;
+  /** Which runs fail; none, unless a test says so. */
+  readonly failures?: (run: Run) => RunFailure | null;
+};
+
+// The parts of the whole time after which a run comes to a status, the last one first.
+const stops = [
+  { status: "RUNNING", after: 0.3 },
+  { status: "SCHEDULED", after: 0.1 },
+  { status: "CREATED", after: 0 },
+] as const;
+
+/** A driver that runs nothing: it walks the statuses of a run in real time. */
+export function createSimulatedRuns({ seconds, failures = () => null }: SimulatedRuns): RunDriver {
+  const span = seconds * 1000;
+  return { observe: async (run, now) => observe(run, failures(run), span, now) };
+}
+
+function observe(run: Run, failure: RunFailure | null, span: number, now: number): RunObservation {
+  const at = run.startedAt + span;
+  if (failure !== "stuck" && at <= now) return { state: ended(run, failure, at), lookAt: null };
+  const here = stops.findIndex(({ after }) => run.startedAt + after * span <= now);
+  const next = stops[here - 1]?.after ?? (failure === "stuck" ? null : 1);
+  return {
+    state: { status: stops[here]?.status ?? "CREATED", totalRetries: 0, end: null },
+    lookAt: next === null ? null : run.startedAt + next * span,
+  };
+}
+
+// A job that fails was tried as often as its manifest says.
+function ended({ manifest }: Run, failure: Exclude<RunFailure, "stuck"> | null, at: number): RunObservation["state"] {
+  if (failure === null) return { status: "FINISHED", totalRetries: 0, end: { at, exitCode: 0, error: null } };
+  const { retries } = manifest;
+  return { status: "FAILED", totalRetries: typeof retries === "number" ? retries : 0, end: { at, ...failure } };
+}

@@ -1,0 +1,81 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Context } from "../context.ts";
+import { claimDue } from "../database/claims.ts";
+import { fromText, type JsonText } from "../database/json-text.ts";
+import type { Tables } from "../database/tables.ts";
+import { withOutcome, withProgress } from "../resources/application/deployment.ts";
+import {
+  findApplicationById,
+  type StoredDeployment,
+  saveApplication,
+  saveDeployment,
+} from "../resources/application/rows.ts";
+import type { DeploymentRow } from "../resources/application/tables.ts";
+import { settleTrigger } from "../resources/job-run/trigger.ts";
+import type { DriverRollout, RolloutObservation } from "./driver.ts";
+
+// Enough to keep the disk busy, and few enough to let requests in between.
+const AT_ONCE = 100;
+// Servers that share a database do not tell each other of new rollouts, or that they end.
+const LOOK_MS = 5000;
+
+/**
+ * Asks the driver what has become of every rollout whose time has come, and keeps it. Answers when to come again, in
+ * epoch milliseconds; null when nothing is under way.
+ */
+export async function advanceRollouts(context: Context): Promise<number | null> {
+  const { store, now, rollouts } = context;
+  const due = await claimDue(context, "deployments", dueRollouts);
+  await Promise.all(
+    due.map(async ({ id, json }) => {
+      const observation = await rollouts.observe(toDriverRollout({ ...fromText(json), id }), now());
+      await store.write((transaction) => keep(transaction, context, { id, json }, observation));
+    }),
+  );
+  const { next } = await store.read
+    .selectFrom("deployments")
+    .select(({ fn }) => fn.min("look_at").as("next"))
+    .executeTakeFirstOrThrow();
+  const moment = next === null ? null : Number(next);
+  return store.isShared ? Math.min(moment ?? Number.POSITIVE_INFINITY, now() + LOOK_MS) : moment;
+}
+
+function dueRollouts(database: Kysely<Tables>, now: number) {
+  return database
+    .selectFrom("deployments")
+    .select(["id", "json"])
+    .where("look_at", "<=", now)
+    .orderBy("look_at")
+    .limit(AT_ONCE)
+    .execute();
+}
+
+/** A deployment as the driver sees it. */
+export function toDriverRollout({ id, fqn, manifest, currentStatus, createdAt }: StoredDeployment): DriverRollout {
+  return { deploymentId: id, fqn, manifest, status: currentStatus?.status ?? "", startedAt: Date.parse(createdAt) };
+}
+
+async function keep(
+  transaction: Transaction<Tables>,
+  context: Context,
+  { id, json }: { readonly id: string; readonly json: JsonText<DeploymentRow> },
+  { progress, lookAt }: RolloutObservation,
+): Promise<void> {
+  const current = await transaction
+    .selectFrom("deployments")
+    .select("json")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  // Someone cancelled it since it was looked at, or it took so long that another server was here.
+  if (current.json !== json) return;
+  const seen = { ...fromText(json), id };
+  const { now, newId } = context;
+  const moment = new Date(now()).toISOString();
+  const deployment = progress.length === 0 ? seen : withProgress(seen, progress, moment, newId);
+  await saveDeployment(transaction, deployment, lookAt);
+  await settleTrigger(transaction, deployment, context);
+  const application = seen.applicationId === null ? null : await findApplicationById(transaction, seen.applicationId);
+  if (application === null) return;
+  const changed = withOutcome(application, deployment, newId);
+  if (changed !== application) await saveApplication(transaction, changed);
+}

@@ -1,0 +1,75 @@
+import { isObject, type JsonObject } from "../../contract/json.ts";
+import type { DriverRollout, RolloutDriver, RolloutObservation, RolloutStatus } from "./driver.ts";
+
+/** How a rollout ends that does not succeed. */
+export type RolloutFailure = "build" | "deploy" | "stuck";
+
+/** How the embedded driver carries rollouts out. */
+export type SimulatedRollouts = {
+  /** How long a whole rollout takes; 0 ends it at once. */
+  readonly seconds: number;
+  /** Which rollouts fail; none, unless a test says so. */
+  readonly failures?: (rollout: DriverRollout) => RolloutFailure | null;
+};
+
+/** A status, and the part of the whole time after which it comes about. */
+type Stop = RolloutStatus & { readonly after: number };
+
+/** A driver that runs nothing: it walks the statuses of a build and a rollout in real time. */
+export function createSimulatedRollouts({ seconds, failures = () => null }: SimulatedRollouts): RolloutDriver {
+  const span = seconds * 1000;
+  return {
+    begin: (manifest) => progressOf(routeOf(manifest, null)[0] ?? deployed),
+    observe: async (rollout, now) => observe(routeOf(rollout.manifest, failures(rollout)), span, rollout, now),
+  };
+}
+
+function observe(route: readonly Stop[], span: number, rollout: DriverRollout, now: number): RolloutObservation {
+  const ahead = route.slice(route.findIndex(({ status }) => status === rollout.status) + 1);
+  const timeOf = ({ after }: Stop) => rollout.startedAt + after * span;
+  const next = ahead.find((stop) => timeOf(stop) > now);
+  return {
+    progress: ahead.filter((stop) => timeOf(stop) <= now).map(progressOf),
+    lookAt: next === undefined ? null : timeOf(next),
+  };
+}
+
+const finals: readonly string[] = ["DEPLOY_SUCCESS", "DEPLOY_FAILED", "BUILD_FAILED"];
+
+const deployed = stop(1, "DEPLOY_SUCCESS", "", "Deployed");
+
+/** The statuses that a rollout comes through; only what is built is said to be built. */
+function routeOf(manifest: JsonObject, failure: RolloutFailure | null): readonly Stop[] {
+  const rollout = stop(isBuiltImage(manifest) ? 0.6 : 0.1, "ROLLOUT_STARTED", "DEPLOYING", "Rolling out");
+  const build = [
+    stop(0, "INITIALIZED", "BUILDING", "Initialized"),
+    stop(0.1, "BUILDING", "BUILDING", "Building"),
+    failure === "build"
+      ? stop(0.5, "BUILD_FAILED", "", "Build failed", "the build failed")
+      : stop(0.5, "BUILD_SUCCESS", "DEPLOYING", "Built"),
+  ];
+  const begin = isBuiltImage(manifest) ? build : [stop(0, "INITIALIZED", "DEPLOYING", "Initialized")];
+  switch (failure) {
+    case "build":
+      return isBuiltImage(manifest) ? begin : [...begin, rollout, deployed];
+    case "stuck":
+      return [...begin, rollout];
+    case "deploy":
+      return [...begin, rollout, stop(1, "DEPLOY_FAILED", "", "Failed", "the rollout failed")];
+    case null:
+      return [...begin, rollout, deployed];
+  }
+}
+
+/** Whether an image is built from sources; others exist already. */
+export function isBuiltImage({ image }: JsonObject): boolean {
+  return isObject(image) && image.type === "build";
+}
+
+function stop(after: number, status: string, transition: string, display: string, message: string | null = null): Stop {
+  return { after, status, transition, display, message, isTerminalState: finals.includes(status) };
+}
+
+function progressOf({ status, transition, display, message, isTerminalState }: Stop): RolloutStatus {
+  return { status, transition, display, message, isTerminalState };
+}

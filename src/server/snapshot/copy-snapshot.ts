@@ -1,0 +1,64 @@
+import type { Transaction } from "kysely";
+import type { Context } from "../context.ts";
+import { recordEffect } from "../database/audit.ts";
+import type { Tables } from "../database/tables.ts";
+import type { Resource } from "../resource.ts";
+import { type CopyOutcome, snapshotPrincipal } from "./copy-outcome.ts";
+import type { RowCopy, SnapshotPart } from "./snapshot-part.ts";
+import type { Snapshot } from "./snapshot-rows.ts";
+
+// As many as share a commit.
+const AT_ONCE = 100;
+
+/**
+ * Copies what is absent here: rows keep their ids, versions, moments and makers; no token and no secret value comes with
+ * them. Answers what could not be copied, and why.
+ */
+export async function copySnapshot(
+  snapshot: Snapshot,
+  resources: readonly Resource[],
+  context: Context,
+): Promise<readonly string[]> {
+  const parts = inOrder(resources.flatMap(({ snapshot: own = [] }) => own));
+  const refused: string[] = [];
+  for (const part of parts) {
+    const rows = part.rows(snapshot);
+    for (let at = 0; at < rows.length; at += AT_ONCE) {
+      const written = rows.slice(at, at + AT_ONCE).map(async (row) => {
+        const copied = await context.store.write((transaction) => copyRow(transaction, row, context));
+        if (copied.result === "refused") refused.push(`${row.name}: ${copied.why}`);
+      });
+      await Promise.all(written);
+    }
+  }
+  await context.store.write(async (transaction) => {
+    for (const { finish } of parts) await finish?.(transaction, snapshot);
+  });
+  return refused;
+}
+
+/** The parts, each after those that it names. */
+function inOrder(parts: readonly SnapshotPart[]): readonly SnapshotPart[] {
+  const ordered: SnapshotPart[] = [];
+  while (ordered.length < parts.length) {
+    const done = ordered.map(({ name }) => name);
+    const next = parts.filter(
+      ({ name, after }) => !done.includes(name) && after.every((other) => done.includes(other)),
+    );
+    if (next.length === 0) throw new TypeError("parts of the snapshot wait for each other");
+    ordered.push(...next);
+  }
+  return ordered;
+}
+
+async function copyRow(
+  transaction: Transaction<Tables>,
+  { operation, copy }: RowCopy,
+  context: Context,
+): Promise<CopyOutcome> {
+  const copied = await copy(transaction, context);
+  if (copied.result === "copied") {
+    await recordEffect(transaction, context, { principal: snapshotPrincipal, operation, resource: copied.resource });
+  }
+  return copied;
+}

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { createIdGenerator } from "../../../src/server/database/id-generator.ts";
+
+test("ids grow, within a millisecond and when the clock goes back", () => {
+  const times = [5000, 5000, 5000, 4000, 4000, 6000, 5999];
+  let at = 0;
+  const newId = createIdGenerator(() => times[at++] ?? 0);
+  const ids = times.map(newId);
+  expect(ids).toEqual(ids.toSorted());
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test("ten thousand in one millisecond still grow", () => {
+  const newId = createIdGenerator(() => 1);
+  const ids = Array.from({ length: 10_000 }, newId);
+  expect(ids).toEqual(ids.toSorted());
+  expect(new Set(ids).size).toBe(10_000);
+});
