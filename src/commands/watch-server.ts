@@ -1,3 +1,4 @@
+import type { Webhook } from "../daemon/http/webhooks.ts";
 import type { PassObserver } from "../daemon/observer.ts";
 import type { Invocation } from "./command.ts";
 import { terminalLog } from "./terminal-log.ts";
@@ -6,7 +7,10 @@ import { terminalLog } from "./terminal-log.ts";
 export type WatchServer = AsyncDisposable & { readonly observe: (target: string) => readonly PassObserver[] };
 
 /** Starts the HTTP server of `watch` where `--listen` names an address; without it there is none. */
-export async function openWatchServer(invocation: Invocation<"listen">): Promise<WatchServer> {
+export async function openWatchServer(
+  invocation: Invocation<"listen">,
+  hooks: ReadonlyMap<string, Webhook>,
+): Promise<WatchServer> {
   const { flags, terminal } = invocation;
   if (flags.listen === undefined) return { observe: () => [], [Symbol.asyncDispose]: async () => {} };
   const colon = flags.listen.lastIndexOf(":");
@@ -15,7 +19,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
   // Loaded here, so that a watch without it does not load the server.
   const { startDaemonServer } = await import("../daemon/http/daemon-server.ts");
   const { now, stopping } = terminal;
-  const server = await startDaemonServer({ host, port, log: terminalLog(invocation), now, stopping });
+  const server = await startDaemonServer({ host, port, log: terminalLog(invocation), now, stopping, hooks });
   terminal.stderr.write(`health and metrics on ${server.url}\n`);
   return { observe: (target) => [server.observe(target)], [Symbol.asyncDispose]: server[Symbol.asyncDispose] };
 }

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { runDaemon } from "../daemon/daemon.ts";
+import type { Webhook } from "../daemon/http/webhooks.ts";
 import { createTrigger } from "../daemon/loop.ts";
 import { observers } from "../daemon/observer.ts";
 import { createLeader, type Leader } from "../engine/leader.ts";
@@ -22,7 +25,6 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   await using opened = await openTargets(unattended, { reading: false, unattended: true });
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off");
   if (active.length === 0) throw nothingToDo();
-  await using http = await openWatchServer(invocation);
   await using leaders = new AsyncDisposableStack();
   const leaderOf = leadersFor(active, leaders);
   const watching = active.map((target) => {
@@ -30,6 +32,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
     onHangup?.(trigger.ring);
     return { target, trigger, leader: leaderOf(target) };
   });
+  await using http = await openWatchServer(invocation, webhooksOf(watching));
   const isAlone = active.length === 1;
   await untilAllEnd(
     watching.map((one) => watchTarget(one, http, isAlone ? invocation : withName(one.target, invocation))),
@@ -78,6 +81,31 @@ function leadersFor(targets: readonly OpenTarget[], resources: AsyncDisposableSt
   for (const [server, members] of groups)
     leaders.set(server, resources.use(createLeader({ isShared: members.length > 1 })));
   return (target) => leaders.get(serverOf(target)) ?? resources.use(createLeader());
+}
+
+// A push to a source concerns each target that follows it.
+function webhooksOf(watching: readonly Watched[]): ReadonlyMap<string, Webhook> {
+  const groups = Map.groupBy(watching, ({ target }) => target.choice?.source ?? null);
+  return new Map(
+    [...groups].flatMap(([source, members]) => {
+      const file = source?.webhookSecretFile ?? null;
+      if (source === null || file === null) return [];
+      const ring = (): void => {
+        for (const { trigger } of members) trigger.ring();
+      };
+      return [[source.name, { secret: () => secretIn(file), ring }] as const];
+    }),
+  );
+}
+
+function secretIn(file: string): Secret | null {
+  try {
+    const secret = readFileSync(file, "utf8").trim();
+    return secret === "" ? null : new Secret(secret);
+  } catch {
+    // Nothing is accepted meanwhile, and polling goes on.
+    return null;
+  }
 }
 
 function withName({ choice }: OpenTarget, invocation: Invocation): Invocation {

@@ -18,6 +18,7 @@ import {
   type Scope,
   scopeOf,
 } from "./ignore.ts";
+import { lfsPointer } from "./lfs-pointer.ts";
 import type { Limits } from "./limits.ts";
 import { HEAD_BYTES } from "./open.ts";
 import { pacer } from "./pace.ts";
@@ -59,8 +60,9 @@ export async function readRef(options: CommitOptions, stop: Stop): Promise<Revis
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
   const files = await readFiles(place, regular, stop);
+  const pointers = files.flatMap((file) => lfsPointer(file) ?? []);
   const special = [...entries, ...(await linksToFolders(place, tree, selected.links, stop))];
-  return { commit, at: 0, root, files, diagnostics: [...selected.faults, ...passedOver(place, special)] };
+  return { commit, at: 0, root, files, diagnostics: [...selected.faults, ...pointers, ...passedOver(place, special)] };
 }
 
 /** One file of a commit, by its path below the root; null when the commit has none there. */

@@ -4,6 +4,12 @@ import { expect, test } from "vitest";
 /** The cases, each to be named by the title of a test: bad input, hostile input, and faults. */
 const cases = [
   ...numbered("B", 1, 31),
+  // Remote sources, and webhooks that tell of them.
+  ...numbered("F", 28, 29),
+  ...numbered("F", 50, 56),
+  ...numbered("F", 59, 59),
+  ...numbered("S", 1, 3),
+  ...numbered("S", 20, 24),
   ...numbered("S", 4, 6),
   ...numbered("S", 10, 15),
   // Hostile checkouts and callers.

@@ -110,6 +110,24 @@ describe("watch on a git repository", () => {
     await daemon.shows("stdout", /team\/web/);
   });
 
+  test("F28 a signed webhook makes a pass at once", async () => {
+    const { upstream, start, write, folder } = await following(
+      { "ml.yaml": team("ml") },
+      { target: { interval: 3600 }, source: { webhookSecretFile: "webhook.secret" } },
+    );
+    await write("webhook.secret", "CANARY-secret\n");
+    const daemon = start(["watch", "--listen", "127.0.0.1:0"]);
+    await daemon.shows("stdout", /1 created/);
+    const [, url = ""] = await daemon.shows("stderr", /on (http:\S+)\n/);
+    await upstream.commit({ "web.yaml": team("web") });
+    const push = (token: string) =>
+      fetch(`${url}/hooks/platform`, { method: "POST", headers: { "x-gitlab-token": token } });
+    expect((await push("wrong")).status).toBe(401);
+    expect((await push("CANARY-secret")).status).toBe(202);
+    await daemon.shows("stdout", /team\/web/);
+    expect(daemon.stderr() + daemon.stdout() + folder).not.toContain("CANARY");
+  });
+
   test("targets of one control plane share its lease, and a second process stands by", async () => {
     const server = await serve();
     const upstream = await upstreamOf({ "a/a.yaml": team("a"), "b/b.yaml": team("b") });

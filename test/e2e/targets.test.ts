@@ -1,3 +1,5 @@
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { team } from "../support/manifests.ts";
 import { operatorOf, upstreamOf } from "../support/remote.ts";
@@ -48,6 +50,32 @@ describe("a source that is a git repository", () => {
     expect(ended.stderr).toContain("source platform: the remote has no branch or tag main");
     expect(teams(server)).toEqual(["team/ml"]);
   });
+});
+
+test("F56 S3 submodules, links and LFS pointers are reported, and filters are not run", async () => {
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"0".repeat(64)}\nsize 12\n`;
+  const upstream = await upstreamOf({
+    "ml.yaml": team("ml"),
+    "large.yaml": pointer,
+    ".gitattributes": "*.yaml filter=evil eol=crlf ident\n",
+    ".gitmodules": '[submodule "sub"]\n\tpath = sub.yaml\n\turl = https://127.0.0.1:9/x\n',
+  });
+  await symlink("/etc/passwd", join(upstream.folder, "link.yaml"));
+  const gitlink = `160000,${await upstream.git("rev-parse", "HEAD")},sub.yaml`;
+  await upstream.git("update-index", "--add", "--cacheinfo", gitlink);
+  await upstream.git("add", "link.yaml");
+  await upstream.git("commit", "--quiet", "--message", "Bring more than files");
+  const { run } = await operatorOf({ sources: [{ name: "platform", url: upstream.folder }] }, await serve());
+  const { code, stdout } = await run(["validate", "-o", "json"]);
+  expect(code).toBe(3);
+  const { diagnostics } = JSON.parse(stdout);
+  expect(diagnostics.map(({ file, code: name }: { file: string; code: string }) => [file, name])).toEqual([
+    ["large.yaml", "lfs-pointer"],
+    ["large.yaml", "not-read"],
+    ["link.yaml", "not-a-regular-file"],
+    ["sub.yaml", "not-a-regular-file"],
+  ]);
+  expect(await run(["apply", "--yes"])).toMatchObject({ code: 3 });
 });
 
 describe("targets", () => {

@@ -4,6 +4,7 @@ import type { Log } from "../../log/log.ts";
 import { observers, type PassObserver } from "../observer.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
+import { addWebhooks, type Webhook } from "./webhooks.ts";
 
 /** What a daemon's HTTP server is made from. */
 export type DaemonServerOptions = {
@@ -13,6 +14,8 @@ export type DaemonServerOptions = {
   readonly now: () => number;
   /** Said when the daemon is about to end: it is not ready any more. */
   readonly stopping: AbortSignal;
+  /** The sources that webhooks may tell of, by name. */
+  readonly hooks: ReadonlyMap<string, Webhook>;
 };
 
 /** The HTTP server of a daemon; it ends with its disposal. */
@@ -22,9 +25,9 @@ export type DaemonServer = AsyncDisposable & {
   readonly observe: (target: string) => PassObserver;
 };
 
-/** Starts a daemon's HTTP server, with health, readiness and metrics. */
+/** Starts a daemon's HTTP server, with health, readiness, metrics and webhooks. */
 export async function startDaemonServer(options: DaemonServerOptions): Promise<DaemonServer> {
-  const { host, port, log, now, stopping } = options;
+  const { host, port, log, now, stopping, hooks } = options;
   const readiness = createReadiness();
   const metrics = createPassMetrics();
   const app = createHttpServer({
@@ -34,6 +37,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
     addMetrics: metrics.register,
     draining: stopping,
   });
+  addWebhooks(app, hooks);
   const url = await listen(app, host, port).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {

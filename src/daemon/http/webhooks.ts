@@ -1,0 +1,95 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { BODY_CAP } from "../../contract/limits.ts";
+import type { Secret } from "../../contract/secret.ts";
+import { HttpError } from "../../http/http-error.ts";
+import { bodyTooLarge } from "../../http/to-http-error.ts";
+
+/** A source that push webhooks may tell of. */
+export type Webhook = {
+  /** Read anew for each request; null where there is none now, and nothing is accepted. */
+  readonly secret: () => Secret | null;
+  /** Says "look again"; what was pushed is asked of the remote itself. */
+  readonly ring: () => void;
+};
+
+/** How many deliveries are remembered, so that a repeated one asks for nothing. */
+const DELIVERIES = 1000;
+
+// Stands in for a source that there is not, so that the reply and its time are the same.
+const nobodys = randomBytes(32);
+
+/**
+ * Adds `POST /hooks/<source>` for GitHub and GitLab. The body is only hashed, never parsed: it can name no repository,
+ * branch or commit.
+ */
+export function addWebhooks(app: FastifyInstance, hooks: ReadonlyMap<string, Webhook>): void {
+  const seen = new Set<string>();
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", async (request: FastifyRequest, payload: AsyncIterable<Buffer>) =>
+      hmacOf(payload, keyFor(hooks, request)),
+    );
+    scope.post("/hooks/:source", async (request, reply) => {
+      const source = sourceOf(request);
+      const key = keyFor(hooks, request);
+      const digest = Buffer.isBuffer(request.body) ? request.body : createHmac("sha256", key).digest();
+      if (!isAuthentic(request.headers, digest, key)) throw unauthenticated();
+      if (isNew(seen, `${source} ${deliveryOf(request.headers)}`)) hooks.get(source)?.ring();
+      return reply.code(202).send({ accepted: true });
+    });
+  });
+}
+
+function sourceOf({ params }: FastifyRequest): string {
+  return typeof params === "object" && params !== null && "source" in params ? String(params.source) : "";
+}
+
+function keyFor(hooks: ReadonlyMap<string, Webhook>, request: FastifyRequest): Buffer {
+  const secret = hooks.get(sourceOf(request))?.secret() ?? null;
+  return secret === null ? nobodys : Buffer.from(secret.open());
+}
+
+// While it arrives, so that no body is held in memory.
+async function hmacOf(payload: AsyncIterable<Buffer>, key: Buffer): Promise<Buffer> {
+  const hmac = createHmac("sha256", key);
+  let size = 0;
+  for await (const part of payload) {
+    size += part.length;
+    if (size > BODY_CAP) throw bodyTooLarge();
+    hmac.update(part);
+  }
+  return hmac.digest();
+}
+
+// GitHub signs the body, GitLab sends the secret itself; a header that came twice fits neither.
+function isAuthentic(headers: IncomingHttpHeaders, digest: Buffer, key: Buffer): boolean {
+  const { "x-hub-signature-256": signature, "x-gitlab-token": token } = headers;
+  if ((signature === undefined) === (token === undefined)) return false;
+  if (typeof token === "string") return timingSafeEqual(sha256(token), sha256(key));
+  const hex = /^sha256=([0-9a-f]{64})$/.exec(String(signature))?.[1];
+  return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), digest);
+}
+
+function sha256(value: string | Buffer): Buffer {
+  return createHash("sha256").update(value).digest();
+}
+
+// A delivery without an id counts as new: the passes that it asks for collapse anyway.
+function deliveryOf(headers: IncomingHttpHeaders): string {
+  const id = headers["x-github-delivery"] ?? headers["x-gitlab-event-uuid"];
+  return typeof id === "string" && id.length <= 128 ? id : randomBytes(8).toString("hex");
+}
+
+function isNew(seen: Set<string>, delivery: string): boolean {
+  if (seen.has(delivery)) return false;
+  seen.add(delivery);
+  const [oldest] = seen;
+  if (seen.size > DELIVERIES && oldest !== undefined) seen.delete(oldest);
+  return true;
+}
+
+function unauthenticated(): HttpError {
+  return new HttpError(401, "unauthenticated", "the signature or the token of the webhook is missing or wrong");
+}

@@ -1,0 +1,21 @@
+import type { Diagnostic } from "../core/diagnostic.ts";
+import { fileDiagnostic } from "./file-diagnostic.ts";
+import type { SourceFile } from "./revision.ts";
+
+const LONGEST_POINTER = 1024;
+const BEGINNING = "version https://git-lfs.github.com/spec/";
+
+/** The error of a manifest file whose content Git LFS keeps elsewhere; null for every other one. */
+export function lfsPointer(file: SourceFile): Diagnostic | null {
+  if (file.size > LONGEST_POINTER) return null;
+  const isPointer = Buffer.from(file.bytes()).toString("latin1", 0, BEGINNING.length) === BEGINNING;
+  if (!isPointer) return null;
+  const next = "Filters are not run on commits: take the file out of Git LFS.";
+  return fileDiagnostic(
+    "error",
+    "lfs-pointer",
+    file.display,
+    "a Git LFS pointer stands in place of the manifest",
+    next,
+  );
+}
