@@ -1,6 +1,7 @@
 import type { Json } from "../contract/json.ts";
 import type { Identity } from "../core/manifest.ts";
 import { type CachedPage, CachedRow } from "./cached-row.ts";
+import { jsonPieces } from "./json-pieces.ts";
 
 /** That a manifest, a receipt and a row of live were found to say the same, each by what tells its content. */
 export type SyncRecord = {
@@ -39,26 +40,10 @@ type WrittenRow = readonly [digest: string, id: string, key: string | null, vers
 /** Writes the facts as text, in pieces: the whole may be as large as everything else that a run holds. */
 export function* writeLiveFacts({ inSync, lists }: LiveFacts): Generator<string> {
   yield '{"inSync":[';
-  yield* inPieces(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);
+  yield* jsonPieces(inSync, ([identity, { manifest, receipt, row }]) => [identity, manifest, receipt, row]);
   yield '],"lists":[';
-  yield* inPieces(lists, ([kind, pages]) => [kind, pages.map(writtenPage)]);
+  yield* jsonPieces(lists, ([kind, pages]) => [kind, pages.map(writtenPage)]);
   yield "]}";
-}
-
-// Record by record it would take longer to seal.
-const PIECE = 2000;
-
-function* inPieces<Item>(items: Iterable<Item>, written: (item: Item) => unknown): Generator<string> {
-  let piece: string[] = [];
-  let separator = "";
-  for (const item of items) {
-    piece.push(separator, JSON.stringify(written(item)));
-    separator = ",";
-    if (piece.length < PIECE) continue;
-    yield piece.join("");
-    piece = [];
-  }
-  yield piece.join("");
 }
 
 function writtenPage({ digest, total, rows }: CachedPage): WrittenPage {

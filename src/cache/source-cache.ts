@@ -1,47 +1,75 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import type { Contents, LoadRules } from "../manifests/load.ts";
 import type { SealKey } from "../seal/key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
-import { type KnownSource, NO_SOURCE } from "./known-source.ts";
-import { readSourceText, writeSourceText } from "./source-text.ts";
+import { defaultLimits } from "../source/limits.ts";
+import { existingKey } from "../state/open.ts";
+import type { StateLocation } from "../state/state.ts";
+import { storageErrorAt } from "../store/store-error.ts";
+import { NO_FACTS, readSourceFacts, type SourceFacts, writeSourceFacts } from "./source-facts.ts";
+import { sourceToKeep } from "./source-to-keep.ts";
 
-/** Where what is known of one source is kept. */
+/** Keeps the facts of one source in memory, and between runs in a sealed file beside the state. */
 export type SourceCache = {
-  readonly load: () => KnownSource;
-  readonly save: (source: KnownSource) => void;
+  /** The facts by these rules. */
+  readonly load: (rules: LoadRules) => Promise<SourceFacts>;
+  /** Keeps what was read, by the rules that were loaded last. */
+  readonly keep: (contents: readonly Contents[]) => Promise<void>;
+  /** Writes what could not be written while there was no state folder. */
+  readonly store: (key: SealKey) => void;
 };
 
-/** What decides how the same bytes are read. */
-export type ReadBy = {
-  /** Names the build of the program. */
-  readonly build: string;
-  /** Everything else that reading one file depends on. */
-  readonly rules: unknown;
-  /** Told why it could not be kept. */
-  readonly onLost?: (path: string, error: unknown) => void;
+type Kept = {
+  readonly name: string;
+  readonly rules: LoadRules;
+  readonly facts: SourceFacts;
+  readonly isStored: boolean;
 };
 
 /**
- * Keeps what is known of a source in a sealed file: whatever cannot be read, was read by other rules or by another
- * build, or is of another source counts as nothing.
+ * The cache of a source, for this build and one set of rules at a time: what cannot be read, or was kept by another build
+ * or other rules, counts as nothing.
  */
-export function sourceCacheIn(
-  folder: string,
-  root: string,
-  key: SealKey,
-  { build, rules, onLost }: ReadBy,
-): SourceCache {
+export function sourceCache(root: string, state: StateLocation): SourceCache {
   const place = createHash("sha256").update(root).digest("hex").slice(0, 16);
-  const path = join(folder, `source-${place}`);
-  const name = `source ${root} by ${build} with ${JSON.stringify(rules)}`;
+  const path = join(state.folder, "cache", `source-${place}`);
+  let kept: Kept | null = null;
+  const keyNow = (): Promise<SealKey | null> => existingKey(state.folder, { keyText: state.readKey() });
+  const write = (key: SealKey, { name, facts }: Kept): void => {
+    const failure = writeSealed(path, key, name, writeSourceFacts(facts));
+    if (failure !== null) state.onForgotten("what was read of the source", storageErrorAt(path, failure));
+  };
+  const read = (key: SealKey, name: string): SourceFacts => {
+    const text = readSealed(path, key, name);
+    return text === null ? NO_FACTS : readSourceFacts(text);
+  };
   return {
-    load: () => {
-      const text = readSealed(path, key, name);
-      return text === null ? NO_SOURCE : readSourceText(text);
+    load: async (rules) => {
+      const name = `source ${root} by ${state.build()} with ${JSON.stringify(rulesOfFile(rules))}`;
+      if (kept?.name === name) return kept.facts;
+      const key = await keyNow();
+      const facts = key === null ? NO_FACTS : read(key, name);
+      kept = { name, rules, facts, isStored: true };
+      return facts;
     },
-    save: (source) => {
-      const failure = writeSealed(path, key, name, writeSourceText(source));
-      if (failure !== null) onLost?.(path, failure);
+    keep: async (contents) => {
+      if (kept === null) return;
+      const facts = sourceToKeep(contents, kept.facts, kept.rules);
+      if (facts === null) return;
+      const key = await keyNow();
+      kept = { ...kept, facts, isStored: key !== null };
+      if (key !== null) write(key, kept);
+    },
+    store: (key) => {
+      if (kept === null || kept.isStored) return;
+      kept = { ...kept, isStored: true };
+      write(key, kept);
     },
   };
+}
+
+// Everything that reading one file depends on, besides its content.
+function rulesOfFile({ unknownFields, allowLiteralSecrets }: LoadRules): unknown {
+  return { unknownFields, allowLiteralSecrets, limits: defaultLimits };
 }

@@ -1,50 +1,65 @@
-import type { Contents, ReadFile } from "../manifests/load.ts";
+import type { Contents, LoadRules, ReadFile } from "../manifests/load.ts";
 import type { Outline } from "../manifests/outline.ts";
 import { outlineOf } from "../manifests/outline-of.ts";
+import type { FileState } from "../source/known-files.ts";
+import type { SourceFile } from "../source/revision.ts";
 import { isUntouched } from "../source/stamp.ts";
-import type { KnownFile, KnownSource } from "./known-source.ts";
+import { formatOf } from "../yaml/document.ts";
+import type { SourceFacts } from "./source-facts.ts";
 
-type News = Contents["meanings"];
-
-/** What to keep of a source for the next run; null where nothing is new. */
-export function sourceToKeep({ at, files, meanings }: Contents, before: KnownSource): KnownSource | null {
-  // A commit's files lie in no folder that could be read again.
-  if (files.length > 0 && files.every(({ file }) => file.stamp === null)) return null;
-  let isNew = files.length < before.files.size;
-  const next = files.map((read) => {
-    const known = before.files.get(read.file.path);
-    const now = fileOf(read, meanings, known);
-    isNew ||= now !== known || (now !== undefined && !isUntouched(now.outside.stamp, now.outside.stamp, before.at));
-    return now;
-  });
-  if (!isNew) return null;
-  const paired = files.flatMap(({ file }, nth): [string, KnownFile][] => {
-    const now = next[nth];
-    return now === undefined ? [] : [[file.path, now]];
-  });
-  return { at, files: new Map(paired) };
+/** Finds what the content of a file contributes. */
+export function knownOutline({ outlines }: SourceFacts, rules: LoadRules): (file: SourceFile) => Outline | null {
+  return (file) => outlines.get(contentKey(file, rules) ?? "") ?? null;
 }
 
-function fileOf(read: ReadFile, meanings: News, known: KnownFile | undefined): KnownFile | undefined {
-  const { file, from } = read;
-  const { stamp, digest, blob } = file;
-  if (stamp === null || digest === null) return undefined;
-  const hasNews = read.content.declarations.some(({ identity }) => identity !== null && meanings.has(identity));
-  const before = known?.outside;
-  const isAsKnown = before?.digest === digest && before.blob === blob;
-  // Compared with itself, at the end of time: whether nothing but the time of looking differs.
-  const isUnmoved = isAsKnown && isUntouched(stamp, before.stamp, Number.POSITIVE_INFINITY);
-  if (isUnmoved && from === known && !hasNews) return known;
-  const told = from === null ? outlineOf(read) : from.content;
-  const content = told && hasNews ? withMeanings(told, meanings) : told;
-  const isNone = content === null && known?.content === null;
-  return isUnmoved && isNone ? known : { outside: { stamp, digest, blob }, content };
+/** What to keep of a source, in a folder or in commits, for the next pass; null where nothing is new. */
+export function sourceToKeep(loaded: readonly Contents[], before: SourceFacts, rules: LoadRules): SourceFacts | null {
+  const outlines = new Map<string, Outline>();
+  for (const contents of loaded) {
+    for (const read of contents.files) {
+      const key = contentKey(read.file, rules);
+      const outline = key === null ? null : outlineNow(read, contents.meanings);
+      if (key !== null && outline !== null) outlines.set(key, outline);
+    }
+  }
+  const folder = loaded.find(({ files }) => files.some(({ file }) => file.stamp !== null));
+  const files = folder === undefined ? before.files : filesNow(folder, before);
+  if (hasSame(before.outlines, outlines) && hasSame(before.files, files)) return null;
+  return { at: folder?.at ?? before.at, files, outlines };
 }
 
-function withMeanings(content: Outline, meanings: News): Outline {
-  const declarations = content.declarations.map((one) => {
-    const news = meanings.get(one.identity);
-    return news === undefined ? one : { ...one, meaning: news };
+// Where values may be literal secrets, the place of a file decides what it may hold.
+function contentKey({ path, digest }: SourceFile, { allowLiteralSecrets = [] }: LoadRules): string | null {
+  if (digest === null) return null;
+  return allowLiteralSecrets.length > 0 ? `${path} ${digest}` : `${formatOf(path)} ${digest}`;
+}
+
+function outlineNow(read: ReadFile, meanings: Contents["meanings"]): Outline | null {
+  const outline = read.from ?? outlineOf(read);
+  if (!outline?.declarations.some(({ identity }) => meanings.has(identity))) return outline;
+  const declarations = outline.declarations.map((one) => {
+    const meaning = meanings.get(one.identity);
+    return meaning === undefined ? one : { ...one, meaning };
   });
-  return { ...content, declarations };
+  return { ...outline, declarations };
+}
+
+function filesNow({ files }: Contents, before: SourceFacts): ReadonlyMap<string, FileState> {
+  const states = new Map<string, FileState>();
+  for (const { file } of files) {
+    const state = stateNow(file, before);
+    if (state !== null) states.set(file.path, state);
+  }
+  return states;
+}
+
+function stateNow({ path, stamp, digest, blob }: SourceFile, { files, at }: SourceFacts): FileState | null {
+  if (stamp === null || digest === null) return null;
+  const known = files.get(path);
+  const isSame = known?.digest === digest && known.blob === blob && isUntouched(stamp, known.stamp, at);
+  return isSame ? known : { stamp, digest, blob };
+}
+
+function hasSame<Value>(before: ReadonlyMap<string, Value>, now: ReadonlyMap<string, Value>): boolean {
+  return before.size === now.size && now.entries().every(([key, value]) => before.get(key) === value);
 }

@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { sourceCache } from "../cache/source-cache.ts";
 import { canonical } from "../contract/json.ts";
 import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -79,6 +80,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       ignore: plansOf(invocation),
       accept: acceptor(config, use, { isCommitted: remote !== null }),
     },
+    sourceCache: state.caches ? sourceCache(root, state) : null,
     server,
     state,
     rules: rulesOf(invocation, remote === null ? root : null),

@@ -1,8 +1,5 @@
-import { knownOutline } from "../cache/known-outline.ts";
-import { type KnownSource, NO_SOURCE } from "../cache/known-source.ts";
-import { existingSourceCache, sourceCache } from "../cache/open-source-cache.ts";
-import type { SourceCache } from "../cache/source-cache.ts";
-import { sourceToKeep } from "../cache/source-to-keep.ts";
+import { NO_FACTS } from "../cache/source-facts.ts";
+import { knownOutline } from "../cache/source-to-keep.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -12,7 +9,6 @@ import { isEverything, isUnder, type Selection, select, selectNamed, unmatched }
 import { kindOf } from "../kinds/index.ts";
 import { type Loaded, load } from "../manifests/load.ts";
 import { readValue } from "../manifests/source-manifest.ts";
-import type { SealKey } from "../seal/key.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { type Revision, readSource } from "../source/read-source.ts";
 import { contentTop } from "../source/root.ts";
@@ -33,8 +29,6 @@ export type DesiredRead = {
   readonly manifests: readonly ManifestHead[];
   readonly event: ReadEvent;
   readonly counts: SelectionCounts;
-  /** Caches what was read in a state folder that was not there yet. */
-  readonly cacheWith: (key: SealKey) => void;
 };
 
 /** How much of a source is selected. */
@@ -55,7 +49,7 @@ export type ReadContext = {
   readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
 };
 
-type Sourced = Pick<Target, "source" | "state" | "rules" | "claim">;
+type Sourced = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "claim">;
 
 /** Reads, validates and selects what a target's source declares. */
 export async function readDesired(target: Sourced, context: ReadContext): Promise<DesiredRead> {
@@ -66,15 +60,15 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     { signal },
   );
   const { revision, settled } = source;
-  const { rules, cache, remembered } = settled;
+  const { rules, remembered } = settled;
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
-  const known = knownOutline(remembered, rules.load);
-  const { contents, ...read } = await load(revision, { ...loading, known }, { signal });
-  if (cache !== null) keep(cache, contents, remembered);
+  const reading = { ...loading, known: knownOutline(remembered, rules.load) };
+  const { contents, ...read } = await load(revision, reading, { signal });
   const loaded = withConfigFaults(read, revision.config);
   requireMatches(rules.selection, loaded, revision);
   await target.claim?.(loaded.declared);
-  const base = source.base && { ...source.base, loaded: await load(await source.base.read(), loading, { signal }) };
+  const base = source.base && { ...source.base, loaded: await load(await source.base.read(), reading, { signal }) };
+  await target.sourceCache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
   const behind = base === null ? [] : behindWarnings(base);
   const desired = desiredOf(loaded, revision, { rules, base: base && valuesOf(base.loaded), behind });
@@ -85,20 +79,13 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     counts: countSelection(loaded, revision, desired, rules.selection),
     manifests: loaded.manifests,
     event: readEvent(loaded, behind, rules, revision.config),
-    cacheWith:
-      cache === null && target.state.caches
-        ? (key) => keep(cacheFor(target, rules, key), contents, NO_SOURCE)
-        : isCached,
   };
 }
 
 type Read = Omit<Loaded, "contents">;
 
-// Made here, since a closure made beside the other one would keep everything that was read in memory.
-const isCached = (): void => undefined;
-
 async function settle(
-  { source, state, rules: rulesBy }: Sourced,
+  { source, sourceCache, state, rules: rulesBy }: Sourced,
   config: SourceConfig,
   { stopping, onConfig = () => undefined }: ReadContext,
 ) {
@@ -107,8 +94,8 @@ async function settle(
   onConfig({ rules, isConfigured: config.isPresent });
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
   await requireOwnState({ source, state }, stopping);
-  const cache = state.caches ? await existingSourceCache({ root: source.root, state, rules: rules.load }) : null;
-  return { rules, cache, ignore: [state.folder, ...source.ignore], remembered: cache?.load() ?? NO_SOURCE };
+  const remembered = (await sourceCache?.load(rules.load)) ?? NO_FACTS;
+  return { rules, ignore: [state.folder, ...source.ignore], remembered };
 }
 
 /** Refuses a state folder that the source may have brought. */
@@ -118,15 +105,6 @@ export async function requireOwnState(
 ): Promise<void> {
   const content = contentTop(source.root);
   await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
-}
-
-function cacheFor({ source, state }: Sourced, rules: Rules, key: SealKey): SourceCache {
-  return sourceCache(key, { root: source.root, state, rules: rules.load });
-}
-
-function keep(cache: SourceCache, contents: Loaded["contents"], before: KnownSource): void {
-  const source = sourceToKeep(contents, before);
-  if (source !== null) cache.save(source);
 }
 
 function withConfigFaults(loaded: Read, { diagnostics }: SourceConfig): Read {

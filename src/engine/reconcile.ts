@@ -36,7 +36,7 @@ type Passing = {
 async function passOver(read: DesiredRead, { target, mode, lastGood, context }: Passing): Promise<PassEnd> {
   const connection = await target.server.connect(read.rules);
   requireConfiguration(connection.session.memory, read);
-  if (connection.state.isWritable) read.cacheWith(connection.state.key);
+  if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
   const end = await passIn(mode, { connection, read, context }, target);
   if (lastGood !== null) await keepAsGood(lastGood, read, target);
   context.tell(end);

@@ -1,3 +1,4 @@
+import type { SourceCache } from "../cache/source-cache.ts";
 import type { ShrinkLimits } from "../core/guard.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
 import type { Identity } from "../core/manifest.ts";
@@ -12,6 +13,8 @@ import type { ServerSession } from "./session.ts";
 /** What a pass reconciles: a source with a control plane, remembered in a state folder, by rules. */
 export type Target = {
   readonly source: TargetSource;
+  /** What is known of the source from pass to pass; null where everything is to be read each time. */
+  readonly sourceCache: SourceCache | null;
   readonly server: TargetServer;
   readonly state: StateLocation;
   /** What holds for a pass, by the configuration that its revision has. */

@@ -34,14 +34,11 @@ export type LoadOptions = {
   /** Tells past dates. */
   readonly now: Date;
   /** What is known of a file without reading it, by the same rules; null where it has to be read. */
-  readonly known?: (file: SourceFile) => Known | null;
+  readonly known?: (file: SourceFile) => Outline | null;
 };
 
 /** A document that declares a resource of ours and is refused; its identity is empty where its manifest has none. */
 type Refused = Pick<ManifestHead, "identity" | "kind" | "file">;
-
-/** Something that has the outline of a file, perhaps made when asked for; null where the file has to be read. */
-export type Known = { readonly content: Outline | null };
 
 /** A file as one run has read it. */
 export type ReadFile = {
@@ -49,8 +46,8 @@ export type ReadFile = {
   readonly content: FileContent;
   /** What was said of it alone. */
   readonly said: readonly Diagnostic[];
-  /** What had its outline; null where it was read here. */
-  readonly from: Known | null;
+  /** Its outline where that was known; null where it was parsed. */
+  readonly from: Outline | null;
 };
 
 /** What was read, file by file. */
@@ -178,13 +175,12 @@ async function readAll({ files }: RevisionFiles, reading: Reading): Promise<read
 
 function fromKnown(file: SourceFile, reading: Reading): ReadFile | null {
   const from = reading.known?.(file) ?? null;
-  const content = from?.content ?? null;
-  if (from === null || content === null) return null;
-  const said = content.said.map(({ severity, code, summary, detail, line, column }): Diagnostic => {
+  if (from === null) return null;
+  const said = from.said.map(({ severity, code, summary, detail, line, column }): Diagnostic => {
     // In the order of every other diagnostic: the same report is the same, byte for byte.
     return { severity, code, summary, detail, file: file.display, line, column };
   });
-  return { file, content: fromOutline(file, content, reading), said, from };
+  return { file, content: fromOutline(file, from, reading), said, from };
 }
 
 function readOne(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {

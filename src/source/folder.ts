@@ -311,7 +311,7 @@ function untouched(reading: Reading, path: string): FileState | null {
   const known = remembered?.files.get(path);
   if (remembered === undefined || known === undefined) return null;
   const stat = lookAt(placeOf(reading, path));
-  return stat?.isFile() && isUntouched(stampOf(stat), known.outside.stamp, remembered.at) ? known.outside : null;
+  return stat?.isFile() && isUntouched(stampOf(stat), known.stamp, remembered.at) ? known : null;
 }
 
 // A source has many files: what a path starts with is told once.

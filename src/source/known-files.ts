@@ -13,5 +13,5 @@ export type FileState = {
 export type KnownFiles = {
   /** When that reading began, epoch milliseconds. */
   readonly at: number;
-  readonly files: { readonly get: (path: string) => { readonly outside: FileState } | undefined };
+  readonly files: ReadonlyMap<string, FileState>;
 };

@@ -13,10 +13,9 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { knownOutline } from "../../../src/cache/known-outline.ts";
-import { type KnownSource, NO_SOURCE } from "../../../src/cache/known-source.ts";
-import { sourceCacheIn } from "../../../src/cache/source-cache.ts";
-import { sourceToKeep } from "../../../src/cache/source-to-keep.ts";
+import { sourceCache } from "../../../src/cache/source-cache.ts";
+import { NO_FACTS, type SourceFacts } from "../../../src/cache/source-facts.ts";
+import { knownOutline, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { declare } from "../../../src/manifests/declare.ts";
@@ -24,6 +23,7 @@ import { type LoadRules, load } from "../../../src/manifests/load.ts";
 import { outlineOf } from "../../../src/manifests/outline-of.ts";
 import { readValue, type SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { parseKey } from "../../../src/seal/key.ts";
+import { readRef } from "../../../src/source/commit.ts";
 import { digestOf } from "../../../src/source/content.ts";
 import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
@@ -48,19 +48,19 @@ const files: Files = {
 };
 
 /** What reading a folder gives, with or without what an earlier reading knew. */
-async function reading(root: string, remembered: KnownSource = NO_SOURCE, rules: LoadRules = {}, day = "2026-11-21") {
+async function reading(root: string, remembered: SourceFacts = NO_FACTS, rules: LoadRules = {}, day = "2026-11-21") {
   const repository = await findRepository(root, { signal });
   const revision = await readFolder({ root, cwd: root, repository, limits: defaultLimits, remembered }, { signal });
   const known = knownOutline(remembered, rules);
   const options = { kindOf, rules, limits: defaultLimits, now: new Date(`${day}T12:00:00Z`), known };
   const loaded = await load(revision, options, { signal });
-  return { revision, loaded: { ...loaded, toKeep: () => sourceToKeep(loaded.contents, remembered) } };
+  return { revision, loaded: { ...loaded, toKeep: () => sourceToKeep([loaded.contents], remembered, rules) } };
 }
 
 type Read = Awaited<ReturnType<typeof reading>>["loaded"];
 
 /** As if some time had passed since the files were written: until then none is trusted. */
-function later(remembered: KnownSource | null): KnownSource {
+function later(remembered: SourceFacts | null): SourceFacts {
   if (remembered === null) throw new TypeError("nothing new was remembered");
   return { ...remembered, at: Date.now() + 60_000 };
 }
@@ -89,15 +89,8 @@ const outline = ({ manifests, waves, declared, invalid, contents: _, toKeep: __,
   declared: [...declared].toSorted(),
   invalid: [...invalid].toSorted(),
 });
-const written = ({ at, files: all }: KnownSource) => ({
-  at,
-  files: Array.from(all, ([path, { outside, content }]) => {
-    const { stamp, digest, blob } = outside;
-    return { path, stamp, digest, blob, content };
-  }),
-});
-const reread = ({ files: all }: RevisionFiles, before: KnownSource) =>
-  all.filter(({ path, digest }) => before.files.get(path)?.outside.digest !== digest).map(({ path }) => path);
+const reread = ({ files: all }: RevisionFiles, before: SourceFacts) =>
+  all.filter(({ path, digest }) => before.files.get(path)?.digest !== digest).map(({ path }) => path);
 
 describe("a source read again", () => {
   test("is what it was, without reading what was not touched", async () => {
@@ -118,7 +111,7 @@ describe("a source read again", () => {
   test("is trusted only where nobody touched it just before", async () => {
     const root = await folderOf(files);
     const { loaded } = await reading(root);
-    const fresh = loaded.toKeep() ?? NO_SOURCE;
+    const fresh = loaded.toKeep() ?? NO_FACTS;
     const again = await reading(root, fresh);
     // The content is the same, so nothing is parsed; but it was looked at.
     expect(again.loaded.toKeep()?.at).toBeGreaterThanOrEqual(fresh.at);
@@ -162,13 +155,12 @@ describe("a source read again", () => {
     renameSync(join(root, "api.yaml"), join(root, "renamed.yaml"));
     renameSync(join(root, "team.json"), join(root, "team.yaml"));
     const warm = await reading(root, remembered);
-    const names = ["renamed.yaml", "team.yaml"];
-    const contents = names.map((name) => warm.loaded.toKeep()?.files.get(name)?.content);
+    const outlines = [...(warm.loaded.toKeep()?.outlines ?? [])];
+    const before = [...remembered.outlines.values()];
     // JSON is YAML too, but is read by other rules.
-    expect(contents.map((one) => [...remembered.files].some(([, { content }]) => content === one))).toEqual([
-      true,
-      false,
-    ]);
+    const others = outlines.filter(([, outline]) => !before.includes(outline)).map(([key]) => key.split(" ")[0]);
+    expect(others).toEqual(["yaml"]);
+    expect(outlines).toHaveLength(before.length);
     expect(outline(warm.loaded)).toEqual(outline((await reading(root)).loaded));
   });
 
@@ -179,7 +171,7 @@ describe("a source read again", () => {
       tick(root);
       write(root, changes);
       const { loaded } = await reading(root, remembered, {}, day);
-      const cold = await reading(root, NO_SOURCE, {}, day);
+      const cold = await reading(root, NO_FACTS, {}, day);
       expect(outline(loaded)).toEqual(outline(cold.loaded));
       write(root, files);
       return loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
@@ -280,14 +272,14 @@ describe("a source read again", () => {
       };
     };
     const others = Array.from({ length: 10_000 }, (_, nth) => fileOf(`b${10_000 + nth}.yaml`, "x: 1\n"));
-    const loaded = (text: string, remembered: KnownSource) => {
+    const loaded = (text: string, remembered: SourceFacts) => {
       const sources = [fileOf("a.yaml", text), ...others];
       const revision: RevisionFiles = { commit: null, at: Date.now(), root: "/", files: sources, diagnostics: [] };
-      const known = knownOutline(remembered);
+      const known = knownOutline(remembered, {});
       return load(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known }, { signal });
     };
-    const remembered = sourceToKeep((await loaded("x: 1\n", NO_SOURCE)).contents, NO_SOURCE);
-    const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", NO_SOURCE)];
+    const remembered = sourceToKeep([(await loaded("x: 1\n", NO_FACTS)).contents], NO_FACTS, {});
+    const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", NO_FACTS)];
     expect(cold.diagnostics[0]?.file).toBe("a.yaml");
     expect(warm.diagnostics).toEqual(cold.diagnostics);
   });
@@ -337,40 +329,102 @@ describe("a source read again", () => {
   });
 });
 
-describe("the memory of a source", () => {
-  const key = parseKey("a".repeat(64));
+describe("the cache of a source", () => {
+  const keyText = "a".repeat(64);
+  const cacheIn = (folder: string, root: string, given: { readonly build?: string; readonly keyText?: string } = {}) =>
+    sourceCache(root, {
+      folder,
+      readKey: () => given.keyText ?? keyText,
+      build: () => given.build ?? "1",
+      onForgotten: (what, error) => {
+        throw new TypeError(`${what}: ${error}`);
+      },
+      caches: true,
+    });
+  const contentsOf = async (root: string) => (await reading(root)).loaded.contents;
+  const kept = async (root: string, folder: string) => {
+    const cache = cacheIn(folder, root);
+    await cache.load({});
+    await cache.keep([await contentsOf(root)]);
+    return cache.load({});
+  };
 
-  test("gives back what was saved, to the same build, rules, source and key alone", async () => {
+  test("gives back what was kept, to the same build, rules, source and key alone", async () => {
     const folder = await temporaryFolder();
     const root = await folderOf(files);
-    const remembered = (await reading(root)).loaded.toKeep() ?? NO_SOURCE;
-    const by = { build: "1", rules: { unknownFields: "refuse" } };
-    sourceCacheIn(folder, root, key, by).save(remembered);
-    expect(written(sourceCacheIn(folder, root, key, by).load())).toEqual(written(remembered));
-    const others = [
-      sourceCacheIn(folder, root, key, { ...by, build: "2" }),
-      sourceCacheIn(folder, root, key, { ...by, rules: { unknownFields: "warn" } }),
-      sourceCacheIn(folder, `${root}2`, key, by),
-      sourceCacheIn(folder, root, parseKey("b".repeat(64)), by),
-    ];
-    for (const other of others) expect(other.load()).toEqual(NO_SOURCE);
+    const facts = await kept(root, folder);
+    expect(facts.outlines.size).toBe(Object.keys(files).length);
+    expect(await cacheIn(folder, root).load({})).toEqual(facts);
+    expect(await cacheIn(folder, root).load({ unknownFields: "warn" })).toEqual(NO_FACTS);
+    expect(await cacheIn(folder, root, { build: "2" }).load({})).toEqual(NO_FACTS);
+    expect(await cacheIn(folder, `${root}2`).load({})).toEqual(NO_FACTS);
+    expect(await cacheIn(folder, root, { keyText: "b".repeat(64) }).load({})).toEqual(NO_FACTS);
+  });
+
+  test("is held in memory from pass to pass, for one set of rules at a time", async () => {
+    const folder = await temporaryFolder();
+    const root = await folderOf(files);
+    const cache = cacheIn(folder, root);
+    await cache.load({});
+    await cache.keep([await contentsOf(root)]);
+    const facts = await cache.load({});
+    rmSync(folder, { recursive: true });
+    expect(await cache.load({})).toBe(facts);
+    expect(await cache.load({ unknownFields: "warn" })).toEqual(NO_FACTS);
+  });
+
+  test("is written once there is a state folder", async () => {
+    const folder = join(await temporaryFolder(), "state");
+    const root = await folderOf(files);
+    const cache = cacheIn(folder, root);
+    await cache.load({});
+    await cache.keep([await contentsOf(root)]);
+    mkdirSync(folder, { mode: 0o700 });
+    expect(await cacheIn(folder, root).load({})).toEqual(NO_FACTS);
+    cache.store(parseKey(keyText));
+    expect(await cacheIn(folder, root).load({})).toEqual(await cache.load({}));
+  });
+
+  test("knows the contents of a commit by those of the folder, and of the next commit by those of the last", async () => {
+    const root = await folderOf(files);
+    await commitAll(root, "Begin");
+    const repository = await findRepository(root, { signal });
+    const commit = async (facts: SourceFacts) => {
+      const revision = await readRef({ root, cwd: root, repository, ref: "HEAD", limits: defaultLimits }, { signal });
+      const options = { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known: knownOutline(facts, {}) };
+      return load(revision, options, { signal });
+    };
+    const parsed = ({ contents }: Awaited<ReturnType<typeof commit>>) =>
+      contents.files.flatMap(({ file, from }) => (from === null ? [file.path] : []));
+    const folder = (await reading(root)).loaded.toKeep() ?? NO_FACTS;
+    expect(parsed(await commit(NO_FACTS))).toHaveLength(Object.keys(files).length);
+    expect(parsed(await commit(folder))).toEqual([]);
+    write(root, { "team.json": '{"type": "team", "name": "people", "members": ["b@x.io"]}' });
+    await commitAll(root, "Change the team");
+    const second = await commit(folder);
+    expect(parsed(second)).toEqual(["team.json"]);
+    const team = second.manifests.find(({ identity }) => identity === "team/people");
+    expect(team && readValue(team)).toMatchObject({ members: ["b@x.io"] });
+    const facts = sourceToKeep([second.contents], folder, {}) ?? NO_FACTS;
+    expect(parsed(await commit(facts))).toEqual([]);
+    // What is known of the folder is not forgotten for it.
+    expect(facts.files).toBe(folder.files);
   });
 
   test("is nothing where a byte of it was changed, and is readable by its owner alone", async () => {
     const folder = await temporaryFolder();
     const root = await folderOf(files);
-    const memory = sourceCacheIn(folder, root, key, { build: "1", rules: {} });
-    memory.save((await reading(root)).loaded.toKeep() ?? NO_SOURCE);
-    const [name = ""] = readdirSync(folder);
-    const file = join(folder, name);
+    await kept(root, folder);
+    const [name = ""] = readdirSync(join(folder, "cache"));
+    const file = join(folder, "cache", name);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const kept = readFileSync(file);
-    expect(kept.includes("service")).toBe(false);
-    for (const at of [0, 3, 17, 30, kept.length >> 1, kept.length - 1]) {
-      writeFileSync(file, kept.with(at, (kept[at] ?? 0) ^ 1));
-      expect(memory.load()).toEqual(NO_SOURCE);
+    const bytes = readFileSync(file);
+    expect(bytes.includes("service")).toBe(false);
+    for (const at of [0, 3, 17, 30, bytes.length >> 1, bytes.length - 1]) {
+      writeFileSync(file, bytes.with(at, (bytes[at] ?? 0) ^ 1));
+      expect(await cacheIn(folder, root).load({})).toEqual(NO_FACTS);
     }
     rmSync(file);
-    expect(memory.load()).toEqual(NO_SOURCE);
+    expect(await cacheIn(folder, root).load({})).toEqual(NO_FACTS);
   });
 });
