@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import type { ApplyEvent } from "../core/events.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
@@ -10,6 +11,7 @@ import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
 import { refuseSource } from "./failure-report.ts";
 import { type OutputOptions, outputOptionsOf } from "./output-options.ts";
+import { readSealedPlan } from "./read-sealed-plan.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { requireTargetConfirmed } from "./target-confirmation.ts";
@@ -17,15 +19,17 @@ import { isInteractive, writeResult } from "./terminal.ts";
 
 /** Makes live follow the manifests. */
 export async function run(invocation: InvocationOf<typeof apply>): Promise<number> {
-  const { terminal } = invocation;
+  const { flags, terminal } = invocation;
   requireConsent(invocation);
   const view = outputOptionsOf(invocation);
-  const approve = await createApproval(invocation, view);
+  const sealed = flags.plan === undefined ? null : readSealedPlan(resolve(terminal.cwd, flags.plan));
+  const approve = createApproval(invocation, view, sealed);
   await using target = await openTarget(invocation, { reading: false });
   await requireTargetConfirmed(target, invocation.flags, terminal);
   const mode = {
     is: "apply",
     approve,
+    sealed,
     lastGood: null,
     leader: null,
     stopWaiting: new AbortController().signal,

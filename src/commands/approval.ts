@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import type { PlanEvent } from "../core/events.ts";
 import { writes } from "../core/plan.ts";
-import { parseSealedPlan, requireSealed, type SealedPlan } from "../core/sealed-plan.ts";
+import type { SealedPlan } from "../core/sealed-plan.ts";
 import type { Approval } from "../engine/apply-pass.ts";
 import { planReport } from "../render/pass-report.ts";
 import type { Invocation } from "./command.ts";
@@ -15,12 +13,14 @@ import { confirm } from "./terminal.ts";
 export type Approve = (planned: PlanEvent) => Promise<Approval>;
 
 /** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
-export async function createApproval({ flags, terminal }: Invocation, view: OutputOptions): Promise<Approve> {
-  const sealed = flags.plan === undefined ? null : await readPlan(resolve(terminal.cwd, flags.plan));
+export function createApproval(
+  { flags, terminal }: Invocation,
+  view: OutputOptions,
+  sealed: SealedPlan | null,
+): Approve {
   let asked: string | null = null;
-  const approve = async (planned: PlanEvent): Promise<Approval> => {
+  return async (planned) => {
     const { plan } = planned;
-    if (sealed !== null) requireSealed(sealed, plan);
     if (sealed !== null) return { is: "agreed", allows: sealed.allows };
     if (flags.yes) return { is: "agreed", allows: allowedRisks(flags) };
     // An apply without writes does not ask, but another writer may cause some.
@@ -31,24 +31,8 @@ export async function createApproval({ flags, terminal }: Invocation, view: Outp
     terminal.stderr.write(planReport({ ...planned, notUsed: [] }, { output: "text", paint: view.paint }));
     return { is: (await confirm("Apply this plan?", terminal)) ? "confirmed" : "declined" };
   };
-  return approve;
 }
 
 function overtaken(): HoldfastError {
   return new HoldfastError("stale", "another writer has changed live since you were asked", { hint: "run it again" });
-}
-
-async function readPlan(path: string): Promise<SealedPlan> {
-  const problem = (cause: unknown): HoldfastError =>
-    new HoldfastError("invalid", `${path} is no plan of this version`, {
-      hint: "make one with plan --out FILE",
-      cause,
-    });
-  try {
-    const sealed = parseSealedPlan(JSON.parse(await readFile(path, "utf8")));
-    if (sealed === null) throw problem(null);
-    return sealed;
-  } catch (error) {
-    throw error instanceof HoldfastError ? error : problem(error);
-  }
 }

@@ -26,7 +26,9 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const out = flags.out === undefined ? null : outputFile(flags.out, place);
   const show = new Set(flags.show);
   const gate = gateOf(flags);
-  const mode = { is: "plan", showServer: show.has("server"), showUnmanaged: show.has("unmanaged"), gate } as const;
+  const seals = out !== null || view.output === "json";
+  const shows = { showServer: show.has("server"), showUnmanaged: show.has("unmanaged") };
+  const mode = { is: "plan", ...shows, gate, seals } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) });
   if (end.what !== "planned") return refuseSource(end, invocation);
   if (out !== null) writePlan(planFile(end), out);

@@ -87,9 +87,12 @@ export type PlanSummary = { readonly [action in Action]: number } & {
   readonly unrecorded: number;
 };
 
+/** The format of plans that this release writes and reads. */
+export const PLAN_FORMAT = "1.0";
+
 /** What `apply` would do, and why: pure data that can be saved, compared and hashed. */
 export type Plan = {
-  readonly format_version: "1.0";
+  readonly format_version: typeof PLAN_FORMAT;
   readonly revision: string | null;
   readonly server: string;
   /** False when something readable could not be read; such a plan is shown but never applied. */

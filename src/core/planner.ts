@@ -18,7 +18,7 @@ import type { Kind } from "./kind.ts";
 import { isThere, type LiveView } from "./live.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";
 import { patchBetween } from "./patch.ts";
-import { type Change, type Plan, reasonText, type Step, summarise } from "./plan.ts";
+import { type Change, PLAN_FORMAT, type Plan, reasonText, type Step, summarise } from "./plan.ts";
 import { type RecordedHead, requireOpened } from "./recorded.ts";
 import { redactManifest } from "./redact-manifest.ts";
 import { redactValue } from "./sensitive.ts";
@@ -74,7 +74,7 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
   const steps = input.withOrphans ? declared.concat(orphans(input)) : declared;
   const drifted = decisions.values().reduce((sum, one) => sum + (one.drifted ? 1 : 0), 0);
   const plan = {
-    format_version: "1.0",
+    format_version: PLAN_FORMAT,
     revision: input.revision,
     server: input.server,
     complete: input.complete,

@@ -1,65 +1,87 @@
-import { createHash } from "node:crypto";
-import { canonical, isObject, type Json } from "../contract/json.ts";
+import { canonical, isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { HoldfastError } from "./errors.ts";
-import type { Plan } from "./plan.ts";
+import { PLAN_FORMAT, type Plan } from "./plan.ts";
+import { contentDigest, type Seal } from "./seal.ts";
 
-/** A plan as stored in its file: what it will do, and what it shows. */
+/** A plan as stored in its file: what it will do, what it shows, and what it rests on. */
 export type SealedPlan = {
-  readonly checksum: string;
-  readonly shown: string;
+  readonly revision: string | null;
+  readonly server: string;
+  readonly summary: JsonObject;
+  /** The steps that do something, by identity. */
+  readonly steps: ReadonlyMap<string, JsonObject>;
+  readonly diagnostics: readonly Json[];
   /** The risks that were allowed by flag when it was made. */
   readonly allows: readonly string[];
+  readonly seal: Seal;
 };
 
-/** Reads a sealed plan from JSON; null for anything else. Fails for a plan that is incomplete. */
-export function parseSealedPlan(plan: unknown): SealedPlan | null {
-  if (!isObject(plan) || plan.format_version !== "1.0" || typeof plan.checksum !== "string") return null;
-  if (plan.complete === true)
-    return { checksum: plan.checksum, shown: shownBy(plan.steps ?? []), allows: textsIn(plan.allows) };
-  throw new HoldfastError("stale", "the plan is incomplete: live could not be read when it was made", {
-    hint: "make it again",
+/** Reads a sealed plan from JSON. Fails for anything else, for an incomplete plan, and for one that was edited. */
+export function parseSealedPlan(plan: unknown): SealedPlan {
+  if (!isObject(plan) || !Array.isArray(plan.steps)) throw noPlan("it has no steps");
+  const { format_version: format, revision, server, summary, diagnostics, steps } = plan;
+  if (format !== PLAN_FORMAT) {
+    throw noPlan(`its format is ${JSON.stringify(format) ?? "not named"}, and this release reads ${PLAN_FORMAT}`);
+  }
+  if (plan.complete !== true) throw stale("the plan is incomplete: live could not be read when it was made");
+  const seal = readSeal(plan.seal);
+  if (seal === null || typeof server !== "string" || !isObject(summary)) throw noPlan("it has no seal");
+  if (isObject(plan.seal) && plan.seal.content !== contentDigest(plan)) {
+    throw stale("the plan was edited after it was made");
+  }
+  const acting = steps.filter(isObject).filter(({ action }) => action !== "keep");
+  return {
+    revision: typeof revision === "string" ? revision : null,
+    server,
+    summary,
+    steps: new Map(acting.map((step) => [String(step.identity), step])),
+    diagnostics: Array.isArray(diagnostics) ? diagnostics : [],
+    allows: Array.isArray(plan.allows) ? plan.allows.map(String) : [],
+    seal,
+  };
+}
+
+function readSeal(seal: Json | undefined): Seal | null {
+  if (!isObject(seal) || typeof seal.key !== "string" || typeof seal.configuration !== "string") return null;
+  const { source, secrets, live } = seal;
+  if (!isObject(source) || !isObject(secrets) || !isObject(live)) return null;
+  const texts = (digests: JsonObject) => Object.entries(digests).map(([name, digest]) => [name, String(digest)]);
+  const stamps = Object.entries(live).map(([name, stamp]) => [name, typeof stamp === "string" ? stamp : null]);
+  return {
+    key: seal.key,
+    configuration: seal.configuration,
+    source: Object.fromEntries(texts(source)),
+    secrets: Object.fromEntries(texts(secrets)),
+    live: Object.fromEntries(stamps),
+  };
+}
+
+/** What to say of a file that is no plan of this version. */
+export function noPlan(why: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("invalid", `that is no plan of this version: ${why}`, {
+    hint: "make one with plan --out FILE",
+    cause,
   });
 }
 
-/** A plan with the risks that are allowed by flag: its checksum vouches for them too. */
-export function allowing(plan: Plan, allows: readonly string[]): Pick<Plan, "checksum"> {
-  if (allows.length === 0) return plan;
-  const both = canonical({ checksum: plan.checksum, allows });
-  return { checksum: `sha256:${createHash("sha256").update(both).digest("hex")}` };
+/** What to say of a plan that cannot be applied any more. */
+export function stale(message: string): HoldfastError {
+  return new HoldfastError("stale", message, { hint: "make it again with plan --out FILE" });
 }
 
-function textsIn(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
-/** Fails unless the plan is the sealed one. */
-export function requireSealed(sealed: SealedPlan, plan: Plan): void {
-  const current = plan.steps.filter(({ action }) => action !== "keep");
-  // Whoever read the file agreed to what it shows: steps that were edited under an unchanged checksum are another plan.
-  if (
-    sealed.checksum === allowing(plan, sealed.allows).checksum &&
-    sealed.shown === shownBy(JSON.parse(JSON.stringify(current)))
-  )
-    return;
-  throw new HoldfastError("stale", "the plan is stale: manifests or live have changed since it was made", {
-    hint: "make it again with plan --out FILE, and look at what changed; what plan was told to select, apply must be told too",
-  });
-}
-
-// Where a manifest stands, why a field differs and what is dangerous depend on the checkout, on the base and on what is
-// recorded, not on what is done.
-function shownBy(steps: Json): string {
-  return canonical(Array.isArray(steps) ? steps.map(bareStep) : steps);
-}
-
-function bareStep(step: Json): Json {
-  if (!isObject(step)) return step;
+/** A step without what depends on the checkout, on the base and on what is recorded, and not on what is done. */
+export function bareStep(step: JsonObject): string {
   const { file: _file, line: _line, risks: _risks, causedBy: _causedBy, changes, ...rest } = step;
-  return { ...rest, changes: Array.isArray(changes) ? changes.map(bareChange) : null };
+  return canonical({ ...rest, changes: Array.isArray(changes) ? changes.map(bareChange) : null });
 }
 
 function bareChange(change: Json): Json {
   if (!isObject(change)) return change;
   const { cause: _cause, ...rest } = change;
   return rest;
+}
+
+/** A step as its JSON has it. */
+export function stepJson(step: Plan["steps"][number]): JsonObject {
+  return JSON.parse(JSON.stringify(step));
 }

@@ -52,8 +52,8 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     try {
       const mode: Mode =
         sync === "heal"
-          ? { is: "apply", approve: null, lastGood, leader, stopWaiting, onLeft }
-          : { is: "plan", showServer: false, showUnmanaged: false, gate: null, lastGood };
+          ? { is: "apply", approve: null, sealed: null, lastGood, leader, stopWaiting, onLeft }
+          : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
       const end = await reconcile(target, mode, { ...context, tell });
       hasWorked = true;
       requireNoOtherWriter(end);

@@ -1,9 +1,11 @@
+import { requireSealed } from "../core/compare-sealed.ts";
 import type { ApplyEvent, PassEnd, PlanEvent } from "../core/events.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
 import { notUsed } from "../core/not-used.ts";
 import { otherWriterWarnings } from "../core/other-writer.ts";
 import { writes } from "../core/plan.ts";
 import type { Risk } from "../core/risk.ts";
+import type { SealedPlan } from "../core/sealed-plan.ts";
 import { type PlanGuards, requireUnguarded } from "../core/step-guard.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { ApplyResult } from "./apply-plan.ts";
@@ -14,6 +16,7 @@ import { positionOfOutcome } from "./outcome-position.ts";
 import { type Pass, planContextIn, shapeOf } from "./pass.ts";
 import { type LivePlan, planAgainstLive } from "./plan-live.ts";
 import { planEvent } from "./plan-pass.ts";
+import { sealableOf, sealingOf } from "./plan-seal.ts";
 import type { Recovered } from "./recover.ts";
 import type { ServerSession } from "./session.ts";
 import { requireUnshrunk } from "./source-guard.ts";
@@ -25,6 +28,8 @@ export type ApplyMode = {
   readonly is: "apply";
   /** Asked before anything is written, and again after live was read again; null where guards alone decide. */
   readonly approve: ((planned: PlanEvent) => Promise<Approval>) | null;
+  /** The plan that was approved beforehand; null where none was. */
+  readonly sealed: SealedPlan | null;
   /** The last good revision of a daemon, used while its source is refused; null outside a daemon. */
   readonly lastGood: LastGood | null;
   /** The lease of a daemon, held over many passes; null for a pass that takes one when it writes. */
@@ -76,7 +81,11 @@ async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   return withLeases(applyEvent(applied, current, pass), session);
 }
 
-async function isApproved(looked: LivePlan, { read: { rules } }: Pass, { approve }: ApplyMode): Promise<boolean> {
+async function isApproved(looked: LivePlan, pass: Pass, { approve, sealed }: ApplyMode): Promise<boolean> {
+  const { rules } = pass.read;
+  if (sealed !== null) {
+    requireSealed(sealed, { plan: looked.plan, sealable: sealableOf(looked), sealing: sealingOf(pass) });
+  }
   if (approve === null) return true;
   const approval = await approve(planEvent(looked));
   if (approval.is === "agreed") requireUnguarded(looked.plan, without(rules.refusedRisks, approval.allows));

@@ -2,11 +2,12 @@ import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { PlanEvent } from "../core/events.ts";
 import type { Gate } from "../core/plan.ts";
-import { allowing } from "../core/sealed-plan.ts";
+import { makeSeal } from "../core/seal.ts";
 import { withServerSide } from "../core/server-side.ts";
 import type { LastGood } from "./last-good.ts";
 import { type Pass, planContextIn } from "./pass.ts";
 import { type Desired, findUnmanaged, type LivePlan, type PlanContext, planAgainstLive } from "./plan-live.ts";
+import { sealableOf, sealingOf } from "./plan-seal.ts";
 import { requireUnemptied } from "./source-guard.ts";
 
 /** A pass that plans and writes nothing. */
@@ -18,12 +19,14 @@ export type PlanMode = {
   readonly showUnmanaged: boolean;
   /** Which changes are counted afterwards; null where none are. */
   readonly gate: Gate | null;
+  /** Whether it is kept, to be applied later. */
+  readonly seals: boolean;
   /** The last good revision of a daemon that only reports. */
   readonly lastGood?: LastGood;
 };
 
 /** Plans what an apply would do. */
-export async function planPass(pass: Pass, { showServer, showUnmanaged, gate }: PlanMode): Promise<PlanEvent> {
+export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, seals }: PlanMode): Promise<PlanEvent> {
   const recorded = await pass.connection.session.recorded();
   const { desired, rules } = pass.read;
   if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
@@ -38,7 +41,8 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate }: 
   const { allowedRisks: allows } = rules;
   return {
     ...event,
-    plan: allows.length === 0 ? plan : { ...plan, allows, ...allowing(plan, allows) },
+    plan: allows.length === 0 ? plan : { ...plan, allows },
+    seal: seals ? makeSeal(sealableOf(looked), sealingOf(pass)) : null,
     withServerSide: showServer ? serverSide(looked, looking) : null,
     unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
   };
@@ -78,7 +82,7 @@ export function planEvent({ plan, decisions, notUsed }: LivePlan): PlanEvent {
     ignored += decision.ignored.length;
     if (decision.detail) details.set(identity, decision.detail);
   }
-  return { what: "planned", plan, ignored, details, notUsed, withServerSide: null, unmanaged: null };
+  return { what: "planned", plan, ignored, details, notUsed, seal: null, withServerSide: null, unmanaged: null };
 }
 
 function serverSide(looked: LivePlan, looking: PlanContext): PlanEvent["plan"] {

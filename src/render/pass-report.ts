@@ -3,6 +3,7 @@ import { groupOf } from "../core/kind.ts";
 import { splitIdentity } from "../core/manifest.ts";
 import type { NotUsed } from "../core/not-used.ts";
 import type { Plan, Step } from "../core/plan.ts";
+import { contentDigest } from "../core/seal.ts";
 import { kindOf } from "../kinds/index.ts";
 import { applyText } from "./apply.ts";
 import { driftText } from "./drift.ts";
@@ -24,7 +25,10 @@ export function planReport(event: PlanEvent, { output, paint, showUnchanged = fa
   const plan = withServerSide ?? event.plan;
   if (output === "json") {
     const counted = ignored === 0 ? {} : { ignored };
-    return jsonText({ ...listed(plan, showUnchanged), ...counted, ...unmanagedIn(unmanaged), ...notUsedIn(notUsed) });
+    const shown = listed(plan, showUnchanged);
+    // With what only the server adds, the steps are not those that would be done.
+    const document = withServerSide === null ? sealed(shown, event) : shown;
+    return jsonText({ ...document, ...counted, ...unmanagedIn(unmanaged), ...notUsedIn(notUsed) });
   }
   const group = (step: Step): string | null => groupOf(step, kindOf);
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
@@ -33,8 +37,13 @@ export function planReport(event: PlanEvent, { output, paint, showUnchanged = fa
 }
 
 /** A plan as its file stores it: without steps that do nothing. */
-export function planFile({ plan }: PlanEvent): string {
-  return jsonText(listed(plan, false));
+export function planFile(event: PlanEvent): string {
+  return jsonText(sealed(listed(event.plan, false), event));
+}
+
+function sealed(plan: Plan, { seal }: PlanEvent): object {
+  if (seal === null) return plan;
+  return { ...plan, seal: { ...seal, content: contentDigest({ ...plan, seal }) } };
 }
 
 /** The report of a drift pass; `base` names the commit whose manifests stand in where nothing is recorded. */

@@ -13,7 +13,7 @@ async function targetWith(files: { readonly [file: string]: string }) {
   const plane = await controlPlane();
   plane.manners.missing.add("putLease");
   const { terminal } = terminalOf({ cwd: await folderOf(files), env: { HOLDFAST_TOKEN: "test-token" } });
-  const flags = { server: plane.url, state: await temporaryFolder() };
+  const flags = { server: plane.url, state: await temporaryFolder(), allowPrivilege: true };
   const target = await openTarget({ args: [], flags, terminal }, { reading: false });
   onTestFinished(() => target[Symbol.asyncDispose]());
   const events: PassEvent[] = [];
@@ -21,6 +21,7 @@ async function targetWith(files: { readonly [file: string]: string }) {
   const apply = {
     is: "apply",
     approve: null,
+    sealed: null,
     lastGood: null,
     leader: null,
     stopWaiting: terminal.signal,
@@ -29,7 +30,8 @@ async function targetWith(files: { readonly [file: string]: string }) {
   return {
     plane,
     events,
-    plan: () => reconcile(target, { is: "plan", showServer: false, showUnmanaged: false, gate: null }, context),
+    plan: () =>
+      reconcile(target, { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false }, context),
     drift: () => reconcile(target, { is: "drift" }, context),
     apply: () => reconcile(target, apply, context),
     recorded: async () => {

@@ -1,0 +1,208 @@
+import { canonical, isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { compareText, type Diagnostic } from "./diagnostic.ts";
+import { HoldfastError } from "./errors.ts";
+import type { Plan, Step } from "./plan.ts";
+import { digestsOf, type Sealable, type Sealing, stampOf } from "./seal.ts";
+import { bareStep, type SealedPlan, stale, stepJson } from "./sealed-plan.ts";
+
+/** What is planned now, and what it rests on. */
+export type CurrentPlan = { readonly plan: Plan; readonly sealable: Sealable; readonly sealing: Sealing };
+
+/** What a sealed plan rests on that is no longer so. */
+type Moved = {
+  readonly what: "source" | "live" | "configuration" | "plan";
+  readonly identity: string | null;
+  readonly text: string;
+};
+
+/** Warnings of a plan that only a comparison with a base gives. */
+const OF_BASE = "behind-base";
+
+/**
+ * Fails unless what is planned now is what the sealed plan says, or the rest of it: steps that were done already are
+ * recognised by live being what their manifest says, and that being the manifest that was sealed.
+ */
+export function requireSealed(sealed: SealedPlan, current: CurrentPlan): void {
+  if (sealed.server !== current.plan.server) {
+    throw new HoldfastError("stale", `the plan is for ${sealed.server}, and this is ${current.plan.server}`, {
+      hint: "name the server that it was made for with --server, or make it again",
+    });
+  }
+  requireKey(sealed, current);
+  const now = new Map(current.plan.steps.map((step) => [step.identity, step]));
+  const done = [...sealed.steps].filter(([identity, step]) =>
+    isDone(identity, step, now.get(identity), sealed, current),
+  );
+  const isLeft = new Set(done.map(([identity]) => identity));
+  const moved = [
+    ...[...sealed.steps]
+      .filter(([identity]) => !isLeft.has(identity))
+      .flatMap(([identity, step]) => movedStep(identity, step, now.get(identity), sealed, current)),
+    ...current.plan.steps
+      .filter(({ action, identity }) => action !== "keep" && !sealed.steps.has(identity))
+      .map(newStep),
+  ];
+  const all = moved.length > 0 ? moved : forged(sealed, current.plan, done.length);
+  if (all.length === 0) return;
+  const isConfigured = sealed.seal.configuration !== current.sealing.configuration;
+  throw refusal(isConfigured ? [...all, CONFIGURATION] : all, current);
+}
+
+const CONFIGURATION: Moved = {
+  what: "configuration",
+  identity: null,
+  text: "the configuration, or what was selected, is not what it was",
+};
+
+// Of the same commit the secrets are the same; otherwise only the key tells.
+function requireKey({ seal, revision }: SealedPlan, { plan, sealing }: CurrentPlan): void {
+  const isSameCommit = revision !== null && revision === plan.revision;
+  if (isSameCommit || seal.key === sealing.key || Object.keys(seal.secrets).length === 0) return;
+  throw new HoldfastError("invalid", "the plan has secret values that were sealed with another key", {
+    hint: "give plan and apply the same HOLDFAST_STATE_KEY (or the same --state), or plan and apply the same commit",
+  });
+}
+
+function isDone(
+  identity: string,
+  { action }: JsonObject,
+  step: Step | undefined,
+  sealed: SealedPlan,
+  current: CurrentPlan,
+): boolean {
+  // Under another configuration a step may be gone because a rule suppresses it.
+  if (sealed.seal.configuration !== current.sealing.configuration) return false;
+  const didWrite = action === "create" || action === "update" || action === "ensure";
+  return didWrite && step?.action === "keep" && isSameSource(identity, sealed, current);
+}
+
+function isSameSource(identity: string, { seal, revision }: SealedPlan, current: CurrentPlan): boolean {
+  const manifest = current.sealable.manifestOf(identity);
+  if (manifest === undefined) return seal.source[identity] === undefined;
+  const { open, keyed } = digestsOf(manifest, current.sealable, current.sealing);
+  if (seal.source[identity] !== open) return false;
+  if (seal.key !== current.sealing.key) return revision !== null && revision === current.plan.revision;
+  return (seal.secrets[identity] ?? null) === keyed;
+}
+
+function movedStep(
+  identity: string,
+  was: JsonObject,
+  now: Step | undefined,
+  sealed: SealedPlan,
+  current: CurrentPlan,
+): readonly Moved[] {
+  const stamp = stampOf(current.sealable.liveOf(identity));
+  const isSameLive = (sealed.seal.live[identity] ?? null) === stamp;
+  const moved: Moved[] = [];
+  if (!isSameSource(identity, sealed, current)) {
+    moved.push({ what: "source", identity, text: fieldsText(was, now, "after") ?? sourceText(identity, current) });
+  }
+  if (!isSameLive) moved.push({ what: "live", identity, text: liveText(identity, was, now, current) });
+  if (moved.length > 0) return moved;
+  if (now !== undefined && bareStep(was) === bareStep(stepJson(now))) return [];
+  const action = now === undefined ? "nothing" : now.action;
+  const fields = fieldsText(was, now, "before");
+  if (fields !== null) return [{ what: "live", identity, text: fields }];
+  return [{ what: "plan", identity, text: `the plan says ${String(was.action)}, and now it is ${action}` }];
+}
+
+function sourceText(identity: string, { sealable }: CurrentPlan): string {
+  return sealable.manifestOf(identity) === undefined
+    ? "the manifest is not declared any more"
+    : "the manifest has changed";
+}
+
+function liveText(identity: string, was: JsonObject, now: Step | undefined, { sealable }: CurrentPlan): string {
+  const live = sealable.liveOf(identity);
+  if (live?.state !== "present") return live?.state === "absent" ? "it is gone" : "it cannot be read now";
+  const { madeBy, madeAt } = live.row;
+  const who = madeBy === undefined ? "" : ` by ${madeBy}`;
+  const when = madeAt === undefined ? "" : ` at ${madeAt}`;
+  const by = who + when === "" ? "" : ` (changed${who}${when})`;
+  const fields = now?.action === "keep" ? null : fieldsText(was, now, "before");
+  return `${fields ?? (was.action === "create" ? "it exists now" : "it was written again")}${by}`;
+}
+
+// Each field of which that side was another, as far as both plans show it.
+function fieldsText(was: JsonObject, now: Step | undefined, side: "before" | "after"): string | null {
+  const before = sidesOf(Array.isArray(was.changes) ? was.changes : [], side);
+  const after = sidesOf(now?.changes.map((change): Json => ({ ...change })) ?? [], side);
+  const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareText);
+  const texts = paths.flatMap((path) => {
+    const [old, is] = [before.get(path), after.get(path)];
+    if (old === is) return [];
+    if (old === undefined || is === undefined)
+      return [`${path} ${old === undefined ? "differs now" : "no longer differs"}`];
+    return [`${path} was ${old}, and is ${is}`];
+  });
+  return texts.length === 0 ? null : texts.slice(0, MOST_FIELDS).join("; ");
+}
+
+const MOST_FIELDS = 5;
+
+function sidesOf(changes: readonly Json[], side: "before" | "after"): ReadonlyMap<string, string> {
+  return new Map(changes.filter(isObject).map((change) => [String(change.path), canonical(change[side] ?? null)]));
+}
+
+function newStep(step: Step): Moved {
+  const { action, identity, causedBy } = step;
+  const what = causedBy === "drift" || causedBy === "unrecorded" ? "live" : "source";
+  if (what === "live") return { what, identity, text: step.changes.map(isText).join("; ") || "it is not there" };
+  return { what, identity, text: `the plan does not have it, and now it is to ${action}` };
+}
+
+function isText({ path, before }: Step["changes"][number]): string {
+  return `${path} is ${canonical(before)}`;
+}
+
+// What a forger shows to a reader, under digests of their own.
+function forged({ summary, steps, diagnostics }: SealedPlan, plan: Plan, done: number): readonly Moved[] {
+  const isCounted = ["create", "update", "ensure", "block", "orphan"].every(
+    (action) => summary[action] === [...steps.values()].filter((step) => step.action === action).length,
+  );
+  const [was, now] = [
+    diagnostics.flatMap(bareDiagnostic),
+    plan.diagnostics.flatMap((one) => bareDiagnostic({ ...one })),
+  ];
+  const isTold = now.every((text) => was.includes(text)) && (done > 0 || was.every((text) => now.includes(text)));
+  const moved = (text: string): Moved => ({ what: "plan", identity: null, text });
+  return [
+    ...(isCounted ? [] : [moved("its summary does not count its steps")]),
+    ...(isTold ? [] : [moved("its diagnostics are not those of the source")]),
+  ];
+}
+
+function bareDiagnostic(diagnostic: Json): readonly string[] {
+  if (!isObject(diagnostic) || diagnostic.code === OF_BASE) return [];
+  const { severity, code, summary, detail } = diagnostic;
+  return [
+    canonical({ severity: severity ?? null, code: code ?? null, summary: summary ?? null, detail: detail ?? null }),
+  ];
+}
+
+function refusal(moved: readonly Moved[], { sealable }: CurrentPlan): HoldfastError {
+  const kinds = [...new Set(moved.map(({ what }) => what))];
+  const places = { source: "the source", live: "live", configuration: "the configuration", plan: "the plan itself" };
+  const said = kinds.map((kind) => places[kind]).join(" and ");
+  const { hint } = stale("");
+  return new HoldfastError(
+    "stale",
+    `the plan is stale: ${said} ${kinds.length > 1 ? "have" : "has"} changed since it was made`,
+    {
+      hint: `${hint}, and look at what changed; what plan was told to select, apply must be told too`,
+      diagnostics: moved.map(({ what, identity, text }): Diagnostic => {
+        const manifest = identity === null ? undefined : sealable.manifestOf(identity);
+        return {
+          severity: "error",
+          code: `${what}-changed`,
+          summary: identity === null ? text : `${what}: ${identity}: ${text}`,
+          detail: null,
+          file: manifest?.file ?? null,
+          line: manifest?.line ?? null,
+          column: manifest === undefined ? null : 1,
+        };
+      }),
+    },
+  );
+}

@@ -1,0 +1,197 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { contentDigest } from "../../src/core/seal.ts";
+import { commitAll } from "../support/git.ts";
+import { everyKind, service, team } from "../support/manifests.ts";
+import { reportOf } from "../support/result.ts";
+import { type Server, serve } from "../support/server.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+const seal = ["plan", "--allow-privilege", "--out", "plan.json"];
+const apply = ["apply", "--plan", "plan.json"];
+const scaled = (replicas: number) => service("api", `replicas: ${replicas}\n`);
+const secret = (value: string) => service("api", `replicas: 2\nenv:\n  API_PASSWORD: ${value}\n`);
+
+async function seeded(): Promise<Server> {
+  return serve(["--seed", (await sourceOf(everyKind)).folder]);
+}
+
+async function sealed(source: Source, file: string, text: string): Promise<void> {
+  await source.write(file, text);
+  expect(await source.run(seal)).toMatchObject({ code: 0 });
+}
+
+function edit(source: Source, change: (plan: Record<string, unknown>) => object): void {
+  const path = join(source.folder, "plan.json");
+  writeFileSync(path, JSON.stringify(change(JSON.parse(readFileSync(path, "utf8")))));
+}
+
+describe("a sealed plan that was applied in part", () => {
+  test("is resumed by the same command: what is done is recognised, and the rest goes on", async () => {
+    const server = await seeded();
+    const source = await sourceOf(everyKind, server);
+    await source.write("a.yaml", team("first"));
+    await source.write("services/api.yaml", scaled(3));
+    await sealed(source, "b.yaml", team("second"));
+    const before = server.effects().length;
+    const part = await source.run(["apply", "--yes", "--allow-privilege", "--only", "team/first"]);
+    expect(part).toMatchObject({ code: 0 });
+    expect(server.effects()).toHaveLength(before + 1);
+    const ended = await source.run([...apply, "-o", "json"]);
+    expect(ended).toMatchObject({ code: 0 });
+    expect(reportOf(ended).summary).toMatchObject({ created: 1, updated: 1 });
+    expect(server.effects()).toHaveLength(before + 3);
+    expect(await source.run(apply)).toMatchObject({ code: 0 });
+    expect(server.effects()).toHaveLength(before + 3);
+  });
+
+  test("is refused for what else has moved, and says what, by whom and when", async () => {
+    const server = await seeded();
+    const source = await sourceOf(everyKind, server);
+    await source.write("a.yaml", team("first"));
+    await sealed(source, "services/api.yaml", scaled(3));
+    expect(await source.run(["apply", "--yes", "--allow-privilege", "--only", "team/first"])).toMatchObject({
+      code: 0,
+    });
+    await server.call("PUT", "/api/svc/v1/apps", {
+      manifest: {
+        type: "service",
+        name: "api",
+        workspace_fqn: "dev:web",
+        image: { type: "image", image_uri: "registry.example.com/api:1.0.0" },
+        ports: [{ port: 8080 }],
+        replicas: 7,
+      },
+    });
+    await source.write("a.yaml", team("first", "eve@example.com"));
+    const before = server.effects();
+    const ended = await source.run(apply);
+    expect(ended).toMatchObject({ code: 6, stdout: "" });
+    expect(ended.stderr).toMatch(
+      /live: service\/dev:web\/api: \/replicas was 2, and is 7 \(changed by \S+ at \d{4}-\d\d-\d\dT[^)]+\)/,
+    );
+    expect(ended.stderr).toMatch(/a\.yaml:1:1: error: source: team\/first: /);
+    expect(ended.stderr).toMatch(/error: the plan is stale: .*(live and the source|the source and live) have changed/);
+    expect(server.effects()).toEqual(before);
+  });
+});
+
+describe("a sealed plan is refused", () => {
+  test("for another server, naming both", async () => {
+    const [server, other] = [await seeded(), await seeded()];
+    const source = await sourceOf(everyKind, server);
+    await sealed(source, "services/api.yaml", scaled(3));
+    const ended = await source.run([...apply, "--server", other.url], { HOLDFAST_TOKEN: other.token });
+    expect(ended).toMatchObject({ code: 6, stdout: "" });
+    expect(ended.stderr).toContain(`error: the plan is for ${server.url}, and this is ${other.url}`);
+  });
+
+  test("for another configuration that changes what is done", async () => {
+    const source = await sourceOf(everyKind, await seeded());
+    await source.write("a.yaml", team("first"));
+    await sealed(source, "services/api.yaml", scaled(3));
+    await source.write(
+      "holdfast.yaml",
+      "ignore:\n  - { path: /replicas, match: 'service/dev:web/*', reason: scaled by hand }\n",
+    );
+    const ended = await source.run(apply);
+    expect(ended).toMatchObject({ code: 6, stdout: "" });
+    expect(ended.stderr).toContain("error: the configuration, or what was selected, is not what it was");
+  });
+
+  test("for a changed secret value, of which the file gives nothing to guess by", async () => {
+    const server = await seeded();
+    const source = await sourceOf(everyKind, server);
+    await sealed(source, "services/api.yaml", secret("canary-one"));
+    const text = readFileSync(join(source.folder, "plan.json"), "utf8");
+    const digests = ["hex", "base64"].map((form) =>
+      createHash("sha256")
+        .update("canary-one")
+        .digest(form as "hex" | "base64"),
+    );
+    for (const each of ["canary", ...digests]) expect(text).not.toContain(each);
+    await source.write("services/api.yaml", secret("canary-two"));
+    const before = server.effects();
+    const ended = await source.run(apply);
+    expect(ended).toMatchObject({ code: 6, stdout: "" });
+    expect(ended.stderr).toContain("source: service/dev:web/api: the manifest has changed");
+    expect(ended.stderr).not.toContain("canary");
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("where secrets were sealed with another key, unless both are given the same or it is the same commit", async () => {
+    const server = await seeded();
+    const source = await sourceOf({ ...everyKind, ".gitignore": ".holdfast/\nelsewhere*/\n" }, server);
+    await sealed(source, "services/api.yaml", secret("canary-one"));
+    const elsewhere = [...apply, "--state", "elsewhere"];
+    const ended = await source.run(elsewhere);
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    expect(ended.stderr).toMatch(
+      /error: the plan has secret values that were sealed with another key\n {2}→ .*HOLDFAST_STATE_KEY/,
+    );
+
+    await commitAll(source.folder, "Commit");
+    expect(await source.run(seal)).toMatchObject({ code: 0 });
+    expect(await source.run([...elsewhere, "--no-wait"])).toMatchObject({ code: 0 });
+
+    const shared = { HOLDFAST_STATE_KEY: Buffer.alloc(32, 7).toString("base64") };
+    await source.write("services/api.yaml", secret("canary-two"));
+    expect(await source.run([...seal, "--state", "elsewhere-2"], shared)).toMatchObject({ code: 0 });
+    expect(await source.run([...apply, "--state", "elsewhere-3"], shared)).toMatchObject({ code: 0 });
+  });
+
+  test("when its summary, a diagnostic or a step was edited, its digest made anew or not", async () => {
+    const server = await seeded();
+    const source = await sourceOf(everyKind, server);
+    await sealed(source, "services/api.yaml", scaled(3));
+    const path = join(source.folder, "plan.json");
+    const original = readFileSync(path, "utf8");
+    const note = { severity: "warning", code: "note", summary: "all is well", detail: null };
+    const edits: readonly ((plan: Record<string, unknown>) => object)[] = [
+      (plan) => ({ ...plan, summary: { ...(plan.summary as object), update: 0 } }),
+      (plan) => ({ ...plan, diagnostics: [note] }),
+      (plan) => ({ ...plan, steps: [] }),
+    ];
+    const before = server.effects();
+    for (const change of edits) {
+      writeFileSync(path, original);
+      edit(source, change);
+      const edited = await source.run(apply);
+      expect(edited).toMatchObject({ code: 6, stdout: "" });
+      expect(edited.stderr).toContain("error: the plan was edited after it was made");
+      edit(source, (plan) => ({
+        ...plan,
+        seal: { ...(plan.seal as object), content: contentDigest(JSON.parse(JSON.stringify(plan))) },
+      }));
+      const forged = await source.run(apply);
+      expect(forged).toMatchObject({ code: 6, stdout: "" });
+      expect(forged.stderr).toContain("error: the plan is stale: ");
+    }
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("when it is none: cut off, of another version, too deep, too large, a folder", async () => {
+    const source = await sourceOf(everyKind, await seeded());
+    await sealed(source, "services/api.yaml", scaled(3));
+    const path = join(source.folder, "plan.json");
+    const original = readFileSync(path, "utf8");
+    const refused = async (file = "plan.json"): Promise<string> => {
+      const ended = await source.run(["apply", "--plan", file]);
+      expect(ended).toMatchObject({ code: 3, stdout: "" });
+      return ended.stderr;
+    };
+    writeFileSync(path, original.slice(0, -20));
+    expect(await refused()).toContain("plan.json is no plan of this version: it is no JSON, or it was cut off");
+    writeFileSync(path, original.replace(/"format_version": "[\d.]+"/, '"format_version": "99.0"'));
+    expect(await refused()).toContain('its format is "99.0", and this release reads');
+    writeFileSync(path, "[".repeat(100_000));
+    expect(await refused()).toContain("its JSON is nested too deeply");
+    writeFileSync(path, "");
+    truncateSync(path, 300 * 1024 * 1024);
+    expect(await refused()).toContain("it is larger than 256 MiB");
+    mkdirSync(join(source.folder, "folder"));
+    expect(await refused("folder")).toContain("it cannot be read (EISDIR)");
+  });
+});
