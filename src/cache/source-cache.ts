@@ -70,6 +70,6 @@ export function sourceCache(root: string, state: StateLocation): SourceCache {
 }
 
 // Everything that reading one file depends on, besides its content.
-function rulesOfFile({ unknownFields, allowLiteralSecrets }: LoadRules): unknown {
-  return { unknownFields, allowLiteralSecrets, limits: defaultLimits };
+function rulesOfFile({ unknownFields, allowLiteralSecrets, defaults }: LoadRules): unknown {
+  return { unknownFields, allowLiteralSecrets, defaults, limits: defaultLimits };
 }

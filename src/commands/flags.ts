@@ -49,6 +49,11 @@ function scope(text: string): string {
   throw new InvalidArgumentError("It must be 1 to 256 printable characters without spaces, such as c1:ws1.");
 }
 
+function workspaceFqn(text: string): string {
+  if (/^[a-z][a-z0-9-]{2,34}:[a-z][a-z0-9-]{2,31}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be cluster:workspace, such as prod-eu:ranking.");
+}
+
 function hostAndPort(text: string): string {
   const [, port = ""] = /^(?:\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/.exec(text) ?? [];
   if (port !== "" && Number(port) <= 65_535) return text;
@@ -70,6 +75,7 @@ export const flags = {
   only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
   kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),
   exclude: textsFlag("--exclude <glob...>", "leave out the identities that match"),
+  workspace: textFlag("--workspace <fqn>", "the workspace of applications that name none", { parse: workspaceFqn }),
   strict: toggleFlag("--strict", "warnings are errors"),
   partial: toggleFlag("--partial", "go on with the valid manifests when others are invalid"),
   server: textFlag("--server <url>", "the control plane"),
@@ -199,6 +205,7 @@ export const sourceFlags = [
   "only",
   "kind",
   "exclude",
+  "workspace",
   "strict",
   "partial",
 ] as const satisfies readonly FlagName[];

@@ -16,6 +16,7 @@ export function applicationKind<Declared extends DeclaredApplication>(
   return defineKind<Declared>({
     type,
     sharesNames: "application",
+    takesWorkspace: true,
     key: keyOf,
     group: (key) => key.slice(0, key.indexOf("/")),
     references: ({ workspace_fqn }) => [

@@ -73,6 +73,8 @@ export type Kind = {
   readonly aliases?: readonly string[];
   /** Kinds with the same word here share their names: a key is that of one resource, of whatever kind. */
   readonly sharesNames?: string;
+  /** A manifest that names no `workspace_fqn` gets the default one. */
+  readonly takesWorkspace?: true;
   /** The key part of the identity, without a version. */
   readonly key: (manifest: JsonObject) => string;
   /** The workspace, repo or cluster under which reports group it; null for the whole tenant. */

@@ -16,6 +16,7 @@ import { type Locate, locator } from "../yaml/locate.ts";
 import { readPlainYaml } from "../yaml/read.ts";
 import { glimpse } from "../yaml/text.ts";
 import { type Declaration, nameOf, salvage } from "./declaration.ts";
+import { withDefaultWorkspace } from "./default-workspace.ts";
 import { claimsType, type Detected, detect, isPlanText } from "./detect.ts";
 import type { Findings } from "./diagnostic-list.ts";
 import { examine } from "./examine.ts";
@@ -37,6 +38,8 @@ export type DeclareRules = {
   readonly unknownFields: "refuse" | "warn";
   /** Globs over paths that may hold values in a known credential format. */
   readonly allowLiteralSecrets: readonly string[];
+  /** The workspace of applications that name none; null where there is no default. */
+  readonly defaultWorkspace: string | null;
   /** Tells past dates. */
   readonly now: Date;
 };
@@ -192,7 +195,8 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
     case "manifest": {
       const kind = reader.options.kindOf(detected.type);
       if (kind !== undefined && isObject(document.value)) {
-        return readManifest(reader, document, { kind, type: detected.type, value: document.value, index });
+        const value = withDefaultWorkspace(kind, document.value, reader.options);
+        return readManifest(reader, document, { kind, type: detected.type, value, index });
       }
       const summary = `the type ${quoted(detected.type)} is not managed`;
       return passOver(reader, document, { severity: "warning", code: "unknown-type", summary, detail: null });
@@ -250,10 +254,11 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   const [first] = document.faults;
   if (!claimsType(document.chunk.text)) return first ? passOver(reader, document, mild(first)) : null;
   for (const fault of document.faults) found.add(diagnosticInFile(file.display, fault, positionAt(fault.offset)));
-  const value = salvage(document.chunk.text);
-  const type = typeof value.type === "string" ? value.type : "";
+  const salvaged = salvage(document.chunk.text);
+  const type = typeof salvaged.type === "string" ? salvaged.type : "";
   const kind = options.kindOf(type);
   if (kind === undefined) return null;
+  const value = withDefaultWorkspace(kind, salvaged, options);
   const locate: Locate = () => positionAt(document.offset);
   const { line } = locate("");
   const broken = { isSound: false, fields: null, references: [], meaning: null };

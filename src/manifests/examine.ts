@@ -10,6 +10,10 @@ import { type Fault, quoted } from "../yaml/fault.ts";
 import type { Locate } from "../yaml/locate.ts";
 import { literalSecrets } from "./literal-secrets.ts";
 
+const NO_WORKSPACE =
+  "For example: `workspace_fqn: prod-eu:ranking`. Or give all applications without one a default: --workspace, or " +
+  "`defaults.workspace_fqn` in holdfast.yaml.";
+
 /** Something wrong with a manifest, and where. */
 export type Placed = Wording & { readonly position: Position };
 
@@ -53,7 +57,7 @@ export function examine(
   const isMisleading = form.some(({ code }) => MISLEADING.has(code));
   const faults = isMisleading ? [] : validateManifest(type, value, { unknownFields: options.unknownFields });
   const schema = faults.map((fault) => ({
-    ...withWayOut(wordingOf(fault)),
+    ...withWayOut(wordingOf(fault), fault.pointer),
     position: at.locate(fault.pointer, keyOrValue(fault)),
   }));
   const secrets = secretFaults(type, value, document.hasCredentials && !options.allowsSecrets);
@@ -111,7 +115,8 @@ function literalFault(pointer: string): AtPointer {
 }
 
 // Some control planes know fields that our schemas do not.
-function withWayOut(saying: Wording): Wording {
+function withWayOut(saying: Wording, pointer: string): Wording {
+  if (saying.code === "missing-field" && pointer === "/workspace_fqn") return { ...saying, detail: NO_WORKSPACE };
   if (saying.code !== "unknown-field" || saying.severity !== "error") return saying;
   const wayOut = "To send it all the same, set `unknownFields: warn` in holdfast.yaml.";
   return { ...saying, detail: saying.detail === null ? wayOut : `${saying.detail} ${wayOut}` };

@@ -3,33 +3,49 @@ import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { type Declaration, keyIn } from "./declaration.ts";
 import type { FileContent } from "./declare.ts";
+import { withDefaultWorkspace } from "./default-workspace.ts";
 import type { DeclarationOutline, Outline } from "./outline.ts";
 import { type PlainFile, plainFile } from "./plain-file.ts";
 
 /** What making declarations of outlines needs to know. */
-export type OutlineReading = { readonly kindOf: (type: string) => Kind | undefined; readonly limits: Limits };
+export type OutlineReading = {
+  readonly kindOf: (type: string) => Kind | undefined;
+  readonly limits: Limits;
+  readonly defaultWorkspace: string | null;
+};
 
 /** What a file contributes, by the outline of the same content; its manifests are not parsed. */
 export function fromOutline(
   file: SourceFile,
   { declarations, unmanaged }: Outline,
-  { kindOf, limits }: OutlineReading,
+  { kindOf, limits, defaultWorkspace }: OutlineReading,
 ): FileContent {
   const plain = plainFile(file, limits);
-  const made = declarations.map((one) => declarationOf(one, { file, plain, kind: kindFor(one, kindOf) }));
+  const made = declarations.map((one) =>
+    declarationOf(one, { file, plain, kind: kindFor(one, kindOf), defaultWorkspace }),
+  );
   return { declarations: made, unmanaged, isReadable: true };
 }
 
 function declarationOf(
   { type, identity, line, index, references, meaning }: DeclarationOutline,
-  { file, plain, kind }: { readonly file: SourceFile; readonly plain: PlainFile; readonly kind: Kind },
+  {
+    file,
+    plain,
+    kind,
+    defaultWorkspace,
+  }: Pick<OutlineReading, "defaultWorkspace"> & {
+    readonly file: SourceFile;
+    readonly plain: PlainFile;
+    readonly kind: Kind;
+  },
 ): Declaration {
   return {
     kind,
     type,
     identity,
     key: keyIn(kind, identity),
-    read: () => plain.value(index),
+    read: () => withDefaultWorkspace(kind, plain.value(index), { defaultWorkspace }),
     references,
     file,
     index,

@@ -24,6 +24,10 @@ export type LoadRules = {
   readonly external?: readonly string[];
   /** Globs over paths that may hold values in a known credential format. */
   readonly allowLiteralSecrets?: readonly string[];
+  readonly defaults?: {
+    /** The workspace of applications that name none. */
+    readonly workspace_fqn?: string | null;
+  } | null;
 };
 
 /** Choices of a load. */
@@ -91,8 +95,10 @@ export async function load(
   const found = findings();
   for (const diagnostic of revision.diagnostics) found.add(diagnostic);
   const { unknownFields = "refuse", external = [], allowLiteralSecrets = [] } = options.rules;
+  const defaultWorkspace = options.rules.defaults?.workspace_fqn ?? null;
   const pause = pacer(signal);
-  const files = await readAll(revision, { ...options, unknownFields, allowLiteralSecrets, pause });
+  const rules = { unknownFields, allowLiteralSecrets, defaultWorkspace };
+  const files = await readAll(revision, { ...options, ...rules, pause });
   // In the order of the files, whoever read them and when: what is kept of very many is the same each time.
   for (const { said } of files) for (const diagnostic of said) found.add(diagnostic);
   const declarations = files.flatMap(({ content }) => content.declarations);

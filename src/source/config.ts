@@ -27,6 +27,7 @@ export type RepositoryConfig = Given<
   | "ignore"
   | "external"
   | "unknownFields"
+  | "defaults"
   | "guards"
   | "allowLiteralSecrets"
   | "concurrency"

@@ -48,6 +48,15 @@ external?: (string[] | null)
  */
 unknownFields?: (("refuse" | "warn") | null)
 /**
+ * What manifests get where they say nothing
+ */
+defaults?: ({
+/**
+ * Workspace of applications that name none; `--workspace` goes before it
+ */
+workspace_fqn?: (string | null)
+} | null)
+/**
  * What is not done without a person's word: acting on a source or a control plane that has shrunk more than a person would do on purpose, and dangerous writes; in the source they may only be stricter than the default ones
  */
 guards?: ({

@@ -245,7 +245,13 @@ describe("a source read again", () => {
     const remembered = async (most?: Cost) => {
       await using exact = new ExactThread(most);
       const said: Diagnostic[] = [];
-      const rules = { kindOf, limits: defaultLimits, unknownFields: "refuse", allowLiteralSecrets: [] } as const;
+      const rules = {
+        kindOf,
+        limits: defaultLimits,
+        unknownFields: "refuse",
+        allowLiteralSecrets: [],
+        defaultWorkspace: null,
+      } as const;
       const on = { ...rules, now: new Date(), exact, pause: () => undefined };
       const [file] = found;
       if (file === undefined) throw new TypeError("no file");
