@@ -61,7 +61,7 @@ describe("ignore files", () => {
         const listed = await git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", "*.yaml");
         expect(pathsOf(await read(root)).toSorted()).toEqual(listed.split("\0").filter(Boolean).toSorted());
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });
@@ -95,7 +95,7 @@ describe("starting points", () => {
           expect(await read(starts, repository)).toEqual([...new Set(alone.flat())].toSorted());
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 12 },
     );
   });
 
