@@ -4,8 +4,8 @@ import { roleAccess, roleTypeOf } from "../model/roles.ts";
 /** A right that a manifest gives: to whom (or what it is itself), on what, and how much. */
 type Privilege = { readonly holder: string; readonly type: string; readonly fqn: string; readonly role: string };
 
-/** A team's own roles: whoever manages it is at least a member. */
-const TEAM = "team";
+/** The roles within a team: a manager is at least a member. */
+const MEMBERSHIP = "membership";
 const SSO_FIELDS = ["sso_name", "group_name"] as const;
 
 /** Whether a manifest gives somebody a right that the one before did not give. */
@@ -22,11 +22,13 @@ function privilegesOf(manifest: JsonObject): readonly Privilege[] {
     ...objects(manifest.permissions).map(({ resource_type, resource_fqn, role_id }) =>
       privilege({ holder: "", type: resource_type, fqn: resource_fqn, role: role_id }),
     ),
-    ...texts(manifest.managers).map((holder) => privilege({ holder, type: TEAM, role: "manager" })),
-    ...texts(manifest.members).map((holder) => privilege({ holder, type: TEAM, role: "member" })),
+    ...texts(manifest.managers).map((holder) => privilege({ holder, type: MEMBERSHIP, role: "manager" })),
+    ...texts(manifest.members).map((holder) => privilege({ holder, type: MEMBERSHIP, role: "member" })),
     // Whoever is in another group of the identity provider becomes a member.
     ...SSO_FIELDS.flatMap((field) =>
-      typeof manifest[field] === "string" ? [privilege({ holder: `${field}:${manifest[field]}`, type: TEAM })] : [],
+      typeof manifest[field] === "string"
+        ? [privilege({ holder: `${field}:${manifest[field]}`, type: MEMBERSHIP })]
+        : [],
     ),
   ];
 }
@@ -38,7 +40,7 @@ function privilege({ holder, type, fqn, role }: { readonly [name in keyof Privil
 function covers(held: Privilege, wanted: Privilege): boolean {
   if (held.holder !== wanted.holder) return false;
   const isSame = held.type === wanted.type && held.fqn === wanted.fqn;
-  if (isSame && (held.role === wanted.role || (held.type === TEAM && held.role === "manager"))) return true;
+  if (isSame && (held.role === wanted.role || (held.type === MEMBERSHIP && held.role === "manager"))) return true;
   const [has, wants] = [roleAccess(held.type, held.role), roleAccess(wanted.type, wanted.role)];
   // What a role allows that is not built in, nobody here knows.
   if (has === null || wants === null) return false;

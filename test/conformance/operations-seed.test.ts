@@ -118,7 +118,7 @@ test("the examples become live from nothing, their secrets from the manifest of 
 
 test("a seed whose secrets are absent is refused with every place that waits for them, and what to do", async () => {
   await expect(startControlPlane({ seed: "examples/manifests" })).rejects.toMatchObject({
-    message: expect.stringMatching(/async-service\.yaml \(document 1\): .*no secret.*; .*\(document 2\)/),
+    message: expect.stringMatching(/async-service\.yaml \(document 1\): .*no secret.*; .*jobs\.yaml \(document 1\)/),
     hint: expect.stringContaining("type secret-group"),
   });
 });

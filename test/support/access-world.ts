@@ -43,7 +43,12 @@ export const manifests = {
     workspace_fqn: `${place}:ws1`,
     image: { type: "image", image_uri: "registry.example.com/api:1" },
   }),
-  job: (place: Place) => ({ type: "job", name: "job", workspace_fqn: `${place}:ws1` }),
+  job: (place: Place) => ({
+    type: "job",
+    name: "job",
+    workspace_fqn: `${place}:ws1`,
+    image: { type: "image", image_uri: "registry.example.com/job:1" },
+  }),
   team: (place: Place) => ({
     type: "team",
     name: place,
