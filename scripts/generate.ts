@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { conceptText } from "./generate/concept.ts";
 import { kindsText } from "./generate/kinds.ts";
 import { kubernetesTexts } from "./generate/kubernetes.ts";
+import { outputTypesText } from "./generate/output.ts";
 import { referenceText } from "./generate/reference.ts";
 import { resourcesText } from "./generate/resources.ts";
 import { rulesText } from "./generate/rules.ts";
@@ -46,6 +47,7 @@ async function committedTexts(schemas: Schemas): Promise<Texts> {
     ["src/contract/generated/manifests.ts", await manifestTypesText(schemas)],
     ["src/contract/generated/config.ts", await configTypesText(schemas)],
     ["src/contract/generated/shapes.ts", shapesText(schemas)],
+    ["src/contract/generated/output.ts", await outputTypesText(root)],
     ["src/schema/rules/index.ts", rulesText(root)],
     ["src/kinds/index.ts", kindsText(root)],
     ["src/engine/sinks/index.ts", sinksText(root)],

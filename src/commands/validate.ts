@@ -21,7 +21,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const { counts, event, rules } = await readDesired(target, terminal);
   const diagnostics = event.selected;
   const report: ValidationReport = {
-    format_version: "1.0",
+    format_version: "2.0",
     summary: { ...counts, ...severityCounts(diagnostics) },
     diagnostics: sortDiagnostics(diagnostics),
   };

@@ -106,5 +106,6 @@ function appliedText({ report, plan, places }: ApplyEvent, paint: Paint): string
 
 function changesOf({ identity }: Outcome, { steps }: Plan, paint: Paint): readonly string[] {
   const step = steps.find((one) => one.identity === identity);
-  return (step?.changes ?? []).map((change) => changeText(change, paint));
+  if (step === undefined || step.action === "create") return [];
+  return step.changes.map((change) => changeText(change, paint));
 }

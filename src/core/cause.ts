@@ -1,8 +1,8 @@
+import type { Cause } from "../contract/generated/output.ts";
 import type { Json } from "../contract/json.ts";
 import { equal } from "./normalise.ts";
 
-/** Why a field differs between desired and live. */
-export type Cause = "manifest" | "pending" | "drift" | "conflict" | "unrecorded" | "default" | "server" | "ignored";
+export type { Cause } from "../contract/generated/output.ts";
 
 /** One field as everybody has it, defaults filled in; undefined where it is absent. */
 export type FieldViews = {

@@ -1,7 +1,8 @@
-import type { Cause } from "./cause.ts";
+import type { CausedBy } from "../contract/generated/output.ts";
 
-/** Who caused a step: the change that is planned, what waited before it, somebody in live, several of them, or nobody knows. */
-export type CausedBy = "change" | "pending" | "drift" | "mixed" | "unrecorded";
+export type { CausedBy } from "../contract/generated/output.ts";
+
+import type { Cause } from "./cause.ts";
 
 /** One difference, and whether the change under review made it. */
 export type CausedDifference = { readonly cause: Cause; readonly isOfThisChange: boolean };

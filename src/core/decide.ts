@@ -1,3 +1,4 @@
+import type { Risk } from "../contract/generated/output.ts";
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { type Cause, causeOf, type FieldViews, isActedOn, isOfThisChange } from "./cause.ts";
@@ -14,7 +15,6 @@ import { equal, expectedLive, valueAt, withDefaults } from "./normalise.ts";
 import type { Action, Reason } from "./plan.ts";
 import type { Recorded } from "./recorded.ts";
 import { redactMessage } from "./redact-message.ts";
-import type { Risk } from "./risk.ts";
 import { chooseWriting, type ServerFacts } from "./server.ts";
 
 /** The reply of a dry run (a write with `dryRun`). */

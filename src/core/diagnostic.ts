@@ -1,19 +1,6 @@
-/** Something to say about the input: collected, never thrown, so that a run reports every fault at once. */
-export type Diagnostic = {
-  readonly severity: "error" | "warning";
-  /** Stable name of the fault (`unknown-field`, `duplicate-identity` …), for machines and documentation. */
-  readonly code: string;
-  /** What is wrong, in one line, without any value that could be a secret. */
-  readonly summary: string;
-  /** Why, and what to do now. */
-  readonly detail: string | null;
-  /** Path relative to the working directory. */
-  readonly file: string | null;
-  /** From 1. */
-  readonly line: number | null;
-  /** From 1. */
-  readonly column: number | null;
-};
+import type { Diagnostic } from "../contract/generated/output.ts";
+
+export type { Diagnostic } from "../contract/generated/output.ts";
 
 /** Whether any diagnostic is an error (or, when strict, a warning). */
 export function hasErrors(diagnostics: readonly Diagnostic[], { strict = false } = {}): boolean {

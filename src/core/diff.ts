@@ -1,5 +1,4 @@
 import type { Json } from "../contract/json.ts";
-import { escapePointer } from "../contract/reference.ts";
 import type { Shape } from "../contract/shape.ts";
 import { compareText } from "./diagnostic.ts";
 import { children, equal } from "./normalise.ts";
@@ -12,11 +11,6 @@ export type FieldDifference = {
   readonly after: Json | undefined;
   readonly sensitive: boolean;
 };
-
-/** The JSON Pointer of a path; an item of a keyed list is named by its key, not by its place. */
-export function pointerOf(tokens: readonly string[]): string {
-  return tokens.map((token) => `/${escapePointer(token)}`).join("");
-}
 
 /** Every field in which two normalised values differ, down to the leaves, in path order. */
 export function differences(

@@ -1,16 +1,16 @@
 import type { JsonObject } from "../contract/json.ts";
 import { isActedOn } from "./cause.ts";
+import { changeOf, type Sides } from "./change.ts";
 import { contentOf } from "./content.ts";
 import type { Decision } from "./decide.ts";
 import { compareText } from "./diagnostic.ts";
-import { differences, pointerOf } from "./diff.ts";
+import { differences } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";
-import { type Identity, type ManifestHead, splitIdentity } from "./manifest.ts";
+import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";
 import type { Change } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./planner.ts";
 import { type RecordedHead, requireOpened } from "./recorded.ts";
 import type { DriftEntry, DriftReport } from "./report.ts";
-import { redactValue } from "./sensitive.ts";
 
 /** What a drift report rests on: the input of a plan, and the plan made of it. */
 export type DriftInput = Pick<
@@ -47,7 +47,7 @@ export function makeDrift(input: DriftInput): DriftReport {
   const drift = findings.filter((finding) => finding !== null && finding !== "unchanged");
   const count = (state: DriftEntry["state"]): number => drift.filter((entry) => entry.state === state).length;
   return {
-    format_version: "1.0",
+    format_version: "2.0",
     server: input.server,
     complete: input.complete,
     summary: {
@@ -78,45 +78,45 @@ function findingFor(identity: Identity, manifest: ManifestHead | null, input: Dr
   if (input.inSync.get(identity) === "live") return "unchanged";
   if (live === undefined || live.state === "unknown") return entry("unknown");
   if (live.state === "absent") return recorded === undefined && !input.standsIn ? null : entry("absent");
-  const changes =
-    recorded === undefined ? standIn(identity, input) : moved(identity, recorded, live.row.manifest, input);
+  const sides = {
+    shape: input.shapeOf(splitIdentity(identity).kind),
+    // One that nothing was decided of was not read.
+    manifest: manifest !== null && input.planned.decisions.has(identity) ? requireRead(manifest).value : undefined,
+    live: live.row.manifest,
+  };
+  const changes = recorded === undefined ? standIn(identity, input, { sides }) : moved(recorded, sides, input);
   if (changes.length === 0) return "unchanged";
   return entry(changes.some(({ cause }) => cause === "drift") ? "drifted" : "unrecorded", changes);
 }
 
-function moved(identity: Identity, recorded: RecordedHead, live: JsonObject, input: DriftInput): readonly Change[] {
+function moved(
+  recorded: RecordedHead,
+  sides: Sides & { readonly live: JsonObject },
+  input: DriftInput,
+): readonly Change[] {
+  const { identity } = recorded;
   const kind = input.kindOf(recorded.kind);
   if (kind === undefined) return [];
-  const shape = input.shapeOf(recorded.kind);
+  const { shape, live } = sides;
   const rules = input.rulesFor(identity);
   const { echo, written, unrecorded = [] } = requireOpened(recorded);
   const before = contentOf(kind, shape, echo ?? written);
   const changes = differences(shape, before, contentOf(kind, shape, live))
     .filter(({ tokens }) => !isIgnored(rules, tokens) && !isIgnored(unrecorded, tokens))
-    .map(({ tokens, before: was, after: is, sensitive }) => ({
-      path: pointerOf(tokens),
-      before: redactValue(was, sensitive),
-      after: redactValue(is, sensitive),
-      cause: "drift" as const,
-    }));
+    .map((difference) => changeOf(difference, "drift", sides));
   if (unrecorded.length === 0) return changes;
   const isUnrecorded = (tokens: readonly string[]): boolean => isIgnored(unrecorded, tokens);
-  const others = standIn(identity, input, isUnrecorded);
-  return [...changes, ...others].toSorted((a, b) => compareText(a.path, b.path));
+  const others = standIn(identity, input, { sides, isMeant: isUnrecorded });
+  return [...changes, ...others].toSorted((a, b) => compareText(a.label, b.label));
 }
 
 // The plan compares live with the manifest: the same fields, seen from the other side. Without a record nobody knows who moved.
 function standIn(
   identity: Identity,
   { planned }: DriftInput,
-  isMeant: (tokens: readonly string[]) => boolean = () => true,
+  { sides, isMeant = () => true }: { readonly sides: Sides; readonly isMeant?: (tokens: readonly string[]) => boolean },
 ): readonly Change[] {
   const decision: Decision | undefined = planned.decisions.get(identity);
   const moved = (decision?.differences ?? []).filter((one) => isActedOn(one.cause) && isMeant(one.tokens));
-  return moved.map(({ tokens, before, after, sensitive }) => ({
-    path: pointerOf(tokens),
-    before: redactValue(after, sensitive),
-    after: redactValue(before, sensitive),
-    cause: "unrecorded",
-  }));
+  return moved.map((one) => changeOf({ ...one, before: one.after, after: one.before }, "unrecorded", sides));
 }

@@ -1,17 +1,7 @@
+import type { FailureCode } from "../contract/generated/output.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 
-/** What ends a command early; each code has its exit code (`exitCodes`). */
-export type FailureCode =
-  | "error"
-  | "invalid"
-  | "unauthorized"
-  | "refused"
-  | "stale"
-  | "partial"
-  | "locked"
-  | "timeout"
-  | "interrupted"
-  | "terminated";
+export type { FailureCode } from "../contract/generated/output.ts";
 
 /** Exit code of each failure; 0 is done, 2 is "changes or drift" where asked. */
 export const exitCodes: { readonly [code in FailureCode]: number } = {

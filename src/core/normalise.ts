@@ -60,9 +60,30 @@ function normaliseList(shape: Shape, value: readonly Json[]): readonly Json[] | 
 function sortItems(shape: List, items: readonly Json[]): readonly Json[] {
   return items
     .map((item, index) => ({ item, token: itemToken(shape, item, index) }))
-    .toSorted((a, b) => compareText(a.token, b.token) || compareText(canonical(a.item), canonical(b.item)))
+    .toSorted(byToken)
     .map(({ item }) => item)
     .filter((item, index, sorted) => index === 0 || !equal(item, sorted[index - 1]));
+}
+
+type NamedItem = { readonly item: Json; readonly token: string };
+
+function byToken(a: NamedItem, b: NamedItem): number {
+  return compareText(a.token, b.token) || compareText(canonical(a.item), canonical(b.item));
+}
+
+/** Where the items of a list stand as written, by the tokens that `children` knows them by in normal form. */
+export function itemPlaces(shape: List, value: readonly Json[]): ReadonlyMap<string, number> {
+  const items = value
+    .map((item, place) => ({ item: normalise(shape.items, item), place }))
+    .filter((one): one is { item: Json; place: number } => one.item !== undefined)
+    .map(({ item, place }, index) => ({ item, place, token: itemToken(shape, item, index) }));
+  const sorted = shape.key === undefined ? items : items.toSorted(byToken);
+  const single = sorted.filter(({ item }, index) => shape.key === undefined || !equal(item, sorted[index - 1]?.item));
+  const places = new Map<string, number>();
+  for (const [index, { token, place }] of single.entries()) {
+    places.set(places.has(token) ? `${token}#${index}` : token, place);
+  }
+  return places;
 }
 
 /**

@@ -1,15 +1,8 @@
+import type { MissingExtension as NotUsed } from "../contract/generated/output.ts";
 import { type OperationName, operation } from "../contract/operations.ts";
 import { compareText } from "./diagnostic.ts";
 
-/** An extension that a pass had to do without, since the control plane does not have it. */
-export type NotUsed = {
-  /** `E6` */
-  readonly extension: string;
-  /** Method and path. */
-  readonly operation: string;
-  /** What cannot be done without it. */
-  readonly cost: string;
-};
+export type { MissingExtension as NotUsed } from "../contract/generated/output.ts";
 
 /** What is lost because these extensions are missing. */
 export function notUsed(names: readonly OperationName[]): readonly NotUsed[] {

@@ -2,14 +2,18 @@ import jsonPatch from "fast-json-patch";
 import { isObject, type Json } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { MASK } from "../model/credential.ts";
+import { denormalise } from "./denormalise.ts";
 import { redactManifest } from "./redact-manifest.ts";
 
 // Separates a mask from the value it hides while two masked documents are compared; never leaves this file.
 const HIDDEN = `${MASK}\u0000`;
 
-/** RFC 6902 operations from one normalised value to the other; values that could be secrets are masked. */
-export function patchBetween(shape: Shape, before: Json | undefined, after: Json | undefined): readonly Json[] {
-  const operations = jsonPatch.compare(document(shape, before), document(shape, after));
+/**
+ * RFC 6902 operations that make of live, as it was answered, what has the wanted normal form; values that could be
+ * secrets are masked.
+ */
+export function patchTo(shape: Shape, live: Json | undefined, wanted: Json | undefined): readonly Json[] {
+  const operations = jsonPatch.compare(document(shape, live), document(shape, denormalise(shape, live, wanted)));
   return operations.map((operation) => unhide({ ...operation }));
 }
 

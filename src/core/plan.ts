@@ -1,12 +1,6 @@
-import type { Json } from "../contract/json.ts";
-import type { Cause } from "./cause.ts";
-import type { CausedBy } from "./caused-by.ts";
-import type { Diagnostic } from "./diagnostic.ts";
-import type { Identity } from "./manifest.ts";
-import type { Risk } from "./risk.ts";
+import type { Action, Plan, PlanSummary, Reason, Step } from "../contract/generated/output.ts";
 
-/** What a step does; `keep`, `block` and `orphan` write nothing. */
-export type Action = "create" | "update" | "keep" | "ensure" | "block" | "orphan";
+export type { Action, Change, Plan, PlanSummary, Reason, Step } from "../contract/generated/output.ts";
 
 /** Each action's glyph, the same in every output for people. */
 export const glyphs: { readonly [action in Action]: string } = {
@@ -17,22 +11,6 @@ export const glyphs: { readonly [action in Action]: string } = {
   ensure: "?",
   orphan: "○",
 };
-
-/** Why a step is blocked, or how it came to be kept or ensured: a closed set, each explained by `reasonText`. */
-export type Reason =
-  | "read-only"
-  | "dependency"
-  | "reference-absent"
-  | "immutable"
-  | "version-gap"
-  | "token-sink"
-  | "model-version-write"
-  | "refused"
-  | "type-changed"
-  | "unreadable"
-  | "by-ledger"
-  | "needs-write"
-  | "guard";
 
 /** One sentence for each reason: what holds the step, and what to do now. */
 export const reasonText: { readonly [reason in Reason]: string } = {
@@ -53,57 +31,8 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   guard: "a guard holds it back until a person allows it",
 };
 
-/** One field that differs, ready to be shown: values that could be secrets are masked. */
-export type Change = {
-  /** JSON Pointer in the manifest; an item of a keyed list is named by its key. */
-  readonly path: string;
-  readonly before: Json;
-  readonly after: Json;
-  readonly cause: Cause;
-};
-
-/** One resource of a plan. */
-export type Step = {
-  readonly action: Action;
-  readonly kind: string;
-  readonly identity: Identity;
-  readonly file: string | null;
-  readonly line: number | null;
-  /** Depth in the reference graph, from 0. */
-  readonly wave: number;
-  readonly changes: readonly Change[];
-  /** RFC 6902, from live to desired, on normalised values, masked like `changes`. */
-  readonly patch: readonly Json[];
-  readonly reason: Reason | null;
-  /** What makes it dangerous. */
-  readonly risks: readonly Risk[];
-  /** Who caused it; null where nothing is done, or nobody moved. */
-  readonly causedBy: CausedBy | null;
-};
-
-/** How many steps of each action, how many of them carry any drift, and how many any difference of which nobody knows the cause. */
-export type PlanSummary = { readonly [action in Action]: number } & {
-  readonly drift: number;
-  readonly unrecorded: number;
-};
-
 /** The format of plans that this release writes and reads. */
-export const PLAN_FORMAT = "1.0";
-
-/** What `apply` would do, and why: pure data that can be saved, compared and hashed. */
-export type Plan = {
-  readonly format_version: typeof PLAN_FORMAT;
-  readonly revision: string | null;
-  readonly server: string;
-  /** False when something readable could not be read; such a plan is shown but never applied. */
-  readonly complete: boolean;
-  readonly summary: PlanSummary;
-  readonly steps: readonly Step[];
-  readonly diagnostics: readonly Diagnostic[];
-  /** The risks that the operator allows by flag; left out where that is none. */
-  readonly allows?: readonly Risk[];
-  readonly checksum: string;
-};
+export const PLAN_FORMAT = "2.0";
 
 /** Whether the step sends a write. */
 export function writes({ action }: Pick<Step, "action">): boolean {

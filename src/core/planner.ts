@@ -2,26 +2,20 @@ import { createHash } from "node:crypto";
 import { canonical, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isActedOn } from "./cause.ts";
-import {
-  type BlockingReference,
-  type Decision,
-  type DecisionInput,
-  type Difference,
-  type DryRunReply,
-  decide,
-} from "./decide.ts";
+import { changeOf } from "./change.ts";
+import { withoutVersion } from "./content.ts";
+import { type BlockingReference, type Decision, type DecisionInput, type DryRunReply, decide } from "./decide.ts";
 import { compareText, type Diagnostic } from "./diagnostic.ts";
-import { pointerOf } from "./diff.ts";
 import { updateGuard } from "./guard.ts";
 import type { RuleFinder } from "./ignore.ts";
 import type { Kind } from "./kind.ts";
 import { isThere, type LiveView } from "./live.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";
-import { patchBetween } from "./patch.ts";
+import { equal } from "./normalise.ts";
+import { patchTo } from "./patch.ts";
 import { type Change, PLAN_FORMAT, type Plan, reasonText, type Step, summarise } from "./plan.ts";
 import { type RecordedHead, requireOpened } from "./recorded.ts";
 import { redactManifest } from "./redact-manifest.ts";
-import { redactValue } from "./sensitive.ts";
 import type { ServerFacts } from "./server.ts";
 import { holdBack, type PlanGuards } from "./step-guard.ts";
 import { risksOf } from "./step-risks.ts";
@@ -195,21 +189,36 @@ function keptBy({ inSync }: PlanInput, identity: Identity): "by-ledger" | null {
 function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: Decision | undefined): Step {
   const { kind, identity, file, line } = manifest;
   const { action, reason, risks, causedBy, differences } = decision ?? { ...KEEP, reason: keptBy(input, identity) };
+  if (action === "create") {
+    const changes = [contentChange(input, manifest)];
+    return { action, kind, identity, file, line, wave, changes, patch: NONE, reason, risks, causedBy };
+  }
   const acted = differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length === 0)
     return { action, kind, identity, file, line, wave, changes: NONE, patch: NONE, reason, risks, causedBy };
-  const changes = acted.map(changeOf);
-  const patch = patchBetween(input.shapeOf(kind), decision?.before, decision?.after);
+  const shape = input.shapeOf(kind);
+  const live = liveOf(input, manifest) ?? decision?.before;
+  const changes = acted.map((one) => changeOf(one, one.cause, { shape, manifest: requireRead(manifest).value, live }));
+  const patch = patchTo(shape, live, decision?.after);
   return { action, kind, identity, file, line, wave, changes, patch, reason, risks, causedBy };
 }
 
-function changeOf({ tokens, before, after, sensitive, cause }: Difference): Change {
-  return {
-    path: pointerOf(tokens),
-    before: redactValue(before, sensitive),
-    after: redactValue(after, sensitive),
-    cause,
-  };
+/** What a create makes: the whole manifest, masked like every change. */
+function contentChange({ shapeOf, recorded, base }: PlanInput, manifest: ManifestHead): Change {
+  const { kind, identity, value } = requireRead(manifest);
+  const after = redactManifest(shapeOf(kind), value);
+  return { path: "", label: "", before: null, after, cause: causeOfCreate(), diff: null };
+
+  function causeOfCreate(): Change["cause"] {
+    if (recorded.has(identity)) return "drift";
+    return base !== null && equal(base.get(identity), value) ? "pending" : "manifest";
+  }
+}
+
+// A version's number is part of its identity: what is compared, and patched, is the rest.
+function liveOf({ live, kindOf }: PlanInput, { identity, kind: type }: ManifestHead): JsonObject | undefined {
+  const [found, kind] = [live.get(identity), kindOf(type)];
+  return found?.state === "present" && kind !== undefined ? withoutVersion(kind, found.row.manifest) : undefined;
 }
 
 // What the base declares and the change does not was removed by it, whether it is recorded here or not.

@@ -1,9 +1,10 @@
+import { changeOf } from "./change.ts";
 import { contentOf } from "./content.ts";
-import { differences, pointerOf } from "./diff.ts";
+import { differences } from "./diff.ts";
+import { labelOf } from "./label.ts";
 import { requireRead } from "./manifest.ts";
 import type { Change, Plan, Step } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./planner.ts";
-import { redactValue } from "./sensitive.ts";
 
 /** The plan with what only the server added or rewrote beside each step's own changes; `after` is the manifest's word. */
 export function withServerSide(
@@ -20,13 +21,16 @@ export function withServerSide(
     if (manifest === undefined || kind === undefined || live?.state !== "present") return step;
     const shape = input.shapeOf(step.kind);
     const ignored = decisions.get(step.identity)?.ignored ?? [];
-    const known = new Set([...step.changes.map(({ path }) => path), ...ignored.map(pointerOf)]);
-    const [is, said] = [contentOf(kind, shape, live.row.manifest), contentOf(kind, shape, requireRead(manifest).value)];
-    const added = differences(shape, is, said).flatMap(({ tokens, before, after, sensitive }): readonly Change[] => {
-      const path = pointerOf(tokens);
-      if (known.has(path)) return [];
-      const cause = after === undefined ? "default" : "server";
-      return [{ path, before: redactValue(before, sensitive), after: redactValue(after, sensitive), cause }];
+    const isKnown = new Set([
+      ...step.changes.map(({ label }) => label),
+      ...ignored.map((path) => labelOf(shape, path)),
+    ]);
+    const { value } = requireRead(manifest);
+    const [is, said] = [contentOf(kind, shape, live.row.manifest), contentOf(kind, shape, value)];
+    const sides = { shape, manifest: value, live: live.row.manifest };
+    const added = differences(shape, is, said).flatMap((difference): readonly Change[] => {
+      if (isKnown.has(labelOf(shape, difference.tokens))) return [];
+      return [changeOf(difference, difference.after === undefined ? "default" : "server", sides)];
     });
     return added.length === 0 ? step : { ...step, changes: [...step.changes, ...added] };
   });

@@ -1,9 +1,9 @@
 import { isActedOn } from "./cause.ts";
 import type { Decision } from "./decide.ts";
 import type { Diagnostic } from "./diagnostic.ts";
-import { pointerOf } from "./diff.ts";
 import { HoldfastError } from "./errors.ts";
 import { type Plan, type Step, writes } from "./plan.ts";
+import { pointerOf } from "./pointer.ts";
 import type { Risk } from "./risk.ts";
 
 /** What is done about each risk that a guard can refuse, where the configuration says nothing. */

@@ -1,8 +1,8 @@
+import type { Risk } from "../contract/generated/output.ts";
 import { canonical, isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { secretReferences } from "../contract/reference.ts";
 import type { Decision, DecisionInput } from "./decide.ts";
 import { privilegeGrows } from "./privileges.ts";
-import type { Risk } from "./risk.ts";
 
 /** A manifest on both sides of a write; `before` is undefined for what is new. */
 type Sides = { readonly before: Json | undefined; readonly after: Json | undefined };

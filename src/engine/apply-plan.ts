@@ -94,11 +94,12 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
   );
   const outcomes = all.map(({ outcome }) => outcome);
   return {
-    format_version: "1.0",
+    format_version: "2.0",
     revision: plan.revision,
     server: plan.server,
     summary: summariseOutcomes(outcomes),
     outcomes,
+    diagnostics: plan.diagnostics,
     tokens: all.flatMap(({ outcome: { identity }, token }) => (token === null ? [] : [{ identity, location: token }])),
   };
 }

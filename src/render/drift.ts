@@ -56,8 +56,8 @@ export function driftText(
 function entryText({ identity, state, file, line, changes }: DriftEntry, paint: Paint): string {
   const place = file === null ? "" : paint("dim", `  ${printable(file)}:${line ?? 1}`);
   const rows = changes.map(
-    ({ path, before, after, cause }) =>
-      `      ${printable(path)}: ${showValue(before)} → ${showValue(after)}  ${paint("dim", cause)}`,
+    ({ label, before, after, cause }) =>
+      `      ${printable(label)}: ${showValue(before)} → ${showValue(after)}  ${paint("dim", cause)}`,
   );
   return [`  ${paint(styles[state], state.padEnd(10))} ${printable(identity)}${place}`, ...rows].join("\n");
 }

@@ -9,5 +9,5 @@ export function failureReport({
   hint,
   diagnostics,
 }: Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">): string {
-  return jsonText({ format_version: "1.0", error: { code, message, hint }, diagnostics: sortDiagnostics(diagnostics) });
+  return jsonText({ format_version: "2.0", error: { code, message, hint }, diagnostics: sortDiagnostics(diagnostics) });
 }

@@ -92,13 +92,14 @@ function stepText(step: Step, { paint, detailOf }: PlanView): string {
   const behind = detail === null ? "" : ` (${printable(detail)})`;
   const because =
     reason === null ? [] : [`      ${paint(actionStyles[action], reason)}: ${reasonText[reason]}${behind}`];
-  return [head, ...because, ...step.changes.map((change) => changeText(change, paint))].join("\n");
+  const changes = action === "create" ? [] : step.changes;
+  return [head, ...because, ...changes.map((change) => changeText(change, paint))].join("\n");
 }
 
 /** One field that differs: its values and the cause. */
-export function changeText({ path, before, after, cause }: Change, paint: Paint): string {
+export function changeText({ label, before, after, cause }: Change, paint: Paint): string {
   const values = `${showValue(before)} → ${showValue(after)}`;
-  return `      ${printable(path)}: ${values}  ${paint("dim", cause)}`;
+  return `      ${printable(label)}: ${values}  ${paint("dim", cause)}`;
 }
 
 function orphanText(orphans: readonly Step[], view: PlanView): readonly string[] {

@@ -47,7 +47,7 @@ describe.each(planes)("on a $name control plane", (plane) => {
     const ended = await source.run(["drift", "-o", "json"]);
     expect(ended.code).toBe(2);
     const report = driftOf(ended);
-    expect(report).toMatchObject({ format_version: "1.0", server: server.url, complete: true, diagnostics: [] });
+    expect(report).toMatchObject({ format_version: "2.0", server: server.url, complete: true, diagnostics: [] });
     expect(report.summary).toEqual({
       drifted: 1,
       unrecorded: 0,
@@ -63,7 +63,7 @@ describe.each(planes)("on a $name control plane", (plane) => {
         file: "services/api.yaml",
         line: 1,
         state: "drifted",
-        changes: [{ path: "/replicas", before: 2, after: 5, cause: "drift" }],
+        changes: [{ path: "/replicas", label: "replicas", before: 2, after: 5, cause: "drift", diff: null }],
       },
     ]);
     expect(await source.run(["drift", "--detailed-exitcode"])).toMatchObject({ code: 2 });
@@ -81,11 +81,20 @@ describe.each(planes)("on a $name control plane", (plane) => {
       return [plan.summary.drift, plan.steps[0]?.changes];
     };
     await scale(server, 5);
-    expect(await causes()).toEqual([1, [{ path: "/replicas", before: 5, after: 2, cause: "drift" }]]);
+    expect(await causes()).toEqual([
+      1,
+      [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "drift", diff: null }],
+    ]);
     await source.write("services/api.yaml", service("api", "replicas: 4\n"));
-    expect(await causes()).toEqual([1, [{ path: "/replicas", before: 5, after: 4, cause: "conflict" }]]);
+    expect(await causes()).toEqual([
+      1,
+      [{ path: "/replicas", label: "replicas", before: 5, after: 4, cause: "conflict", diff: null }],
+    ]);
     await scale(server, 2);
-    expect(await causes()).toEqual([0, [{ path: "/replicas", before: 2, after: 4, cause: "manifest" }]]);
+    expect(await causes()).toEqual([
+      0,
+      [{ path: "/replicas", label: "replicas", before: 2, after: 4, cause: "manifest", diff: null }],
+    ]);
     expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
     expect(await source.run(["drift"])).toMatchObject({ code: 0 });
   });
@@ -126,8 +135,8 @@ describe.each(planes)("a field that a rule suppresses, on a $name control plane"
       expect(await source.run([...apply, "-o", "json"])).toMatchObject({ code: 0 });
       await source.write("holdfast.yaml", "");
       expect(await changesOf(source)).toEqual([
-        [{ path: "/replicas", before: 5, after: 2, cause: "drift" }],
-        [{ path: "/replicas", before: 2, after: 5, cause: "drift" }],
+        [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "drift", diff: null }],
+        [{ path: "/replicas", label: "replicas", before: 2, after: 5, cause: "drift", diff: null }],
       ]);
       await source.write("holdfast.yaml", rule);
     }
@@ -146,7 +155,10 @@ describe.each(planes)("a field that a rule suppresses, on a $name control plane"
     await source.write("holdfast.yaml", "");
     const steps = planOf(await source.run(["plan", "-o", "json", ...fresh])).steps;
     expect(steps).toMatchObject([
-      { changes: [{ path: "/replicas", before: 5, after: 2, cause: "unrecorded" }], action: "update" },
+      {
+        changes: [{ path: "/replicas", label: "replicas", before: 5, after: 2, cause: "unrecorded", diff: null }],
+        action: "update",
+      },
     ]);
   });
 });

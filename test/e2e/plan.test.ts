@@ -38,7 +38,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
       "seal",
       ...(isFull ? [] : ["notUsed"]),
     ]);
-    expect(plan).toMatchObject({ format_version: "1.0", revision: null, server: server.url, complete: true });
+    expect(plan).toMatchObject({ format_version: "2.0", revision: null, server: server.url, complete: true });
     expect(plan.diagnostics).toEqual([]);
     expect(plan.checksum).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(plan.summary).toEqual(isFull ? { ...empty, create: 8 } : { ...empty, create: 3, ensure: 2, keep: 3 });
@@ -52,14 +52,14 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
       ["service/dev:web/api", 2],
       ["virtual-account/ci", 2],
     ]);
-    expect(plan.steps.at(-2)).toEqual({
+    expect(plan.steps.at(-2)).toMatchObject({
       action: "create",
       kind: "service",
       identity: "service/dev:web/api",
       file: "services/api.yaml",
       line: 1,
       wave: 2,
-      changes: [],
+      changes: [{ path: "", before: null, after: { name: "api", replicas: 2, type: "service" } }],
       patch: [],
       reason: null,
       risks: [],
@@ -86,7 +86,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
         file: "services/api.yaml",
         line: 1,
         wave: 2,
-        changes: [{ path: "/replicas", before: 2, after: 3, cause: "manifest" }],
+        changes: [{ path: "/replicas", label: "replicas", before: 2, after: 3, cause: "manifest", diff: null }],
         patch: [{ op: "replace", path: "/replicas", value: 3 }],
         reason: null,
         risks: [],
@@ -96,7 +96,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
     const text = await source.run(["plan", "--detailed-exitcode"]);
     expect(text.code).toBe(2);
     expect(text.stdout).toMatch(
-      /^ {2}~ service\/dev:web\/api {2}services\/api.yaml:1\n {6}\/replicas: 2 → 3 {2}manifest$/m,
+      /^ {2}~ service\/dev:web\/api {2}services\/api.yaml:1\n {6}replicas: 2 → 3 {2}manifest$/m,
     );
     const [head] = text.stdout.split("\n");
     expect(head).toBe("Plan: 1 to update, 7 unchanged");
@@ -241,7 +241,7 @@ describe("plan", () => {
     await source.write("services/api.yaml", env("canary-two"));
     const text = await source.run(["plan", "--out", "plan.json"]);
     const json = await source.run(["plan", "-o", "json"]);
-    expect(text.stdout).toContain("/env/API_PASSWORD: (sensitive) → (sensitive)  manifest");
+    expect(text.stdout).toContain("env.API_PASSWORD: (sensitive) → (sensitive)  manifest");
     const sealed = await readFile(join(source.folder, "plan.json"), "utf8");
     for (const output of [text.stdout, text.stderr, json.stdout, json.stderr, sealed]) {
       expect(output).not.toContain("canary");

@@ -150,7 +150,7 @@ describe("what only the server adds or rewrites", () => {
 
   test("does not hide a move in the same item", () => {
     const step = against(service({ ports: [{ port: 80, host: "b" }] }), present(echo), known);
-    expect(causes(step)).toEqual({ "/ports/80:TCP/host": "manifest" });
+    expect(causes(step)).toEqual({ "/ports/0/host": "manifest" });
   });
 
   test("does not hide drift of a field left to its default", () => {

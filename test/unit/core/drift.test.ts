@@ -31,7 +31,7 @@ describe("drift", () => {
         file: "api.yaml",
         line: 1,
         state: "drifted",
-        changes: [{ path: "/replicas", before: 2, after: 5, cause: "drift" }],
+        changes: [{ path: "/replicas", label: "replicas", before: 2, after: 5, cause: "drift", diff: null }],
       },
     ]);
     expect(report.summary).toEqual({ drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 });
@@ -48,7 +48,10 @@ describe("drift", () => {
   test("is found by the manifest where nothing is recorded, without what only the server adds", () => {
     const report = one(present(service({ replicas: 5, allow_interception: false })));
     expect(report.drift).toMatchObject([
-      { state: "unrecorded", changes: [{ path: "/replicas", before: 2, after: 5, cause: "unrecorded" }] },
+      {
+        state: "unrecorded",
+        changes: [{ path: "/replicas", label: "replicas", before: 2, after: 5, cause: "unrecorded", diff: null }],
+      },
     ]);
     expect(one(present(service({ replicas: 2, allow_interception: false }))).summary).toMatchObject({
       unchanged: 1,

@@ -26,8 +26,13 @@ const without = (...names: OperationName[]) => ({
 const refused = (message: string): DryRunReply => ({ state: "refused", message });
 
 describe("what is absent", () => {
-  test("is created, with no changes and no patch", () => {
-    expect(against(service(), absent)).toMatchObject({ action: "create", changes: [], patch: [], reason: null });
+  test("is created with all that the manifest says", () => {
+    expect(against(service(), absent)).toMatchObject({
+      action: "create",
+      changes: [{ path: "", before: null, after: service() }],
+      patch: [],
+      reason: null,
+    });
   });
 
   test("is created again and counted as drift where it was recorded", () => {
@@ -86,7 +91,7 @@ describe("what cannot be read", () => {
     const step = against(team, unread, { recorded: [recorded(before)] });
     expect(step).toMatchObject({
       action: "update",
-      changes: [{ path: "/members/b@x.io", before: "b@x.io", after: null, cause: "manifest" }],
+      changes: [{ path: "/members/1", label: "members[b@x.io]", before: "b@x.io", after: null, cause: "manifest" }],
     });
   });
 
@@ -434,7 +439,7 @@ describe("a plan", () => {
       "risks",
       "causedBy",
     ]);
-    expect(Object.keys(made.steps[2]?.changes[0] ?? {})).toEqual(["path", "before", "after", "cause"]);
+    expect(Object.keys(made.steps[2]?.changes[0] ?? {})).toEqual(["path", "label", "before", "after", "cause", "diff"]);
   });
 
   test("is the same bytes for the same input, whatever the order of manifests and keys", () => {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { snapshotText } from "../../../src/commands/snapshot.ts";
+import type { Json } from "../../../src/contract/json.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { splitIdentity } from "../../../src/core/manifest.ts";
-import { type Plan, type Step, summarise } from "../../../src/core/plan.ts";
+import { type Change, type Plan, type Step, summarise } from "../../../src/core/plan.ts";
 import type { ApplyReport, DriftReport, Outcome } from "../../../src/core/report.ts";
 import { summariseOutcomes } from "../../../src/core/report.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
@@ -34,7 +35,7 @@ const step = (identity: string, fields: Partial<Step> = {}): Step => ({
 });
 
 const planOf = (steps: readonly Step[], fields: Partial<Plan> = {}): Plan => ({
-  format_version: "1.0",
+  format_version: "2.0",
   revision: null,
   server: "http://server",
   complete: true,
@@ -43,6 +44,15 @@ const planOf = (steps: readonly Step[], fields: Partial<Plan> = {}): Plan => ({
   diagnostics: [],
   checksum: "sha256:0",
   ...fields,
+});
+
+const change = (label: string, before: Json, after: Json, cause: Change["cause"]): Change => ({
+  path: `/${label.replaceAll(".", "/")}`,
+  label,
+  before,
+  after,
+  cause,
+  diff: null,
 });
 
 const groupOf = ({ kind, identity }: Step) => kindOf(kind)?.group(splitIdentity(identity).key) ?? null;
@@ -61,11 +71,12 @@ const outcome = (identity: string, fields: Partial<Outcome> = {}): Outcome => ({
 });
 
 const reportOf = (outcomes: readonly Outcome[]): ApplyReport => ({
-  format_version: "1.0",
+  format_version: "2.0",
   revision: null,
   server: "http://server",
   summary: summariseOutcomes(outcomes),
   outcomes,
+  diagnostics: [],
 });
 
 const emptySnapshot = {
@@ -96,9 +107,9 @@ describe("a plan for people", () => {
         wave: 2,
         line: 3,
         changes: [
-          { path: "/env/DB_PASSWORD", before: "(sensitive)", after: "(sensitive)", cause: "manifest" },
-          { path: "/replicas", before: 5, after: 2, cause: "drift" },
-          { path: "/service_account", before: null, after: "runner", cause: "manifest" },
+          change("env.DB_PASSWORD", "(sensitive)", "(sensitive)", "manifest"),
+          change("replicas", 5, 2, "drift"),
+          change("service_account", null, "runner", "manifest"),
         ],
       }),
       step("service/c1:ws1/web", { wave: 2 }),
@@ -116,9 +127,9 @@ c1:ws2
 
 c1:ws1
   ~ service/c1:ws1/api  service.yaml:3
-      /env/DB_PASSWORD: (sensitive) → (sensitive)  manifest
-      /replicas: 5 → 2  drift
-      /service_account: (none) → "runner"  manifest
+      env.DB_PASSWORD: (sensitive) → (sensitive)  manifest
+      replicas: 5 → 2  drift
+      service_account: (none) → "runner"  manifest
   + service/c1:ws1/web  service.yaml:1
 
 Orphans: recorded, no longer declared; reported, never deleted
@@ -192,7 +203,7 @@ Applied: 1 created, 1 updated, 1 failed, 1 blocked, 1 unchanged
 
 describe("a drift report for people", () => {
   const report = (drift: DriftReport["drift"], summary: Partial<DriftReport["summary"]> = {}): DriftReport => ({
-    format_version: "1.0",
+    format_version: "2.0",
     server: "http://server",
     complete: true,
     summary: { drifted: 0, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0, ...summary },
@@ -207,7 +218,7 @@ describe("a drift report for people", () => {
       file: "a.yaml",
       line: 3,
       state: "drifted",
-      changes: [{ path: "/replicas", before: 2, after: 5, cause: "drift" }],
+      changes: [change("replicas", 2, 5, "drift")],
     } as const;
     const gone = { ...entry, identity: "service/c1:ws1/web", state: "absent", changes: [] } as const;
     const unknown = { ...entry, identity: "team/ml", state: "unknown", changes: [] } as const;
@@ -222,7 +233,7 @@ describe("a drift report for people", () => {
 the manifests stand in
 
   drifted    service/c1:ws1/api  a.yaml:3
-      /replicas: 2 → 5  drift
+      replicas: 2 → 5  drift
   absent     service/c1:ws1/web  a.yaml:3
 
 Drift: 1 drifted, 1 absent, 1 unknown, 3 unchanged
@@ -334,7 +345,7 @@ describe("what could steer a terminal", () => {
 
 /** Reports in which every name, value and message is the same text, and all that is printed of them. */
 function renderedWith(text: string, paint: Paint = plain) {
-  const changes = [{ path: `/${text}`, before: text, after: [text, { [text]: text }], cause: "drift" } as const];
+  const changes = [change(text, text, [text, { [text]: text }], "drift")];
   const plan = planOf([
     step(`service/${text}`, { action: "update", file: text, changes }),
     step(text, { action: "block", reason: "refused", file: text }),
@@ -342,7 +353,7 @@ function renderedWith(text: string, paint: Paint = plain) {
   ]);
   const failed = outcome(text, { result: "failed", error: { code: text, message: text, pointer: text } });
   const drift: DriftReport = {
-    format_version: "1.0",
+    format_version: "2.0",
     server: text,
     complete: true,
     summary: { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 },
@@ -476,7 +487,7 @@ describe("JSON", () => {
     const text = jsonText(report);
     expect(JSON.parse(text)).toEqual(report);
     expect(text.endsWith("}\n")).toBe(true);
-    expect(Object.keys(report)).toEqual(["format_version", "revision", "server", "summary", "outcomes"]);
+    expect(Object.keys(report)).toEqual(["format_version", "revision", "server", "summary", "outcomes", "diagnostics"]);
     expect(Object.keys(report.summary)).toEqual([
       "created",
       "updated",

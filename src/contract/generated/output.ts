@@ -1,0 +1,572 @@
+import type { Json } from "../json.ts";
+
+/**
+ * What became of one step
+ */
+export type OutcomeResult = ("created" | "updated" | "unchanged" | "skipped" | "blocked" | "failed" | "unknown")
+/**
+ * How the rollout that a write started ended; null when it started none or nobody waited
+ */
+export type RolloutResult = ("succeeded" | "failed" | "timeout" | "progressing" | null)
+/**
+ * Why a field differs: who moved, the manifest, live, or both
+ */
+export type Cause = ("manifest" | "pending" | "drift" | "conflict" | "unrecorded" | "default" | "server" | "ignored")
+/**
+ * Why a command ended early; each code has an exit code
+ */
+export type FailureCode = ("error" | "invalid" | "unauthorized" | "refused" | "stale" | "partial" | "locked" | "timeout" | "interrupted" | "terminated")
+/**
+ * What a step does; keep, block and orphan write nothing
+ */
+export type Action = ("create" | "update" | "keep" | "ensure" | "block" | "orphan")
+/**
+ * Why a step is blocked, or how it came to be kept or ensured
+ */
+export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "model-version-write" | "refused" | "type-changed" | "unreadable" | "by-ledger" | "needs-write" | "guard")
+/**
+ * Who caused a step: the change that is planned, what waited before it, somebody in live, several of them, or nobody knows
+ */
+export type CausedBy = ("change" | "pending" | "drift" | "mixed" | "unrecorded")
+/**
+ * What makes a step dangerous: adopts overwrites what somebody else manages, privilege-growth gives somebody more rights, scale-to-zero may leave no replica running, exposure changes what the network can reach, secret-removed takes a secret away, reverts undoes a change that was made in live, version-immutable would change the content of a version that exists
+ */
+export type Risk = ("adopts" | "privilege-growth" | "scale-to-zero" | "exposure" | "secret-removed" | "reverts" | "version-immutable")
+
+/**
+ * Why a step failed; its message carries no value of the manifest
+ */
+export type OutcomeError = {
+readonly code: string
+readonly message: string
+/**
+ * HTTP status that the control plane answered
+ */
+readonly status?: number
+/**
+ * JSON Pointer in the manifest, where the control plane named one
+ */
+readonly pointer?: string
+}
+/**
+ * What became of one resource
+ */
+export type Outcome = {
+/**
+ * Kind and name of the resource, such as service/c1:ws1/api
+ */
+readonly identity: string
+/**
+ * Kind of the resource, the first part of its identity
+ */
+readonly kind: string
+readonly result: OutcomeResult
+/**
+ * File of the manifest, relative to the working directory; null where no manifest declares the resource
+ */
+readonly file: (string | null)
+readonly rollout: RolloutResult
+/**
+ * Why it did not go well
+ */
+readonly error: (OutcomeError | null)
+/**
+ * How many times the write was sent
+ */
+readonly attempts: number
+/**
+ * What became of a write that an earlier run was interrupted in
+ */
+readonly interrupted?: ("made" | "not-made" | "unknown")
+}
+/**
+ * How many resources had each result
+ */
+export type ApplySummary = {
+/**
+ * Created
+ */
+readonly created: number
+/**
+ * Updated
+ */
+readonly updated: number
+/**
+ * Left as they were
+ */
+readonly unchanged: number
+/**
+ * Not reached, each with its reason
+ */
+readonly skipped: number
+/**
+ * Not possible
+ */
+readonly blocked: number
+/**
+ * Failed, with nothing changed
+ */
+readonly failed: number
+/**
+ * Sent, with an outcome that nobody knows
+ */
+readonly unknown: number
+}
+/**
+ * What apply -o json writes: what became of each resource
+ */
+export type ApplyReport = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * Commit that the manifests are from; null where they are not exactly those of a commit
+ */
+readonly revision: (string | null)
+/**
+ * URL of the control plane
+ */
+readonly server: string
+readonly summary: ApplySummary
+/**
+ * What became of each resource, in dependency order
+ */
+readonly outcomes: readonly Outcome[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+/**
+ * The extensions that the control plane lacks; left out where it lacks none
+ */
+readonly notUsed?: readonly MissingExtension[]
+}
+/**
+ * Something wrong or doubtful in the input, with its place
+ */
+export type Diagnostic = {
+/**
+ * An error stops the command, a warning does not unless --strict is given
+ */
+readonly severity: ("error" | "warning")
+/**
+ * Stable name of the fault, such as unknown-field
+ */
+readonly code: string
+/**
+ * What is wrong, in one line
+ */
+readonly summary: string
+/**
+ * Why, and what to do now
+ */
+readonly detail: (string | null)
+/**
+ * Path relative to the working directory
+ */
+readonly file: (string | null)
+/**
+ * From 1
+ */
+readonly line: (number | null)
+/**
+ * From 1
+ */
+readonly column: (number | null)
+}
+/**
+ * An extension of the interface that the control plane does not have
+ */
+export type MissingExtension = {
+/**
+ * Number of the extension, such as E6
+ */
+readonly extension: string
+/**
+ * Method and path
+ */
+readonly operation: string
+/**
+ * What cannot be done without it
+ */
+readonly cost: string
+}
+/**
+ * One field that differs; values that could be secrets are masked
+ */
+export type Change = {
+/**
+ * JSON Pointer in the manifest as written, or, of what is removed, in live as answered; empty for the whole manifest
+ */
+readonly path: string
+/**
+ * The field for people: items of lists that have a key are named by it, as in ports[8080:TCP].host
+ */
+readonly label: string
+/**
+ * Value before; null where there is none
+ */
+readonly before: Json
+/**
+ * Value after; null where there is none
+ */
+readonly after: Json
+readonly cause: Cause
+/**
+ * Unified diff of a text of several lines, or of a long one; null for other values, and where it would be too large
+ */
+readonly diff: (string | null)
+}
+/**
+ * Who wrote something, and when
+ */
+export type Writer = {
+/**
+ * Who it was; null where the control plane does not tell
+ */
+readonly subject: (string | null)
+/**
+ * When it was, as the control plane wrote it
+ */
+readonly at: (string | null)
+}
+/**
+ * What became of one resource in live
+ */
+export type DriftEntry = {
+/**
+ * Kind and name of the resource, such as service/c1:ws1/api
+ */
+readonly identity: string
+/**
+ * Kind of the resource, the first part of its identity
+ */
+readonly kind: string
+/**
+ * File of the manifest, relative to the working directory; null where no manifest declares the resource
+ */
+readonly file: (string | null)
+/**
+ * First line of the manifest, from 1
+ */
+readonly line: (number | null)
+/**
+ * What live shows of it
+ */
+readonly state: ("drifted" | "unrecorded" | "absent" | "unknown" | "orphan")
+/**
+ * The fields that moved: before is what was recorded or stands in for it, after is live
+ */
+readonly changes: readonly Change[]
+readonly changedBy?: Writer
+}
+/**
+ * How many resources of each state
+ */
+export type DriftSummary = {
+/**
+ * Changed in live
+ */
+readonly drifted: number
+/**
+ * Different from what is declared, and nobody knows who moved
+ */
+readonly unrecorded: number
+/**
+ * Gone from live
+ */
+readonly absent: number
+/**
+ * As recorded
+ */
+readonly unchanged: number
+/**
+ * Not readable
+ */
+readonly unknown: number
+/**
+ * Recorded and no longer declared
+ */
+readonly orphan: number
+}
+/**
+ * What drift -o json writes: what moved in live behind git's back
+ */
+export type DriftReport = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * False when something readable could not be read
+ */
+readonly complete: boolean
+readonly summary: DriftSummary
+/**
+ * Every resource that moved or is not known
+ */
+readonly drift: readonly DriftEntry[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+/**
+ * The extensions that the control plane lacks; left out where it lacks none
+ */
+readonly notUsed?: readonly MissingExtension[]
+}
+/**
+ * What a command writes with -o json when it ends without its result
+ */
+export type Failure = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+readonly error: FailureError
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
+ * Why the command ended
+ */
+export type FailureError = {
+readonly code: FailureCode
+/**
+ * What happened
+ */
+readonly message: string
+/**
+ * What to do now
+ */
+readonly hint: (string | null)
+}
+/**
+ * How many steps of each action; drift counts on its own, since a drifted step has an action too
+ */
+export type PlanSummary = {
+/**
+ * Steps that create
+ */
+readonly create: number
+/**
+ * Steps that update
+ */
+readonly update: number
+/**
+ * Resources that stay as they are
+ */
+readonly keep: number
+/**
+ * Steps that write what cannot be read, so that it is there
+ */
+readonly ensure: number
+/**
+ * Steps that cannot be done, each with its reason
+ */
+readonly block: number
+/**
+ * Resources that are recorded and no longer declared
+ */
+readonly orphan: number
+/**
+ * Steps with any drift
+ */
+readonly drift: number
+/**
+ * Steps with any difference of which nobody knows the cause
+ */
+readonly unrecorded: number
+}
+/**
+ * What the plan rests on, by which apply --plan tells what has moved since
+ */
+export type PlanSeal = {
+/**
+ * Names the key of the digests of secrets
+ */
+readonly key: string
+/**
+ * Digest of the configuration and of what was selected
+ */
+readonly configuration: string
+/**
+ * Digest of each manifest with its secret values masked
+ */
+readonly source: {
+[k: string]: string
+}
+/**
+ * Keyed digest of each manifest that has secret values
+ */
+readonly secrets: {
+[k: string]: string
+}
+/**
+ * What changes whenever the resource does; null where live does not tell
+ */
+readonly live: {
+[k: string]: string | null
+}
+/**
+ * Digest of everything that the plan promises and shows
+ */
+readonly content: string
+}
+/**
+ * What would be done to one resource, and why
+ */
+export type Step = {
+readonly action: Action
+/**
+ * Kind of the resource, the first part of its identity
+ */
+readonly kind: string
+/**
+ * Kind and name of the resource, such as service/c1:ws1/api
+ */
+readonly identity: string
+/**
+ * File of the manifest, relative to the working directory; null where no manifest declares the resource
+ */
+readonly file: (string | null)
+/**
+ * First line of the manifest, from 1
+ */
+readonly line: (number | null)
+/**
+ * Depth in the graph of references, from 0
+ */
+readonly wave: number
+/**
+ * The fields that differ; of a create one change with the whole manifest, whose path is empty
+ */
+readonly changes: readonly Change[]
+/**
+ * RFC 6902, from live as the control plane answered it to what the write makes of it, masked like changes
+ */
+readonly patch: readonly Json[]
+/**
+ * What blocks the step, or how it came to be kept or ensured
+ */
+readonly reason: (Reason | null)
+/**
+ * What makes it dangerous
+ */
+readonly risks: readonly Risk[]
+/**
+ * Who caused it; null where nothing is done, or nobody moved
+ */
+readonly causedBy: (CausedBy | null)
+readonly changedBy?: Writer
+}
+/**
+ * What plan -o json and plan --out write: what apply would do, and why
+ */
+export type Plan = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * Commit that the manifests are from; null where they are not exactly those of a commit
+ */
+readonly revision: (string | null)
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * False when something readable could not be read; such a plan cannot be applied
+ */
+readonly complete: boolean
+readonly summary: PlanSummary
+/**
+ * What is done, in dependency order; what is kept is counted, and listed with --show unchanged
+ */
+readonly steps: readonly Step[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+/**
+ * The risks that the operator allows by flag; left out where that is none
+ */
+readonly allows?: readonly Risk[]
+/**
+ * Digest of what would be done, by which apply --plan knows the plan again
+ */
+readonly checksum: string
+readonly seal?: PlanSeal
+/**
+ * Fields that differ and are left alone, since a rule says so; left out where there are none
+ */
+readonly ignored?: number
+/**
+ * What is live, but neither declared nor recorded; with --show unmanaged
+ */
+readonly unmanaged?: readonly UnmanagedResource[]
+/**
+ * The extensions that the control plane lacks; left out where it lacks none
+ */
+readonly notUsed?: readonly MissingExtension[]
+}
+/**
+ * A resource that is live, but neither declared nor recorded
+ */
+export type UnmanagedResource = {
+/**
+ * Kind and name of the resource, such as service/c1:ws1/api
+ */
+readonly identity: string
+/**
+ * Kind of the resource, the first part of its identity
+ */
+readonly kind: string
+}
+/**
+ * How much was read, and how much is wrong
+ */
+export type ValidationSummary = {
+/**
+ * Files that were read
+ */
+readonly files: number
+/**
+ * Manifests that are valid
+ */
+readonly manifests: number
+/**
+ * Manifests that are not valid
+ */
+readonly faulty: number
+/**
+ * Errors
+ */
+readonly errors: number
+/**
+ * Warnings
+ */
+readonly warnings: number
+}
+/**
+ * What validate -o json writes: what is wrong with the manifests
+ */
+export type ValidationReport = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+readonly summary: ValidationSummary
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
