@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { failureOf } from "./commands/failure.ts";
 import { createProgram } from "./commands/program.ts";
-import type { Terminal } from "./commands/terminal.ts";
+import { hasResult, type Terminal, writeResult } from "./commands/terminal.ts";
+import { wantsJson } from "./commands/wants-json.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
 import { printable, printableLines } from "./render/escape.ts";
+import { type Ending, failureReport } from "./render/failure.ts";
 
 /** After the first signal, what is in flight may take this long. */
 const GRACE_MS = 25_000;
@@ -59,25 +61,39 @@ async function main(argv: readonly string[]): Promise<number> {
     }).parseAsync(argv);
     return exitCode;
   } catch (error) {
-    return explain(error);
+    // Somebody asked for help, and has it.
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const ending = endingOf(error);
+    if (wantsJson(argv.slice(2), process.env) && !hasResult(terminal)) {
+      await writeResult(terminal, failureReport(ending));
+    }
+    return exitCodes[ending.code];
   }
 }
 
-function explain(error: unknown): number {
+/** Says on stderr why a command ended, and answers it. */
+function endingOf(error: unknown): Ending {
   // Commander has said what was wrong with the command line.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.invalid;
+  if (error instanceof CommanderError) return usageError(error);
   const reason = error instanceof HoldfastError ? error : (stoppedBy() ?? failureOf(error));
-  if (reason !== null) {
-    const isAsked = reason.code === "interrupted" || reason.code === "terminated";
-    process.stderr.write(`${isAsked ? "" : "error: "}${printable(reason.message)}\n`);
-    if (reason.hint !== null) process.stderr.write(`  → ${printable(reason.hint)}\n`);
-    return exitCodes[reason.code];
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`error: ${printable(message)}\n  → this is a fault of holdfast: please report it\n`);
-  if (process.env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error)
+  const ending = reason ?? unexpected(error);
+  const isAsked = ending.code === "interrupted" || ending.code === "terminated";
+  process.stderr.write(`${isAsked ? "" : "error: "}${printable(ending.message)}\n`);
+  if (ending.hint !== null) process.stderr.write(`  → ${printable(ending.hint)}\n`);
+  if (reason === null && process.env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) {
     process.stderr.write(`${printableLines(error.stack ?? "")}\n`);
-  return exitCodes.error;
+  }
+  return ending;
+}
+
+function usageError({ message }: CommanderError): Ending {
+  const [summary = "", ...rest] = message.replace(/^error: /, "").split("\n");
+  return { code: "invalid", message: summary, hint: rest.join(" ") || null, diagnostics: [] };
+}
+
+function unexpected(error: unknown): Ending {
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: "error", message, hint: "this is a fault of holdfast: please report it", diagnostics: [] };
 }
 
 // Whatever was cut short by a signal or the time limit failed because of it.

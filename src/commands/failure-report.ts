@@ -1,19 +1,17 @@
-import { exitCodes, type HoldfastError } from "../core/errors.ts";
+import { exitCodes } from "../core/errors.ts";
 import type { PassEnd } from "../core/events.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { failureReport } from "../render/failure.ts";
 import type { Invocation } from "./command.ts";
 import { failureOf } from "./failure.ts";
 import { outputOptionsOf } from "./output-options.ts";
-import { hasResult, writeResult } from "./terminal.ts";
+import { writeResult } from "./terminal.ts";
 
-/** Shows what input a failure is about; with `-o json` the failure is the result, unless there is one already. */
-export async function reportFailure(error: unknown, invocation: Invocation): Promise<void> {
+/** Shows what input a failure is about. */
+export function showFaults(error: unknown, invocation: Invocation): void {
   const failure = failureOf(error);
   if (failure === null) return;
-  const { output, diagnosticView } = outputOptionsOf(invocation);
-  invocation.terminal.stderr.write(diagnosticsText(failure.diagnostics, diagnosticView));
-  if (output === "json" && !hasResult(invocation.terminal)) await writeFailure(failure, invocation);
+  invocation.terminal.stderr.write(diagnosticsText(failure.diagnostics, outputOptionsOf(invocation).diagnosticView));
 }
 
 /** Ends a command whose source has errors, which were reported already. */
@@ -21,16 +19,8 @@ export async function refuseSource(end: PassEnd, invocation: Invocation): Promis
   const { output } = outputOptionsOf(invocation);
   if (output === "json" && end.what === "read") {
     const hint = "nothing was sent; --partial goes on with the valid manifests";
-    await writeFailure(
-      { code: "invalid", message: "the source has errors", hint, diagnostics: end.diagnostics },
-      invocation,
-    );
+    const failure = { code: "invalid", message: "the source has errors", hint, diagnostics: end.diagnostics } as const;
+    await writeResult(invocation.terminal, failureReport(failure));
   }
   return exitCodes.invalid;
-}
-
-type Failure = Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">;
-
-function writeFailure(failure: Failure, { terminal }: Invocation): Promise<void> {
-  return writeResult(terminal, failureReport(failure));
 }

@@ -9,7 +9,7 @@ import { revoke } from "./declarations/revoke.ts";
 import { serve } from "./declarations/serve.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
-import { reportFailure } from "./failure-report.ts";
+import { showFaults } from "./failure-report.ts";
 import type { Flags } from "./flags.ts";
 import { addFlags, readEnvironment } from "./options.ts";
 import { endAfter, type Terminal } from "./terminal.ts";
@@ -56,7 +56,7 @@ function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode:
       try {
         done(await run(invocation));
       } catch (error) {
-        await reportFailure(error, invocation);
+        showFaults(error, invocation);
         throw error;
       }
     });

@@ -1,13 +1,17 @@
+import type { Failure } from "../contract/generated/output.ts";
 import { sortDiagnostics } from "../core/diagnostic.ts";
 import type { HoldfastError } from "../core/errors.ts";
 import { jsonText } from "./json.ts";
 
+/** What a command says of its end without a result. */
+export type Ending = Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">;
+
 /** Why a command ended without its result, as JSON. */
-export function failureReport({
-  code,
-  message,
-  hint,
-  diagnostics,
-}: Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">): string {
-  return jsonText({ format_version: "2.0", error: { code, message, hint }, diagnostics: sortDiagnostics(diagnostics) });
+export function failureReport({ code, message, hint, diagnostics }: Ending): string {
+  const report: Failure = {
+    format_version: "2.0",
+    error: { code, message, hint },
+    diagnostics: sortDiagnostics(diagnostics),
+  };
+  return jsonText(report);
 }

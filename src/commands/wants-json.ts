@@ -1,0 +1,10 @@
+/** Whether a command line asks for JSON, as far as it can be read: what is wrong with the rest of it is told in JSON too. */
+export function wantsJson(args: readonly string[], env: { readonly [name: string]: string | undefined }): boolean {
+  const end = args.indexOf("--");
+  const flags = end === -1 ? args : args.slice(0, end);
+  const formats = flags.flatMap((arg, index) => {
+    if (arg === "-o" || arg === "--output") return [args[index + 1] ?? ""];
+    return /^(?:-o|--output=)(.+)$/.exec(arg)?.slice(1) ?? [];
+  });
+  return (formats.at(-1) ?? env.HOLDFAST_OUTPUT) === "json";
+}
