@@ -1,0 +1,168 @@
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { gateTo } from "../support/gate.ts";
+import { everyKind, foundations, service, team } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
+import type { Ended } from "../support/process.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const commands = ["validate", "plan", "apply", "drift"] as const;
+type Command = (typeof commands)[number];
+
+/** The document of a command that ended with its result. */
+function expectResult(command: Command, code: number, ended: Ended): void {
+  expect(ended.code).toBe(code);
+  expect(faultsOf(command, ended.stdout)).toEqual([]);
+}
+
+/** The document of a command that ended without one. */
+function expectFailure(code: number, reason: string, ended: Ended): void {
+  expect([ended.code, ended.stdout]).toEqual([code, expect.stringMatching(/^\{/)]);
+  expect(faultsOf("failure", ended.stdout)).toEqual([]);
+  expect(JSON.parse(ended.stdout).error.code).toBe(reason);
+}
+
+const json = ["-o", "json"];
+const argsOf = (command: Command): readonly string[] => [command, ...(command === "apply" ? ["--yes"] : []), ...json];
+
+const anyToken = { HOLDFAST_TOKEN: "any" };
+
+/** A server that takes connections and never answers. */
+async function silentServer(): Promise<{ readonly url: string; readonly connected: Promise<unknown> }> {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
+  return { url: `http://127.0.0.1:${address.port}`, connected: once(server, "connection") };
+}
+
+describe.each(commands)("%s -o json", (command) => {
+  test("ends with 3 and a document for flags and manifests that are wrong", async () => {
+    const source = await sourceOf({ ...foundations, "team.yaml": "type: team\nname: ml\nmembres: []\n" });
+    expectFailure(3, "invalid", await source.run([...argsOf(command), "--no-such-flag"]));
+    const ended = await source.run(argsOf(command), { HOLDFAST_SERVER: "http://127.0.0.1:9" });
+    if (command === "validate") expectResult(command, 3, ended);
+    else expectFailure(3, "invalid", ended);
+    expect(JSON.parse(ended.stdout).diagnostics).toMatchObject([{ file: "team.yaml" }, { file: "team.yaml" }]);
+  });
+
+  test("ends with 0 and its result where all is well", async () => {
+    const source = await sourceOf(foundations, await serve());
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    expectResult(command, 0, await source.run(argsOf(command)));
+  });
+});
+
+test("JSON is answered whatever is wrong with the rest of the command line", async () => {
+  const source = await sourceOf({ "holdfast.yaml": "ignore: yes\n" });
+  const all: readonly (readonly [readonly string[], { readonly [name: string]: string }])[] = [
+    [["plan", "--no-such-flag", "--output=json"], {}],
+    [["plan", "-ojson", "--timeout", "soon"], {}],
+    [["plan", "--no-such-flag"], { HOLDFAST_OUTPUT: "json" }],
+    [["plan", ...json], { HOLDFAST_TIMEOUT: "soon" }],
+    [["plan", ...json, "nowhere"], {}],
+    [["plann", ...json], {}],
+  ];
+  for (const [args, env] of all) expectFailure(3, "invalid", await source.run(args, env));
+  expect(JSON.parse((await source.run(["plan", ...json])).stdout).diagnostics).toMatchObject([
+    { file: "holdfast.yaml" },
+  ]);
+  expectResult("validate", 3, await source.run(["validate", ...json]));
+});
+
+test("what is not asked for in JSON is not answered in it", async () => {
+  const source = await sourceOf({});
+  for (const args of [
+    ["plan", "-o", "json", "-o", "text", "--nope"],
+    ["plan", "--nope", "--", "-o", "json"],
+  ]) {
+    expect(await source.run(args)).toMatchObject({ code: 3, stdout: "" });
+  }
+});
+
+describe.each(["plan", "apply", "drift"] as const)("%s -o json of a control plane", (command) => {
+  test("ends with 3 and a document without a server", async () => {
+    expectFailure(3, "invalid", await (await sourceOf(foundations)).run(argsOf(command)));
+  });
+
+  test("ends with 4 and a document for a token that is refused, or not there", async () => {
+    const source = await sourceOf(foundations, await serve());
+    expectFailure(4, "unauthorized", await source.run(argsOf(command), { HOLDFAST_TOKEN: "wrong" }));
+    expectFailure(4, "unauthorized", await source.run(argsOf(command), { HOLDFAST_TOKEN: "" }));
+  });
+
+  test("ends with 1 and a document for a server that is not reached", async () => {
+    const source = await sourceOf(foundations);
+    const env = { ...anyToken, HOLDFAST_SERVER: "http://127.0.0.1:9" };
+    expectFailure(1, "error", await source.run([...argsOf(command), "--connect-timeout", "0.1"], env));
+  });
+
+  test("ends with 9 and a document when its time is over", async () => {
+    const source = await sourceOf(foundations);
+    const { url } = await silentServer();
+    expectFailure(
+      9,
+      "timeout",
+      await source.run([...argsOf(command), "--timeout", "1"], { ...anyToken, HOLDFAST_SERVER: url }),
+    );
+  });
+
+  test("ends with 130 and a document when it is interrupted", async () => {
+    const { url, connected } = await silentServer();
+    const running = (await sourceOf(foundations)).start(argsOf(command), { ...anyToken, HOLDFAST_SERVER: url });
+    await connected;
+    running.kill("SIGINT");
+    running.kill("SIGINT");
+    expectFailure(130, "interrupted", await running.ended);
+  });
+});
+
+describe("the other ends have a document too", () => {
+  test("2: changes, and drift", async () => {
+    const server = await serve();
+    const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
+    await source.run(["apply", "--yes"]);
+    await server.call("PUT", "/api/svc/v1/teams", {
+      manifest: { type: "team", name: "ml", members: ["alan@example.com"] },
+    });
+    expectResult("plan", 2, await source.run([...argsOf("plan"), "--detailed-exitcode"]));
+    expectResult("drift", 2, await source.run(argsOf("drift")));
+  });
+
+  test("5: a source that was emptied", async () => {
+    const source = await sourceOf({ "team.yaml": team("ml") }, await serve());
+    await source.run(["apply", "--yes"]);
+    await source.remove("team.yaml");
+    for (const command of ["plan", "apply"] as const) expectFailure(5, "refused", await source.run(argsOf(command)));
+  });
+
+  test("6: a plan that is stale", async () => {
+    const source = await sourceOf({ "team.yaml": team("ml") }, await serve());
+    await source.run(["plan", "--out", "plan.json"]);
+    expect(faultsOf("plan", await readFile(join(source.folder, "plan.json"), "utf8"))).toEqual([]);
+    await source.write("team.yaml", team("ml", "alan@example.com"));
+    expectFailure(6, "stale", await source.run(["apply", "--plan", "plan.json", ...json]));
+    await writeFile(join(source.folder, "plan.json"), "{}");
+    expectFailure(3, "invalid", await source.run(["apply", "--plan", "plan.json", ...json]));
+  });
+
+  test("7: an apply in part", async () => {
+    const files = { ...everyKind, "services/api.yaml": service("api", "env:\n  A: secret://none:none:none\n") };
+    expectResult("apply", 7, await (await sourceOf(files, await serve())).run([...argsOf("apply"), "--yes"]));
+  });
+
+  test("8: another writer", async () => {
+    const server = await serve();
+    const [gate, source] = [await gateTo(server), await sourceOf(foundations, server)];
+    const held = gate.hold("PUT", "/api/svc/v1/clusters");
+    source.start(["apply", "--yes"], { HOLDFAST_SERVER: gate.url });
+    await held;
+    const other = await sourceOf(foundations, server);
+    expectFailure(8, "locked", await other.run(argsOf("apply")));
+  });
+});
