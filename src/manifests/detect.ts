@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import { closestName } from "../schema/closest-name.ts";
 import { unionVariants } from "../schema/schema-node.ts";
 import { manifestTypes, schemaFor } from "../schema/schemas.ts";
@@ -27,7 +27,8 @@ export function detect(value: Json): Detected {
   if (Array.isArray(value)) return foreign("not-a-manifest", "no manifest: a list, not a mapping", listHint(value));
   if (!isObject(value)) return foreign("not-a-manifest", "no manifest: a single value, not a mapping");
   if (typeof value.type === "string") return typed(value.type);
-  if (value.format_version === "1.0" && isObject(value.summary)) return { is: "report" };
+  if (/^[12]\.\d+$/.test(text(value.format_version) ?? "") && (isObject(value.summary) || isObject(value.error)))
+    return { is: "report" };
   return nearMiss(value) ?? untyped(value);
 }
 
@@ -41,7 +42,7 @@ export function claimsType(text: string): boolean {
 
 /** Whether a text begins as what `plan` writes, whatever the manifests that it shows. */
 export function isPlanText(text: string): boolean {
-  return /^\{\s{1,8}"format_version": "1\.0",\s{1,8}"revision":/.test(text);
+  return /^\{\s{1,8}"format_version": "[12]\.\d+",\s{1,8}"revision":/.test(text);
 }
 
 const OURS = `["']?[ \\t]*:[ \\t]*["']?(?:${manifestTypes.join("|")})(?![\\w-])`;
