@@ -1,9 +1,10 @@
 import { Writable } from "node:stream";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
+import { failureReport } from "../render/failure.ts";
 import { jsonText } from "../render/json.ts";
 import type { Invocation } from "./command.ts";
-import { reportFailure } from "./failure-report.ts";
+import { showFaults } from "./failure-report.ts";
 import { TargetNeededError } from "./target.ts";
 import { writeResult } from "./terminal.ts";
 
@@ -37,7 +38,7 @@ async function runOnEach(names: readonly string[], run: Run, invocation: Invocat
     if (isJson) results.push({ target, ...JSON.parse(text() || "{}") });
     else await writeResult(terminal, `Target ${target}\n${text()}\n`);
   }
-  if (isJson) await writeResult(terminal, jsonText({ format_version: "1.0", targets: results }));
+  if (isJson) await writeResult(terminal, jsonText({ format_version: "2.0", targets: results }));
   return PRECEDENCE.find((code) => codes.includes(code)) ?? 0;
 }
 
@@ -48,7 +49,8 @@ async function codeOf(run: Run, invocation: Invocation): Promise<number> {
     return await run(invocation);
   } catch (error) {
     if (!(error instanceof HoldfastError) || stopping.aborted) throw error;
-    await reportFailure(error, invocation);
+    showFaults(error, invocation);
+    if (invocation.flags.output === "json") await writeResult(invocation.terminal, failureReport(error));
     const next = error.hint === null ? "" : `  → ${printable(error.hint)}\n`;
     stderr.write(`error: ${printable(error.message)}\n${next}`);
     return exitCodes[error.code];
