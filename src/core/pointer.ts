@@ -4,7 +4,7 @@ import type { Shape } from "../contract/shape.ts";
 import { fieldShape, itemPlaces } from "./normalise.ts";
 
 /** The JSON Pointer of a path of names and places. */
-function pointerOf(tokens: readonly string[]): string {
+export function pointerOf(tokens: readonly string[]): string {
   return tokens.map((token) => `/${escapePointer(token)}`).join("");
 }
 

@@ -94,7 +94,7 @@ describe("targets", () => {
     const both = await run(["plan", "-o", "json", "--detailed-exitcode"]);
     expect(both.code).toBe(2);
     expect(JSON.parse(both.stdout)).toMatchObject({
-      format_version: "1.0",
+      format_version: "2.0",
       targets: [
         { target: "blue", server: blue.url, steps: [{ identity: "team/ml" }] },
         { target: "green", server: green.url, steps: [{ identity: "team/web" }] },
