@@ -139,7 +139,7 @@ describe("an apply", () => {
     const { plan } = await run.plan(desired);
     expect(plan.summary).toMatchObject({ update: 1, drift: 1 });
     expect(plan.steps.flatMap(({ changes }) => changes)).toEqual([
-      { path: "/replicas", before: 5, after: 2, cause: "drift" },
+      { path: "/replicas", label: "replicas", before: 5, after: 2, cause: "drift", diff: null },
     ]);
     expect(results(await run.apply(desired))["service/c1:ws1/api"]).toBe("updated");
     expect((await run.plan(desired)).plan.summary).toMatchObject({ keep: 4, update: 0 });
