@@ -1,8 +1,8 @@
-/** No reply is larger, in bytes: servers keep to it, and clients read no more. */
+/** The largest reply in bytes: servers send no more, and clients read no more. */
 export const REPLY_CAP = 8 * 1024 * 1024;
 
-/** No request body is larger, in bytes. */
+/** The largest request body in bytes. */
 export const BODY_CAP = 8 * 1024 * 1024;
 
-/** How many details a refusal lists; what is beyond them is counted. */
+/** How many details an error reply lists; further ones are counted. */
 export const MAX_ERROR_DETAILS = 100;

@@ -31,7 +31,7 @@ export type Parameter = "string" | "integer" | "boolean" | "strings" | "integers
 /** Form of one body member; `object` members hold manifests, which their schemas check. */
 export type Member = { readonly is: "object" | "boolean" | "string" | "integer" | "list"; readonly required?: true };
 
-/** One row of the interface: everything that client, server and documentation need to know of a call. */
+/** One row of the interface: all that client, server and documentation need to know of an operation. */
 export type Operation = {
   /** Number in the interface, `E1`… for the extensions, `S1` for the secret read of rule 2. */
   readonly number: string;
@@ -44,7 +44,7 @@ export type Operation = {
   /** `one` {data} · `list` {data: [], pagination} · `empty` {} · `bare` an object without envelope. */
   readonly reply: "one" | "list" | "empty" | "bare";
   readonly retry: RetryClass;
-  /** What a reconciler cannot do on a control plane that lacks this extension. */
+  /** What a reconciler cannot do, or does instead, on a control plane without this extension. */
   readonly without?: string;
 };
 
@@ -402,7 +402,7 @@ export const operations = {
 /** Name of an operation in the table. */
 export type OperationName = keyof typeof operations;
 
-/** What each operation answers: inside `data`, one row of a list, or the bare object. */
+/** What each operation returns: the object in `data`, one row of a list, or the bare object. */
 export type Replies = {
   listWorkspaces: Workspace;
   listSecretDeployments: Deployment;
@@ -443,16 +443,16 @@ export type Replies = {
 
 type Where<Test> = { [Name in OperationName]: (typeof operations)[Name] extends Test ? Name : never }[OperationName];
 
-/** Operations that answer a page of rows. */
+/** Operations that return a page of rows. */
 export type ListOperation = Where<{ reply: "list" }>;
 
-/** Operations that read one thing. Operation 7 is a GET but a write, and not among them. */
+/** Operations that read one resource. Operation 7 is a GET but writes, so it is not among them. */
 export type GetOperation = Where<{ reply: "one"; retry: "read" }>;
 
 /** Operations that change something. */
 export type WriteOperation = Where<{ retry: Exclude<RetryClass, "read"> }>;
 
-/** Operations that answer a dry run when the body says `dryRun: true`. */
+/** Operations that accept `dryRun: true`. */
 export type DryRunOperation = Where<{ body: { dryRun: Member } }>;
 
 /** Looks an operation up by name, widened to the row's common form. */

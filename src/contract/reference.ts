@@ -4,10 +4,10 @@ import { isObject, type Json } from "./json.ts";
 const SECRET_URL =
   /\b(?:[a-z][a-z0-9+.]*-)?secret:\/\/([A-Za-z0-9_.-]{1,128}:[A-Za-z0-9_.-]{1,128}:[A-Za-z0-9_.-]{1,128})/g;
 
-/** A secret that a manifest names, and where it does (JSON Pointer within the value searched). */
+/** A reference to a secret, and its place (JSON Pointer within the value searched). */
 export type SecretReference = { readonly fqn: string; readonly pointer: string };
 
-/** Every secret that any string inside the value refers to. */
+/** All references to secrets in the strings of a value. */
 export function secretReferences(value: Json | undefined, pointer = ""): readonly SecretReference[] {
   if (typeof value === "string") {
     if (!value.includes("secret://")) return [];

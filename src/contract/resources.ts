@@ -11,7 +11,7 @@ export type Subject = {
   readonly subjectDisplayName: string;
 };
 
-/** Where a list page stands in the whole list. */
+/** The position of a page in the whole list. */
 export type Pagination = { readonly total: number; readonly offset: number; readonly limit: number };
 
 type Stamps = { readonly createdAt: Timestamp; readonly updatedAt: Timestamp };
@@ -57,7 +57,7 @@ export type Recommendation = Stamps & {
   readonly expiryTimestamp: Timestamp | null;
 };
 
-/** A condition of an application that somebody should look at. */
+/** A condition of an application that needs attention. */
 export type Alert = {
   readonly id: string;
   readonly name: string;
@@ -73,7 +73,7 @@ export type Alert = {
   readonly createdAt: string;
 };
 
-/** What was found out about a failing application. */
+/** Diagnostic data of a failing application. */
 export type DebugInfo = Stamps & {
   readonly id: string;
   readonly applicationId: string;
@@ -184,7 +184,7 @@ export type VirtualAccount = Stamps &
       readonly subjectType: string;
       readonly subjectId: string;
       readonly metadata: JsonObject;
-      /** When it ends; the last moment of the year 9999 where it does not. */
+      /** When it expires; the end of the year 9999 when it never does. */
       readonly expiry: Timestamp;
     })[];
     readonly metadata: JsonObject;
@@ -261,7 +261,7 @@ export type Artifact = SnakeOwner & {
   readonly run_steps: readonly number[];
 };
 
-/** A Helm release, as an addon's manifests are answered. */
+/** A Helm release, as the manifests of an addon are returned. */
 export type AddonHelmManifest = {
   readonly type: "helm";
   readonly name: string;
@@ -279,7 +279,7 @@ export type AddonHelmManifest = {
   readonly workspace_fqn: string | null;
 };
 
-/** One difference between two Helm manifests; where both sides are objects, `changes` tells it member by member. */
+/** One difference between two Helm manifests; when both sides are objects, `changes` has one entry for each member. */
 export type AddonDifference = {
   readonly type: "ADD" | "REMOVE" | "CHANGE";
   readonly key: string;
@@ -348,23 +348,23 @@ export type LeaseResource = {
   readonly expiresAt: Timestamp;
 };
 
-/** A personal access token as its owner sees it in a list (E12): never the token itself. */
+/** A personal access token in a list (E12), without the token itself. */
 export type PersonalAccessToken = {
   readonly id: string;
   readonly name: string;
-  /** Whose it is, as `collaborators` name it. */
+  /** Its owner, as named in `collaborators`. */
   readonly subject: string;
   readonly createdAt: Timestamp;
-  /** The credential that made it, as `kind/name`. */
+  /** The credential that created it, as `kind/name`. */
   readonly createdWith: string | null;
   readonly lastUsedAt: Timestamp | null;
   readonly expiry: Timestamp | null;
 };
 
-/** One fault of a refused manifest; `pointer` is relative to the manifest (`/ports/0/host`). */
+/** One error in a refused manifest; `pointer` is relative to the manifest (`/ports/0/host`). */
 export type ErrorDetail = { readonly pointer: string; readonly message: string; readonly code: string };
 
-/** Body of every refusal. */
+/** Body of every error reply. */
 export type ErrorBody = {
   readonly statusCode: number;
   readonly message: string;

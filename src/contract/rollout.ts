@@ -1,10 +1,10 @@
-/** Deployment statuses that end a rollout badly. */
+/** Deployment statuses of a failed rollout. */
 export const failedStatuses: readonly string[] = ["DEPLOY_FAILED", "BUILD_FAILED", "FAILED", "CANCELLED"];
 
-/** How far a rollout is: still moving, or where it ended. */
+/** The progress of a rollout. */
 export type RolloutState = "progressing" | "succeeded" | "failed";
 
-/** Reads a deployment's current status; `state` decides whether it moves on, the status name whether it went well. */
+/** Reads a deployment's current status: `state` decides whether the rollout has ended, the status whether it failed. */
 export function rolloutState(
   current: { readonly status: string; readonly state?: unknown } | null | undefined,
 ): RolloutState {

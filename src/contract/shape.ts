@@ -1,14 +1,14 @@
 import { isObject, type Json, type JsonObject } from "./json.ts";
 
 /**
- * What a manifest type looks like to a comparison: derived from its JSON Schema by `npm run generate`,
- * so that the schema stays the only place where a field is described.
+ * How manifests of a type are compared: generated from its JSON Schema by `npm run generate`, so that a field is
+ * described in the schema alone.
  */
 export type Shape =
   | {
       readonly is: "object";
       readonly fields: { readonly [name: string]: Shape };
-      /** Whether outputs mask what no field describes. */
+      /** Whether outputs mask fields that are not described. */
       readonly sensitive?: true;
       readonly default?: Json;
     }
@@ -19,11 +19,11 @@ export type Shape =
       readonly key?: readonly string[];
       readonly default?: Json;
     }
-  /** Anything, and its inside belongs to the user: compared exactly, but for `asText` values. */
+  /** Any value, whose content belongs to the user: compared exactly, except `asText` values. */
   | { readonly is: "free"; readonly asText?: true; readonly sensitive?: Sensitive; readonly default?: Json }
   | { readonly is: "value"; readonly sensitive?: Sensitive; readonly default?: Json };
 
-/** Whether outputs mask the whole field, or inside it only what stands under a secret-looking key. */
+/** Whether outputs mask the whole field, or only the values of secret-looking keys in it. */
 export type Sensitive = true | "keys";
 
 /** The manifest with every default of its schema filled in, as the control plane answers it. */

@@ -1,11 +1,11 @@
 import { lstatSync, type Stats } from "node:fs";
 
-/** What lies at a path, no link followed; null where nothing does, as far as the user may look. */
+/** The file status of a path without following a link; null when nothing is there or the path is not accessible. */
 export function lstatOrNull(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch (error) {
-    // Something on the way is no folder, or lets nobody through: opening it will fail in the same way.
+    // A parent is no folder, or not accessible: opening the path will fail in the same way.
     if (error instanceof Error && "code" in error && (error.code === "ENOTDIR" || error.code === "EACCES")) return null;
     throw error;
   }

@@ -4,26 +4,26 @@ import { lstatOrNull } from "./lstat.ts";
 import { requireNotReadableByOthers, requireNotWritableByOthers, requireOwner, sharedGroup } from "./owner.ts";
 import { UnsafePathError } from "./unsafe-path.ts";
 
-/** What is asked of a file of ours. */
+/** What a file of the current user must fulfil. */
 export type FileRequirements = {
-  /** Bytes of the largest one that can be meant. */
+  /** The largest size in bytes. */
   readonly limit: number;
-  /** Whether nobody else may read it. */
+  /** Whether only the user may read it. */
   readonly isSecret?: boolean;
 };
 
-// Whatever took the file's place since it was looked at: no link is followed, no pipe's other end waited for, and no
-// terminal becomes ours.
+// The file may have been replaced since it was checked: these flags follow no link, wait for no other end of a pipe and
+// take no controlling terminal.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** What lies at the path of a file of ours, without opening it; null where nothing does. Refuses anything else. */
+/** The status of a regular file of the user, without opening it; null when it is absent. Refuses anything else. */
 export function statOwnFile(path: string, asked: FileRequirements): Stats | null {
   const stat = lstatOrNull(path);
   if (stat !== null) requireOwnFile(path, stat, asked);
   return stat;
 }
 
-/** The content of a file of ours; null where there is none. Opens nothing that is not a regular file of the user. */
+/** The content of a regular file of the user; null when it is absent. Opens nothing else. */
 export function readOwnFile(path: string, asked: FileRequirements): Buffer | null {
   if (statOwnFile(path, asked) === null) return null;
   const descriptor = openSync(path, FLAGS);
@@ -43,13 +43,15 @@ function requireOwnFile(path: string, stat: Stats, { limit, isSecret = false }: 
   requireNotWritableByOthers(path, stat, group);
   if (isSecret) requireNotReadableByOthers(path, stat, group);
   if (stat.size <= limit) return;
-  throw new UnsafePathError(`${path} is too large (${stat.size} bytes)`, { hint: "it is none of ours: remove it" });
+  throw new UnsafePathError(`${path} is too large (${stat.size} bytes)`, {
+    hint: "this program wrote no such file: remove it",
+  });
 }
 
 /** Refuses everything but a regular file. */
-export function requireRegularFile(path: string, stat: Stats, hint = "see who put it there, and remove it"): void {
+export function requireRegularFile(path: string, stat: Stats, hint = "check who created it, and remove it"): void {
   if (stat.isFile()) return;
-  throw new UnsafePathError(`${path} is ${kindOf(stat)}, and no regular file`, { hint });
+  throw new UnsafePathError(`${path} is ${kindOf(stat)}, not a regular file`, { hint });
 }
 
 function kindOf(stat: Stats): string {

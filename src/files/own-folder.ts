@@ -8,8 +8,8 @@ const WORLD_WRITES = 0o002;
 const STICKY = 0o1000;
 
 /**
- * Refuses anything but a real folder that is ours. Among the content of a repository (`isContent`) nobody else may have
- * a share in it; elsewhere it may be root's, who has given it to us.
+ * Refuses anything but a real folder that the current user owns. Inside a repository (`isContent`) no other user may
+ * write it; elsewhere it may belong to root and be given to the user.
  */
 export function requireOwnFolder(path: string, { isContent = false }: { readonly isContent?: boolean } = {}): void {
   const stat = lstatSync(path);
@@ -20,32 +20,32 @@ export function requireOwnFolder(path: string, { isContent = false }: { readonly
     throw new UnsafePathError(`${path} is no folder`, { hint: "remove it, or name another" });
   }
   const parent = lstatSync(dirname(path));
-  if (!isContent && isGiven(stat, parent)) return;
+  if (!isContent && isGivenByRoot(stat, parent)) return;
   requireOwner(path, stat);
   requireNotWritableByOthers(path, stat, isContent ? null : sharedGroup(parent));
 }
 
-/** Makes one folder for its owner alone where there is none, and refuses one that is not ours. */
+/** Creates a folder with mode 0700 when it is absent, and refuses one of another user. */
 export function ensureOwnFolder(path: string): void {
-  if (lstatOrNull(path) === null && isMade(path)) return;
+  if (lstatOrNull(path) === null && isCreated(path)) return;
   requireOwnFolder(path);
 }
 
-function isMade(path: string): boolean {
+function isCreated(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 });
     return true;
   } catch (error) {
-    // Somebody was faster.
+    // Another process created it first.
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
     throw error;
   }
 }
 
-// Root gives a folder away by a group that may write it, as a volume with an fsGroup is. A volume without one
-// (Kubernetes' emptyDir) is open to all who share its mount, and nothing else: what lies in it must be ours all the
-// same. The sticky bit tells a folder that strangers share, such as /tmp.
-function isGiven({ uid, mode, dev }: Stats, parent: Stats): boolean {
+// Root gives a folder to a group that may write it, as for a volume with an fsGroup. A volume without one (Kubernetes'
+// emptyDir) is writable by everyone in the container; the files in it must be the user's own all the same. The sticky
+// bit marks a folder that different users share, such as /tmp.
+function isGivenByRoot({ uid, mode, dev }: Stats, parent: Stats): boolean {
   if (uid !== 0) return false;
   return (mode & WORLD_WRITES) === 0 || (dev !== parent.dev && (mode & STICKY) === 0);
 }

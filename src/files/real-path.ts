@@ -4,8 +4,8 @@ import { lstatOrNull } from "./lstat.ts";
 import { UnsafePathError } from "./unsafe-path.ts";
 
 /**
- * Where an absolute path leads. Links on the way are the operator's own, and followed; but not below `content`, a folder
- * whose files come from a repository. What does not exist yet is taken as it is written.
+ * The real path of an absolute path. Links are followed, except below `content`, a folder whose files come from a
+ * repository. Parts that do not exist yet are taken as they are.
  */
 export function realPathOutside(content: string | null, path: string): string {
   const { root } = parse(path);
@@ -16,7 +16,7 @@ export function realPathOutside(content: string | null, path: string): string {
     const stat = lstatOrNull(next);
     if (stat === null) return join(at, ...steps.slice(index));
     if (!stat.isSymbolicLink()) at = next;
-    // Where case does not count, the names on the disk are the ones to compare.
+    // On file systems that ignore case, the names on the disk are compared.
     else if (content !== null && isAtOrBelow(content, realpathSync.native(at))) throw linkInContent(next);
     else at = targetOf(next);
   }
@@ -27,14 +27,14 @@ function targetOf(link: string): string {
   try {
     return realpathSync.native(link);
   } catch (cause) {
-    throw new UnsafePathError(`${link} is a symbolic link that leads nowhere`, {
+    throw new UnsafePathError(`${link} is a broken symbolic link`, {
       hint: "correct it, or name another path",
       cause,
     });
   }
 }
 
-/** Whether a path is a folder, or lies below it; both are real paths. */
+/** Whether a path is the folder or lies below it; both are real paths. */
 export function isAtOrBelow(folder: string, path: string): boolean {
   const steps = relative(folder, path);
   return steps.split(sep)[0] !== ".." && !isAbsolute(steps);
@@ -42,6 +42,6 @@ export function isAtOrBelow(folder: string, path: string): boolean {
 
 function linkInContent(path: string): UnsafePathError {
   return new UnsafePathError(`${path} is a symbolic link in the source`, {
-    hint: "a repository could lead it anywhere: remove it, or name a path outside of the source",
+    hint: "a repository could point it anywhere: remove it, or use a path outside the source",
   });
 }

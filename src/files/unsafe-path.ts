@@ -1,6 +1,6 @@
 /**
- * A file or folder that is not used, since somebody else may have put it there, may change it, or may read a secret in
- * it. Nothing of it was read or written.
+ * A file or folder that another user may have created, may change, or may read a secret in. Nothing was read from it or
+ * written to it.
  */
 export class UnsafePathError extends Error {
   override readonly name = "UnsafePathError";

@@ -14,21 +14,21 @@ import { dirname, join } from "node:path";
 import { lstatOrNull } from "./lstat.ts";
 import { requireRegularFile } from "./own-file.ts";
 
-/** A content, whole or in pieces. */
+/** A content, whole or in chunks. */
 type Content = string | Iterable<Uint8Array>;
 
 /** How a file is written. */
 type Writing = {
-  /** Whether it must outlive a power cut. */
+  /** Whether it must survive a power failure. */
   readonly durable?: boolean;
 };
 
-/** A file that is not there under its name yet, open for writing; it goes when disposed of. */
+/** A file under a temporary name, open for writing; deleted when disposed of. */
 export type TemporaryFile = Disposable & { readonly path: string; readonly descriptor: number };
 
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Replaces a file as a whole, or makes it, for its owner alone; what is there and is no regular file is refused. */
+/** Replaces or creates a file atomically, with mode 0600; refuses to replace anything but a regular file. */
 export function replaceFile(path: string, content: Content, { durable = false }: Writing = {}): void {
   const found = lstatOrNull(path);
   if (found !== null) requireRegularFile(path, found);
@@ -38,8 +38,8 @@ export function replaceFile(path: string, content: Content, { durable = false }:
 }
 
 /**
- * Makes a file for its owner alone, whole or not at all; false where something is there already. A file that is empty, as
- * an earlier release could leave one when it was killed, is filled; then, too, its content is to be read.
+ * Creates a file atomically, with mode 0600; false when it exists. An empty file, which an earlier release could leave
+ * when it was killed, is filled; the result is false then too, since another process may have filled it.
  */
 export function createFile(path: string, content: Content, { durable = false }: Writing = {}): boolean {
   if (isTaken(path)) return false;
@@ -55,21 +55,21 @@ function isTaken(path: string): boolean {
   return found !== null && !(found.isFile() && found.size === 0);
 }
 
-// Two that find it empty at the same time agree on the content that gets the second name first.
+// Two processes that find it empty at the same time agree on the content that gets the name `.new` first.
 function fillEmpty(path: string, draft: TemporaryFile): void {
   const next = `${path}.new`;
   renameNoReplace(draft, next);
   try {
     if (!isTaken(path)) renameSync(next, path);
   } catch (error) {
-    // The other one has just renamed it.
+    // The other process has renamed it.
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   } finally {
     rmSync(next, { force: true });
   }
 }
 
-/** Fails where nothing more can be written in a folder, and leaves nothing behind. */
+/** Throws when nothing can be written in a folder; leaves nothing behind. */
 export function checkWritable(folder: string): void {
   using draft = openTemporaryFile(join(folder, "trial"));
   writeFileSync(draft.descriptor, Buffer.alloc(ROOM));
@@ -78,7 +78,7 @@ export function checkWritable(folder: string): void {
 // As much as the journal of a few writes takes.
 const ROOM = 64 * 1024;
 
-/** Opens a new file beside the path, for its owner alone. */
+/** Creates a file in the folder of the path, under a random name and with mode 0600. */
 export function openTemporaryFile(path: string): TemporaryFile {
   const draft = `${path}.${randomUUID()}`;
   const descriptor = openSync(draft, FLAGS, 0o600);
@@ -87,13 +87,13 @@ export function openTemporaryFile(path: string): TemporaryFile {
     descriptor,
     [Symbol.dispose]: () => {
       closeSync(descriptor);
-      // It was renamed, or is one of two names.
+      // It may have been renamed, or be one of two links.
       if (lstatOrNull(draft) !== null) unlinkSync(draft);
     },
   };
 }
 
-/** Gives a draft its name; false when something has it already, which stays as it is. */
+/** Moves a temporary file to its path; false when the path exists, which is left as it is. */
 export function renameNoReplace({ path: draft }: Pick<TemporaryFile, "path">, path: string): boolean {
   try {
     linkSync(draft, path);
@@ -103,13 +103,13 @@ export function renameNoReplace({ path: draft }: Pick<TemporaryFile, "path">, pa
     if (code === "EEXIST") return false;
     if (!WITHOUT_LINKS.includes(code)) throw error;
   }
-  // Such a file system cannot tell in one step whether the name is taken.
+  // Without hard links, checking and renaming cannot be one step.
   if (lstatOrNull(path) !== null) return false;
   renameSync(draft, path);
   return true;
 }
 
-// What file systems say that have no hard links (FAT, some network and FUSE ones).
+// The errors of file systems without hard links (FAT, some network and FUSE ones).
 const WITHOUT_LINKS: readonly string[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 function writtenDraft(path: string, content: Content, durable: boolean): TemporaryFile {
@@ -135,5 +135,5 @@ function syncFolder(folder: string): void {
   }
 }
 
-// What is said where folders cannot be synced (Windows, some network file systems).
+// The errors where folders cannot be synced (Windows, some network file systems).
 const UNSYNCED: readonly string[] = ["EISDIR", "EPERM", "EINVAL", "ENOTSUP"];

@@ -3,17 +3,17 @@ import { operationOf } from "./route-operation.ts";
 
 const callers = new WeakMap<FastifyRequest, string>();
 
-/** Says who makes a request, for the log. */
+/** Sets the caller of a request, for the log. */
 export function setCaller(request: FastifyRequest, name: string): void {
   callers.set(request, name);
 }
 
 /**
- * Logs every reply in one line: who asked for which operation, and what came of it. Paths are written as their route
- * is, and queries, headers and bodies not at all, since anything may be in them.
+ * Logs every reply in one line: caller, operation, status and duration. Paths are logged as their route; queries,
+ * headers and bodies are not logged, since they may hold secrets.
  */
 export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void {
-  if (!isSaid(log)) return;
+  if (!logsInfo(log)) return;
   app.addHook("onResponse", (request, reply, done) => {
     const { method, routeOptions } = request;
     request.log.info(
@@ -31,7 +31,7 @@ export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void 
   });
 }
 
-// Lines that nobody would see need not be put together.
-function isSaid(log: FastifyBaseLogger): boolean {
+// Without level `info` the hook would only cost time.
+function logsInfo(log: FastifyBaseLogger): boolean {
   return log.level === "info" || log.level === "debug" || log.level === "trace";
 }

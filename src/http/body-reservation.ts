@@ -2,34 +2,34 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { BODY_CAP } from "../contract/limits.ts";
 import { type ByteBudget, bodyLength, releaseAfter } from "./byte-budget.ts";
 
-/** The body of a request, counted from its headers on until nobody holds it any more. */
+/** The bytes of a request's body, reserved from its headers on until the body is released. */
 export type BodyReservation = {
-  /** Says who sends it. */
-  readonly belongsTo: (owner: string) => void;
-  /** Works on it: it counts until the work is over and the reply has gone, whatever becomes of the client. */
+  /** Counts them for the caller, once it is known. */
+  readonly assignTo: (owner: string) => void;
+  /** Runs the handler: the bytes count until it has ended and the reply was sent, even if the client disconnects. */
   readonly during: <Result>(work: () => Promise<Result>) => Promise<Result>;
 };
 
 /**
- * Counts the body of a request before it is read: until it is known who sends it, for the address that it comes from.
- * Null where there is none.
+ * Reserves the bytes of a request's body before it is read: for the client's address until the caller is known. Null
+ * when there is no body.
  */
 export function reserveBody(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget): BodyReservation | null {
   const length = bodyLength(request.raw.headers, BODY_CAP);
   if (length === 0) return null;
-  const share = budget(`address ${request.ip}`, length);
-  let isWorkedOn = false;
+  const reservation = budget(`address ${request.ip}`, length);
+  let isRunning = false;
   reply.raw.once("close", () => {
-    if (!isWorkedOn) share.release();
+    if (!isRunning) reservation.release();
   });
   return {
-    belongsTo: share.moveTo,
+    assignTo: reservation.moveTo,
     during: async (work) => {
-      isWorkedOn = true;
+      isRunning = true;
       try {
         return await work();
       } finally {
-        releaseAfter(reply, share);
+        releaseAfter(reply, reservation);
       }
     },
   };

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 
-/** A stream of chunks that are all there already: the next one goes out when the one before has gone. */
+/** A stream of buffers that are in memory already; each is pushed when the one before has been read. */
 export function chunkStream(pieces: readonly Buffer[]): Readable {
   const left = pieces.values();
   return new Readable({

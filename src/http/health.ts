@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-/** Adds `/healthz` (it lives) and `/readyz` (it can serve, or why not); neither needs a token. */
+/** Adds `/healthz` (liveness) and `/readyz` (readiness, or the reason why not); neither needs a token. */
 export function addHealthRoutes(app: FastifyInstance, unready: () => Promise<string | null>): void {
   app.get("/healthz", { exposeHeadRoute: true }, async () => ({ status: "ok" }));
   app.get("/readyz", { exposeHeadRoute: true }, async (_, reply) => {

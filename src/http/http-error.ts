@@ -1,10 +1,10 @@
 import { MAX_ERROR_DETAILS } from "../contract/limits.ts";
 import type { ErrorBody, ErrorDetail } from "../contract/resources.ts";
 
-// A caller chooses the names that pointers and messages repeat.
-const LONGEST_TEXT = 1000;
+// Pointers and messages repeat names that the caller chose.
+const MAX_TEXT_LENGTH = 1000;
 
-/** A request that is answered with an error: its status, what is wrong, and where. */
+/** An error that is answered to the client: its status, what is wrong, and where. */
 export class HttpError extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -34,22 +34,22 @@ export class HttpError extends Error {
   }
 }
 
-/** The body that tells a client of a refusal. */
+/** The body of an error reply. */
 export function errorBody({ status, code, message, details }: HttpError): ErrorBody {
   return { statusCode: status, message, code, ...(details.length > 0 && { details }) };
 }
 
-/** 400: the request's own shape is wrong. */
+/** 400: the request is malformed. */
 export function badRequest(message: string): HttpError {
   return new HttpError(400, "bad-request", message);
 }
 
-/** 400: the request's own shape is wrong in all of these places. */
+/** 400: the request is malformed in all of these places. */
 export function malformed(details: Iterable<ErrorDetail>): HttpError {
   return detailed(400, "bad-request", listDetails(details));
 }
 
-/** 404: the thing is absent, or not visible to the caller; both read the same. */
+/** 404: the resource is absent or not visible to the caller; the reply is the same. */
 export function notFound(what: string): HttpError {
   return new HttpError(404, "not-found", `${what} was not found`);
 }
@@ -59,12 +59,12 @@ export function forbidden(message: string): HttpError {
   return new HttpError(403, "forbidden", message);
 }
 
-/** 409: the request is sound, and what exists is in its way. */
+/** 409: the request conflicts with the current state. */
 export function conflict(code: string, message: string): HttpError {
   return new HttpError(409, code, message);
 }
 
-/** 422: the manifest is refused, for all of these faults and `beyond` others. */
+/** 422: the manifest is invalid, for all of these errors and `beyond` others. */
 export function unprocessable(details: Iterable<ErrorDetail>, beyond = 0): HttpError {
   const { listed, total } = listDetails(details);
   return detailed(422, "unprocessable", { listed, total: total + beyond });
@@ -90,5 +90,5 @@ function listDetails(details: Iterable<ErrorDetail>): Listed {
 }
 
 function cut(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }

@@ -3,21 +3,21 @@ import type { Json } from "../contract/json.ts";
 import { badRequest } from "./http-error.ts";
 import { measureJson } from "./json-size.ts";
 
-// Deeper values could exhaust the stack of whatever walks them.
-const DEEPEST = 64;
-// More than any manifest may hold. Keys and values cost many times their bytes once they are parsed.
-const MOST_VALUES = 50_000;
+// Recursive code could exhaust the stack on deeper values.
+const MAX_DEPTH = 64;
+// More than any manifest may hold. Parsed keys and values take many times their bytes.
+const MAX_VALUES = 50_000;
 
-/** Reads a JSON body; refuses what is no UTF-8, no JSON, too deep or wide, names `__proto__`, or has a key twice. */
+/** Parses a JSON body; refuses invalid UTF-8 or JSON, too many or too deep values, `__proto__`, and duplicate keys. */
 export function parseJsonBody(bytes: Buffer): Json {
   if (bytes.length === 0) throw badRequest("the body is empty, JSON is expected");
   if (!isUtf8(bytes)) throw badRequest("the body is not UTF-8 text");
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
-  const { depth, pairs, values } = measureJson(text, MOST_VALUES);
-  if (depth > DEEPEST) throw badRequest(`the body is nested more than ${DEEPEST} levels deep`);
-  if (values > MOST_VALUES) throw badRequest(`the body has more than ${MOST_VALUES.toLocaleString("en")} values`);
+  const { depth, pairs, values } = measureJson(text, MAX_VALUES);
+  if (depth > MAX_DEPTH) throw badRequest(`the body is nested more than ${MAX_DEPTH} levels deep`);
+  if (values > MAX_VALUES) throw badRequest(`the body has more than ${MAX_VALUES.toLocaleString("en")} values`);
   const value = parse(text);
-  // Of two equal keys the parser keeps the last, and others the first: whoever looked before us may have seen another.
+  // JSON.parse takes the last of two equal keys, other parsers the first: a proxy may have checked another value.
   if (countKeys(value) !== pairs) throw badRequest("an object has the same key twice");
   return value;
 }

@@ -7,20 +7,20 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What a JSON text looks like before it is parsed. */
-type Outline = {
-  /** How deep its brackets nest. */
+/** The size of a JSON text, measured before it is parsed. */
+type JsonSize = {
+  /** How deep objects and lists are nested. */
   readonly depth: number;
-  /** How many `key: value` it writes. */
+  /** The number of `key: value` pairs. */
   readonly pairs: number;
-  /** No fewer than the values inside it, nested ones included; the rest of the text is not looked at once there are too many. */
+  /** An upper bound of the number of values, nested ones included; counting ends beyond `maxValues`. */
   readonly values: number;
 };
 
-/** Outlines a JSON text, which need not be valid, as far as `mostValues` reach. */
-export function measureJson(text: string, mostValues = Number.POSITIVE_INFINITY): Outline {
+/** Measures a JSON text, valid or not, up to `maxValues` values. */
+export function measureJson(text: string, maxValues = Number.POSITIVE_INFINITY): JsonSize {
   let [depth, deepest, pairs, values] = [0, 0, 0, 0];
-  for (let at = 0; at < text.length && values <= mostValues; at += 1) {
+  for (let at = 0; at < text.length && values <= maxValues; at += 1) {
     switch (text.charCodeAt(at)) {
       case QUOTE:
         at = endOfString(text, at);

@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** Whether what is sent to a host stays on this machine; a name counts by RFC 6761 alone, without asking anybody. */
+/** Whether a host is this machine; names are judged by RFC 6761 alone, without a DNS query. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, "");
   const family = isIP(name);
@@ -12,7 +12,7 @@ export function isLoopback(host: string): boolean {
   return loopback.check(name, family === 4 ? "ipv4" : "ipv6");
 }
 
-/** Whether a token that is sent to an address can be read on the way. */
+/** Whether a token sent to a URL travels unencrypted over a network. */
 export function isSentInClear(url: string): boolean {
   const address = URL.parse(url);
   return address?.protocol === "http:" && !isLoopback(address.hostname);

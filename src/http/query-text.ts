@@ -1,9 +1,9 @@
 import { badRequest } from "./http-error.ts";
 
-/** The values of each query parameter, as they were sent. */
+/** The decoded values of each query parameter. */
 export type QueryText = ReadonlyMap<string, readonly string[]>;
 
-/** Reads a query; refuses broken percent-encoding and NUL, which lenient readers would let through. */
+/** Parses a query; refuses broken percent-encoding and NUL, which lenient parsers accept. */
 export function parseQueryText(text: string): QueryText {
   const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {

@@ -1,7 +1,7 @@
-/** Asks for one more request of a caller; answers 0 when it may go on, else the seconds that it should wait. */
+/** Counts one more request of a caller; returns 0 when it is allowed, else the seconds to wait. */
 export type RateLimit = (caller: string) => number;
 
-/** Lets every caller make so many requests a second, in bursts of as many; `now` is in milliseconds. */
+/** Allows every caller so many requests a second, in bursts of as many; `now` is in milliseconds. */
 export function createRateLimit(perSecond: number, now: () => number): RateLimit {
   const burst = Math.max(1, perSecond);
   const callers = new Map<string, { readonly left: number; readonly at: number }>();
@@ -9,8 +9,9 @@ export function createRateLimit(perSecond: number, now: () => number): RateLimit
     const known = callers.get(caller);
     return known === undefined ? burst : Math.min(burst, known.left + ((moment - known.at) / 1000) * perSecond);
   };
-  // Whoever has a whole burst again needs no memory. Those behind the first that has not wait for their turn, a burst at most.
-  const forgetRested = (moment: number) => {
+  // A caller whose burst is full again need not be stored. Callers are ordered by their last request, so the loop ends
+  // at the first one whose burst is not full.
+  const deleteIdle = (moment: number) => {
     for (const caller of callers.keys()) {
       if (leftAt(caller, moment) < burst) return;
       callers.delete(caller);
@@ -20,9 +21,9 @@ export function createRateLimit(perSecond: number, now: () => number): RateLimit
     const moment = now();
     const left = leftAt(caller, moment);
     if (left < 1) return (1 - left) / perSecond;
-    // Set anew, so that callers stand in the order of their last request.
+    // Deleted and set again, so that callers are ordered by their last request.
     callers.delete(caller);
-    forgetRested(moment);
+    deleteIdle(moment);
     callers.set(caller, { left: left - 1, at: moment });
     return 0;
   };

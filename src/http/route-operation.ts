@@ -2,15 +2,15 @@ import type { FastifyRequest } from "fastify";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The operation that a route serves, as logs and metrics call it. */
+    /** The operation that a route serves, as named in logs and metrics. */
     readonly operation?: string;
   }
 }
 
-/** The operation that a request asks for; `other` for health, documents and what is not there. */
+/** The operation of a request; `other` for health checks, documents and unknown routes. */
 export function operationOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.config.operation ?? OTHER_OPERATION;
 }
 
-/** What is no operation. */
+/** The label of requests that are no operation. */
 export const OTHER_OPERATION = "other";

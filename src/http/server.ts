@@ -25,41 +25,41 @@ const CLOSING_MS = 10_000;
 
 /** How long a client may take, in milliseconds. */
 export type ServerTimeouts = {
-  /** From the connection, or the reply before, to the last header. @default 10_000 */
+  /** From the start of the connection, or the previous reply, to the last header. @default 10_000 */
   readonly headers: number;
   /** To the last byte of the body. @default 30_000 */
   readonly request: number;
-  /** Without a byte either way, also when it does not read its reply. @default 120_000 */
+  /** Without a byte in either direction, also when the client does not read its reply. @default 120_000 */
   readonly silence: number;
   /** Between requests on one connection. @default 65_000 */
   readonly idle: number;
 };
 
-/** What a server is made from. */
+/** What a server is created from. */
 export type HttpOptions = {
   readonly log: FastifyBaseLogger;
-  /** Why requests cannot be served now, in one word for anybody; null when they can. Asked by `/readyz`. */
+  /** Why requests cannot be served now, in one word without details; null when they can. `/readyz` answers it. */
   readonly unready: () => Promise<string | null>;
-  /** The refusal that answers an error of another room; null when it is none of its business. */
+  /** Translates an error of the application into an HTTP error; null when it does not know the error. */
   readonly explain: (error: unknown) => HttpError | null;
   /** @default 8 MiB */
   readonly bodyLimit?: number;
-  /** What metrics are told apart by. @default none */
+  /** The values of the `operation` label of metrics. @default none */
   readonly operations?: readonly string[];
   /** Adds metrics to those of requests and of the process. */
   readonly addMetrics?: (registry: Registry) => void;
-  /** Certificate and key; without them it speaks plain HTTP. */
+  /** Certificate and key; plain HTTP without them. */
   readonly tls?: SecureContextOptions;
   readonly patience?: Partial<ServerTimeouts>;
-  /** Said when the server is about to end: it is not ready any more, and connections end with their next reply. */
+  /** Aborted when the server is about to close: `/readyz` fails, and connections close after their next reply. */
   readonly draining?: AbortSignal;
-  /** Said when closing may wait for nobody any more: connections are cut. */
+  /** Aborted when closing may not wait any longer: connections are cut. */
   readonly ending?: AbortSignal;
 };
 
 /**
- * The HTTP server that every part of ours which listens is built on: limits, time-outs, health and metrics, request
- * ids, one line of log for each reply, and one form of error.
+ * The base of every HTTP server of this program: limits, timeouts, health, metrics, request ids, an access log and one
+ * form of errors.
  */
 export function createHttpServer(options: HttpOptions): FastifyInstance {
   const { log, unready, explain, operations = [], draining, ending } = options;
@@ -104,7 +104,7 @@ function createApp({ bodyLimit = BODY_CAP, patience = {}, tls }: HttpOptions, lo
     keepAliveTimeout: idle,
     connectionTimeout: silence,
     forceCloseConnections: "idle" as const,
-    // What has arrived is answered.
+    // Requests that have arrived are answered.
     return503OnClosing: false,
     exposeHeadRoutes: false,
     requestIdHeader: false as const,
@@ -118,7 +118,7 @@ function createApp({ bodyLimit = BODY_CAP, patience = {}, tls }: HttpOptions, lo
   return fastify({ ...common, https: { ...http, ...tls, handshakeTimeout: headers } });
 }
 
-// A client's own id is kept, so that one request can be followed through all logs that tell of it.
+// A client's own id is used, so that one request can be followed through the logs of all systems.
 function requestId(given: string | readonly string[] | undefined): string {
   return typeof given === "string" && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
@@ -133,7 +133,7 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
   return `${scheme}://${name}:${address.port}`;
 }
 
-/** The query as it was sent. */
+/** The parsed query of a request. */
 export function queryText(request: FastifyRequest): ReturnType<typeof parseQueryText> {
   const url = request.raw.url ?? "";
   const at = url.indexOf("?");
@@ -148,8 +148,8 @@ function acceptJsonOnly(app: FastifyInstance, bodyLimit: number): void {
   app.addHook("onRequest", ({ raw: { method, headers }, is404 }, _, done) => {
     const length = bodyLength(headers, bodyLimit);
     if (length === 0) return done();
-    // Refused here, a body is neither kept nor parsed, and what is still sent of it is passed over: where the parser
-    // refuses it, the connection is reset, and the client may never see why.
+    // Refused here, a body is neither stored nor parsed, and the rest of it is ignored. Refused by the parser, the
+    // connection is reset, and the client may never see the reply.
     if (is404) return done(noRoute());
     if (method === "GET" || method === "HEAD") return done(badRequest("a GET request has no body"));
     done(length > bodyLimit ? bodyTooLarge() : undefined);
@@ -160,7 +160,7 @@ function noRoute(): HttpError {
   return new HttpError(404, "route-not-found", "there is no such route");
 }
 
-// Closing waits for requests under way, but not for a client that never ends its own.
+// Closing waits for requests in flight, but not for ever.
 function endWithin(app: FastifyInstance, milliseconds: number, ending: AbortSignal | undefined): void {
   const cut = () => app.server.closeAllConnections();
   app.addHook("preClose", async () => {

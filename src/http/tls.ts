@@ -5,23 +5,23 @@ import { createSecureContext, type SecureContextOptions } from "node:tls";
 /** Where certificate (with its chain) and private key are, both PEM. */
 export type TlsFiles = { readonly certificate: string; readonly key: string };
 
-/** A certificate that cannot be served with. */
+/** A certificate or private key that cannot be used. */
 export class TlsError extends Error {
   override readonly name = "TlsError";
 }
 
-/** What a server speaks TLS with; read from the files, and tried. */
+/** Reads certificate and private key, and checks that they belong together. */
 export async function readTls({ certificate, key }: TlsFiles): Promise<SecureContextOptions> {
   const read = { cert: await readPem(certificate), key: await readPem(key), minVersion: "TLSv1.2" } as const;
   try {
     createSecureContext(read);
     return read;
   } catch (cause) {
-    throw new TlsError(`${certificate} and ${key} are no certificate and its private key`, { cause });
+    throw new TlsError(`${certificate} and ${key} are not a certificate and its private key`, { cause });
   }
 }
 
-/** Gives a server that listens the certificate that its files hold now. */
+/** Replaces the certificate of a listening server by the one that its files hold now. */
 export async function renewTls(server: Server, files: TlsFiles): Promise<void> {
   if ("setSecureContext" in server && typeof server.setSecureContext === "function") {
     server.setSecureContext(await readTls(files));

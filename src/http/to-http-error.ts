@@ -1,9 +1,9 @@
 import { HttpError } from "./http-error.ts";
 
-/** The refusal that answers an error; its own text is shown only when it is one of ours. */
+/** Translates any error into an HTTP error; the message of an unknown error is not shown. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  return frameworkRefusal(error) ?? new HttpError(500, "internal", "the server failed; its log says why");
+  return frameworkError(error) ?? new HttpError(500, "internal", "the server failed; its log says why");
 }
 
 const messages: { readonly [status: number]: readonly [code: string, message: string] } = {
@@ -12,13 +12,13 @@ const messages: { readonly [status: number]: readonly [code: string, message: st
   415: ["not-json", "the body must be application/json"],
 };
 
-/** 413: the body is larger than any body may be. */
+/** 413: the body is too large. */
 export function bodyTooLarge(): HttpError {
   return new HttpError(413, "body-too-large", "the body is larger than 8 MiB");
 }
 
-// Errors of fastify carry their status; those below 500 are the request's fault.
-function frameworkRefusal(error: unknown): HttpError | null {
+// Errors of fastify have a status; below 500 the request was wrong.
+function frameworkError(error: unknown): HttpError | null {
   if (!(error instanceof Error && "statusCode" in error && typeof error.statusCode === "number")) return null;
   if (error.statusCode === 413) return bodyTooLarge();
   if (error.statusCode < 400 || error.statusCode >= 500) return null;

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 
 const shownFirst: readonly string[] = ["level", "time", "msg", "err"];
 
-/** A line of JSON log as a line for people: time, level, message, then the rest as `key=value`. */
+/** Formats a line of the JSON log for people: time, level, message, then the rest as `key=value`. */
 export function formatLine(text: string): string {
   const entry = parsed(text);
   if (entry === null) return text;
@@ -24,7 +24,7 @@ function parsed(text: string): JsonObject | null {
   }
 }
 
-// Quoted when it holds a space or a control character, so that no value can forge a line.
+// Other characters are quoted, so that no value can forge a line.
 function shown(value: Json): string {
   if (typeof value !== "string") return JSON.stringify(value);
   return /^[\w.,:;/@+*()[\] '’-]*$/u.test(value) ? value : JSON.stringify(value);

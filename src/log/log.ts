@@ -2,22 +2,22 @@ import { type Logger, pino, stdSerializers } from "pino";
 import { escapeJson } from "./escape.ts";
 import { formatLine } from "./line.ts";
 
-// What is longer is cut: some of it comes from whoever calls.
-const LONGEST_VALUE = 4000;
+// Longer values are cut: callers control some of them.
+const MAX_VALUE_LENGTH = 4000;
 
-/** Where the program says what it does; values of type Secret print as `[secret]`, bodies are never given to it. */
+/** The log; values of type Secret print as `[secret]`, and bodies are never logged. */
 export type Log = Logger;
 
-/** How much is said. */
+/** How much is logged. */
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 
-/** How it is written: one JSON object a line for machines, or a line for people. */
+/** One JSON object a line, or a line for people. */
 export type LogFormat = "json" | "pretty";
 
 /** Where lines go. */
 export type LogStream = { write(text: string): unknown };
 
-/** Makes the log; it goes to stderr, since stdout belongs to results. */
+/** Creates the log; it goes to stderr, since stdout is for results. */
 export function createLog({
   level = "info",
   format = "json",
@@ -32,20 +32,20 @@ export function createLog({
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: bounded },
+      formatters: { level: (label) => ({ level: label }), log: truncated },
       serializers: {
-        err: (error: unknown) => (error instanceof Error ? bounded({ ...stdSerializers.err(error) }) : error),
+        err: (error: unknown) => (error instanceof Error ? truncated({ ...stdSerializers.err(error) }) : error),
       },
     },
     { write: (text: string) => stream.write(escapeJson(format === "json" ? text : formatLine(text))) },
   );
 }
 
-function bounded(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function truncated(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, cut(value)]));
 }
 
 function cut(value: unknown): unknown {
-  if (typeof value !== "string" || value.length <= LONGEST_VALUE) return value;
-  return `${value.slice(0, LONGEST_VALUE)}… (${value.length} characters)`;
+  if (typeof value !== "string" || value.length <= MAX_VALUE_LENGTH) return value;
+  return `${value.slice(0, MAX_VALUE_LENGTH)}… (${value.length} characters)`;
 }

@@ -1,10 +1,10 @@
-/** What outputs show in place of a value that could be a secret. */
+/** The text that outputs show in place of a value that could be a secret. */
 export const MASK = "(sensitive)";
 
 const CREDENTIAL_VALUES = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\bA[KS]IA[0-9A-Z]{16}\b/,
-  // Telling enough to be known in the midst of other letters too.
+  // Distinctive enough to be found inside other letters too.
   /gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22}/,
   /\bglpat-[A-Za-z0-9_-]{20,}/,
   /\bxox[abprs]-[A-Za-z0-9-]{10,}/,
@@ -15,14 +15,14 @@ const CREDENTIAL_VALUES = [
   /\bnpm_[A-Za-z0-9]{36}\b/,
   /\bpypi-[A-Za-z0-9_-]{50,}/,
   /\bAGE-SECRET-KEY-1[0-9A-Z]{50,}/,
-  // Looked at from its first dot: from the start, a long text of beginnings alone would cost its length squared.
+  // Matched from its first dot: matched from the start, a long text of repeated beginnings would take quadratic time.
   /(?<=\beyJ[A-Za-z0-9_-]{8,})\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/,
 ] as const;
 
 /** No known credential is shorter than this. */
 export const SHORTEST_CREDENTIAL = 15;
 
-// One pass for all of them: every text of every manifest is looked at.
+// One regular expression for all: every text of every manifest is checked.
 const CREDENTIAL = new RegExp(CREDENTIAL_VALUES.map(({ source }) => source).join("|"));
 
 /** Whether a text is in a known credential format: private keys, cloud keys, forge tokens, JWTs. */
@@ -30,7 +30,7 @@ export function isCredential(value: string): boolean {
   return CREDENTIAL.test(value);
 }
 
-/** A sentence without the credentials that it quotes. */
-export function redactCredentials(said: string): string {
-  return isCredential(said) ? said.replaceAll(new RegExp(CREDENTIAL, "g"), MASK) : said;
+/** A text with the credentials in it replaced by the mask. */
+export function redactCredentials(text: string): string {
+  return isCredential(text) ? text.replaceAll(new RegExp(CREDENTIAL, "g"), MASK) : text;
 }

@@ -3,10 +3,10 @@ import { escapePointer, secretReferences } from "../contract/reference.ts";
 import { kindOfSubject, referenceKinds } from "./reference-kinds.ts";
 import { roleTypeOf, shortFqn } from "./roles.ts";
 
-/** Something that a manifest names, and where it does. */
+/** A resource that a manifest refers to, and the place of the reference. */
 export type ResourceReference = { readonly kind: string; readonly key: string; readonly pointer: string };
 
-/** Everything that a manifest refers to, whatever its type. */
+/** All references of a manifest, whatever its kind. */
 export function referencesOf(manifest: JsonObject, tenant: string): readonly ResourceReference[] {
   return [
     ...Object.entries(referenceKinds.fields).flatMap(([field, kind]) => named(kind, manifest[field], `/${field}`)),
@@ -28,7 +28,7 @@ function subjectReference({ subject }: JsonObject, pointer: string): readonly Re
   return resource === null ? [] : [{ ...resource, pointer }];
 }
 
-/** The team or account that a role is given to; null for people, who live in the identity provider. */
+/** The team or virtual account that a role is granted to; null for people, who are in the identity provider. */
 export function subjectResource(subject: string): { readonly kind: string; readonly key: string } | null {
   const [scheme = "", key = ""] = subject.split(":", 2);
   const kind = kindOfSubject(scheme);
@@ -44,7 +44,7 @@ function permissionReference(
   return [{ kind: type, key: shortFqn(type, fqn, tenant), pointer }];
 }
 
-// An application may consist of others, each with an environment and mounts of its own.
+// An application may contain others, each with its own environment and mounts.
 function secretsWithin(value: Json, pointer: string): readonly ResourceReference[] {
   if (Array.isArray(value)) return value.flatMap((item: Json, at) => secretsWithin(item, `${pointer}/${at}`));
   if (!isObject(value)) return [];

@@ -1,19 +1,19 @@
-/** How much a role allows: 1 to read, 2 to write what the resource holds, 3 to change it and who may use it. */
+/** How much a role allows: 1 to read, 2 to write what the resource contains, 3 to change it and its access. */
 export type AccessLevel = 0 | 1 | 2 | 3;
 
-/** What a role allows on its own resource, and on all that lies below it. */
+/** What a role allows on its own resource, and on the resources below it. */
 export type RoleAccess = { readonly here: AccessLevel; readonly below: AccessLevel };
 
-/** A type of resource that roles are given on. */
+/** A type of resource that roles are granted on. */
 export type RoleType = {
   readonly roles: { readonly [roleId: string]: RoleAccess };
-  /** The type whose resources lie above: their fqn, with a colon, begins the fqn. */
+  /** The type of the parent resource: an fqn begins with the parent's fqn and a colon. */
   readonly above?: string;
-  /** Whether an fqn may be written as `type:tenant/name` too. */
+  /** Whether an fqn may also be written as `type:tenant/name`. */
   readonly hasLongFqn?: true;
 };
 
-/** The built-in roles, by the type of the resource that they are given on. */
+/** The built-in roles by resource type. */
 const roleTypes: { readonly [type: string]: RoleType } = {
   tenant: { roles: { "tenant-admin": { here: 3, below: 3 }, "tenant-member": { here: 1, below: 0 } } },
   cluster: {
@@ -43,20 +43,20 @@ const roleTypes: { readonly [type: string]: RoleType } = {
   "secret-group": { roles: { "secret-group-user": { here: 1, below: 0 } } },
 };
 
-/** The fqn of a resource that a role or a manifest names, in its short form. */
+/** The short form of an fqn that a role or a manifest names. */
 export function shortFqn(type: string, fqn: string, tenant: string): string {
   const prefix = `${type}:${tenant}/`;
   return roleTypeOf(type)?.hasLongFqn === true && fqn.startsWith(prefix) ? fqn.slice(prefix.length) : fqn;
 }
 
-/** What is known of the roles on a type of resource. */
+/** The built-in roles on a type of resource; undefined when it has none. */
 export function roleTypeOf(type: string): RoleType | undefined {
   return Object.hasOwn(roleTypes, type) ? roleTypes[type] : undefined;
 }
 
 const none: RoleAccess = { here: 0, below: 0 };
 
-/** What a role allows; nothing when it is not built in. */
+/** What a role allows; null when it is not built in. */
 export function roleAccess(type: string, roleId: string): RoleAccess | null {
   const roles = roleTypeOf(type)?.roles ?? {};
   return Object.hasOwn(roles, roleId) ? (roles[roleId] ?? none) : null;

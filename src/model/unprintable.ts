@@ -1,7 +1,7 @@
-/** Characters that reorder text or take no room: format characters, line and paragraph separators. */
+/** Characters that reorder text or have no width: format characters, line and paragraph separators. */
 export const INVISIBLE: RegExp = /[\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Those, control characters and lone surrogates: what could steer a terminal or forge what a person reads. */
+/** These, control characters and lone surrogates: they could control a terminal or mislead a reader. */
 export const UNPRINTABLE: RegExp = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** A text with every unprintable character shown as `\uXXXX`, or `\u{XXXXX}` beyond that. */

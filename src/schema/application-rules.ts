@@ -4,7 +4,7 @@ import { duplicates, objectsOf } from "./duplicates.ts";
 import type { Rule, RuleContext } from "./rule.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 
-/** Rules of the fields that applications share, held wherever such a field stands; what asks for the cluster comes first. */
+/** Rules of the fields that all applications share; rules that need the cluster come first. */
 export const applicationRules: readonly Rule[] = [hosts, requests, bounds, ports, mounts, rollout, dependencies];
 
 const RESOURCES = ["cpu", "memory", "ephemeral_storage"].map((name) => ({
@@ -61,11 +61,11 @@ function mounts(manifest: JsonObject): readonly SchemaDiagnostic[] {
 function rollout({ rollout_strategy: strategy }: JsonObject): readonly SchemaDiagnostic[] {
   if (!isObject(strategy) || strategy.type !== "rolling_update") return [];
   if (strategy.max_unavailable_percentage !== 0 || strategy.max_surge_percentage !== 0) return [];
-  const message = "no container may be missing and none may be added, so nothing could ever be replaced";
+  const message = "with 0 % unavailable and 0 % surge no container can be replaced";
   return [error("/rollout_strategy/max_surge_percentage", "inconsistent", message)];
 }
 
-// The platform's own samples have it; only a buildpack reads it.
+// The platform's samples set it, but only buildpacks use it.
 function dependencies({ image }: JsonObject): readonly SchemaDiagnostic[] {
   const spec = isObject(image) && isObject(image.build_spec) ? image.build_spec : {};
   if (spec.type !== "dockerfile" || (spec.python_dependencies ?? null) === null) return [];

@@ -1,8 +1,8 @@
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 
-/** The candidate that a misspelt name most likely means, or undefined when none is near. */
+/** The candidate that a misspelt name most likely means; undefined when none is similar. */
 export function closestName(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length > LONGEST) return undefined;
+  if (name.length > MAX_LENGTH) return undefined;
   const bare = plain(name);
   const same = candidates.find((candidate) => plain(candidate) === bare);
   if (same !== undefined) return same;
@@ -14,15 +14,15 @@ export function closestName(name: string, candidates: readonly string[]): string
   return near[0]?.candidate;
 }
 
-// `workspaceFqn` and `workspace-fqn` are the usual ways to miss `workspace_fqn`.
+// `workspaceFqn` and `workspace-fqn` are common for `workspace_fqn`.
 function plain(name: string): string {
   return name.replaceAll(/[-_\s]/g, "").toLowerCase();
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two texts; `limit + 1` when there are more. */
+/** Damerau–Levenshtein distance of two texts; `limit + 1` when it is larger than the limit. */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
-  // Numbers in place: every unknown field of every file is compared with every field that there is.
+  // Typed arrays are reused: every unknown field of every file is compared with every known field.
   let before = new Uint16Array(b.length + 1);
   let last = Uint16Array.from({ length: b.length + 1 }, (_, column) => column);
   let next = new Uint16Array(b.length + 1);
@@ -39,7 +39,7 @@ export function editDistance(a: string, b: string, limit: number): number {
       least = Math.min(least, distance);
       next[column] = distance;
     }
-    // No later row can be nearer than the two before it were.
+    // No later row can have a smaller distance than the two rows before it.
     if (least > limit + 1) return limit + 1;
     [before, last, next] = [last, next, before];
   }

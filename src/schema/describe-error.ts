@@ -7,16 +7,16 @@ import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 import { schemaFields } from "./schema-fields.ts";
 import { allowedTypes, type SchemaNode } from "./schema-node.ts";
 
-/** What to do with fields that no schema knows. */
+/** How unknown fields are reported. */
 export type UnknownFields = "refuse" | "warn";
 
-/** Where a fault is, and how bad it is. */
+/** The place and the severity of an error. */
 export type ErrorPlace = Pick<SchemaDiagnostic, "pointer" | "severity">;
 
-/** The place of a fault of the compiled validator; null when another fault says it better. */
+/** The place of an error of the compiled validator; null when another error describes it better. */
 export function errorPlace(raw: ValidatorError, unknownFields: UnknownFields): ErrorPlace | null {
   const { instancePath: pointer, keyword, params } = raw;
-  // The branch of a union that failed has faults of its own; so has a field whose name is refused.
+  // A failed branch of a union has errors of its own; so has a field with an invalid name.
   if (keyword === "if" || raw.propertyName !== undefined) return null;
   const below = (name: unknown) => `${pointer}/${escapePointer(String(name))}`;
   switch (keyword) {
@@ -34,7 +34,7 @@ export function errorPlace(raw: ValidatorError, unknownFields: UnknownFields): E
   }
 }
 
-/** One fault of the compiled validator in words for people. */
+/** Describes an error of the compiled validator for people. */
 export function describeError(
   schema: SchemaNode,
   value: unknown,
@@ -65,7 +65,7 @@ export function describeError(
   }
 }
 
-/** A name as messages may show it: cut, and with everything escaped that could disturb a terminal. */
+/** A name as messages show it: truncated, with control and format characters escaped. */
 function shown(name: string): string {
   const cut = name.length > 64 ? `${name.slice(0, 64)}…` : name;
   return cut.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} …]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
@@ -83,7 +83,7 @@ function missing(pointer: string, schema: SchemaNode, value: unknown): SchemaDia
   return error(pointer, "missing-field", `${named(pointer)} is missing${what}`, exampleOf(pointer, node));
 }
 
-// One line of it; what has more inside is described where the fields are.
+// Only scalars: objects are described by their fields.
 function exampleOf(pointer: string, node: SchemaNode | undefined): string | undefined {
   const [example] = node?.examples ?? [];
   const [name = ""] = pointerTokens(pointer).toReversed();
@@ -107,9 +107,9 @@ function unknown(
     : error(pointer, "unknown-field", message, help);
 }
 
-// A field at the wrong depth is the usual slip of indentation.
+// A field at the wrong depth is a common mistake of indentation.
 function elsewhere(name: string, schema: SchemaNode, pointer: string): string {
-  // The same place in another form of a union is where it stands already.
+  // The field is already at this path in another variant of the union.
   const here = pathOf(pointer);
   const place = schemaFields(schema).find(({ path }) => path.endsWith(`.${name}`) && path !== here)?.path;
   return place === undefined ? "" : `; it belongs in \`${place.slice(0, -name.length - 1)}\``;
@@ -122,12 +122,12 @@ function pathOf(pointer: string): string {
     .replaceAll("/", ".");
 }
 
-/** More names than that are no list that somebody reads. */
-const MOST_NAMES = 24;
+/** Nobody reads a longer list. */
+const MAX_NAMES = 24;
 
 function listed(names: readonly string[]): string {
-  const rest = names.length - MOST_NAMES;
-  return names.slice(0, MOST_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  const rest = names.length - MAX_NAMES;
+  return names.slice(0, MAX_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
 function wrongType({ node, value }: Field): string {
@@ -148,19 +148,19 @@ function hint(types: readonly string[], value: unknown): string {
 }
 
 function listHint(value: unknown): string {
-  // As YAML reads `-item` under a key.
+  // YAML parses `-item` as a text.
   if (typeof value === "string" && /^-[^\s-]/.test(value)) return "; put a space after each `-`";
   return isObject(value) ? "; write `- ` before the first field of each item" : "; write `[…]` around it";
 }
 
-// YAML 1.1 took these words for true and false, and many still do.
+// In YAML 1.1 these words were booleans.
 function booleanHint(value: string): string {
   if (value === "true" || value === "false") return "; remove the quotes";
   if (/^(?:yes|on|y)$/i.test(value)) return "; write true, since in YAML 1.2 this word is a text";
   return /^(?:no|off|n)$/i.test(value) ? "; write false, since in YAML 1.2 this word is a text" : "";
 }
 
-/** Counting is left to the machine. */
+/** The actual length, when it is over the limit. */
 function lengthOf({ node, value }: Field): string {
   const { maxLength } = node ?? {};
   if (typeof value !== "string" || maxLength === undefined || value.length <= maxLength) return "";
@@ -178,7 +178,7 @@ function typeWords(node: SchemaNode | undefined): string {
   return words.length === 0 ? "something else" : words.join(" or ");
 }
 
-// An object beside a number has units of its own inside.
+// The fields of an object have their own units.
 function unitOf(type: string, unit: string): string {
   return type === "object" ? "" : unit;
 }

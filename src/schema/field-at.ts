@@ -1,16 +1,16 @@
 import { isObject } from "../contract/json.ts";
 import { resolveRef, type SchemaNode, unionVariants } from "./schema-node.ts";
 
-/** What a schema says of one place in a value. */
+/** What a schema says about one place in a value. */
 export type Field = {
-  /** Undefined where the schema leaves the inside free. */
+  /** Undefined where the schema does not describe the content. */
   readonly node: SchemaNode | undefined;
   readonly value: unknown;
-  /** Names that the place may have as fields. */
+  /** The names of the fields that the place may have. */
   readonly names: readonly string[];
 };
 
-/** Follows reference tokens through a value and beside it through its schema, choosing variants by their `type`. */
+/** Follows reference tokens through a value and its schema in parallel, choosing variants by their `type`. */
 export function fieldAt(schema: SchemaNode, value: unknown, tokens: readonly string[]): Field {
   let forms = formsOf(schema, schema, value);
   let at = value;
@@ -34,7 +34,7 @@ function formsOf(schema: SchemaNode, given: SchemaNode, value: unknown): readonl
 
 function step({ properties, patternProperties, additionalProperties, items }: SchemaNode, token: string) {
   const property = properties !== undefined && Object.hasOwn(properties, token) ? properties[token] : undefined;
-  // A variant repeats its `type` only to be told apart; the words are where the union is.
+  // In a variant, `type` is only the discriminator; the union describes it.
   if (property !== undefined) return Object.keys(property).length > 1 || property.$ref ? property : undefined;
   const matching = Object.entries(patternProperties ?? {}).find(([pattern]) => new RegExp(pattern, "u").test(token));
   if (matching !== undefined) return matching[1];

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../contract/json.ts";
 import type { SchemaDiagnostic } from "./schema-diagnostic.ts";
 
-/** What a rule may look at besides the manifest. */
+/** What a rule may use besides the manifest. */
 export type RuleContext = {
-  /** Manifest of the cluster that the resource's workspace is in, where it is known. */
+  /** The manifest of the cluster that the resource's workspace is in, if known. */
   readonly cluster?: JsonObject | undefined;
-  /** The present, to tell past dates; without it none is past. */
+  /** The current time; without it no date counts as past. */
   readonly now?: Date;
 };
 
-/** One rule that a JSON Schema cannot say. */
+/** A rule that a JSON Schema cannot express. */
 export type Rule = (manifest: JsonObject, context: RuleContext) => readonly SchemaDiagnostic[];

@@ -1,16 +1,16 @@
-/** One thing wrong with a manifest or with the configuration; the message never shows a value. */
+/** An error or warning in a manifest or the configuration, by JSON Pointer; the message never shows a value. */
 export type SchemaDiagnostic = {
-  /** JSON Pointer; a missing or unknown field is named itself (`/ports/0/hoost`). */
+  /** JSON Pointer; of a missing or unknown field its own (`/ports/0/hoost`). */
   readonly pointer: string;
   readonly message: string;
-  /** What else helps to mend it, as a sentence: names to choose from, an example. */
+  /** A further sentence that helps to correct it: names to choose from, an example. */
   readonly help?: string;
-  /** Stable name of the fault, for machines and documentation. */
+  /** Stable code for machines and documentation. */
   readonly code: SchemaDiagnosticCode;
   readonly severity: "error" | "warning";
 };
 
-/** The closed set of fault names. */
+/** All codes. */
 export type SchemaDiagnosticCode =
   | "duplicate-item"
   | "impossible-date"
@@ -26,15 +26,15 @@ export type SchemaDiagnosticCode =
   | "unknown-value"
   | "wrong-type";
 
-/** How many faults of one manifest are reported. */
+/** The maximum number of diagnostics reported for one manifest. */
 export const MAX_SCHEMA_DIAGNOSTICS = 100;
 
-/** An error at a place. */
+/** An error at a pointer. */
 export function error(pointer: string, code: SchemaDiagnosticCode, message: string, help?: string): SchemaDiagnostic {
   return { pointer, message, ...(help === undefined ? {} : { help }), code, severity: "error" };
 }
 
-/** A warning at a place. */
+/** A warning at a pointer. */
 export function warning(pointer: string, code: SchemaDiagnosticCode, message: string, help?: string): SchemaDiagnostic {
   return { ...error(pointer, code, message, help), severity: "warning" };
 }

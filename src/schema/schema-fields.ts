@@ -5,7 +5,7 @@ export type SchemaField = { readonly path: string; readonly node: SchemaNode };
 
 const read = new WeakMap<SchemaNode, readonly SchemaField[]>();
 
-/** Every field of a schema, those of all its forms included; what only tells forms apart is left out. */
+/** All fields of a schema and its variants, except the discriminators of variants. */
 export function schemaFields(schema: SchemaNode): readonly SchemaField[] {
   const fields = read.get(schema) ?? fieldsBelow(schema, schema, "");
   read.set(schema, fields);

@@ -1,4 +1,4 @@
-/** A node of a JSON Schema in the dialect of `schemas/`: the words that those schemas use. */
+/** A node of a JSON Schema with the keywords that `schemas/` uses. */
 export type SchemaNode = {
   readonly $id?: string;
   readonly $ref?: string;
@@ -21,40 +21,40 @@ export type SchemaNode = {
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
-  /** A union told apart by `type`: each branch is one variant. */
+  /** A union with the discriminator `type`: each branch is one variant. */
   readonly allOf?: readonly { readonly if: SchemaNode; readonly then: SchemaNode }[];
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
-  /** Values known of an open enumeration; a `*` in front stands for anything before the rest. */
+  /** Known values of an open enumeration; a leading `*` matches any text. */
   readonly "x-known"?: readonly string[];
   readonly "x-unit"?: string;
-  /** The expected form of a text, in words. */
+  /** The expected form of a text, described for people. */
   readonly "x-form"?: string;
-  /** Fields that match the items of a list whose order carries no meaning. */
+  /** The fields by which items of an unordered list are matched. */
   readonly "x-key"?: readonly string[];
-  /** The list is a set of scalars. */
+  /** The list is an unordered set of scalars. */
   readonly "x-set"?: true;
-  /** The inside belongs to the user. */
+  /** The content belongs to the user and is not described. */
   readonly "x-free"?: true;
-  /** A map whose values are compared as texts. */
+  /** A map whose values are compared as text. */
   readonly "x-as-text"?: true;
   readonly "x-sensitive"?: true | "keys";
   /** A key of the configuration that has no effect yet. */
   readonly "x-supported"?: false;
-  /** Where a key of the configuration may come from. */
+  /** Who may set a key of the configuration. */
   readonly "x-class"?: "repository" | "operator";
 };
 
-/** What a `$ref` within the schema names, with the annotations that stand beside the reference. */
+/** The node that a `$ref` refers to, merged with the annotations next to the reference. */
 export function resolveRef(schema: SchemaNode, node: SchemaNode): SchemaNode {
-  const { $ref, ...beside } = node;
+  const { $ref, ...annotations } = node;
   if ($ref === undefined) return node;
   const found = schema.$defs?.[$ref.slice("#/$defs/".length)];
   if (found === undefined) throw new Error(`${schema.$id ?? "the schema"} has no ${$ref}`);
-  return { ...found, ...beside };
+  return { ...found, ...annotations };
 }
 
-/** The variants of a union, each with the `type` that tells it apart. */
+/** The variants of a union, each with its `type`. */
 export function unionVariants(schema: SchemaNode, node: SchemaNode): readonly { type: string; node: SchemaNode }[] {
   return (node.allOf ?? []).map((branch) => ({
     type: String(branch.if.properties?.type?.const),
@@ -62,7 +62,7 @@ export function unionVariants(schema: SchemaNode, node: SchemaNode): readonly { 
   }));
 }
 
-/** The types that a node allows, null aside. */
+/** The types that a node allows, except null. */
 export function allowedTypes({ type }: SchemaNode): readonly string[] {
   return (typeof type === "string" ? [type] : (type ?? [])).filter((name) => name !== "null");
 }

@@ -5,7 +5,7 @@ import type { SchemaNode } from "./schema-node.ts";
 // Read when first asked for: all of them would be most of what a command has to load. The build copies the files.
 const load = createRequire(import.meta.url);
 
-/** What the schema of all applications, of whatever type, is found under. */
+/** The name of the schema that holds for applications of every type. */
 export const applicationSchema = "_application";
 
 const otherSchemas: readonly string[] = ["config", applicationSchema];

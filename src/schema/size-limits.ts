@@ -1,9 +1,9 @@
-/** How many values, nested ones included, a manifest may hold. */
+/** The maximum number of values in a manifest, nested ones included. */
 export const MAX_VALUES = 20_000;
-/** How deep values may be nested. */
+/** The maximum nesting depth. */
 export const MAX_DEPTH = 100;
 
-/** Why a value is too large to be checked, or null; the work is bounded whatever the value. */
+/** Why a value is too large to be checked; null when it is not. The time is bounded for any value. */
 export function exceededLimit(value: unknown): string | null {
   const size = { count: 0, deepest: 0 };
   measure(value, 1, size);
@@ -13,7 +13,7 @@ export function exceededLimit(value: unknown): string | null {
 
 type Size = { count: number; deepest: number };
 
-// Makes nothing of what is inside: every manifest is measured, and hardly any is too large.
+// Allocates nothing: every manifest is measured.
 function measure(value: unknown, depth: number, size: Size): void {
   if (!isNested(value)) return;
   size.deepest = Math.max(size.deepest, depth);

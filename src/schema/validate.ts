@@ -6,13 +6,13 @@ import { error, MAX_SCHEMA_DIAGNOSTICS, type SchemaDiagnostic } from "./schema-d
 import { applicationSchema, schemaFor } from "./schemas.ts";
 import { exceededLimit } from "./size-limits.ts";
 
-/** Choices of a validation. */
+/** Options of a validation. */
 export type ValidateOptions = { readonly unknownFields?: UnknownFields };
 
-/** What is wrong with a value: at most 100 faults, errors first, and the number of errors that are left out. */
+/** The result of a validation: at most 100 diagnostics, errors first, and the number of omitted errors. */
 export type Validation = { readonly faults: readonly SchemaDiagnostic[]; readonly omitted: number };
 
-/** Everything that is wrong with the form of a manifest of the given type; at most 100 faults, errors first. */
+/** Validates a manifest by the schema of its type; at most 100 diagnostics, errors first. */
 export function validateManifest(
   type: string,
   value: unknown,
@@ -21,18 +21,18 @@ export function validateManifest(
   return checkManifest(type, value, options).faults;
 }
 
-/** The same, with the number of errors beyond the hundred. */
+/** The same, with the number of omitted errors. */
 export function checkManifest(type: string, value: unknown, options: ValidateOptions = {}): Validation {
   return type === "config" ? noSchema() : validate(type, value, options);
 }
 
-/** Everything that is wrong with the form of a configuration file. */
+/** Validates a configuration file by its schema. */
 export function validateConfig(value: unknown): readonly SchemaDiagnostic[] {
   const { faults } = validate("config", value, {});
   return faults.length > 0 ? faults : datesOfRules(value);
 }
 
-/** Everything that is wrong with an application of a type that has no schema: only what all applications have is known. */
+/** Validates an application whose type has no schema: only the fields that all applications share are checked. */
 export function checkApplication(value: unknown, options: ValidateOptions = {}): Validation {
   return validate(applicationSchema, value, options);
 }
@@ -52,10 +52,10 @@ function validate(name: string, value: unknown, { unknownFields = "refuse" }: Va
     if (place === null) continue;
     const { pointer, severity } = place;
     const key = severity + pointer;
-    // What is beyond is counted, and not put into words.
+    // Errors beyond the limit are counted, not described.
     if (places[severity].add(pointer).size > MAX_SCHEMA_DIAGNOSTICS && !faults.has(key)) continue;
     const fault = describeError(schema, value, raw, place);
-    // Of several faults at one place the form says most: a text that is too long seldom has the right form.
+    // Of several errors at one place the form is the most useful one: it also mentions the length.
     if (!faults.has(key) || fault.code === "invalid-form") faults.set(key, fault);
   }
   const listed = [...faults.values()].toSorted(

@@ -5,18 +5,18 @@ import { readOwnFile } from "../files/own-file.ts";
 import { createFile } from "../files/write.ts";
 
 const KEY_BYTES = 32;
-/** Room for hundreds of keys. */
-const MOST_FILE_BYTES = 64 * 1024;
+/** Enough for hundreds of keys. */
+const MAX_FILE_BYTES = 64 * 1024;
 
-/** A key that seals; its `version` is written beside what it sealed, so that several keys can live side by side. */
+/** An encryption key; its `version` is part of every sealed value, so that several keys can be in use. */
 export type SealKey = { readonly version: string; readonly bytes: Secret };
 
-/** A key that cannot be used: wrong length, or a file that others may read. */
+/** A key that cannot be used: it has the wrong length, or others can read its file. */
 export class SealKeyError extends Error {
   override readonly name = "SealKeyError";
 }
 
-/** Reads a key of 32 bytes from its text, base64 or hexadecimal. */
+/** Parses a key of 32 bytes, in base64 or hexadecimal. */
 export function parseKey(text: string): SealKey {
   const trimmed = text.trim();
   const bytes = Buffer.from(trimmed, /^[0-9a-fA-F]{64}$/.test(trimmed) ? "hex" : "base64");
@@ -24,10 +24,10 @@ export function parseKey(text: string): SealKey {
   return keyOf(bytes);
 }
 
-/** Keys that live side by side: the newest seals, and all of them open. */
+/** Keys in use at the same time: the newest one seals, any of them unseals. */
 export type KeyRing = { readonly newest: SealKey; readonly all: readonly SealKey[] };
 
-/** Reads one key or several, the newest first, with white space or commas between them. */
+/** Parses one or more keys, the newest first, separated by white space or commas. */
 export function parseKeys(text: string): KeyRing {
   const all = text
     .split(/[\s,]+/)
@@ -38,7 +38,7 @@ export function parseKeys(text: string): KeyRing {
   return { newest, all };
 }
 
-/** Reads the key file, or makes one that only its owner can read. */
+/** Reads the key file, or creates one with mode 0600. */
 export async function loadOrCreateKey(path: string): Promise<SealKey> {
   const key = makeKeyFile(path) ?? (await readKeyFile(path))?.newest;
   if (key === undefined) throw new SealKeyError(`${path} was removed while it was being read`);
@@ -50,18 +50,18 @@ function makeKeyFile(path: string): SealKey | null {
   return createFile(path, `${fresh.bytes.open()}\n`, { durable: true }) ? fresh : null;
 }
 
-/** A key that nobody has had before. */
+/** A new random key. */
 export function generateKey(): SealKey {
   return keyOf(randomBytes(KEY_BYTES));
 }
 
-/** Reads the keys of a file of ours, which nobody else can read; null where there is none, or one that is empty. */
+/** Reads the keys of a file that only the user can read; null when it is absent or empty. */
 export async function readKeyFile(path: string): Promise<KeyRing | null> {
-  const bytes = readOwnFile(path, { limit: MOST_FILE_BYTES, isSecret: true });
+  const bytes = readOwnFile(path, { limit: MAX_FILE_BYTES, isSecret: true });
   return bytes === null || bytes.length === 0 ? null : keysIn(path, bytes.toString("utf8"));
 }
 
-/** Reads the keys of a file that the operator has named: links in it are theirs, and its group may read it. */
+/** Reads the keys of a file that the operator configured: it may be a link, and its group may read it. */
 export async function readOperatorKeyFile(path: string): Promise<KeyRing> {
   const { mode } = await stat(path);
   if ((mode & 0o007) !== 0) throw new SealKeyError(`${path}: others can read this key; run chmod 600 on it`);
@@ -77,14 +77,14 @@ function keysIn(path: string, text: string): KeyRing {
   }
 }
 
-/** A further key for one purpose (HKDF-SHA-256); `context` adds what else it must depend on. */
+/** Derives a key for one purpose (HKDF-SHA-256); the derived key also depends on `context`. */
 export function deriveKey(key: SealKey, purpose: string, context: Buffer = Buffer.alloc(0)): SealKey {
   return keyOf(Buffer.from(hkdfSync("sha256", keyObject(key), context, purpose, KEY_BYTES)));
 }
 
 const objects = new WeakMap<SealKey, KeyObject>();
 
-/** The key as the ciphers take it: made once, since handing the bytes over takes longer than sealing a manifest. */
+/** The key as a KeyObject; cached, since creating one takes longer than sealing a manifest. */
 export function keyObject(key: SealKey): KeyObject {
   const known = objects.get(key);
   if (known !== undefined) return known;
@@ -94,7 +94,7 @@ export function keyObject(key: SealKey): KeyObject {
 }
 
 function keyOf(bytes: Buffer): SealKey {
-  // The name of a key tells which one it is, and nothing of its value.
+  // The version identifies the key without revealing anything of it.
   const version = hash("sha256", Buffer.concat([Buffer.from("key version"), bytes])).slice(0, 8);
   return { version, bytes: new Secret(bytes.toString("base64")) };
 }

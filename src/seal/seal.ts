@@ -8,7 +8,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + VERSION_BYTES + NONCE_BYTES;
 
-/** Why something sealed does not open. */
+/** Why a sealed value cannot be unsealed. */
 export class SealError extends Error {
   override readonly name = "SealError";
   readonly code: "malformed" | "other-key" | "tampered";
@@ -19,14 +19,14 @@ export class SealError extends Error {
   }
 }
 
-/** Seals with AES-256-GCM under a fresh nonce; it opens only with the same key and the same associated data. */
+/** Encrypts with AES-256-GCM and a random nonce; unsealing needs the same key and associated data. */
 export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buffer {
   const { head, cipher } = begin(key, aad);
   const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
   return Buffer.concat([head, content, cipher.final(), cipher.getAuthTag()]);
 }
 
-/** What `seal` gives, piece by piece as the plaintext comes. */
+/** The output of `seal` in chunks, as the plaintext arrives. */
 export function* sealChunks(key: SealKey, plaintext: Iterable<string>, aad: string): Generator<Buffer> {
   const { head, cipher } = begin(key, aad);
   yield head;
@@ -43,7 +43,7 @@ function begin(key: SealKey, aad: string): { readonly head: Buffer; readonly cip
   return { head, cipher };
 }
 
-// Drawn for many at once: a draw for each would take a third of the time that sealing does.
+// Generated 512 at a time: one call for each nonce would take a third of the time that sealing does.
 const nonces = Buffer.alloc(512 * NONCE_BYTES);
 let taken = nonces.length;
 
@@ -56,7 +56,7 @@ function freshNonce(): Buffer {
   return nonces.subarray(taken - NONCE_BYTES, taken);
 }
 
-/** Opens what `seal` made; `aad` must be what it was sealed with. */
+/** Decrypts what `seal` encrypted; `aad` must be the same. */
 export function unseal(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
   const version = sealedVersion(bytes);
@@ -68,7 +68,7 @@ export function unseal(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
   decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
   const content = decipher.update(bytes.subarray(HEAD_BYTES, bytes.length - TAG_BYTES));
   try {
-    // Nothing is left to come: it only tells whether all of it is what was sealed.
+    // Checks the authentication tag.
     decipher.final();
     return content;
   } catch (cause) {
@@ -76,15 +76,15 @@ export function unseal(key: SealKey, sealed: Uint8Array, aad: string): Buffer {
   }
 }
 
-/** Opens with whichever of the keys it was sealed. */
+/** Unseals with the one of these keys that the value was sealed with. */
 export function unsealWithAny(keys: readonly SealKey[], sealed: Uint8Array, aad: string): Buffer {
   const version = sealedVersion(sealed);
   const key = keys.find((candidate) => candidate.version === version);
-  if (key === undefined) throw new SealError("other-key", `sealed with key ${version}, which is not at hand`);
+  if (key === undefined) throw new SealError("other-key", `sealed with key ${version}, which is not available`);
   return unseal(key, sealed, aad);
 }
 
-/** The version of the key that something was sealed with. */
+/** The version of the key that a value was sealed with. */
 export function sealedVersion(sealed: Uint8Array): string {
   if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== FORMAT) {
     throw new SealError("malformed", "this is not a sealed value");

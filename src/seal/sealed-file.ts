@@ -7,13 +7,13 @@ import { replaceFile } from "../files/write.ts";
 import type { SealKey } from "./key.ts";
 import { sealChunks, unseal } from "./seal.ts";
 
-/** What nobody keeps: a larger file is none of ours. */
-const MOST_BYTES = 512 * 1024 * 1024;
+/** No cache is larger. */
+const MAX_BYTES = 512 * 1024 * 1024;
 
-/** The text in a sealed file; null when there is none, or it is not what was kept under this name with this key. */
+/** The text in a sealed file; null when it is absent, damaged, or was sealed with another key or name. */
 export function readSealed(path: string, key: SealKey, name: string): string | null {
   try {
-    const sealed = readOwnFile(path, { limit: MOST_BYTES });
+    const sealed = readOwnFile(path, { limit: MAX_BYTES });
     if (sealed === null) return null;
     const content = unseal(key, sealed, name);
     releaseBuffer(sealed);
@@ -26,33 +26,33 @@ export function readSealed(path: string, key: SealKey, name: string): string | n
 }
 
 /**
- * Keeps what can be made anew in a file that only its owner can open. At no time is half of it there; where it is lost in
- * a crash, it is made anew. Answers why it could not be kept; null when it was.
+ * Writes a sealed file atomically. It is not synced to the disk: only for content that can be computed again. Returns why
+ * it could not be written; null when it was.
  */
-export function writeSealed(path: string, key: SealKey, name: string, content: string | Pieces): unknown {
+export function writeSealed(path: string, key: SealKey, name: string, content: string | Chunks): unknown {
   try {
     ensureOwnFolder(dirname(path));
     replaceFile(path, sealChunks(key, typeof content === "string" ? [content] : content, name));
-    sweep(path);
+    deleteAbandoned(path);
     return null;
   } catch (error) {
     return error;
   }
 }
 
-/** A content that is never there as a whole. */
-type Pieces = Generator<string>;
+/** A content that is never in memory as a whole. */
+type Chunks = Generator<string>;
 
-/** Another run is done with its own by then. */
-const LEFT_BEHIND_MS = 60_000;
+/** After this time no run still uses its temporary file. */
+const ABANDONED_MS = 60_000;
 
-// What a run that was killed on its way to rename it has left behind.
-function sweep(path: string): void {
+// Runs that were killed before the rename leave their temporary file.
+function deleteAbandoned(path: string): void {
   const folder = dirname(path);
   const beginning = `${basename(path)}.`;
   for (const name of readdirSync(folder)) {
     const left = join(folder, name);
-    if (name.startsWith(beginning) && Date.now() - lstatSync(left).mtimeMs > LEFT_BEHIND_MS)
+    if (name.startsWith(beginning) && Date.now() - lstatSync(left).mtimeMs > ABANDONED_MS)
       attempt(() => rmSync(left, { force: true }));
   }
 }
@@ -61,6 +61,6 @@ function attempt(work: () => void): void {
   try {
     work();
   } catch {
-    // It can be done without.
+    // Cleaning up is optional.
   }
 }

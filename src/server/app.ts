@@ -28,17 +28,17 @@ import type { Snapshot } from "./snapshot/snapshot-rows.ts";
 
 export type { ControlPlaneOptions } from "./options.ts";
 
-/** A control plane that listens. */
+/** A running control plane. */
 export type ControlPlane = AsyncDisposable & {
   readonly url: string;
   readonly adminToken: Secret;
-  /** Answers what was begun, and lets go of port, files and lock; repeatable. */
+  /** Finishes requests in flight and releases port, files and lock; may be called again. */
   close(): Promise<void>;
 };
 
-/** Starts a control plane; resolves once it listens. */
+/** Starts a control plane; resolves when it listens. */
 export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  // What was taken first is let go last, on a failure and on closing alike.
+  // Resources are released in reverse order, on failure and on close.
   await using stack = new AsyncDisposableStack();
   const folder = resolve(options.data);
   await makeFolder(folder);
@@ -46,16 +46,16 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const context = await openContext(options, folder, stack);
   const adminToken = await ensureAdminToken(context, options.adminToken);
   await replaceTokens(options, context);
-  if (options.snapshot !== undefined) await copyIn(options.snapshot, context);
+  if (options.snapshot !== undefined) await importSnapshot(options.snapshot, context);
   if (options.seed !== undefined) await seed(options.seed, resources, context);
   context.lookAt(context.now());
   const url = await serveHttp(options, context, stack);
   stack.use(await announceEndpoint(folder, url));
   options.signal?.throwIfAborted();
-  const kept = stack.move();
+  const resourcesInUse = stack.move();
   let closing: Promise<void> | null = null;
   const close = () => {
-    closing ??= kept.disposeAsync();
+    closing ??= resourcesInUse.disposeAsync();
     return closing;
   };
   options.signal?.addEventListener(
@@ -79,8 +79,8 @@ async function replaceTokens({ revoke = [], renewSigningKey }: ControlPlaneOptio
   await revokeTokens(revoke, context);
 }
 
-/** Copies a snapshot, and says of what could not be copied why. */
-async function copyIn(snapshot: Snapshot, context: Context): Promise<void> {
+/** Copies a snapshot, and logs what could not be copied. */
+async function importSnapshot(snapshot: Snapshot, context: Context): Promise<void> {
   for (const what of await copySnapshot(snapshot, resources, context)) context.log.warn({ what }, "not copied");
 }
 
@@ -98,7 +98,7 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
     ...(tls === undefined ? {} : { tls: await readTls(tls) }),
   });
   stack.defer(() => app.close());
-  // Whoever balances load needs a moment to see that nothing more is to be sent here.
+  // Load balancers need some time to notice that this server is not ready any more.
   stack.defer(async () => {
     draining.abort();
     if (app.server.listening) await pause(drainSeconds * 1000, null, { signal: ending }).catch(() => {});
@@ -114,7 +114,7 @@ async function serveHttp(options: ControlPlaneOptions, context: Context, stack: 
     rateLimit: rateLimit === 0 ? null : createRateLimit(rateLimit, () => performance.now()),
   });
   if (tls === undefined && !isLoopback(host)) {
-    log.warn({ host }, "tokens travel in clear: give a certificate, or have something in front speak TLS");
+    log.warn({ host }, "tokens travel in clear: configure a certificate, or run behind a proxy with TLS");
   }
   addReference(app, { documentedOnly, unknownFields: context.unknownFields });
   return listen(app, host, port);
@@ -130,7 +130,7 @@ function followCertificate(server: Server, files: TlsFiles, options: ControlPlan
   return { [Symbol.asyncDispose]: () => task.close() };
 }
 
-// Whoever asks does not wait for longer.
+// Readiness probes do not wait longer.
 const READY_MS = 2000;
 
 async function unready({ store }: Context): Promise<string | null> {

@@ -6,13 +6,13 @@ import type { ServerKeys } from "./secrets/server-keys.ts";
 
 const HOUR = 3_600_000;
 
-/** What goes on by itself while the control plane is up. */
+/** The background jobs of a running control plane. */
 export type BackgroundJobs = AsyncDisposable & { readonly lookAt: (moment: number) => void };
 
-/** How the keys that seal secrets are kept current; `keyCheckSeconds` is null where they cannot change. */
+/** How keys are reloaded; `keyCheckSeconds` is null when they cannot change. */
 export type KeyCheck = { readonly serverKeys: ServerKeys; readonly keyCheckSeconds: number | null };
 
-/** Starts all that needs no request. */
+/** Starts all background jobs. */
 export function startBackgroundJobs(
   context: Context,
   resources: readonly Resource[],
@@ -22,7 +22,7 @@ export function startBackgroundJobs(
   const advance = taskOf({ name: "rollouts and runs", run: () => advanceAll(resources, context) }, context);
   const jobs: readonly BackgroundJob[] = [
     ...resources.flatMap(({ jobs: own = [] }) => own),
-    { name: "upkeep", run: () => keepUp(resources, context) },
+    { name: "cleanup", run: () => cleanUp(resources, context) },
     { name: "reading the keys again", run: () => refreshKeys(keyCheck, context) },
   ];
   const tasks = jobs.map((job) => taskOf(job, context));
@@ -38,13 +38,13 @@ export function startBackgroundJobs(
   };
 }
 
-/** A task that says when its work begins to fail, and when that is over, and not each time that it fails. */
+/** A task that logs when its work starts to fail and when it works again, not every failure. */
 function taskOf({ name, run }: BackgroundJob, context: Context): RecurringTask {
   const { now, log } = context;
   let isFailing = false;
   const work = async () => {
     const next = await run(context);
-    if (isFailing) log.info(`${name}: goes on`);
+    if (isFailing) log.info(`${name} works again`);
     isFailing = false;
     return next;
   };
@@ -63,7 +63,7 @@ async function advanceAll(resources: readonly Resource[], context: Context): Pro
   return next;
 }
 
-async function keepUp(resources: readonly Resource[], context: Context): Promise<number> {
+async function cleanUp(resources: readonly Resource[], context: Context): Promise<number> {
   await context.store.write(async (transaction) => {
     await deleteExpiredReplies(transaction, context.now());
     for (const { forget } of resources) await forget?.(transaction, context);

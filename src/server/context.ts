@@ -9,14 +9,14 @@ import type { TokenUses } from "./resources/personal-access-token/token-uses.ts"
 import type { ArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
 import type { RolloutDriver } from "./rollouts/driver.ts";
 
-/** All that an operation may reach besides its call. */
+/** What an operation can use besides its call. */
 export type Context = {
   readonly store: Store<Tables>;
   /** The clock, in epoch milliseconds. */
   readonly now: () => number;
-  /** A new id; ids grow in the order in which they are made. */
+  /** A new id; ids grow in the order of their creation. */
   readonly newId: () => string;
-  /** The keys that seal secrets at rest, as they are at the moment. */
+  /** The current keys that seal secrets at rest. */
   readonly keys: () => KeyRing;
   /** The keys that sign the tokens of virtual accounts. */
   readonly signingKeys: SigningKeys;
@@ -24,24 +24,24 @@ export type Context = {
   readonly tokenUses: TokenUses;
   /** Whether manifests may carry fields that the schemas do not know. */
   readonly unknownFields: "refuse" | "allow";
-  /** The longest time that a lease may be taken for. */
+  /** The longest time for which a lease is granted. */
   readonly maxLeaseSeconds: number;
   readonly rollouts: RolloutDriver;
   readonly runs: RunDriver;
-  /** Says that a rollout or a run is to be looked at at that time (epoch milliseconds). */
+  /** Schedules the next look at rollouts and runs, in epoch milliseconds. */
   readonly lookAt: (time: number) => void;
-  /** Where the files of staged versions go. */
+  /** Where the files of staged versions are stored. */
   readonly artifacts: ArtifactRoot;
-  /** The data folder, for files that are not rows. */
+  /** The data folder. */
   readonly folder: string;
   readonly log: Log;
-  /** What manifests can refer to, by its kind. */
+  /** What manifests can refer to, by kind. */
   readonly targets: ReadonlyMap<string, ReferenceTarget>;
-  /** What the request under way carries besides, for the audit. */
+  /** Headers of the current request, for the audit. */
   readonly marks?: { readonly keyHash: string | null; readonly fencingNumber: number | null };
 };
 
-/** A moment as the interface writes it. */
+/** The current time in the format of the interface. */
 export function timestamp({ now }: Pick<Context, "now">): string {
   return new Date(now()).toISOString();
 }

@@ -7,15 +7,15 @@ import { replaceFile } from "../files/write.ts";
 import { holdExclusiveLock, isLockHeld } from "../store/lock-file.ts";
 import { StoreError } from "../store/store-error.ts";
 
-const MOST_BYTES = 1024;
+const MAX_BYTES = 1024;
 
-/** Says in the data folder where the control plane listens; disposing of it takes that back. */
+/** Writes to the data folder where the control plane listens, until it is disposed. */
 export async function announceEndpoint(folder: string, address: string): Promise<AsyncDisposable> {
   const url = onLoopback(address);
   const path = join(folder, "endpoint");
-  // Locks of servers that were killed; the folder's own lock says that nobody else serves it now.
+  // Locks of killed servers; the folder's own lock excludes other running servers.
   for (const name of readdirSync(folder)) if (LOCK.test(name)) rmSync(join(folder, name), { force: true });
-  // What was taken first is let go last.
+  // Released in reverse order.
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rmSync(lockOf(folder, url), { force: true }));
   const lock = stack.use(holdExclusiveLock(lockOf(folder, url)));
@@ -26,25 +26,23 @@ export async function announceEndpoint(folder: string, address: string): Promise
 }
 
 /**
- * Where the control plane of a data folder listens: an address on loopback that its process, which is there, has
- * announced; null when there is none.
+ * The loopback address at which the control plane of a data folder listens; null when none is running.
  */
 export function announcedEndpoint(folder: string): string | null {
-  const url = readOwnFile(join(folder, "endpoint"), { limit: MOST_BYTES })?.toString("utf8").trim();
+  const url = readOwnFile(join(folder, "endpoint"), { limit: MAX_BYTES })?.toString("utf8").trim();
   return url !== undefined && LOOPBACK.test(url) && isLockHeld(lockOf(folder, url)) ? url : null;
 }
 
 const LOOPBACK = /^https?:\/\/(?:127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}$/;
-// With the journal that SQLite keeps beside one.
+// Including SQLite's journal file.
 const LOCK = /^endpoint-[0-9a-f]{16}\.lock/;
 
 /**
- * The lock that a control plane holds for as long as it listens at an address. That its process is there cannot be told by
- * its id: ids are given out again after a kill, and mean another process in another container. The kernel frees a lock at
- * any death, and shows it to everybody who shares the folder. Each address has a lock of its own, so that a server that
- * has just started in the place of a killed one does not vouch for the address that the other has left behind, where
- * somebody else may listen by now. And an address is the same one only in the same network of the same kernel: not on
- * another machine, or in another container, that has the folder mounted too.
+ * The lock that a control plane holds while it listens at an address. A process id would not do: ids are reused, and
+ * differ between containers. The kernel releases a lock when the process ends, and shows it to all who share the folder.
+ * Each address has its own lock, so that a new server does not confirm the address of a killed one, where another process
+ * may listen now. The name includes the kernel and network namespace, since the same address means another server on
+ * another machine, or in another container, that mounts the folder.
  */
 function lockOf(folder: string, url: string): string {
   const name = createHash("sha256").update(`${url}\n${network()}`).digest("hex").slice(0, 16);
@@ -55,12 +53,12 @@ function network(): string {
   try {
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8")}${readlinkSync("/proc/self/ns/net")}`;
   } catch {
-    // Only Linux tells.
+    // Not on Linux.
     return hostname();
   }
 }
 
-// Who listens on all addresses is reached on this one.
+// A server on all addresses can be reached on loopback.
 function onLoopback(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }

@@ -5,7 +5,7 @@ import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { revokeTokens } from "./resources/personal-access-token/revoke.ts";
 
-/** Makes the tokens of these void, beside the server that may be running on the data: it notices within a second. */
+/** Revokes the tokens of these subjects in the database; a running server notices within a second. */
 export async function revokeInDatabase(
   options: Pick<ControlPlaneOptions, "data" | "database" | "serverKey" | "serverKeyFile" | "log">,
   subjects: readonly string[],
@@ -14,7 +14,7 @@ export async function revokeInDatabase(
   await revokeTokens(subjects, await openContextWithoutJobs(options, resolve(options.data), stack));
 }
 
-/** Copies the data of a folder to a file, while a server may be running on it; answers which keys the copy needs. */
+/** Copies the database of a data folder to a file, also while a server is running; returns the keys that the copy needs. */
 export async function backUpDatabase(data: string, file: string): Promise<readonly string[]> {
   await copyDatabase(join(resolve(data), DATA_FILE), file);
   using copy = new DatabaseSync(file, { readOnly: true });

@@ -19,10 +19,10 @@ import { openArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
 import { createSimulatedRollouts } from "./rollouts/simulated-rollouts.ts";
 import { type KeySource, openServerKeys, type ServerKeys } from "./secrets/server-keys.ts";
 
-/** The file of a data folder that holds the data, unless PostgreSQL does. */
+/** The SQLite database in a data folder, unless PostgreSQL is used. */
 export const DATA_FILE = "control-plane.db";
 
-/** Opens what operations work on; the stack lets go of it. */
+/** Opens the context of operations and starts the background jobs; the stack closes them. */
 export async function openContext(
   options: ControlPlaneOptions,
   folder: string,
@@ -41,7 +41,7 @@ export async function openContext(
   return context;
 }
 
-/** Opens the data as it is, beside the server that may be running on it: nothing goes on by itself here. */
+/** Opens the context without migrating the database or starting jobs, while a server may be running on it. */
 export async function openContextWithoutJobs(
   options: ControlPlaneOptions,
   folder: string,
@@ -98,7 +98,7 @@ async function openData(
   if (database === undefined) {
     return openStore<Tables>(join(folder, DATA_FILE), migrations, { schema, notify: (notice) => log.warn(notice) });
   }
-  // Who keeps its data in a file starts without the driver.
+  // The driver is loaded only when it is needed.
   const { openPostgresStore } = await import("../store/postgres/open.ts");
   return openPostgresStore<Tables>(database, migrations, { schema });
 }

@@ -1,4 +1,4 @@
-/** Something that a control plane is started with, and cannot be started with. */
+/** An invalid option of a control plane. */
 export class OptionsError extends Error {
   override readonly name = "OptionsError";
 }

@@ -1,4 +1,4 @@
-/** Runs one piece of work when its next moment comes: one timer, however many things wait for it. */
+/** Runs a function at the next scheduled time, with a single timer. */
 export class RecurringTask {
   readonly #work: () => Promise<number | null>;
   readonly #now: () => number;
@@ -8,21 +8,21 @@ export class RecurringTask {
   #working: Promise<void> | null = null;
   #closed = false;
 
-  /** `work` answers its next moment in epoch milliseconds, or null when there is none. */
+  /** `work` returns its next time in epoch milliseconds, or null when there is none. */
   constructor(work: () => Promise<number | null>, now: () => number, failed: (error: unknown) => void) {
     this.#work = work;
     this.#now = now;
     this.#failed = failed;
   }
 
-  /** Says that there is work at that moment. */
+  /** Schedules the work at that time, unless it is scheduled earlier. */
   at(moment: number): void {
     if (this.#closed || (this.#next !== null && this.#next <= moment)) return;
     this.#next = moment;
     this.#arm();
   }
 
-  /** Stops, and waits for the work under way. */
+  /** Stops, and waits for the running work. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -33,7 +33,7 @@ export class RecurringTask {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#next === null || this.#working !== null || this.#closed) return;
-    // A timer holds 31 bits; when it ends too early, the work finds nothing and says so.
+    // A timer is limited to 31 bits; when it ends early, the work finds nothing and returns the next time.
     const wait = Math.min(Math.max(this.#next - this.#now(), 0), 2 ** 31 - 1);
     this.#timer = setTimeout(() => {
       this.#working = this.#turn();

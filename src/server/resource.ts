@@ -8,23 +8,23 @@ import type { Schemas } from "./openapi/schema.ts";
 import type { SeedRule } from "./seed/seed-rule.ts";
 import type { SnapshotPart } from "./snapshot/snapshot-part.ts";
 
-/** A heading of the reference, under which the operations of one or more resources stand. */
+/** A section of the reference with the operations of one or more resources. */
 export type ReferenceSection = { readonly name: string; readonly description: string };
 
-/** Work that needs no request. */
+/** Work that runs in the background. */
 export type BackgroundJob = {
   readonly name: string;
-  /** Does what is due, and answers when to come again, in epoch milliseconds; null when nothing is expected. */
+  /** Does what is due, and returns when to run again, in epoch milliseconds; null when nothing is scheduled. */
   readonly run: (context: Context) => Promise<number | null>;
-  /** What is left to do when the server ends. */
+  /** Work when the server stops. */
   readonly finish?: (context: Context) => Promise<void>;
 };
 
-/** All that the server has to know of a resource; `resources/` has one for each of its files and folders. */
+/** Everything that the server knows of a resource; each file or folder in `resources/` defines one. */
 export type Resource = {
   readonly section: ReferenceSection;
   readonly operations: readonly ServedOperation[];
-  /** Knows callers by tokens that are of this resource. */
+  /** Authenticates callers by tokens of this resource. */
   readonly authenticate?: Authenticator;
   /** What manifests can refer to. */
   readonly references?: readonly ReferenceTarget[];
@@ -32,11 +32,11 @@ export type Resource = {
   readonly seeds?: { readonly [type: string]: SeedRule };
   /** What is copied from a snapshot of another control plane. */
   readonly snapshot?: readonly SnapshotPart[];
-  /** What moves on by itself after a write: rollouts and runs. Answers as a background job does. */
+  /** Advances rollouts or runs; returns when to run again, like a background job. */
   readonly advance?: (context: Context) => Promise<number | null>;
   readonly jobs?: readonly BackgroundJob[];
-  /** Forgets what has ended; once an hour. */
+  /** Deletes expired rows, once an hour. */
   readonly forget?: (transaction: Transaction<Tables>, context: Context) => Promise<void>;
-  /** Schemas of manifests that have no file in `schemas/`, or that the server takes in another form. */
+  /** Schemas of manifests without a file in `schemas/`, or that the server accepts in another form. */
   readonly manifestSchemas?: (schemas: Schemas, unknownFields: "refuse" | "allow") => Schemas;
 };

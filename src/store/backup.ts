@@ -3,11 +3,11 @@ import { rm } from "node:fs/promises";
 import { replaceWithCopy } from "./copy-database.ts";
 import { StoreError } from "./store-error.ts";
 
-const KEPT = 3;
+const MAX_BACKUPS = 3;
 
 /**
- * Copies a database to a file beside it, named after the last of its migrations, before it is upgraded; answers the file.
- * An earlier copy of the same schema is replaced, and only the copies of the latest three schemas are kept.
+ * Copies a database before an upgrade to a file in the same folder, named after its last migration; returns the file. A
+ * backup of the same schema is replaced; only the backups of the latest three schemas stay.
  */
 export async function backUpBeforeUpgrade(path: string, applied: readonly string[]): Promise<string> {
   const backups = applied.map((name) => `${path}.${name}.backup`);
@@ -18,6 +18,6 @@ export async function backUpBeforeUpgrade(path: string, applied: readonly string
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new StoreError("no-backup", `it was not upgraded, since ${why}`, { cause });
   }
-  for (const old of backups.filter((file) => existsSync(file)).slice(0, -KEPT)) await rm(old);
+  for (const old of backups.filter((file) => existsSync(file)).slice(0, -MAX_BACKUPS)) await rm(old);
   return backup;
 }

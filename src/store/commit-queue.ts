@@ -2,21 +2,21 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import { rollBackTo } from "./savepoint.ts";
 import { storeErrorCode } from "./store-error.ts";
 
-// More would keep reads waiting for too long, since SQLite runs on the caller's thread.
-const LARGEST_BATCH = 128;
+// A larger batch would block reads for too long, since SQLite runs on the caller's thread.
+const MAX_BATCH = 128;
 
 type Failed = { readonly error: unknown };
 
 type Waiting<Tables> = {
-  /** Runs the change, and answers what it threw: its traces must go then. */
+  /** Runs the change; returns what it threw, so that it can be rolled back. */
   readonly run: (transaction: Transaction<Tables>) => Promise<Failed | null>;
-  /** Tells the caller, once the commit is durable. */
+  /** Called when the commit is durable. */
   readonly committed: () => void;
-  /** Tells the caller that the commit failed. */
+  /** Called when the commit failed. */
   readonly lost: (error: unknown) => void;
 };
 
-/** Runs changes one after another; those that wait at the same time share one commit, and so one flush to the disk. */
+/** Group commit: runs changes one after another; those that wait at the same time share one commit and one fsync. */
 export class CommitQueue<Tables> {
   readonly #database: Kysely<Tables>;
   readonly #check: () => void;
@@ -26,7 +26,7 @@ export class CommitQueue<Tables> {
   #commits = 0;
   #isFull = false;
 
-  /** `check` throws where nothing may be written. */
+  /** `check` throws when nothing may be written. */
   constructor(database: Kysely<Tables>, check: () => void) {
     this.#database = database;
     this.#check = check;
@@ -52,17 +52,17 @@ export class CommitQueue<Tables> {
     return promise;
   }
 
-  /** How many commits were tried, counted before any caller hears of its own. */
+  /** The number of commits attempted, counted before the callers are notified. */
   get commits(): number {
     return this.#commits;
   }
 
-  /** Whether the last commit found no room. */
+  /** Whether the last commit failed because the disk was full. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** Refuses further changes and waits for those under way. */
+  /** Refuses further changes and waits for the pending ones. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#draining;
@@ -70,9 +70,9 @@ export class CommitQueue<Tables> {
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // One turn of the loop lets every request that has just arrived join the batch.
+      // One turn of the event loop lets requests that have just arrived join the batch.
       await new Promise((resolve) => setImmediate(resolve));
-      await commit(this.#database, this.#waiting.splice(0, LARGEST_BATCH), {
+      await commit(this.#database, this.#waiting.splice(0, MAX_BATCH), {
         check: this.#check,
         ended: (failed) => {
           this.#commits += 1;
@@ -84,7 +84,7 @@ export class CommitQueue<Tables> {
   }
 }
 
-// A caller whose change threw was told already; settling its promise a second time does nothing.
+// The promise of a change that threw is settled already; settling it again has no effect.
 async function commit<Tables>(
   database: Kysely<Tables>,
   batch: readonly Waiting<Tables>[],
@@ -93,7 +93,7 @@ async function commit<Tables>(
   try {
     check();
     await database.transaction().execute(async (transaction) => {
-      for (const waiting of batch) await runApart(transaction, waiting);
+      for (const waiting of batch) await runIsolated(transaction, waiting);
     });
   } catch (error) {
     ended({ error });
@@ -104,7 +104,7 @@ async function commit<Tables>(
   for (const { committed } of batch) committed();
 }
 
-async function runApart<Tables>(transaction: Transaction<Tables>, { run }: Waiting<Tables>): Promise<void> {
+async function runIsolated<Tables>(transaction: Transaction<Tables>, { run }: Waiting<Tables>): Promise<void> {
   await sql`SAVEPOINT change`.execute(transaction);
   const failed = await run(transaction);
   if (failed !== null) await rollBackTo(transaction, "change", failed.error);

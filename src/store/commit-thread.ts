@@ -5,10 +5,10 @@ import { packChanges } from "./packed-changes.ts";
 import type { Statement } from "./statement.ts";
 import { StoreError, storageErrorText, storeErrorCode } from "./store-error.ts";
 
-// The sources have it beside them, the bundle has it at its top under the same name.
+// In the sources it is in this folder; in the bundle it is a chunk of the same name.
 const COMMITTER = new URL(`./committer${extname(import.meta.url)}`, import.meta.url);
 
-// It hands on what it is given and keeps nothing.
+// The thread allocates little.
 const YOUNG = { maxYoungGenerationSizeMb: 4 };
 
 type Waiting = {
@@ -18,8 +18,8 @@ type Waiting = {
 };
 
 /**
- * Commits to a SQLite file in a thread of its own, so that no flush to the disk holds up what runs here. What comes while
- * a commit is under way shares the next one. The thread starts with the first change.
+ * Commits to a SQLite file in a worker thread, so that no fsync blocks this thread. Changes that arrive during a commit
+ * share the next one. The worker starts with the first change.
  */
 export class CommitThread {
   readonly #path: string;
@@ -35,7 +35,7 @@ export class CommitThread {
   }
 
   /**
-   * Resolves once all the statements are durable, together; none of them is there when it rejects.
+   * Resolves when all the statements are durable; when it rejects, none of them is applied.
    */
   commit(statements: readonly Statement[]): Promise<void> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
@@ -45,7 +45,7 @@ export class CommitThread {
     return promise;
   }
 
-  /** Refuses further changes, waits for those under way and ends the thread. */
+  /** Refuses further changes, waits for the pending ones and ends the worker. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#draining;
@@ -55,13 +55,13 @@ export class CommitThread {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     worker.ref();
     worker.once("exit", () => resolve());
-    tell(worker, "end");
+    send(worker, "end");
     await ended;
   }
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // One turn of the loop lets every change that has just come join the batch.
+      // One turn of the event loop lets changes that have just arrived join the batch.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.#waiting;
       this.#waiting = [];
@@ -72,39 +72,39 @@ export class CommitThread {
 
   async #commit(batch: readonly Waiting[]): Promise<void> {
     try {
-      const verdicts = await this.#ask(batch.map(({ statements }) => statements));
+      const results = await this.#request(batch.map(({ statements }) => statements));
       for (const [at, { committed, lost }] of batch.entries()) {
-        const verdict = verdicts[at] ?? null;
-        if (verdict === null) committed();
-        else lost(errorFrom(verdict, this.#path));
+        const result = results[at] ?? null;
+        if (result === null) committed();
+        else lost(errorFrom(result, this.#path));
       }
     } catch (error) {
       for (const { lost } of batch) lost(error);
     }
   }
 
-  async #ask(changes: readonly (readonly Statement[])[]): Promise<readonly CommitResult[]> {
+  async #request(changes: readonly (readonly Statement[])[]): Promise<readonly CommitResult[]> {
     if (this.#failure !== null) throw this.#failure;
     this.#worker ??= this.#start();
     const worker = this.#worker;
     this.#answered = Promise.withResolvers();
-    // Waiting for a commit is work; waiting for the next change must keep no process alive.
+    // The process stays alive while a commit is pending, but not for an idle worker.
     worker.ref();
-    tell(worker, packChanges(changes));
-    const verdicts = await this.#answered.promise;
+    send(worker, packChanges(changes));
+    const results = await this.#answered.promise;
     worker.unref();
-    return verdicts;
+    return results;
   }
 
   #start(): Worker {
     const worker = new Worker(COMMITTER, { workerData: this.#path, env: {}, execArgv: [], resourceLimits: YOUNG });
-    worker.on("message", (verdicts: readonly CommitResult[]) => this.#answered.resolve(verdicts));
+    worker.on("message", (results: readonly CommitResult[]) => this.#answered.resolve(results));
     worker.on("error", (cause) => this.#fail(cause));
     worker.on("exit", () => this.#fail(undefined));
     return worker;
   }
 
-  // What it did last is not known, so nothing more is given to another one.
+  // The outcome of its last commit is unknown, so no other worker is started.
   #fail(cause: unknown): void {
     this.#worker = null;
     this.#failure ??= new StoreError("failed", `${this.#path}: the thread that commits has ended`, { cause });
@@ -113,8 +113,8 @@ export class CommitThread {
   }
 }
 
-function tell(worker: Worker, order: CommitRequest): void {
-  worker.postMessage(order, order === "end" ? [] : [order.bytes.buffer]);
+function send(worker: Worker, request: CommitRequest): void {
+  worker.postMessage(request, request === "end" ? [] : [request.bytes.buffer]);
 }
 
 function errorFrom({ message, code, errcode }: NonNullable<CommitResult>, path: string): Error {

@@ -4,13 +4,13 @@ import { openConnection } from "./open-connection.ts";
 import { type PackedChanges, unpackChanges } from "./packed-changes.ts";
 import type { Statement } from "./statement.ts";
 
-/** What a commit thread is asked for: changes that share one commit, each of them whole or not at all; or its end. */
+/** A request to the commit thread: changes that share one commit, each of them atomic; or to end. */
 export type CommitRequest = PackedChanges | "end";
 
-/** Why a change is not there, in a form that crosses threads; null once it is durable. */
+/** The error of a change in a form that can be sent between threads; null when the change is durable. */
 export type CommitResult = { readonly message: string; readonly code: unknown; readonly errcode: unknown } | null;
 
-/** The connection of this thread, with the statements that it has run before. */
+/** The connection of this thread, with its prepared statements. */
 type Connection = { readonly database: DatabaseSync; readonly run: (statement: Statement) => void };
 
 const bare = (sql: string): Statement => ({ sql, values: [] });
@@ -22,11 +22,11 @@ const RELEASE = bare("RELEASE change");
 
 let connection: Connection | null = null;
 
-parentPort?.on("message", (order: CommitRequest) => {
-  if (order !== "end") {
-    parentPort?.postMessage(commit(unpackChanges(order)));
-    // The collector counts what little holds the bytes, and would leave them lying for long.
-    order.bytes.buffer.transfer(0);
+parentPort?.on("message", (request: CommitRequest) => {
+  if (request !== "end") {
+    parentPort?.postMessage(commit(unpackChanges(request)));
+    // Freed at once: the garbage collector does not count external memory and would run late.
+    request.bytes.buffer.transfer(0);
     return;
   }
   connection?.database.close();
@@ -35,54 +35,54 @@ parentPort?.on("message", (order: CommitRequest) => {
 
 function commit(changes: readonly (readonly Statement[])[]): readonly CommitResult[] {
   try {
-    connection ??= connected(String(workerData));
-    return together(connection, changes);
+    connection ??= connect(String(workerData));
+    return commitTogether(connection, changes);
   } catch (error) {
     if (connection?.database.isTransaction) connection.database.exec("ROLLBACK");
-    return changes.map(() => verdictOn(error));
+    return changes.map(() => toResult(error));
   }
 }
 
-function together({ run }: Connection, changes: readonly (readonly Statement[])[]): readonly CommitResult[] {
+function commitTogether({ run }: Connection, changes: readonly (readonly Statement[])[]): readonly CommitResult[] {
   run(BEGIN);
-  const verdicts = changes.map((change) => apart(change, run));
+  const results = changes.map((change) => runIsolated(change, run));
   run(COMMIT);
-  return verdicts;
+  return results;
 }
 
-// A broken change is taken back, and those beside it go on.
-function apart(change: readonly Statement[], run: Connection["run"]): CommitResult {
+// A failed change is rolled back; the others of the commit are not affected.
+function runIsolated(change: readonly Statement[], run: Connection["run"]): CommitResult {
   run(SAVEPOINT);
-  const verdict = tried(change, run);
-  if (verdict !== null) run(ROLLBACK_TO);
+  const result = runAll(change, run);
+  if (result !== null) run(ROLLBACK_TO);
   run(RELEASE);
-  return verdict;
+  return result;
 }
 
-function tried(change: readonly Statement[], run: Connection["run"]): CommitResult {
+function runAll(change: readonly Statement[], run: Connection["run"]): CommitResult {
   try {
     for (const statement of change) run(statement);
     return null;
   } catch (error) {
-    return verdictOn(error);
+    return toResult(error);
   }
 }
 
-function connected(path: string): Connection {
+function connect(path: string): Connection {
   const database = openConnection(path);
-  const known = new Map<string, StatementSync>();
+  const prepared = new Map<string, StatementSync>();
   const prepare = (sql: string): StatementSync => {
-    const made = database.prepare(sql);
-    known.set(sql, made);
-    return made;
+    const statement = database.prepare(sql);
+    prepared.set(sql, statement);
+    return statement;
   };
   const run = ({ sql, values }: Statement) => {
-    (known.get(sql) ?? prepare(sql)).run(...(values as readonly SQLInputValue[]));
+    (prepared.get(sql) ?? prepare(sql)).run(...(values as readonly SQLInputValue[]));
   };
   return { database, run };
 }
 
-function verdictOn(error: unknown): NonNullable<CommitResult> {
+function toResult(error: unknown): NonNullable<CommitResult> {
   const {
     message,
     code = null,

@@ -9,18 +9,18 @@ import { openConnection } from "./open-connection.ts";
 import { StoreError, storeErrorCode } from "./store-error.ts";
 
 /**
- * Copies a SQLite database as it is at one moment, while others read and write it; the copy is a file that was not there
- * before, sound and on the disk. It takes one turn of the thread, however long that is.
+ * Copies a SQLite database to a new file as a consistent snapshot, while others read and write it. The copy is checked
+ * and synced. It blocks the thread until it is done.
  */
 export async function copyDatabase(path: string, to: string): Promise<void> {
   if (!ownDatabaseExists(path)) throw new StoreError("absent", `${path}: there is no such file`);
-  // A link counts, wherever it leads.
-  if (lstatOrNull(to) !== null) throw new StoreError("inaccessible", `${to} is there already`);
-  // Whatever an attempt that was killed has left does not stand in the way of the next one.
+  // A link counts as existing.
+  if (lstatOrNull(to) !== null) throw new StoreError("inaccessible", `${to} exists already`);
+  // A random name: the file of a killed attempt must not block the next one.
   await copyThrough(`${to}.${randomUUID()}.unfinished`, path, to);
 }
 
-/** Copies a SQLite database like `copyDatabase`, in place of a file that may be there; nobody else may do so meanwhile. */
+/** Copies a SQLite database and replaces the target; no other process may do so at the same time. */
 export async function replaceWithCopy(path: string, to: string): Promise<void> {
   const unfinished = `${to}.unfinished`;
   await rm(unfinished, { force: true });
@@ -29,7 +29,7 @@ export async function replaceWithCopy(path: string, to: string): Promise<void> {
 
 async function copyThrough(unfinished: string, path: string, to: string): Promise<void> {
   try {
-    // Made by us first, for its owner alone: SQLite fills an empty file, and leaves its mode.
+    // Created with mode 0600 first: SQLite fills an empty file and leaves its mode.
     closeSync(openSync(unfinished, "wx", 0o600));
     fill(unfinished, path);
     flush(unfinished);

@@ -1,15 +1,15 @@
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
-// Less is no room for one write of ordinary size, with what the log of the database needs beside it.
-const LEAST_BYTES = 65_536;
+// One ordinary write needs less, the database's log included.
+const MIN_BYTES = 65_536;
 
-/** Whether the file system of a file has room for more, as far as it tells: quotas and limits of the process show when a write fails. */
+/** Whether the file system of a file has free space. Quotas and process limits show only when a write fails. */
 export async function hasFreeSpace(path: string): Promise<boolean> {
   const { blocks, bfree, bavail, bsize } = await statfs(dirname(path));
-  // Some file systems count nothing.
+  // Some file systems report no numbers.
   if (blocks === 0) return true;
-  // Of what is set aside for root, others have nothing.
+  // Some blocks are reserved for root.
   const free = process.getuid?.() === 0 ? bfree : bavail;
-  return free * bsize >= LEAST_BYTES;
+  return free * bsize >= MIN_BYTES;
 }

@@ -4,11 +4,11 @@ import { createFile } from "../files/write.ts";
 import { StoreError, storageErrorText, storeErrorCode } from "./store-error.ts";
 
 /**
- * Holds a lock file until it is disposed of; null when someone else holds it. The kernel frees it on any death of the
- * process, so that no stale lock is ever left behind.
+ * Takes a lock file until it is disposed; null when another process holds it. The kernel releases it when the process
+ * ends in any way, so there are no stale locks.
  */
 export function holdExclusiveLock(path: string): AsyncDisposable | null {
-  // Made by us, for its owner alone.
+  // Created with mode 0600 first.
   if (!ownDatabaseExists(path)) createFile(path, "");
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
@@ -26,7 +26,7 @@ export function holdExclusiveLock(path: string): AsyncDisposable | null {
   };
 }
 
-/** Whether somebody is seen to hold a lock file at this moment. */
+/** Whether a lock file is held at this moment. */
 export function isLockHeld(path: string): boolean {
   if (!ownDatabaseExists(path)) return false;
   using database = new DatabaseSync(path, { readOnly: true, timeout: 0 });

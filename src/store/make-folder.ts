@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { requireOwnFolder } from "../files/own-folder.ts";
 
 /**
- * Makes a folder of ours with its parents, for its owner alone, and refuses one that is not ours. Node's own recursive
- * `mkdir` never ends where the kernel refuses a new folder with ENOENT, as under `/proc`.
+ * Creates a folder and its parents with mode 0700, and refuses a folder of another user. Node's own recursive `mkdir`
+ * never ends when the kernel refuses a new folder with ENOENT, as under `/proc`.
  */
 export async function makeFolder(path: string): Promise<void> {
   try {

@@ -2,16 +2,16 @@ import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { StoreError } from "./store-error.ts";
 
-/** The steps that make a schema, by name; they run once each, in the order of their names. */
+/** The migrations of a schema by name; each runs once, in the order of names. */
 export type Migrations = { readonly [name: string]: Migration };
 
-/** What is to be done about a schema: brought up to date, or left as it is for those who are using it. */
+/** Whether opening a database migrates its schema, or requires the current one: another process may be using it. */
 export type SchemaMode = "migrate" | "leave";
 
-/** Which steps a schema has had and which not, by name and in their order. */
+/** The migrations that were applied, and the pending ones, in their order. */
 export type SchemaState = { readonly applied: readonly string[]; readonly pending: readonly string[] };
 
-/** Brings the schema up to date, or refuses a database that a newer release has changed. */
+/** Applies the pending migrations; refuses a database that a newer release has changed. */
 export async function migrate<Tables>(database: Kysely<Tables>, migrations: Migrations): Promise<void> {
   await schemaState(database, migrations);
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => ({ ...migrations }) } });
@@ -28,7 +28,7 @@ export async function requireSchema<Tables>(database: Kysely<Tables>, migrations
   throw new StoreError("older-schema", `the database has not had the change "${missing}" yet`);
 }
 
-/** Reads how far a schema is, and refuses one that a newer release has changed. */
+/** Reads which migrations were applied; refuses a schema that a newer release has changed. */
 export async function schemaState<Tables>(database: Kysely<Tables>, migrations: Migrations): Promise<SchemaState> {
   const applied = (await appliedNames(database)).toSorted();
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name));

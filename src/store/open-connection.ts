@@ -2,12 +2,12 @@ import { DatabaseSync } from "node:sqlite";
 
 const BUSY_TIMEOUT_MS = 5000;
 
-/** Opens one connection to a SQLite file, which is made when absent unless it is only read. */
+/** Opens one connection to a SQLite file, which is created when absent, unless it is opened read-only. */
 export function openConnection(path: string, { readOnly = false }: { readonly readOnly?: boolean } = {}): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
   try {
     if (!readOnly) database.exec("PRAGMA journal_mode = WAL");
-    // FULL: a commit that was answered survives a power cut.
+    // FULL: a commit that was acknowledged survives a power failure.
     database.exec("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
     return database;
   } catch (error) {

@@ -15,13 +15,13 @@ import { upgradeSchema } from "./upgrade.ts";
 export type OpenOptions = {
   /** @default "migrate" */
   readonly schema?: SchemaMode;
-  /** Told what the operator should know: that the file was upgraded, and where its backup is. */
+  /** Called with what the operator should know: the file was upgraded, and where its backup is. */
   readonly notify?: (notice: string) => void;
 };
 
 /**
- * Opens a SQLite file, making it when absent, and brings its schema up to date; or opens one as it is, beside the process
- * that may be using it.
+ * Opens a SQLite file, creates it when absent, and migrates its schema; or opens it as it is, while another process may
+ * be using it.
  */
 export async function openStore<Tables>(
   path: string,
@@ -42,8 +42,8 @@ async function open<Tables>(
   migrations: Migrations,
   { schema = "migrate", notify = () => {} }: OpenOptions,
 ): Promise<Store<Tables>> {
-  if (!ownDatabaseExists(path) && schema === "leave") throw new StoreError("absent", `${path} is not there`);
-  // Made by us, for its owner alone: SQLite gives its log beside it the same rights.
+  if (!ownDatabaseExists(path) && schema === "leave") throw new StoreError("absent", `${path} does not exist`);
+  // Created with mode 0600 first: SQLite gives its other files the same mode.
   closeSync(openSync(path, FLAGS, 0o600));
   using opening = new DisposableStack();
   const writing = opening.use(openConnection(path));
@@ -53,7 +53,7 @@ async function open<Tables>(
     const notice = await upgradeSchema(writing, path, migrations);
     if (notice !== null) notify(notice);
   }
-  // A connection of its own keeps reads from seeing what is not committed yet.
+  // Reads have their own connection, so that they do not see uncommitted changes.
   const read = queryBuilder<Tables>(opening.use(openConnection(path, { readOnly: true })));
   const connections = opening.move();
   const isInPlace = placeOf(path);
@@ -74,17 +74,17 @@ async function open<Tables>(
       await sql`SELECT count(*) FROM sqlite_schema`.execute(read);
       if (!isInPlace()) return "inaccessible";
       if (!(await hasFreeSpace(path))) return "full";
-      return changes.isFull ? tryWriting(changes) : null;
+      return changes.isFull ? tryWrite(changes) : null;
     },
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-// Nobody uses this number; setting it to what it is writes a page all the same.
+// The number is not used; setting it writes a page even when it stays the same.
 const writePage = sql.raw("PRAGMA user_version = 0");
 
-async function tryWriting<Tables>(changes: CommitQueue<Tables>): Promise<StoreErrorCode | null> {
+async function tryWrite<Tables>(changes: CommitQueue<Tables>): Promise<StoreErrorCode | null> {
   try {
     await changes.add((transaction) => writePage.execute(transaction));
     return null;
@@ -93,7 +93,7 @@ async function tryWriting<Tables>(changes: CommitQueue<Tables>): Promise<StoreEr
   }
 }
 
-// Whoever removes the file, or puts another one in its place, does not stop SQLite from writing to the one that is gone.
+// When the file is removed or replaced, SQLite goes on writing to the deleted one.
 function placeOf(path: string): () => boolean {
   const opened = statSync(path);
   return () => {
@@ -111,7 +111,7 @@ const reasons: { readonly [fault in StoreErrorCode]?: string } = {
   absent: "there is no such file",
 };
 
-/** An error on opening a database, as what is wrong with which file. */
+/** Translates an error on opening a database: what is wrong with which file. */
 export function openError(path: string, error: unknown): Error {
   if (error instanceof UnsafePathError) return error;
   const code = storeErrorCode(error) ?? "failed";

@@ -1,18 +1,18 @@
 import type { Statement } from "./statement.ts";
 
 /**
- * Changes on their way to another thread: the bytes among their values lie one after the other, in memory that is handed
- * over as a whole. To hand over each by itself takes longer than to copy it.
+ * Changes for another thread: the byte arrays among their values are copied into one buffer, which is transferred.
+ * Transferring each by itself takes longer than copying it.
  */
 export type PackedChanges = {
   readonly changes: readonly (readonly Statement[])[];
   readonly bytes: Uint8Array<ArrayBuffer>;
 };
 
-/** Where bytes of a value lie. */
+/** The range of a value's bytes in the buffer. */
 type Span = { readonly from: number; readonly to: number };
 
-/** Packs changes; what they are made of stays as it is. */
+/** Packs changes; the given values stay usable. */
 export function packChanges(changes: PackedChanges["changes"]): PackedChanges {
   const bytes = new Uint8Array(sizeOf(changes));
   let used = 0;
@@ -25,7 +25,7 @@ export function packChanges(changes: PackedChanges["changes"]): PackedChanges {
   return { changes: changes.map((change) => change.map((one) => withValues(one, packed))), bytes };
 }
 
-/** The changes again; their bytes are those of the transfer. */
+/** Unpacks changes; their byte arrays are views of the buffer. */
 export function unpackChanges({ changes, bytes }: PackedChanges): PackedChanges["changes"] {
   const unpacked = (value: unknown): unknown => (isSpan(value) ? bytes.subarray(value.from, value.to) : value);
   return changes.map((change) => change.map((one) => withValues(one, unpacked)));

@@ -3,20 +3,20 @@ import { sqliteConnection } from "./sqlite.ts";
 import { bindValues, placeholders } from "./statement.ts";
 
 /**
- * A statement that is put together once for each database and then run with other values each time: for what is asked
- * so often that putting it together would cost more than running it.
+ * A query that is compiled once for each database and then run with different values: for frequent queries, since
+ * compiling takes longer than running.
  */
 export function preparedQuery<Tables, Values extends { readonly [name: string]: unknown }, Row>(
   build: (database: Kysely<Tables>, values: Values) => Compilable<Row>,
 ): (database: Kysely<Tables>, values: Values) => Promise<readonly Row[]> {
-  const ready = new WeakMap<object, Run<Tables, Row>>();
+  const compiled = new WeakMap<object, Run<Tables, Row>>();
   return async (database, values) => {
-    // Transactions share it with the database that they belong to.
+    // Transactions have the adapter of their database.
     const { adapter } = database.getExecutor();
-    const known = ready.get(adapter);
+    const known = compiled.get(adapter);
     if (known !== undefined) return known(database, values);
     const run = runner(database, build(database, placeholders<Values>()).compile());
-    ready.set(adapter, run);
+    compiled.set(adapter, run);
     return run(database, values);
   };
 }
@@ -35,7 +35,7 @@ function runner<Tables, Row>(database: Kysely<Tables>, compiled: CompiledQuery<R
       return rows;
     };
   }
-  // There is one connection and it answers at once: the query builder's way to it would cost more than the answer.
+  // SQLite has one synchronous connection: going through the query builder would take longer than the query.
   const statement = connection.prepare(compiled.sql);
   return (_, values) => {
     if (statement.reader) return statement.all(given(values)) as readonly Row[];

@@ -8,7 +8,7 @@ import { queryBuilder } from "./sqlite.ts";
 import { StoreError } from "./store-error.ts";
 import type { ThreadedStore } from "./threaded-store.ts";
 
-/** Opens a SQLite file of ours where it cannot be written, to read it as it is. */
+/** Opens a SQLite file for reading alone, on a read-only file system too. */
 export async function openStoreReadOnly<Tables>(path: string, migrations: Migrations): Promise<ThreadedStore<Tables>> {
   try {
     const read = queryBuilder<Tables>(connectReadOnly(path));
@@ -24,8 +24,8 @@ export async function openStoreReadOnly<Tables>(path: string, migrations: Migrat
   }
 }
 
-// SQLite reads a database with a log through a file beside it, and cannot make one here. Once the log is empty, all there
-// is lies in the database itself.
+// With WAL, SQLite needs to create a shared-memory file, which fails here. When the log is empty, the database can be
+// opened as immutable without it.
 function connectReadOnly(path: string): DatabaseSync {
   try {
     return readable(openConnection(path, { readOnly: true }));

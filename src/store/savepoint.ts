@@ -1,8 +1,8 @@
 import { sql, type Transaction } from "kysely";
 
 /**
- * Takes back what was done since a savepoint, because of an error. Where SQLite has given up the whole transaction, as it
- * does on a full disk, there is no savepoint any more, and the error that made it do so is thrown.
+ * Rolls back to a savepoint because of an error. When SQLite has rolled back the whole transaction, as it does on a full
+ * disk, the savepoint is gone, and the original error is thrown.
  */
 export async function rollBackTo<Tables>(
   transaction: Transaction<Tables>,

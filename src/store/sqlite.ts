@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { type CompiledQuery, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 
-const KEPT_STATEMENTS = 500;
-// Another process may write too: who first reads and then wants to write would find its snapshot outdated.
+const MAX_STATEMENTS = 500;
+// Another process may write too: a transaction that reads first and writes later could find its snapshot outdated.
 const BEGIN = "begin immediate";
 
-/** A connection as a query builder sees it, and rows without what a query builder makes of them. */
+/** A connection for a query builder, which can also return rows one by one. */
 type Connection = SqliteDatabase & {
   readonly rows: (sql: string, parameters: readonly unknown[]) => Iterable<readonly unknown[]>;
 };
@@ -20,12 +20,12 @@ export function queryBuilder<Tables>(database: DatabaseSync): Kysely<Tables> {
   return builder;
 }
 
-/** The connection behind a query builder, on which a statement runs at once; null where there is none of SQLite. */
+/** The SQLite connection behind a query builder; null when it has none. */
 export function sqliteConnection({ adapter }: { readonly adapter: object }): SqliteDatabase | null {
   return connections.get(adapter) ?? null;
 }
 
-/** The rows of a query one by one, each as the list of its columns: of very many, objects would cost more than the rest. */
+/** The rows of a query one by one, each as a list of its columns, which is faster than objects. */
 export function iterateRows<Row extends readonly unknown[]>(
   { adapter }: { readonly adapter: object },
   query: CompiledQuery,
@@ -37,7 +37,7 @@ export function iterateRows<Row extends readonly unknown[]>(
 
 /** A connection with the interface of better-sqlite3, which Kysely's SQLite dialect expects. */
 export function adaptDatabase(database: DatabaseSync): Connection {
-  const kept = new Map<string, SqliteStatement>();
+  const statements = new Map<string, SqliteStatement>();
   return {
     close: () => database.close(),
     rows: (sql, parameters) => {
@@ -46,19 +46,19 @@ export function adaptDatabase(database: DatabaseSync): Connection {
       return statement.iterate(...parameters.map(inputValue)) as Iterable<unknown> as Iterable<readonly unknown[]>;
     },
     prepare: (sql) => {
-      const known = kept.get(sql);
+      const known = statements.get(sql);
       if (known !== undefined) return known;
       const statement =
         sql === "rollback" ? rollback(database) : adaptStatement(database.prepare(sql === "begin" ? BEGIN : sql));
-      // Statements with lists of values differ in text for each length: the oldest make room.
-      if (kept.size >= KEPT_STATEMENTS) for (const oldest of kept.keys().take(1)) kept.delete(oldest);
-      kept.set(sql, statement);
+      // Statements with lists of values differ in text for each length, so the cache is bounded.
+      if (statements.size >= MAX_STATEMENTS) for (const oldest of statements.keys().take(1)) statements.delete(oldest);
+      statements.set(sql, statement);
       return statement;
     },
   };
 }
 
-// After some faults, such as a full disk, SQLite has rolled back by itself: a second time fails, and hides the fault.
+// After some errors, such as a full disk, SQLite has rolled back by itself: a second rollback would fail and hide the error.
 function rollback(database: DatabaseSync): SqliteStatement {
   const statement = adaptStatement(database.prepare("rollback"));
   const run: SqliteStatement["run"] = (parameters) =>

@@ -1,9 +1,9 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
 
-/** A statement with its values: data, so that another thread can run it. */
+/** A statement with its values, as data that can be sent to another thread. */
 export type Statement = { readonly sql: string; readonly values: readonly unknown[] };
 
-/** A statement that is put together when it is first needed, and then given other values each time. */
+/** A statement that is compiled at its first use, and then takes different values. */
 export function statementFactory<Tables, Values extends { readonly [name: string]: unknown }>(
   database: Kysely<Tables>,
   build: (database: Kysely<Tables>, values: Values) => Compilable,
@@ -15,23 +15,23 @@ export function statementFactory<Tables, Values extends { readonly [name: string
   };
 }
 
-/** What stands in a statement where a value comes later. */
-type Slot = { readonly slot: string };
+/** Takes the place of a value in a compiled statement. */
+type Placeholder = { readonly slot: string };
 
-/** Values that a statement can be put together with before they are known. */
+/** Placeholders with which a statement can be compiled before its values are known. */
 export function placeholders<Values>(): Values {
-  // The query builder looks at no value that it is given: it hands them on in their order.
-  return new Proxy({}, { get: (_, slot): Slot => Object.freeze({ slot: String(slot) }) }) as Values;
+  // The query builder passes values on without reading them.
+  return new Proxy({}, { get: (_, slot): Placeholder => Object.freeze({ slot: String(slot) }) }) as Values;
 }
 
-/** The parameters of a statement that was put together with slots. */
+/** The parameters of a compiled statement, with values in place of placeholders. */
 export function bindValues(
   { parameters }: CompiledQuery<unknown>,
   values: { readonly [name: string]: unknown },
 ): readonly unknown[] {
-  return parameters.map((parameter) => (isSlot(parameter) ? values[parameter.slot] : parameter));
+  return parameters.map((parameter) => (isPlaceholder(parameter) ? values[parameter.slot] : parameter));
 }
 
-function isSlot(parameter: unknown): parameter is Slot {
+function isPlaceholder(parameter: unknown): parameter is Placeholder {
   return typeof parameter === "object" && parameter !== null && "slot" in parameter;
 }

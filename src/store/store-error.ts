@@ -2,40 +2,40 @@ import { UnsafePathError } from "../files/unsafe-path.ts";
 
 /** Why a database cannot be used. */
 export type StoreErrorCode =
-  /** Another process holds it. */
+  /** Another process has locked it. */
   | "locked"
-  /** Its bytes are not a sound database. */
+  /** The file is damaged or no database. */
   | "corrupt"
-  /** A newer release of this program made it. */
+  /** It was written by a newer release. */
   | "newer-schema"
-  /** An older release of this program made it, and it may not be changed now. */
+  /** It was written by an older release, and is not migrated in this mode. */
   | "older-schema"
   /** It has no schema yet. */
   | "empty"
-  /** No copy of an older database could be kept, and without one it is not upgraded. */
+  /** The backup before an upgrade failed, so it was not upgraded. */
   | "no-backup"
   /** The file or its folder cannot be read or written. */
   | "inaccessible"
-  /** There is no room for more: the disk is full, or a quota or a limit is reached. */
+  /** The disk is full, or a quota or limit is reached. */
   | "full"
-  /** The database server does not answer, or is too busy. */
+  /** The database server does not answer, or is overloaded. */
   | "unreachable"
-  /** The database server refuses the user, its password, or what it asks for. */
+  /** The database server refuses the user, the password or the operation. */
   | "denied"
-  /** There is no such file, or the database server has no such database. */
+  /** The file or database does not exist. */
   | "absent"
-  /** Its address has not the form of one. */
+  /** The address is malformed. */
   | "malformed"
   /** The database server is too old. */
   | "older-server"
   /** The text has a character that this database cannot hold (U+0000). */
   | "unstorable"
-  /** The answer to a commit was lost, and could not be asked for again. */
+  /** The outcome of a commit is unknown. */
   | "commit-unknown"
-  /** Anything else, a fault of ours included. */
+  /** Any other error. */
   | "failed";
 
-/** A failure of the storage itself. */
+/** An error of the storage itself. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly code: StoreErrorCode;
@@ -50,7 +50,7 @@ const IOERR_WRITE = 778;
 const IOERR_SHMSIZE = 4874;
 
 // Primary result codes, https://sqlite.org/rescode.html
-const faults: ReadonlyMap<number, StoreErrorCode> = new Map([
+const primaryCodes: ReadonlyMap<number, StoreErrorCode> = new Map([
   [3, "inaccessible"],
   [5, "locked"],
   [6, "locked"],
@@ -63,24 +63,24 @@ const faults: ReadonlyMap<number, StoreErrorCode> = new Map([
   [26, "corrupt"],
 ]);
 
-// Extended result codes. A quota, and a limit on the size of files, fail a write without saying that they do.
-const extendedFaults: ReadonlyMap<number, StoreErrorCode> = new Map([
+// Extended result codes. A quota or a file size limit shows only as a failed write.
+const extendedCodes: ReadonlyMap<number, StoreErrorCode> = new Map([
   [IOERR_WRITE, "full"],
   [IOERR_SHMSIZE, "full"],
 ]);
 
 const fullErrors: readonly unknown[] = ["ENOSPC", "EDQUOT", "EFBIG"];
 
-/** The storage fault behind an error of SQLite or the file system; null when it is of another kind (a broken constraint, say). */
+/** The code of an error of SQLite or the file system; null for other errors, such as a violated constraint. */
 export function storeErrorCode(error: unknown): StoreErrorCode | null {
   if (error instanceof StoreError) return error.code;
   if (error instanceof Error && "syscall" in error)
     return "code" in error && fullErrors.includes(error.code) ? "full" : "inaccessible";
   const code = resultCode(error);
-  return code === null ? null : (extendedFaults.get(code) ?? faults.get(primary(code)) ?? null);
+  return code === null ? null : (extendedCodes.get(code) ?? primaryCodes.get(primary(code)) ?? null);
 }
 
-// By the error of the file system, or SQLite's result code: an extended one, else the primary one.
+// By the error of the file system, or by SQLite's extended or primary result code.
 const causes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   ["EROFS", "the file system is read-only (EROFS)"],
   ["EACCES", "permission denied (EACCES)"],
@@ -94,25 +94,25 @@ const causes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [13, "no space is left on the disk"],
   [14, "it cannot be opened"],
   [IOERR_WRITE, "no space is left on the disk, or a quota or limit is used up"],
-  // The index of the log could not grow.
+  // The WAL index could not grow.
   [IOERR_SHMSIZE, "no space is left on the disk"],
 ]);
 
-/** Why something on the disk cannot be used, in a few words. */
+/** Why a file cannot be used, in a few words. */
 export function storageErrorText(error: unknown): string {
   const cause = causeOf(error);
   if (cause !== undefined) return cause;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What on the disk cannot be used, and why, in one line. */
+/** Which file cannot be used, and why, in one line. */
 export function storageErrorAt(path: string, error: unknown): string {
-  // These name their file.
+  // The messages of these errors name the file.
   if (error instanceof StoreError || error instanceof UnsafePathError) return error.message;
   return `${path}: ${storageErrorText(error)}`;
 }
 
-/** Whether the error says that something on the disk can be written no more, or not at all. */
+/** Whether the error means that files cannot be written. */
 export function isUnwritable(error: unknown): boolean {
   return causeOf(error) !== undefined;
 }
@@ -124,10 +124,10 @@ function causeOf(error: unknown): string | undefined {
   return code === null ? undefined : (causes.get(code) ?? causes.get(primary(code)));
 }
 
-/** Whether the error is a broken UNIQUE or PRIMARY KEY constraint. */
+/** Whether the error is a violated UNIQUE or PRIMARY KEY constraint. */
 export function isUniqueViolation(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // SQLite tells by number, PostgreSQL by SQLSTATE.
+  // SQLite has numbers, PostgreSQL SQLSTATE codes.
   if ("errcode" in error) return error.errcode === 2067 || error.errcode === 1555;
   return "code" in error && error.code === "23505";
 }
@@ -137,7 +137,7 @@ function resultCode(error: unknown): number | null {
   return error.errcode;
 }
 
-// The rest of the code tells more.
+// The low byte of an extended result code is the primary one.
 function primary(code: number): number {
   return code & 0xff;
 }

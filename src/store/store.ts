@@ -2,29 +2,29 @@ import type { Kysely, Transaction } from "kysely";
 import type { StoreErrorCode } from "./store-error.ts";
 
 /**
- * A database of ours. Many callers write at once; their changes may share one commit, and each caller goes on only
- * after the commit that holds its change is durable.
+ * A database with many concurrent writers. Their changes may share one commit; a write resolves only after the commit
+ * with its change is durable.
  */
 export type Store<Tables> = AsyncDisposable & {
-  /** Sees what was committed, and never waits for a writer. */
+  /** Reads committed data, without waiting for writers. */
   readonly read: Kysely<Tables>;
   /**
-   * Runs the change in a transaction: it sees all that was written before, and when it throws nothing of it stays. It
-   * should wait for nothing but its queries, since other writers wait for it. Where others write too it may run again:
-   * only what it changes is sure to be still as it was read, and only its last run counts.
+   * Runs the change in a transaction, which is rolled back when it throws. It should wait for nothing but its queries,
+   * since other writers wait for it. In a shared database it may run again after a conflict: only its last run counts,
+   * and only rows that it changes are protected from concurrent changes.
    */
   write<Result>(change: (transaction: Transaction<Tables>) => Promise<Result>): Promise<Result>;
-  /** The time in epoch milliseconds, by the one clock that all go by who write the database. */
+  /** The time in epoch milliseconds, by the clock that all writers of the database share. */
   time(transaction: Transaction<Tables>): Promise<number>;
-  /** A number that differs after every commit; what was read at one number is still so while it stays. */
+  /** A number that changes with every commit of this process; data read since the last change is still current. */
   commits(): number;
-  /** Whether other processes may write it, whose commits are not counted here. */
+  /** Whether other processes may write it; `commits` does not count theirs. */
   readonly isShared: boolean;
   /**
-   * Why it cannot be written now, null when it can; rejects when it cannot even be asked. Once a write has found no room,
-   * this tries one, so that it shows when there is room again.
+   * Why it cannot be written now, null when it can; rejects when it cannot be read. After a write failed on a full disk,
+   * this tries a write, to notice when there is space again.
    */
   unwritable(): Promise<StoreErrorCode | null>;
-  /** Waits for the writes under way and lets go of the database. */
+  /** Waits for pending writes and closes the database. */
   close(): Promise<void>;
 };

@@ -4,19 +4,19 @@ import type { Migrations } from "./migrate.ts";
 import { type OpenOptions, openStore } from "./open.ts";
 import type { Statement } from "./statement.ts";
 
-/** A database of ours that this process alone writes, by statements that nothing has to be read for. */
+/** A database that only this process writes, by statements that depend on no read. */
 export type ThreadedStore<Tables> = AsyncDisposable & {
-  /** Sees what was committed, and never waits for a writer. */
+  /** Reads committed data, without waiting for writers. */
   readonly read: Kysely<Tables>;
   /**
-   * Resolves once all the statements are durable, together; none of them is there when it rejects.
+   * Resolves when all the statements are durable; when it rejects, none of them is applied.
    */
   write(statements: readonly Statement[]): Promise<void>;
-  /** Waits for the writes under way and lets go of the database. */
+  /** Waits for pending writes and closes the database. */
   close(): Promise<void>;
 };
 
-/** Opens a SQLite file whose commits are made in a thread of their own, and brings its schema up to date. */
+/** Opens a SQLite file that is committed in a worker thread, and migrates its schema. */
 export async function openThreadedStore<Tables>(
   path: string,
   migrations: Migrations,
@@ -24,7 +24,7 @@ export async function openThreadedStore<Tables>(
 ): Promise<ThreadedStore<Tables>> {
   const store = await openStore<Tables>(path, migrations, options);
   const thread = new CommitThread(path);
-  // The store goes last: whoever closes it last puts the log away.
+  // The store is closed last: the last connection deletes the log.
   const close = async () => {
     await thread.close();
     await store.close();

@@ -7,8 +7,8 @@ import { queryBuilder } from "./sqlite.ts";
 import { storeErrorCode } from "./store-error.ts";
 
 /**
- * Makes the schema of a SQLite file, or brings it up to date, in one transaction: whatever happens, the file has the old
- * schema or the new one. Answers what the operator should know of it; null where the file was new, or up to date.
+ * Creates or migrates the schema of a SQLite file in one transaction: after a crash the file has the old schema or the
+ * new one. Returns what the operator should know; null when the file was new or current.
  */
 export async function upgradeSchema(
   connection: DatabaseSync,
@@ -23,7 +23,7 @@ export async function upgradeSchema(
     connection.exec("COMMIT");
     return notice;
   } catch (error) {
-    // After some faults, such as a full disk, SQLite has rolled back by itself.
+    // After some errors, such as a full disk, SQLite has rolled back by itself.
     if (connection.isTransaction) connection.exec("ROLLBACK");
     throw error;
   }
@@ -41,11 +41,11 @@ async function upgradeInTransaction(
   const backup = state.applied.length === 0 ? null : await backUpBeforeUpgrade(path, state.applied);
   const remaining = await remainingMigrations(connection, migrations, state);
   await migrate(database, remaining ?? migrations);
-  if (backup !== null) return `${path} was upgraded; a backup of what it was is in ${backup}`;
-  return remaining === null ? null : `${path} was left half made by an interrupted start, and is complete now`;
+  if (backup !== null) return `${path} was upgraded; its backup is ${backup}`;
+  return remaining === null ? null : `${path} was incomplete after an interrupted start, and was completed`;
 }
 
-// Each attempt waits for as long as the connection does; an upgrade with its backup may take longer than that.
+// Each attempt waits for the connection's busy timeout; another process's upgrade with its backup may take longer.
 const ATTEMPTS = 12;
 
 async function begin(connection: DatabaseSync): Promise<void> {
@@ -56,7 +56,7 @@ async function begin(connection: DatabaseSync): Promise<void> {
     } catch (error) {
       if (nth === ATTEMPTS || storeErrorCode(error) !== "locked") throw error;
     }
-    // Signals are heard in between.
+    // Signals are handled in between.
     await nextTurn();
   }
 }

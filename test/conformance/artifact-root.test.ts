@@ -46,5 +46,5 @@ test.each([
   "file://host/x",
   "gs://b",
 ])("%s is no root", async (artifactRoot) => {
-  await expect(startControlPlane({ artifactRoot })).rejects.toThrow("artifacts go to");
+  await expect(startControlPlane({ artifactRoot })).rejects.toThrow("artifacts are stored at");
 });

@@ -188,8 +188,8 @@ test("revoked tokens are void, and who has a secret store finds a new one there"
   tokens.push((await ci.get("/api/svc/v1/personal-access-tokens/mine")).body.token);
   await first.close();
 
-  await expect(startControlPlane({ data, revoke: ["virtualaccount:none"] })).rejects.toThrow("called none");
-  await expect(startControlPlane({ data, revoke: ["team:x"] })).rejects.toThrow("called team:x");
+  await expect(startControlPlane({ data, revoke: ["virtualaccount:none"] })).rejects.toThrow('account "none"');
+  await expect(startControlPlane({ data, revoke: ["team:x"] })).rejects.toThrow("no subject team:x");
   const before = (await effects(data)).length;
   const second = await startControlPlane({ data, revoke: ["virtualaccount:ci", "virtualaccount:kept", "user:admin"] });
   for (const token of tokens) expect((await caller(second.url, new Secret(token)).get(workspaces)).status).toBe(401);
@@ -225,7 +225,7 @@ test("tokens that are revoked beside a running server are refused within a secon
 
   const database = await databaseOf(data);
   const beside = { data, log: createLog({ level: "silent" }), ...(database && { database: new Secret(database) }) };
-  await expect(revokeInDatabase(beside, ["virtualaccount:none"])).rejects.toThrow("called none");
+  await expect(revokeInDatabase(beside, ["virtualaccount:none"])).rejects.toThrow('account "none"');
   await revokeInDatabase(beside, ["virtualaccount:lost"]);
   for (const one of [lost, caller(url, new Secret(own))])
     await expect.poll(async () => (await one.get(workspaces)).status, { interval: 10, timeout: 1000 }).toBe(401);

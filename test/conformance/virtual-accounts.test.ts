@@ -198,7 +198,7 @@ describe("rotation", () => {
     const { admin } = await withWorkspace();
     const { data } = (await admin.put(ACCOUNTS, account({ auto_rotate }))).body;
     expect(Date.parse(data.nextScheduledRotation) - Date.parse(data.jwts[0].createdAt)).toBe(30 * 86_400_000);
-    expect(data.metadata.rotation).toContain("not carried out");
+    expect(data.metadata.rotation).toContain("not rotated");
     const plain = (await admin.put(ACCOUNTS, account())).body.data;
     expect([plain.nextScheduledRotation, plain.metadata]).toEqual([null, {}]);
   });

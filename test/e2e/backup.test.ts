@@ -118,7 +118,7 @@ describe("backup", () => {
     const server = await serve();
     await writeFile(join(folder, "taken.db"), "mine");
     for (const [args, code, why] of [
-      [["taken.db", "--data", server.data], 1, /taken\.db is there already/],
+      [["taken.db", "--data", server.data], 1, /taken\.db exists already/],
       [["no/such/copy.db", "--data", server.data], 1, /could not be copied to .*copy\.db: ENOENT/],
       [["copy.db", "--data", "absent"], 1, /absent\/control-plane\.db: there is no such file/],
       [["copy.db", "--database", "postgres://u:CANARY@h/x"], 3, /pg_dump/],
@@ -156,7 +156,7 @@ describe("revoke", () => {
     expect(unknown).toMatchObject({
       code: 3,
       stdout: "",
-      stderr: "error: there is no virtual account called nobody\n",
+      stderr: 'error: there is no virtual account "nobody"\n',
     });
     const absent = await run(["revoke", "user:admin", "--data", "absent"], { cwd });
     expect(absent).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("there is no such file") });

@@ -115,7 +115,7 @@ describe("F72 an upgrade", () => {
     const upgraded = await source.run(plan);
     expect(upgraded).toMatchObject(unchanged);
     expect(upgraded.stderr).toContain(
-      `${paths.ledger} was upgraded; a backup of what it was is in ${paths.ledger}.002-intent-key.backup`,
+      `${paths.ledger} was upgraded; its backup is ${paths.ledger}.002-intent-key.backup`,
     );
     expect(upgraded.stderr).toContain(`${paths.controlPlane}.0010-exactly-once.backup`);
     const again = await source.run(plan);

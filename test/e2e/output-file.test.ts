@@ -18,7 +18,7 @@ describe("S45 the file of --out", () => {
     const before = readdirSync(source.folder).toSorted();
     const ended = await source.run(["plan", "--out", "plan.out"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
-    expect(ended.stderr).toMatch(/^error: .*plan\.out is [^\n]*, and no regular file\n {2}→ name a file to write/m);
+    expect(ended.stderr).toMatch(/^error: .*plan\.out is [^\n]*, not a regular file\n {2}→ name a file to write/m);
     expect(ended.stderr).toContain(`${out} is ${name}`);
     expect(readdirSync(source.folder).toSorted()).toEqual(before);
     if (sort === "symlink") expect(readFileSync(out, "utf8")).toBe("precious");
@@ -28,7 +28,7 @@ describe("S45 the file of --out", () => {
     const source = await sourceOf(everyKind, await serve());
     const ended = await source.run(["plan", "--out", out]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
-    expect(ended.stderr).toMatch(/is (?:a symbolic link|a device|a pipe), and no regular file\n {2}→ .*-o json/);
+    expect(ended.stderr).toMatch(/is (?:a symbolic link|a device|a pipe), not a regular file\n {2}→ .*-o json/);
   });
 
   test("S45 replaces a plan for its owner alone, whoever could read the one before, and leaves its other names alone", async () => {

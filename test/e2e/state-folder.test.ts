@@ -261,7 +261,7 @@ describe("S40 a file of the state folder", () => {
     rmSync(key);
     placeSpecial("pipe", key);
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
-    await watch.shows("stderr", /^error: .*key is a pipe, and no regular file\n {2}→ /m);
+    await watch.shows("stderr", /^error: .*key is a pipe, not a regular file\n {2}→ /m);
     const begun = performance.now();
     watch.kill("SIGTERM");
     expect(await watch.ended).toMatchObject({ code: 0 });

@@ -17,7 +17,7 @@ function rotation({ auto_rotate: rotate }: JsonObject): readonly SchemaDiagnosti
   if (!isObject(rotate)) return [];
   const { auto_rotate_interval: interval, grace_period: grace } = rotate;
   if (typeof interval !== "number" || typeof grace !== "number" || grace < interval) return [];
-  return [warning("/auto_rotate/grace_period", "inconsistent", "former tokens outlive the next rotation")];
+  return [warning("/auto_rotate/grace_period", "inconsistent", "former tokens are still valid at the next rotation")];
 }
 
 function store({ secret_store_config: config }: JsonObject): readonly SchemaDiagnostic[] {

@@ -1,26 +1,26 @@
 import { type AccessLevel, type RoleAccess, roleAccess, roleTypeOf, shortFqn } from "../../model/roles.ts";
 import { type Principal, type Role, tenant } from "./principal.ts";
 
-/** What somebody wants of a resource: see it, write what it holds, or change it and who may use it. */
+/** What a principal wants to do: read a resource, write what it contains, or change it and its access. */
 export type AccessAction = "read" | "write" | "admin";
 
-/** What access is decided on: a resource of a type that roles are given on. */
+/** A resource that access is decided on, of a type that roles are granted on. */
 export type AccessTarget = { readonly type: string; readonly fqn: string };
 
-/** The tenant, which is the tenant administrator's. */
+/** The tenant itself, which only tenant administrators may use. */
 export const tenantTarget: AccessTarget = { type: "tenant", fqn: tenant };
 
 const none: RoleAccess = { here: 0, below: 0 };
 const strengths: { readonly [action in AccessAction]: AccessLevel } = { read: 1, write: 2, admin: 3 };
 
-/** Whether the principal may do that; whatever no role allows is refused. */
+/** Whether a role of the principal allows the action; denied by default. */
 export function isAllowed(principal: Principal, action: AccessAction, target: AccessTarget): boolean {
   if (isTenantAdmin(principal)) return true;
   if (target.type === tenantTarget.type) return false;
   return principal.roles.some((role) => powerOn(target, role).here >= strengths[action]);
 }
 
-/** Whether the principal holds the right to everything. */
+/** Whether the principal is a tenant administrator, who may do everything. */
 export function isTenantAdmin({ roles }: Principal): boolean {
   return roles.some(
     ({ resourceType, resourceFqn, roleId }) =>
@@ -28,11 +28,11 @@ export function isTenantAdmin({ roles }: Principal): boolean {
   );
 }
 
-/** Whether the principal may hand a role out: nobody can grant what it does not hold. */
+/** Whether the principal may grant a role: only one that it holds itself. */
 export function mayGrant(principal: Principal, { resourceType, resourceFqn, roleId }: Role): boolean {
   if (isTenantAdmin(principal)) return true;
   const wanted = roleAccess(resourceType, roleId);
-  // Custom roles, and types that we do not know, are the tenant administrator's alone to give.
+  // Only tenant administrators may grant custom roles and roles on unknown types.
   if (wanted === null || resourceType === tenantTarget.type) return false;
   const target = { type: resourceType, fqn: shortFqn(resourceType, resourceFqn, tenant) };
   return principal.roles
@@ -40,14 +40,14 @@ export function mayGrant(principal: Principal, { resourceType, resourceFqn, role
     .some(({ here, below }) => here >= wanted.here && below >= wanted.below);
 }
 
-/** The resources of a type on which somebody holds a role that allows something there, or on what lies below. */
+/** The resources of a type on which the principal has a role that allows anything here, or below. */
 export function fqnsWithRole({ roles }: Principal, type: string, reach: keyof RoleAccess): readonly string[] {
   return roles
     .filter(({ resourceType, roleId }) => resourceType === type && (roleAccess(type, roleId) ?? none)[reach] > 0)
     .map(({ resourceFqn }) => shortFqn(type, resourceFqn, tenant));
 }
 
-/** What a role that somebody holds allows on the target. */
+/** What a role allows on the target. */
 function powerOn({ type, fqn }: AccessTarget, { resourceType, resourceFqn, roleId }: Role): RoleAccess {
   const power = roleAccess(resourceType, roleId) ?? none;
   if (resourceType === type) return shortFqn(type, resourceFqn, tenant) === fqn ? power : none;

@@ -8,19 +8,19 @@ import { OptionsError } from "../options-error.ts";
 import { isBearerToken, tokenHash } from "./authenticate.ts";
 import { tenant } from "./principal.ts";
 
-const SHORTEST = 16;
+const MIN_LENGTH = 16;
 const ADMIN = "admin";
-/** Room for any token. */
-const MOST_BYTES = 64 * 1024;
+/** Enough for any token. */
+const MAX_FILE_BYTES = 64 * 1024;
 
 /**
- * The administrator's token is the given one, else the one in `admin-token`, which is made at the first start; all
- * others stop working, so that removing the file and starting again replaces a token that got around.
+ * Registers the administrator's token: the given one, else the one in the file `admin-token`, which is created at the
+ * first start. Other tokens of the administrator are deleted, so removing the file and restarting replaces a leaked one.
  */
 export async function ensureAdminToken(context: Context, given: Secret | undefined): Promise<Secret> {
   const token = given ?? tokenFile(join(context.folder, "admin-token"));
-  if (token.open().length < SHORTEST) {
-    throw new OptionsError(`the administrator's token must be at least ${SHORTEST} characters`);
+  if (token.open().length < MIN_LENGTH) {
+    throw new OptionsError(`the administrator's token must be at least ${MIN_LENGTH} characters`);
   }
   if (!isBearerToken(token.open())) {
     throw new OptionsError(
@@ -53,7 +53,7 @@ export async function ensureAdminToken(context: Context, given: Secret | undefin
       .where("hash", "!=", hash)
       .returning("hash")
       .execute();
-    // What a former one made is forgotten, so that it does not count again should that one come back.
+    // Personal tokens made with a former token are deleted, so that they stay invalid if that token is configured again.
     for (const { hash: credential } of former) {
       const made = transaction.deleteFrom("personal_tokens").where("credential", "=", credential);
       const { length: ended } = await made.returning("id").execute();
@@ -71,6 +71,6 @@ export async function ensureAdminToken(context: Context, given: Secret | undefin
 function tokenFile(path: string): Secret {
   const fresh = `hf_${randomBytes(32).toString("base64url")}`;
   if (createFile(path, `${fresh}\n`, { durable: true })) return new Secret(fresh);
-  const bytes = readOwnFile(path, { limit: MOST_BYTES, isSecret: true });
+  const bytes = readOwnFile(path, { limit: MAX_FILE_BYTES, isSecret: true });
   return new Secret((bytes ?? "").toString().trim());
 }

@@ -7,16 +7,16 @@ import type { CallerCredential, Principal } from "./principal.ts";
 
 const AUTHORIZATION = "authorization";
 
-/** Finds whom a token stands for; null when it is not of its kind, or not valid. */
+/** Finds the principal of a token; null when the token is of another kind, or invalid. */
 export type Authenticator = (token: Secret, context: Context) => Promise<Principal | null>;
 
-/** The Authorization header of a request, from its headers as they arrived, name and value in turn; else 401. */
+/** The Authorization header, from the raw headers (name and value in turn); 401 when there is none or more than one. */
 export function authorizationHeader(rawHeaders: readonly string[]): string {
   let found: string | null = null;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? "";
     if (name.length !== AUTHORIZATION.length || name.toLowerCase() !== AUTHORIZATION) continue;
-    // Node joins equal headers and so hides a second one, which some proxy before us may have read instead.
+    // Node drops a second header, but a proxy in front of this server may have checked that one instead.
     if (found !== null) throw unauthorised("there are two Authorization headers");
     found = rawHeaders[at + 1] ?? "";
   }
@@ -24,7 +24,7 @@ export function authorizationHeader(rawHeaders: readonly string[]): string {
   return found;
 }
 
-/** The bearer token in an Authorization header; else 401. */
+/** The bearer token of an Authorization header; else 401. */
 export function bearerToken(header: string): Secret {
   const token = /^bearer +(\S+) *$/i.exec(header)?.[1];
   if (token === undefined || !isBearerToken(token))
@@ -37,7 +37,7 @@ export function isBearerToken(text: string): boolean {
   return /^[A-Za-z0-9._~+/-]+=*$/.test(text);
 }
 
-/** Asks each authenticator in turn; 401 when none knows the token. */
+/** Tries each authenticator; 401 when none accepts the token. */
 export async function authenticate(
   authenticators: readonly Authenticator[],
   token: Secret,
@@ -50,7 +50,7 @@ export async function authenticate(
   throw unauthorised("the token is not valid");
 }
 
-/** Knows the opaque tokens of users. */
+/** Authenticates users by their opaque tokens. */
 export const authenticateUser: Authenticator = async (token, context) => {
   const row = await context.store.read
     .selectFrom("tokens")
@@ -61,7 +61,7 @@ export const authenticateUser: Authenticator = async (token, context) => {
   return userPrincipal(row.user_id, { root: row.hash, name: `user-token/${row.name}` }, context);
 };
 
-/** The user of that id, with its roles; null when there is none. */
+/** The principal of a user id, with its roles; null when the user does not exist. */
 export async function userPrincipal(
   userId: string,
   credential: CallerCredential,
@@ -75,7 +75,7 @@ export async function userPrincipal(
   return { name, subject, roles: await rolesOf(store.read, name, slug), credential };
 }
 
-/** What is kept of a token: enough to know it again, of no use to whoever reads it. */
+/** The hash of a token, which is stored in place of the token. */
 export function tokenHash(token: Secret): string {
   return hash("sha256", token.open());
 }

@@ -6,10 +6,10 @@ import { everyoneSubject, teamSubjects } from "../resources/team/members.ts";
 import { mayGrant } from "./access.ts";
 import type { Principal, Role } from "./principal.ts";
 
-/** A role that a manifest gives to somebody. */
+/** A role that a manifest grants to a subject. */
 export type Grant = Role & { readonly subject: string };
 
-/** The roles that a resource's own `collaborators` hold on it. */
+/** The roles that a resource's `collaborators` have on it. */
 export function collaboratorGrants(
   resource: { readonly type: string; readonly fqn: string },
   manifest: JsonObject,
@@ -21,7 +21,7 @@ export function collaboratorGrants(
   );
 }
 
-/** The roles that `permissions` give to the one that the manifest is about. */
+/** The roles that `permissions` grant to the manifest's own subject. */
 export function permissionGrants(subject: string, manifest: JsonObject): readonly Grant[] {
   return objects(manifest.permissions).flatMap((permission) => {
     const { resource_type: resourceType, resource_fqn: resourceFqn, role_id: roleId } = permission;
@@ -30,15 +30,15 @@ export function permissionGrants(subject: string, manifest: JsonObject): readonl
   });
 }
 
-/** Refuses (403) when the principal may not hand one of the added grants out. */
+/** Refuses (403) when the principal may not grant one of the added roles. */
 export function authoriseGrants(principal: Principal, wanted: readonly Grant[], existing: readonly Grant[]): void {
-  const kept = new Set(existing.map(grantKey));
-  const refused = wanted.find((grant) => !kept.has(grantKey(grant)) && !mayGrant(principal, grant));
+  const unchanged = new Set(existing.map(grantKey));
+  const refused = wanted.find((grant) => !unchanged.has(grantKey(grant)) && !mayGrant(principal, grant));
   if (refused === undefined) return;
   throw forbidden(`you cannot grant the role ${refused.roleId} on ${refused.resourceType} ${refused.resourceFqn}`);
 }
 
-/** Makes these the grants of a source, in the place of those it gave before. */
+/** Replaces the grants of a source. */
 export async function replaceGrants(
   transaction: Transaction<Tables>,
   source: string,
@@ -49,7 +49,7 @@ export async function replaceGrants(
   for (const part of chunks([...rows.values()], 100)) await transaction.insertInto("grants").values(part).execute();
 }
 
-/** All roles of somebody: those given by name, to everyone, and to its teams. */
+/** All roles of a subject: those granted by name, to everyone, and to its teams. */
 export async function rolesOf(database: Kysely<Tables>, name: string, slug: string): Promise<readonly Role[]> {
   const rows = await database
     .selectFrom("grants")
@@ -77,7 +77,7 @@ function objects(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-// A statement takes a limited number of values.
+// The number of values in a statement is limited.
 function* chunks<Item>(items: readonly Item[], size: number): Generator<Item[]> {
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }

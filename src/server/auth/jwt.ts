@@ -8,17 +8,17 @@ const ISSUER = "holdfast";
 /** A key pair that signs tokens; `kid` is its RFC 7638 thumbprint. */
 export type SigningKey = { readonly kid: string; readonly privateKey: KeyObject; readonly publicKey: KeyObject };
 
-/** What a token says: its own id, and the account it stands for. */
+/** The claims of a token: its id, and the account. */
 export type TokenClaims = { readonly jwtId: string; readonly accountId: string; readonly name: string };
 
-/** Makes a new Ed25519 key pair, its private half as the PKCS #8 text that is to be sealed. */
+/** Creates an Ed25519 key pair, with the private key as PKCS #8 text to be sealed. */
 export async function createSigningKey(): Promise<{ readonly key: SigningKey; readonly pkcs8: Secret }> {
   const { privateKey } = generateKeyPairSync("ed25519");
   const pkcs8 = new Secret(privateKey.export({ type: "pkcs8", format: "pem" }).toString());
   return { key: await signingKey(pkcs8), pkcs8 };
 }
 
-/** The key pair of a private half. */
+/** The key pair of a private key. */
 export async function signingKey(pkcs8: Secret): Promise<SigningKey> {
   const privateKey = createPrivateKey(pkcs8.open());
   const publicKey = createPublicKey(privateKey);
@@ -26,8 +26,8 @@ export async function signingKey(pkcs8: Secret): Promise<SigningKey> {
 }
 
 /**
- * Signs a token. It carries no `exp`: the account's expiry may be edited after the token is out, so the database says
- * on every request whether the token still counts.
+ * Signs a token. It has no `exp`: the account's expiry may change after the token was issued, so the database decides on
+ * every request whether the token is valid.
  */
 export async function signToken(
   { kid, privateKey }: SigningKey,
@@ -44,15 +44,15 @@ export async function signToken(
   return new Secret(token);
 }
 
-// Whoever calls chooses what stands there, and the types of a JWT library only say what should.
+// The header is untrusted input; the types of the JWT library are not checked at run time.
 function isKid(kid: unknown): kid is string {
   return typeof kid === "string" && /^[\w-]{43}$/.test(kid);
 }
 
-/** Finds the key of a `kid`; null when it is none of ours. */
+/** Finds the key of a `kid`; null when it is unknown. */
 export type FindSigningKey = (kid: string) => Promise<SigningKey | null>;
 
-/** The id of a token and the key that signed it, which is one of ours; null for any other text. */
+/** The id of a valid token and of the key that signed it; null for any other text. */
 export async function verifyToken(
   find: FindSigningKey,
   token: Secret,

@@ -3,31 +3,31 @@ import { type Authenticator, authenticate } from "./authenticate.ts";
 import type { Principal } from "./principal.ts";
 import type { RequestToken } from "./request-token.ts";
 
-// Roles are read anew after every commit; the time is for tokens that end by themselves, and for what others commit.
-const KEPT_MS = 500;
-const LARGEST = 10_000;
+// Every commit clears the cache; the time limit is for tokens that expire, and for commits of other servers.
+const MAX_AGE_MS = 500;
+const MAX_SIZE = 10_000;
 
-/** Finds who calls, and remembers it for as long as nothing can have changed. */
+/** Authenticates callers, and caches their principals until the next commit. */
 export function createPrincipalCache(
   context: Context,
   authenticators: readonly Authenticator[],
 ): (presented: RequestToken) => Promise<Principal> {
-  const kept = new Map<string, Principal>();
+  const cache = new Map<string, Principal>();
   let commits = -1;
   let until = 0;
   return async ({ token, hash }) => {
     const now = context.now();
-    if (context.store.commits() !== commits || now >= until || kept.size >= LARGEST) {
-      kept.clear();
+    if (context.store.commits() !== commits || now >= until || cache.size >= MAX_SIZE) {
+      cache.clear();
       commits = context.store.commits();
-      until = now + KEPT_MS;
+      until = now + MAX_AGE_MS;
     }
-    const known = kept.get(hash);
+    const known = cache.get(hash);
     if (known !== undefined) return known;
     const seen = commits;
     const principal = await authenticate(authenticators, token, context);
-    // What was read before a commit says nothing of the time after it.
-    if (context.store.commits() === seen && commits === seen) kept.set(hash, principal);
+    // A result from before a commit may be outdated.
+    if (context.store.commits() === seen && commits === seen) cache.set(hash, principal);
     return principal;
   };
 }

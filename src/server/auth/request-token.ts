@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Secret } from "../../contract/secret.ts";
 import { authorizationHeader, bearerToken, tokenHash } from "./authenticate.ts";
 
-/** The token that a request presents, and its hash. */
+/** The token of a request, and its hash. */
 export type RequestToken = { readonly token: Secret; readonly hash: string };
 
-/** Reads the token of a request; a header that its connection sent before is neither parsed nor hashed again. */
+/** Reads the token of a request; a header that is the same as the connection's last one is not parsed or hashed again. */
 export function createTokenReader(): (request: Pick<IncomingMessage, "rawHeaders" | "socket">) => RequestToken {
   const last = new WeakMap<object, RequestToken & { readonly header: string }>();
   return ({ rawHeaders, socket }) => {
@@ -13,8 +13,8 @@ export function createTokenReader(): (request: Pick<IncomingMessage, "rawHeaders
     const known = last.get(socket);
     if (known?.header === header) return known;
     const token = bearerToken(header);
-    const presented = { header, token, hash: tokenHash(token) };
-    last.set(socket, presented);
-    return presented;
+    const read = { header, token, hash: tokenHash(token) };
+    last.set(socket, read);
+    return read;
   };
 }

@@ -6,52 +6,52 @@ import type { Tables } from "../database/tables.ts";
 import { createSigningKey, type FindSigningKey, type SigningKey, signingKey } from "./jwt.ts";
 
 const DAY = 86_400_000;
-const OLDEST_DAYS = 90;
+const MAX_AGE_DAYS = 90;
 
 /** The keys that sign the tokens of virtual accounts. */
 export type SigningKeys = {
-  /** The one for new tokens. */
+  /** The key for new tokens. */
   readonly newest: () => SigningKey;
-  /** Any whose tokens may count still, those that another server made too. */
+  /** A key whose tokens may be valid, also one that another server created. */
   readonly find: FindSigningKey;
-  /** Makes a key for new tokens when the last one is old, or at once, and forgets those that no token needs. */
+  /** Creates a key when the newest one is old, or at once, and deletes keys that no token needs. */
   readonly renew: (when: "old" | "now") => Promise<void>;
 };
 
 type Source = { readonly store: Store<Tables>; readonly keys: () => KeyRing; readonly now: () => number };
-type Kept = { readonly key: SigningKey; readonly createdAt: number };
+type StoredKey = { readonly key: SigningKey; readonly createdAt: number };
 
-/** Opens the keys that sign tokens, and makes the first one. */
+/** Loads the signing keys, and creates the first one. */
 export async function openSigningKeys(source: Source): Promise<SigningKeys> {
-  let kept = await readKeys(source);
-  const [first = await makeKey(source)] = kept;
+  let stored = await readKeys(source);
+  const [first = await createKey(source)] = stored;
   let newest = first;
   const reload = async () => {
-    kept = await readKeys(source);
-    newest = kept[0] ?? newest;
+    stored = await readKeys(source);
+    newest = stored[0] ?? newest;
   };
-  const known = (kid: string) => [newest, ...kept].find(({ key }) => key.kid === kid)?.key ?? null;
+  const known = (kid: string) => [newest, ...stored].find(({ key }) => key.kid === kid)?.key ?? null;
   return {
     newest: () => newest.key,
     find: async (kid) => {
-      if (known(kid) === null && (await isKept(source, kid))) await reload();
+      if (known(kid) === null && (await isStored(source, kid))) await reload();
       return known(kid);
     },
     renew: async (when) => {
       await reload();
-      if (when === "now" || newest.createdAt + OLDEST_DAYS * DAY <= source.now()) newest = await makeKey(source);
-      await forgetUnused(source, newest);
+      if (when === "now" || newest.createdAt + MAX_AGE_DAYS * DAY <= source.now()) newest = await createKey(source);
+      await deleteUnused(source, newest);
       await reload();
     },
   };
 }
 
-/** What a signing key is sealed with besides the key. */
+/** The associated data of a sealed signing key. */
 export function signingKeyAssociatedData(kid: string): string {
   return `signing-key:${kid}`;
 }
 
-async function readKeys({ store, keys }: Source): Promise<readonly Kept[]> {
+async function readKeys({ store, keys }: Source): Promise<readonly StoredKey[]> {
   const rows = await store.read
     .selectFrom("signing_keys")
     .selectAll()
@@ -68,12 +68,12 @@ async function readKeys({ store, keys }: Source): Promise<readonly Kept[]> {
   );
 }
 
-async function isKept({ store }: Source, kid: string): Promise<boolean> {
+async function isStored({ store }: Source, kid: string): Promise<boolean> {
   const row = await store.read.selectFrom("signing_keys").select("kid").where("kid", "=", kid).executeTakeFirst();
   return row !== undefined;
 }
 
-async function makeKey({ store, keys, now }: Source): Promise<Kept> {
+async function createKey({ store, keys, now }: Source): Promise<StoredKey> {
   const { key, pkcs8 } = await createSigningKey();
   const sealed = seal(keys().newest, pkcs8.open(), signingKeyAssociatedData(key.kid)).toString("base64");
   const createdAt = now();
@@ -82,8 +82,8 @@ async function makeKey({ store, keys, now }: Source): Promise<Kept> {
   return { key, createdAt };
 }
 
-// Within a day every server has heard of the new key, and signs with no other.
-async function forgetUnused({ store, now }: Source, newest: Kept): Promise<void> {
+// After a day every server signs with the new key alone.
+async function deleteUnused({ store, now }: Source, newest: StoredKey): Promise<void> {
   if (newest.createdAt + DAY > now()) return;
   await store.write(async (transaction) => {
     const { kid } = newest.key;

@@ -6,7 +6,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "./tables.ts";
 
-/** An effect: who did what to which resource (`kind/key`, as `service/c1:ws1/api`). */
+/** An effect to be audited: who did what to which resource (`kind/key`, as `service/c1:ws1/api`). */
 export type Effect = {
   readonly principal: Pick<Principal, "name">;
   readonly operation: OperationName;
@@ -25,7 +25,7 @@ const insert = preparedQuery((database: Kysely<Tables>, row: Tables["audit"]) =>
   }),
 );
 
-/** Writes the row of an effect; it belongs into the transaction of the effect itself. */
+/** Writes the audit row of an effect, in the transaction of the effect. */
 export async function recordEffect(
   transaction: Transaction<Tables>,
   { newId, now, marks }: Pick<Context, "newId" | "now" | "marks">,
@@ -34,7 +34,7 @@ export async function recordEffect(
   await insert(transaction, {
     id: newId(),
     at: new Date(now()).toISOString(),
-    // Both are checked where they come in: here nothing can pass that was forgotten there.
+    // Both were validated before; escaping is a second safeguard for the log.
     principal: oneLine(principal.name),
     operation: operation(name).number,
     resource: oneLine(resource),
@@ -43,9 +43,9 @@ export async function recordEffect(
   });
 }
 
-// More than any name of ours has, with its kind and the place that it is in.
-const LONGEST = 1024;
+// Longer than any valid identity.
+const MAX_LENGTH = 1024;
 
 function oneLine(text: string): string {
-  return escapeText(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+  return escapeText(text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text);
 }

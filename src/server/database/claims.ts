@@ -2,16 +2,16 @@ import type { Kysely, Transaction } from "kysely";
 import type { Context } from "../context.ts";
 import type { Tables } from "./tables.ts";
 
-// Longer than a driver takes to answer. When it is over, whoever claimed it has gone, and another server looks.
+// Longer than a driver takes to answer. After that the claiming server has probably crashed, and another one takes over.
 const CLAIM_MS = 10_000;
 
-/** What is looked at again and again, by one server at a time. */
-type Watched = "deployments" | "job_runs";
+/** The tables whose rows are polled, each by one server at a time. */
+type PolledTable = "deployments" | "job_runs";
 
-/** Finds what is to be looked at by now, and keeps it from other servers that use the same database. */
+/** Finds the rows that are due, and claims them so that other servers on the same database skip them. */
 export function claimDue<Due extends { readonly id: string }>(
   { store, now }: Pick<Context, "store" | "now">,
-  table: Watched,
+  table: PolledTable,
   find: (database: Kysely<Tables>, now: number) => Promise<readonly Due[]>,
 ): Promise<readonly Due[]> {
   if (!store.isShared) return find(store.read, now());
@@ -23,10 +23,10 @@ export function claimDue<Due extends { readonly id: string }>(
   });
 }
 
-// Puts off for other servers what this one is about to look at; of two that want the same, one has to begin anew.
+// Postpones the rows for other servers. Of two servers that claim the same rows, one gets a conflict and retries.
 async function claim(
   transaction: Transaction<Tables>,
-  table: Watched,
+  table: PolledTable,
   due: readonly { readonly id: string }[],
   now: number,
 ): Promise<void> {

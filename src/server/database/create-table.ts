@@ -3,7 +3,7 @@ import type { CreateTableBuilder, Kysely } from "kysely";
 /** What a column holds; a question mark lets it be null. */
 type ColumnType = "text" | "integer" | "text?" | "integer?";
 
-/** A table as a migration makes it. */
+/** A table that a migration creates. */
 export type TableDefinition = {
   readonly columns: { readonly [name: string]: ColumnType };
   readonly key: readonly string[];
@@ -11,7 +11,7 @@ export type TableDefinition = {
   readonly indexes?: readonly (readonly string[])[];
 };
 
-/** Makes a table with its constraints and indexes. */
+/** Creates a table with its constraints and indexes. */
 export async function createTable(database: Kysely<unknown>, table: string, plan: TableDefinition): Promise<void> {
   const columns = Object.entries(plan.columns);
   let builder: CreateTableBuilder<string, string> = database.schema.createTable(table);
@@ -30,7 +30,7 @@ export async function createTable(database: Kysely<unknown>, table: string, plan
   }
 }
 
-/** Adds columns to a table that is there; those that rows have already must be allowed to be null. */
+/** Adds columns to an existing table; they must be nullable, since rows may exist. */
 export async function addColumns(
   database: Kysely<unknown>,
   table: string,
@@ -49,7 +49,7 @@ function addColumn(
   return builder.addColumn(name, storedAs(type), (column) => (type.endsWith("?") ? column : column.notNull()));
 }
 
-// Eight bytes on both databases: epoch milliseconds do not fit into four.
+// Eight bytes in both databases: epoch milliseconds do not fit into four.
 function storedAs(type: ColumnType): "bigint" | "text" {
   return type.startsWith("integer") ? "bigint" : "text";
 }

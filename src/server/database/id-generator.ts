@@ -1,18 +1,18 @@
 import { randomFillSync } from "node:crypto";
 
 const RANDOM_BYTES = 8;
-// Random bytes come cheaper by the page.
+// Random bytes are cheaper in large blocks.
 const PAGE = 512 * RANDOM_BYTES;
 
 /**
- * Makes ids that grow with time (UUID version 7), each above the one before: equal times in a list keep the order in
- * which things were made.
+ * Creates ids that grow with time (UUID version 7), each greater than the one before: lists with equal times keep the
+ * order of creation.
  */
 export function createIdGenerator(now: () => number): () => string {
   let last = 0n;
   const random = randomPages();
   return () => {
-    // 48 bits of milliseconds, then 12 that count within one, as RFC 9562 (6.2, method 1) allows.
+    // 48 bits of milliseconds, then a 12-bit counter (RFC 9562, 6.2, method 1).
     const wanted = BigInt(now()) << 12n;
     last = wanted > last ? wanted : last + 1n;
     return format(last, random());

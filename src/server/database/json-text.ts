@@ -1,19 +1,19 @@
-declare const meant: unique symbol;
+declare const valueType: unique symbol;
 
-/** JSON text that means a `Value`: kept ready in the database, and sent without being parsed. */
-export type JsonText<Value> = string & { readonly [meant]: Value };
+/** The JSON text of a `Value`: stored in the database, and sent without being parsed. */
+export type JsonText<Value> = string & { readonly [valueType]: Value };
 
 /** The text of a value. */
 export function toText<Value>(value: Value): JsonText<Value> {
   return JSON.stringify(value) as JsonText<Value>;
 }
 
-/** The value of a text that we wrote. */
+/** The value of a JSON text from the database. */
 export function fromText<Value>(text: JsonText<Value>): Value {
   return JSON.parse(text);
 }
 
-/** The text of an object with one more member, itself given as text. */
+/** The text of an object with one more member, which is given as text too. */
 export function withMember<Value, Name extends string, Member>(
   text: JsonText<Value>,
   name: Name,

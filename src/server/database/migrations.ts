@@ -8,7 +8,7 @@ import { secretGrants } from "./migrations/041-secret-grants.ts";
 import { leaseTree } from "./migrations/042-lease-tree.ts";
 import { requiredTexts } from "./migrations/050-required-texts.ts";
 
-/** The steps of the control plane's schema. Once released a step never changes; a new one follows. */
+/** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
   "0001-resources": {
     up: async (database: Kysely<unknown>) => {

@@ -3,19 +3,19 @@ import type { PageRequest } from "../http/operation-call.ts";
 import { checkPageSize } from "../http/reply-size.ts";
 import type { JsonText } from "./json-text.ts";
 
-// A row up to this many bytes is read along with its page: a thousand of them are not much.
-const SMALL_ROW = 16_384;
+// Rows up to this size are read with their page in one query: a page has at most 1,000 of them.
+const SMALL_ROW_BYTES = 16_384;
 
-/** One page of resources, newest first, and how many there are in all; each is answered with so many bytes besides. */
+/** One page of resources, newest first, and their total number; `extraBytes` are added to each row in the reply. */
 export async function selectPage<Database, Table extends keyof Database & string, Value>(
   query: SelectQueryBuilder<Database, Table, { json: JsonText<Value> }>,
   wanted: PageRequest,
-  bytesBesides = 0,
+  extraBytes = 0,
 ): Promise<{ readonly rows: readonly JsonText<Value>[]; readonly total: number }> {
   const rows = await selectTextRows<Database, Table, { json: JsonText<Value> }>(
     newestFirst(query, "", wanted),
     { json: "json" },
-    { bytesBesides },
+    { extraBytes },
   );
   return { rows: rows.map(({ json }) => json), total: await countTotal(query, wanted, rows.length) };
 }
@@ -23,13 +23,13 @@ export async function selectPage<Database, Table extends keyof Database & string
 type RowOf<Value> = { readonly [column: string]: Value };
 
 /**
- * The rows of a query. Their columns of JSON are named, and where these are together larger than a reply the rows are
- * refused before they are read: callers decide how large a row is, and how many they ask for at once.
+ * The rows of a query with their JSON columns. When these together are larger than a reply, the query is refused before
+ * they are read: clients control the size and number of rows.
  */
 export async function selectTextRows<Database, Table extends keyof Database & string, Row extends RowOf<unknown>>(
   query: SelectQueryBuilder<Database, Table, Row>,
   texts: RowOf<string>,
-  { others = [], bytesBesides = 0 }: { readonly others?: readonly string[]; readonly bytesBesides?: number } = {},
+  { others = [], extraBytes = 0 }: { readonly others?: readonly string[]; readonly extraBytes?: number } = {},
 ): Promise<readonly Row[]> {
   const columns = Object.entries(texts);
   const small = await query
@@ -44,15 +44,15 @@ export async function selectTextRows<Database, Table extends keyof Database & st
     sql` + `,
   );
   const sizes = await query.clearSelect().select(size.as("size")).$castTo<{ readonly size: number }>().execute();
-  checkPageSize(sizes.values().map((row) => Number(row.size) + bytesBesides));
+  checkPageSize(sizes.values().map((row) => Number(row.size) + extraBytes));
   return query.execute();
 }
 
 function smallText(column: string) {
-  return sql<string | null>`CASE WHEN ${textBytes(column)} <= ${SMALL_ROW} THEN ${sql.ref(column)} END`;
+  return sql<string | null>`CASE WHEN ${textBytes(column)} <= ${SMALL_ROW_BYTES} THEN ${sql.ref(column)} END`;
 }
 
-/** The bytes of a column of text; the database tells them without reading it. */
+/** The size of a text column in bytes, computed without reading its value. */
 export function textBytes(column: string) {
   return sql<number>`octet_length(${sql.ref(column)})`;
 }
@@ -70,13 +70,13 @@ export function newestFirst<Database, Table extends keyof Database & string, Row
     .offset(offset);
 }
 
-/** How many rows there are in all, when one page of them had `found`. */
+/** The total number of rows, when the page has `found` of them. */
 export async function countTotal<Database, Table extends keyof Database & string, Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
   { limit, offset }: PageRequest,
   found: number,
 ): Promise<number> {
-  // The last page knows the total by itself.
+  // On the last page the total follows from the offset.
   const isLast = found < limit && (found > 0 || offset === 0);
   if (isLast) return offset + found;
   const counted = query.clearSelect().select(({ fn }) => fn.countAll<number>().as("total"));

@@ -10,14 +10,14 @@ import { findStoredReply, type ReplayKey, replayKey, storeReply } from "./stored
 import type { WriteHeaders } from "./write-headers.ts";
 import { writtenScope } from "./written-scope.ts";
 
-/** What a request is answered, as JSON text in pieces: now, or as when it was first made. */
+/** The reply to a request as JSON text in pieces; `isReplay` when it is a stored one. */
 export type OperationReply = {
   readonly status: number;
   readonly pieces: readonly string[];
   readonly isReplay: boolean;
 };
 
-/** Answers a write under its headers. */
+/** Carries out a write with its headers. */
 export type IdempotentWrite = (
   served: ServedOperation,
   request: OperationRequest,
@@ -25,8 +25,8 @@ export type IdempotentWrite = (
 ) => Promise<OperationReply>;
 
 /**
- * Makes each write with a key once, however often it arrives, and refuses writers whose number is stale. What is kept
- * of a write is kept in the transaction of its effect. Order: authorise, replay, fence.
+ * Carries out each write with an idempotency key once, and refuses writers with a stale fencing token. The reply is
+ * stored in the transaction of the effect. Order: authorise, replay, fence.
  */
 export function createIdempotentWrite(context: Context): IdempotentWrite {
   const inFlight = new Set<string>();
@@ -35,11 +35,11 @@ export function createIdempotentWrite(context: Context): IdempotentWrite {
     const slot =
       key === null ? null : replayKey(key, request.principal.name, pathOf(served, request), request.body ?? null);
     const write: Write = { served, request, slot, fence };
-    using _ = slot === null ? null : turn(inFlight, slot);
+    using _ = slot === null ? null : markInFlight(inFlight, slot);
     try {
       return await begin(write, context);
     } catch (error) {
-      if (error instanceof HttpError && slot !== null) await remember(error, slot, context);
+      if (error instanceof HttpError && slot !== null) await storeRefusal(error, slot, context);
       throw error;
     }
   };
@@ -59,15 +59,15 @@ async function begin(write: Write, context: Context): Promise<OperationReply> {
     const within: Context = {
       ...context,
       store: { ...context.store, read: transaction, write: (change) => change(transaction) },
-      // Before the commit there is nothing to see.
+      // Called after the commit.
       lookAt: (moment) => {
         lookAts = [...lookAts, moment];
       },
       marks: { keyHash: slot?.keyHash ?? null, fencingNumber: fence?.number ?? null },
     };
-    const kept = slot === null ? null : await replay(transaction, slot, write, within);
-    if (kept !== null) return kept;
-    if (fence !== null) await pass(transaction, fence, write, within);
+    const replayed = slot === null ? null : await replay(transaction, slot, write, within);
+    if (replayed !== null) return replayed;
+    if (fence !== null) await requireCurrentToken(transaction, fence, write, within);
     const pieces = await served.answer(request, within);
     if (slot !== null) await storeReply(transaction, slot, { status: 200, text: pieces.join("") }, context);
     return { status: 200, pieces, isReplay: false };
@@ -82,22 +82,22 @@ async function replay(
   write: Write,
   within: Context,
 ): Promise<OperationReply | null> {
-  const kept = await findStoredReply(transaction, slot, within);
-  if (kept === null) return null;
-  const { status, text } = kept;
-  // Who may no longer do this is told so, whatever it was told at the time.
+  const stored = await findStoredReply(transaction, slot, within);
+  if (stored === null) return null;
+  const { status, text } = stored;
+  // A caller that has lost the right to do this gets the refusal, not the stored reply.
   const refusal = await refusalOfWrite(transaction, write, within);
-  if (refusal !== null && takesBack(refusal, status)) throw refusal;
-  if (kept.digest !== slot.digest) throw reused();
-  if (text === null) throw notKept(status);
+  if (refusal !== null && overrides(refusal, status)) throw refusal;
+  if (stored.digest !== slot.digest) throw keyReused();
+  if (text === null) throw replyNotStored(status);
   return { status, pieces: [text], isReplay: true };
 }
 
-function takesBack({ status }: HttpError, kept: number): boolean {
-  return status === 403 || (kept < 300 && (status === 404 || status === 422));
+function overrides({ status }: HttpError, stored: number): boolean {
+  return status === 403 || (stored < 300 && (status === 404 || status === 422));
 }
 
-async function pass(
+async function requireCurrentToken(
   transaction: Transaction<Tables>,
   fence: NonNullable<WriteHeaders["fence"]>,
   write: Write,
@@ -108,10 +108,10 @@ async function pass(
   if (fault === null) return;
   const refusal = await refusalOfWrite(transaction, write, within);
   if (refusal !== null && refusal.status !== 409) throw refusal;
-  throw new HttpError(412, `${fault}-fencing-token`, fenceFaults[fault]);
+  throw new HttpError(412, `${fault}-fencing-token`, tokenMessages[fault]);
 }
 
-const fenceFaults = {
+const tokenMessages = {
   stale: "a newer lease was issued for this: the fencing token is stale",
   unknown: "no lease of this scope has this fencing token",
 } as const;
@@ -120,7 +120,7 @@ class ChecksPassed extends Error {
   override readonly name = "ChecksPassed";
 }
 
-/** The refusal that a write would meet now; it leaves no trace. */
+/** The refusal that the write would get now; everything is rolled back. */
 async function refusalOfWrite(
   transaction: Transaction<Tables>,
   { served, request }: Write,
@@ -133,7 +133,7 @@ async function refusalOfWrite(
       ...within,
       store: {
         ...within.store,
-        // What a handler does besides its queries, it takes back when they fail.
+        // Handlers undo other effects than queries when this throws.
         write: async (change) => {
           await change(transaction);
           throw new ChecksPassed();
@@ -153,32 +153,32 @@ async function refusalOfWrite(
   }
 }
 
-// These say something of the moment, not of the request: asked again, it may go well.
-const passing: readonly number[] = [401, 403, 409, 412, 429];
+// These depend on the moment, not on the request: a retry may succeed.
+const transientStatuses: readonly number[] = [401, 403, 409, 412, 429];
 
-/** A refused write leaves no effect; that it was refused is remembered under its key. */
-async function remember(refusal: HttpError, slot: ReplayKey, context: Context): Promise<void> {
-  if (passing.includes(refusal.status) || refusal.status >= 500 || refusal.code === REUSED) return;
+/** Stores the refusal of a write under its key. */
+async function storeRefusal(refusal: HttpError, slot: ReplayKey, context: Context): Promise<void> {
+  if (transientStatuses.includes(refusal.status) || refusal.status >= 500 || refusal.code === REUSED) return;
   const reply = { status: refusal.status, text: JSON.stringify(errorBody(refusal)) };
   await context.store.write((transaction) => storeReply(transaction, slot, reply, context));
 }
 
 const REUSED = "idempotency-key-reused";
 
-function reused(): HttpError {
+function keyReused(): HttpError {
   return new HttpError(422, REUSED, "this Idempotency-Key was used for another body");
 }
 
-function notKept(status: number): HttpError {
-  const message = `this was answered ${status}, and the reply was too large to be kept: read what the write made`;
+function replyNotStored(status: number): HttpError {
+  const message = `this was answered ${status}, but the reply was too large to store: read the resource instead`;
   return new HttpError(409, "reply-not-kept", message);
 }
 
-function turn(inFlight: Set<string>, { keyHash, principal, request }: ReplayKey): Disposable {
+function markInFlight(inFlight: Set<string>, { keyHash, principal, request }: ReplayKey): Disposable {
   const id = JSON.stringify([keyHash, principal, request]);
   if (inFlight.has(id)) {
     const headers = { "retry-after": "1" };
-    throw new HttpError(409, "idempotency-key-in-flight", "a request with this Idempotency-Key is under way", {
+    throw new HttpError(409, "idempotency-key-in-flight", "a request with this Idempotency-Key is in flight", {
       headers,
     });
   }

@@ -29,16 +29,16 @@ type MemberValue<Form> = Form extends "object"
 
 type PathNames<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathNames<Rest> : never;
 
-/** The values of the braces in an operation's path. */
+/** The parameters of an operation's path. */
 export type OperationPath<Name extends OperationName> = { readonly [name in PathNames<Row<Name>["path"]>]: string };
 
-/** The filters that were given. */
+/** The query parameters of an operation. */
 export type OperationQuery<Name extends OperationName> =
   Row<Name> extends { readonly query: infer Forms extends { readonly [name: string]: Parameter } }
     ? { readonly [name in keyof Forms]?: ParameterValue<Forms[name]> }
     : Readonly<Record<never, never>>;
 
-/** The body, in the form that the table of operations gives it. */
+/** The body, typed by the table of operations. */
 export type OperationBody<Name extends OperationName> =
   Row<Name> extends { readonly body: infer Forms extends { readonly [name: string]: Member } }
     ? {
@@ -52,10 +52,10 @@ export type OperationBody<Name extends OperationName> =
       }
     : Readonly<Record<never, never>>;
 
-/** Which part of a list is wanted. */
+/** The requested part of a list. */
 export type PageRequest = { readonly limit: number; readonly offset: number };
 
-/** A request whose form is right, and who makes it. */
+/** A validated request, and its caller. */
 export type OperationCall<Name extends OperationName> = {
   readonly principal: Principal;
   readonly path: OperationPath<Name>;
@@ -64,14 +64,14 @@ export type OperationCall<Name extends OperationName> = {
   readonly body: OperationBody<Name>;
 };
 
-/** What a dry run answers: the resource as it would be; a new one has no id yet. */
+/** The result of a dry run: the resource as it would be; a new one has no id. */
 type DryRunResource<Resource> = Omit<Resource, "id"> & { readonly id: null };
 
-/** What an operation answers inside its envelope, by the form of its reply. */
+/** What an operation returns, by the form of its reply. */
 export type OperationResult<Name extends OperationName> = Row<Name>["reply"] extends "one"
   ? {
       readonly data: JsonText<Replies[Name]> | JsonText<DryRunResource<Replies[Name]>>;
-      /** Members that stand beside `data`: a one-time token. */
+      /** Members next to `data`: a one-time token. */
       readonly beside?: { readonly token?: Secret; readonly created?: boolean };
     }
   : Row<Name>["reply"] extends "list"
@@ -80,7 +80,7 @@ export type OperationResult<Name extends OperationName> = Row<Name>["reply"] ext
       ? JsonText<Replies[Name]>
       : undefined;
 
-/** Does what an operation says. Refusals are thrown. */
+/** Carries out an operation; throws an HttpError when it is refused. */
 export type Handler<Name extends OperationName> = (
   call: OperationCall<Name>,
   context: Context,

@@ -6,23 +6,23 @@ import { badRequest, malformed } from "../../http/http-error.ts";
 import type { QueryText } from "../../http/query-text.ts";
 import type { PageRequest } from "./operation-call.ts";
 
-const LARGEST_PAGE = 1000;
-const DEFAULT_PAGE = 100;
+const MAX_LIMIT = 1000;
+const DEFAULT_LIMIT = 100;
 
 /** Reads `limit` and `offset`. */
 export function readPageRequest(query: QueryText): PageRequest {
-  const limit = readInteger(query, "limit") ?? DEFAULT_PAGE;
-  if (limit < 1 || limit > LARGEST_PAGE) throw badRequest(`limit must be from 1 to ${LARGEST_PAGE}`);
+  const limit = readInteger(query, "limit") ?? DEFAULT_LIMIT;
+  if (limit < 1 || limit > MAX_LIMIT) throw badRequest(`limit must be from 1 to ${MAX_LIMIT}`);
   return { limit, offset: readInteger(query, "offset") ?? 0 };
 }
 
-/** Reads the parameters that the operation knows; all others are passed over. */
+/** Reads the query parameters of an operation; unknown ones are ignored. */
 export function readQuery(forms: Operation["query"], query: QueryText): Readonly<Record<string, unknown>> {
   const values = Object.entries(forms ?? {}).map(([name, form]) => [name, readParameter(query, name, form)] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Reads a body: an object with the members that the operation knows, each in its form. */
+/** Reads a body: an object with the members of the operation, each with its type. */
 export function readBody(forms: Operation["body"], body: unknown): JsonObject {
   if (!isObject(body)) throw badRequest("the body must be a JSON object");
   const known = new Map(Object.entries(forms ?? {}));

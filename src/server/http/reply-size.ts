@@ -2,35 +2,34 @@ import { Buffer } from "node:buffer";
 import { REPLY_CAP } from "../../contract/limits.ts";
 import { HttpError } from "../../http/http-error.ts";
 
-// What a resource may gain after its last write: statuses of a rollout, alerts, what was found out about failures.
-const ROOM_TO_GROW = 512 * 1024;
-// What stands around the rows of a page, between two of them, and what a row gains at most as it is answered.
+// A resource may grow after its last write: statuses of a rollout, alerts, debug information.
+const GROWTH_BYTES = 512 * 1024;
+// The bytes around the rows of a page, between two rows, and the most that a reply adds to a row.
 const PAGE_FRAME = 128;
 const COMMA = 1;
 const ROW_FRAME = 256;
 
 /**
- * The text of a resource that a write makes, refused (413) where no later reply could show it; asked before the
- * write is committed.
+ * Refuses (413) a resource that would be too large for later replies, before the write is committed; returns its text.
  */
 export function checkResourceSize<Text extends string>(text: Text): Text {
-  if (exceedsBytes(text, REPLY_CAP - ROOM_TO_GROW)) throw tooLarge("the resource would be too large for one reply");
+  if (exceedsBytes(text, REPLY_CAP - GROWTH_BYTES)) throw tooLarge("the resource would be too large for one reply");
   return text;
 }
 
-/** Refuses (413) a value whose secret could not be read any more, since one reply shows the values of all its versions. */
+/** Refuses (413) a secret value that would make the secret unreadable: one reply has the values of all versions. */
 export function checkSecretSize(sealedBytes: number): void {
-  // The newest value is shown twice.
+  // The newest value is in the reply twice.
   if (sealedBytes > REPLY_CAP / 2) throw tooLarge("the versions of this secret would be too large for one reply");
 }
 
-/** The text of a reply, refused (413) where it is larger than any reply may be. */
+/** Refuses (413) a reply that is too large; returns its text. */
 export function checkReplySize(text: string): string {
   if (exceedsBytes(text, REPLY_CAP)) throw tooLarge("the reply is larger than 8 MiB");
   return text;
 }
 
-/** Refuses (413) a page whose rows have together more bytes than a reply may have, and names a limit that fits. */
+/** Refuses (413) a page that is too large for one reply, and names a limit that fits. */
 export function checkPageSize(rowSizes: Iterable<number>): void {
   let [size, framed, fits] = [PAGE_FRAME, PAGE_FRAME, 0];
   for (const rowSize of rowSizes) {
@@ -42,15 +41,15 @@ export function checkPageSize(rowSizes: Iterable<number>): void {
   }
 }
 
-/** The bytes of a text in UTF-8. */
+/** The length of a text in UTF-8 bytes. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** Whether a text has more bytes. */
-export function exceedsBytes(text: string, most: number): boolean {
-  // A character has one to three bytes: what is short enough need not be measured.
-  return text.length * 3 > most && byteLength(text) > most;
+/** Whether a text has more bytes than `max`. */
+export function exceedsBytes(text: string, max: number): boolean {
+  // A UTF-16 unit has at most three bytes: short texts need not be measured.
+  return text.length * 3 > max && byteLength(text) > max;
 }
 
 function pageTooLarge(limit: number): HttpError {

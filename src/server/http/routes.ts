@@ -18,25 +18,25 @@ import { createIdempotentWrite, type OperationReply } from "./idempotent-write.t
 import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
 import { readWriteHeaders } from "./write-headers.ts";
 
-// Smaller replies than that go out at once.
-const LARGE = 65_536;
+// Smaller replies are sent at once.
+const LARGE_BYTES = 65_536;
 
-/** What the routes are made of. */
+/** What the routes need. */
 export type RouteOptions = {
   readonly context: Context;
   readonly authenticators: readonly Authenticator[];
   readonly served: readonly ServedOperation[];
-  /** Whether the extensions stay away. */
+  /** Whether the extensions are left out. */
   readonly documentedOnly: boolean;
-  /** Bounds the bodies of all requests under way. */
+  /** Limits the bodies of all requests in flight. */
   readonly bodies: ByteBudget;
-  /** Bounds the large replies that clients have not taken yet. */
+  /** Limits the large replies that clients have not read yet. */
   readonly replies: ByteBudget;
-  /** Refuses a caller, or the address of a stranger, that asks too often; null where everyone may ask as often as they like. */
+  /** Limits requests by caller, and by address for unauthenticated ones; null when there is no limit. */
   readonly rateLimit: RateLimit | null;
 };
 
-/** Adds a route for every operation of the table; those without a handler answer 501. */
+/** Adds a route for every operation of the table; operations without a handler answer 501. */
 export function addOperationRoutes(app: FastifyInstance, routing: RouteOptions): void {
   const handlers = new Map(routing.served.map((served) => [served.name, served]));
   const callers = createPrincipalCache(routing.context, routing.authenticators);
@@ -54,7 +54,7 @@ export function operationNames(): readonly OperationName[] {
   return Object.keys(operations).filter((name): name is OperationName => Object.hasOwn(operations, name));
 }
 
-/** Answers a request of a known caller. */
+/** Answers a request of an authenticated caller. */
 type AnswerRequest = (
   served: ServedOperation,
   request: OperationRequest,
@@ -83,7 +83,7 @@ function addOperation(
     try {
       return await callerOf(request.raw);
     } catch (error) {
-      // Whoever has no name is counted by where it calls from; those who have one are never in its way.
+      // Unauthenticated requests count against their address, and never against a caller.
       if (error instanceof HttpError && error.status === 401) limit(`address ${request.ip}`);
       throw error;
     }
@@ -92,12 +92,12 @@ function addOperation(
     method,
     url: fastifyPath(path),
     config: { operation: name },
-    // Before the body is read: strangers are not listened to.
+    // Before the body is read.
     onRequest: async (request, reply) => {
       const held = reserveBody(request, reply, bodies);
       if (held !== null) bodiesHeld.set(request, held);
       const principal = await known(request);
-      held?.belongsTo(principal.name);
+      held?.assignTo(principal.name);
       callers.set(request, principal);
       setCaller(request, principal.name);
       limit(principal.name);
@@ -113,31 +113,31 @@ function addOperation(
     const principal = callers.get(request);
     if (served === undefined || principal === undefined) throw notImplemented(number);
     const query = queryText(request);
-    // The one reader of bodies gives JSON.
+    // The only body parser returns JSON.
     const body = request.body as Json | undefined;
     const asked = { principal, path: pathValues(request), query, body };
     const { status, pieces, isReplay } = await answer(served, asked, request.headers);
     if (isReplay) reply.header("idempotency-replayed", "true");
     reply.code(status).type("application/json; charset=utf-8");
-    // What a write answers is about as large as its body, which counts until the reply has gone.
+    // The reply to a write is about as large as its body, which is reserved until the reply was sent.
     if (isWrite(name) || !isLarge(pieces)) return reply.send(pieces.join(""));
     return sendInPieces(reply, pieces, (bytes) => replies(principal.name, bytes));
   }
 }
 
 function isLarge([first = "", ...more]: readonly string[]): boolean {
-  return more.length > 0 || first.length > LARGE;
+  return more.length > 0 || first.length > LARGE_BYTES;
 }
 
 function sendInPieces(
   reply: FastifyReply,
   pieces: readonly string[],
-  hold: (bytes: number) => Reservation,
+  reserve: (bytes: number) => Reservation,
 ): FastifyReply {
-  // As bytes they lie beside the heap: texts that wait for a slow client would grow old in it.
+  // Buffers are outside of V8's heap: strings that wait for a slow client would move to its old generation.
   const chunks = pieces.map((piece) => Buffer.from(piece));
   const size = chunks.reduce((length, { byteLength }) => length + byteLength, 0);
-  releaseAfter(reply, hold(size));
+  releaseAfter(reply, reserve(size));
   return reply.header("content-length", size).send(chunkStream(chunks));
 }
 
@@ -146,7 +146,7 @@ function createAnswer(context: Context): AnswerRequest {
   return async (served, request, headers) => {
     if (isWrite(served.name)) {
       const given = readWriteHeaders(headers);
-      // A dry run has no effect that could be doubled or late.
+      // A dry run has no effect, so it needs no idempotency or fencing.
       const isDryRun = isObject(request.body) && request.body.dryRun === true;
       if (!isDryRun && (given.key !== null || given.fence !== null)) return writeOnce(served, request, given);
     }

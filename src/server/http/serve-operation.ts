@@ -11,7 +11,7 @@ import type { Handler, OperationCall, OperationResult, PageRequest } from "./ope
 import { readBody, readPageRequest, readQuery } from "./read-request.ts";
 import { byteLength, checkPageSize, checkReplySize } from "./reply-size.ts";
 
-/** A request as it arrived, its caller known. */
+/** A request whose caller is known, not validated yet. */
 export type OperationRequest = {
   readonly principal: Principal;
   readonly path: { readonly [name: string]: string };
@@ -19,14 +19,14 @@ export type OperationRequest = {
   readonly body: Json | undefined;
 };
 
-/** An operation that is served: it reads the request's form, and answers the whole reply as JSON text, in pieces. */
+/** An operation that is served: it validates a request, and returns the reply as JSON text in pieces. */
 export type ServedOperation = {
   readonly name: OperationName;
   readonly about: OperationDescription;
   readonly answer: (request: OperationRequest, context: Context) => Promise<readonly string[]>;
 };
 
-/** Serves an operation through its handler. */
+/** Serves an operation by its handler. */
 export function serveOperation<Name extends OperationName>(
   name: Name,
   handler: Handler<Name>,
@@ -73,18 +73,18 @@ function envelope<Name extends OperationName>(given: OperationResult<Name>, page
   return piecesOf(answer.rows, `],"pagination":${pagination}}`);
 }
 
-// Pieces of that size die young; whole pages would pile up until the collector looks for old things.
-const PIECE = 65_536;
+// Pieces of this size are freed in V8's young generation; whole pages would stay until a major collection.
+const PIECE_LENGTH = 65_536;
 
 function piecesOf(rows: readonly string[], tail: string): readonly string[] {
-  // A character has one to three bytes: what is short enough need not be measured.
+  // A UTF-16 unit has at most three bytes: short pages need not be measured.
   if (rows.reduce((length, row) => length + row.length, 0) * 3 > REPLY_CAP)
     checkPageSize(rows.values().map(byteLength));
   const pieces: string[] = [];
   let piece = ['{"data":['];
   let size = 0;
   for (const [at, row] of rows.entries()) {
-    if (size > PIECE) {
+    if (size > PIECE_LENGTH) {
       pieces.push(piece.join(""));
       piece = [];
       size = 0;
@@ -96,7 +96,7 @@ function piecesOf(rows: readonly string[], tail: string): readonly string[] {
 }
 
 function besideText(beside: One["beside"]): string {
-  // The reply is the one place that shows a new token.
+  // A new token is shown in this reply alone.
   const token = beside?.token === undefined ? "" : `,"token":${JSON.stringify(beside.token.open())}`;
   return beside?.created === undefined ? token : `${token},"created":${beside.created}`;
 }

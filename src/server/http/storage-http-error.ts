@@ -1,11 +1,11 @@
 import { badRequest, HttpError } from "../../http/http-error.ts";
 import { storeErrorCode } from "../../store/store-error.ts";
 
-/** How refusals, and `/readyz`, call a storage that cannot be used, and one without room. */
+/** Codes for an unavailable or full storage, in error replies and `/readyz`. */
 export const STORAGE_UNAVAILABLE = "storage-unavailable";
 export const STORAGE_FULL = "storage-full";
 
-/** The refusal that answers a fault of the storage; null when the error is another one. */
+/** The HTTP error for an error of the storage; null for other errors. */
 export function storageHttpError(error: unknown): HttpError | null {
   const fault = storeErrorCode(error);
   switch (fault) {
@@ -19,7 +19,7 @@ export function storageHttpError(error: unknown): HttpError | null {
         cause: error,
       });
     case "full":
-      // It says that nothing was done, so that a client need not look for what became of its write.
+      // It says that nothing was changed, so the client need not check the outcome of its write.
       return new HttpError(
         507,
         STORAGE_FULL,
@@ -30,9 +30,9 @@ export function storageHttpError(error: unknown): HttpError | null {
         },
       );
     case "unstorable":
-      return badRequest("text with the character U+0000 cannot be kept");
+      return badRequest("text with the character U+0000 cannot be stored");
     case "commit-unknown":
-      // A 503 would say that nothing was done.
+      // A 503 would mean that nothing was changed.
       return new HttpError(504, "outcome-unknown", "whether this was done is not known: look before you ask again", {
         cause: error,
       });

@@ -2,18 +2,18 @@ import type { IncomingHttpHeaders } from "node:http";
 import { Secret } from "../../contract/secret.ts";
 import { badRequest } from "../../http/http-error.ts";
 
-/** The number of a writer's lease, and the scope that it fences. */
+/** The number of a writer's lease, and the scope of the lease. */
 export type FencingToken = { readonly number: number; readonly scope: string };
 
-/** What a write carries besides: a key under which its reply is kept, and a number that keeps late writers out. */
+/** The headers of a write: an idempotency key, and a fencing token that keeps out writers whose lease was lost. */
 export type WriteHeaders = { readonly key: Secret | null; readonly fence: FencingToken | null };
 
-/** Whether a text can name a scope: in a header, and as one step of a path. */
+/** Whether a text is a valid scope, in a header and as a path segment. */
 export function isScope(text: string): boolean {
   return /^[\x21-\x7e]{0,256}$/.test(text);
 }
 
-/** Reads the headers that only writes know; malformed ones are 400, and so are repeated ones, which Node joins. */
+/** Reads the headers of a write; 400 when one is malformed or repeated. */
 export function readWriteHeaders(headers: IncomingHttpHeaders): WriteHeaders {
   return { key: readKey(headers["idempotency-key"]), fence: readFence(headers) };
 }
@@ -33,7 +33,7 @@ function readFence({
   }
   if (number === undefined) {
     if (scope === "") return null;
-    throw badRequest("X-Fencing-Scope says nothing without X-Fencing-Token");
+    throw badRequest("X-Fencing-Scope has no effect without X-Fencing-Token");
   }
   if (typeof number !== "string" || !/^[0-9]{1,16}$/.test(number) || !Number.isSafeInteger(Number(number))) {
     throw badRequest("X-Fencing-Token must be one whole number in plain digits");

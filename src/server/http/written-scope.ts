@@ -5,8 +5,8 @@ import { rootScope, type ScopePath, scopePath } from "../resources/lease/scope.t
 import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
 
 /**
- * The smallest scope that covers what a write is about, as its operation tells it; else everything. Of a request that
- * names no place it does not matter, since it is refused.
+ * The smallest scope that covers a write, as its operation determines it; else the root scope. For a request that names
+ * no resource it does not matter, since it is refused.
  */
 export async function writtenScope(
   { about }: Pick<ServedOperation, "about">,

@@ -8,8 +8,8 @@ import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
 
 /**
- * Refuses references to what the caller may not see. It names nothing but that, and looks nothing up: what
- * is invisible and what is absent get the same answer after the same work.
+ * Refuses references to resources that the caller may not see, without looking them up: invisible and absent resources
+ * get the same reply after the same work.
  */
 export function refuseInvisible(
   principal: Principal,
@@ -22,7 +22,7 @@ export function refuseInvisible(
   throw unprocessable(invisible.map((reference) => detail(reference, more(reference))));
 }
 
-/** The references to what is absent, once those to what is not visible are refused. */
+/** The references to absent resources; references to invisible ones must be refused before. */
 export async function danglingReferences(
   database: Kysely<Tables>,
   asked: readonly ResourceReference[],
@@ -32,11 +32,11 @@ export async function danglingReferences(
   return asked.filter((reference) => !found.has(identityOf(reference))).map((reference) => detail(reference));
 }
 
-/** The references of a manifest that the existing one does not have: those are not questioned again. */
+/** The references of a manifest that the existing one does not have; those are not checked again. */
 export function newReferences(manifest: JsonObject, existing: JsonObject | null): readonly ResourceReference[] {
   if (existing === null) return referencesOf(manifest, tenant);
-  const kept = new Set(referencesOf(existing, tenant).map(identityOf));
-  return referencesOf(manifest, tenant).filter((reference) => !kept.has(identityOf(reference)));
+  const unchanged = new Set(referencesOf(existing, tenant).map(identityOf));
+  return referencesOf(manifest, tenant).filter((reference) => !unchanged.has(identityOf(reference)));
 }
 
 async function findAll(
@@ -47,7 +47,7 @@ async function findAll(
   const found = new Set([identityOf({ kind: "tenant", key: tenant })]);
   for (const [kind, references] of Map.groupBy(asked, (reference) => reference.kind)) {
     const keys = [...new Set(references.map(({ key }) => key))];
-    // A statement takes a limited number of values.
+    // The number of values in a statement is limited.
     for (let at = 0; at < keys.length; at += 500) {
       const names = (await targets.get(kind)?.existing(database, keys.slice(at, at + 500))) ?? [];
       for (const key of names) found.add(identityOf({ kind, key }));

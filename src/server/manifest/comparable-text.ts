@@ -1,16 +1,16 @@
 import { canonical, isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/shape.ts";
 
-// All others are the content of a version.
+// All other fields are the content of a version.
 const mutableFields: readonly string[] = ["version", "description", "metadata", "version_alias"];
 
-/** What makes a version: its manifest without the fields that may change in place, in one canonical text. */
+/** The content of a version: its manifest without the fields that may change in place, as canonical text. */
 export function versionContent(shape: Shape, manifest: JsonObject): string {
   const fields = Object.entries(manifest).filter(([name]) => !mutableFields.includes(name));
   return comparableText(shape, Object.fromEntries(fields));
 }
 
-/** Text that two values share exactly when they mean the same: null is absent, sets have no order. */
+/** Canonical text of a value: equal for values with the same meaning (null is absent, sets have no order). */
 export function comparableText(shape: Shape, value: Json): string {
   return canonical(normal(shape, value));
 }

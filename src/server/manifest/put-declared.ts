@@ -16,46 +16,46 @@ import { danglingReferences, newReferences, refuseInvisible } from "./check-refe
 import { comparableText } from "./comparable-text.ts";
 import { requireValidManifest } from "./require-valid-manifest.ts";
 
-/** What a resource is made from when a manifest is written. */
+/** What a resource is created from when a manifest is written. */
 export type ResourceInput<Resource> = {
   readonly manifest: JsonObject;
   readonly existing: Resource | null;
-  /** Who made it: the first writer. */
+  /** The creator: the first writer. */
   readonly subject: Subject;
   readonly createdAt: string;
   readonly updatedAt: string;
 };
 
 /**
- * A kind that is declared by one manifest and matched by name: what is particular to it. The order of questions is
- * always the same: form, right, meaning, conflict.
+ * The specifics of a kind that is declared by one manifest and found by name. The order of checks is always the same:
+ * form, authorisation, semantics, conflict.
  */
 export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
   readonly operation: OperationName;
   readonly types: readonly string[];
-  /** `kind/key`, as the audit names it. */
+  /** `kind/key`, as in the audit. */
   readonly identity: (manifest: JsonObject) => string;
   readonly find: (database: Kysely<Tables>, manifest: JsonObject) => Promise<Resource | null>;
-  /** What it is called in a refusal. */
+  /** Its name in error messages. */
   readonly noun: string;
-  /** Whether the principal may write it where it exists; asked before it is looked for, so that nothing shows whether it does. */
+  /** Whether the principal may write it; checked before it is looked up, so that its existence is not revealed. */
   readonly mayWrite: (
     principal: Principal,
     manifest: JsonObject,
     database: Kysely<Tables>,
   ) => boolean | Promise<boolean>;
-  /** The roles that its manifest gives. */
+  /** The roles that its manifest grants. */
   readonly grantsOf: (manifest: JsonObject) => readonly Grant[];
-  /** Faults of meaning, besides dangling references. */
+  /** Semantic errors, besides dangling references. */
   readonly faults: (
     database: Kysely<Tables>,
     manifest: JsonObject,
     existing: Resource | null,
   ) => Promise<readonly ErrorDetail[]>;
   readonly stamps: (existing: Resource) => { readonly subject: Subject; readonly createdAt: string };
-  /** The resource with an id of its own, or with the existing one's. */
+  /** The resource, with a new id or that of the existing one. */
   readonly make: (making: ResourceInput<Resource>, newId: () => string) => Resource;
-  /** Writes the row, new or changed, and all that depends on it. */
+  /** Writes the row, new or changed, and everything that depends on it. */
   readonly save: (
     transaction: Transaction<Tables>,
     resource: Resource,
@@ -64,20 +64,20 @@ export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
   ) => Promise<void>;
 };
 
-/** What it takes to decide a write of a declared resource. */
+/** The part of a kind that decides a write. */
 export type WriteRules<Resource extends { readonly manifest: JsonObject }> = Pick<
   DeclaredKind<Resource>,
   "find" | "noun" | "mayWrite" | "grantsOf" | "faults" | "stamps" | "make"
 >;
 
-/** What a write of a declared resource comes to; `keep` when the manifest says what is there already. */
+/** The decision on a write of a declared resource; `keep` when the manifest changes nothing. */
 export type WriteDecision<Resource> = {
   readonly action: "create" | "update" | "keep";
   readonly existing: Resource | null;
   readonly resource: Resource;
 };
 
-/** Creates or updates a declared resource, or dry-runs it: the dry run decides the same and writes nothing. */
+/** Creates or updates a declared resource; a dry run makes the same decision and writes nothing. */
 export async function putDeclared<Resource extends { readonly id: string | null; readonly manifest: JsonObject }>(
   kind: DeclaredKind<Resource>,
   principal: Principal,
@@ -104,7 +104,7 @@ export async function putDeclared<Resource extends { readonly id: string | null;
   });
 }
 
-/** Decides a write, and refuses what cannot be. */
+/** Decides a write, or refuses it. */
 export async function decideWrite<Resource extends { readonly manifest: JsonObject }>(
   kind: WriteRules<Resource>,
   principal: Principal,
@@ -127,7 +127,7 @@ export async function decideWrite<Resource extends { readonly manifest: JsonObje
   return { action: existing === null ? "create" : "update", existing, resource };
 }
 
-/** The resource as it is, once the principal is found to have the right to write it, and to give the roles it gives. */
+/** The existing resource, when the principal may write it and grant the roles in the manifest. */
 async function authorised<Resource extends { readonly manifest: JsonObject }>(
   kind: WriteRules<Resource>,
   principal: Principal,
@@ -142,8 +142,8 @@ async function authorised<Resource extends { readonly manifest: JsonObject }>(
   return existing;
 }
 
-function isSame(kept: JsonObject, wanted: JsonObject): boolean {
+function isSame(existing: JsonObject, wanted: JsonObject): boolean {
   const shape = typeof wanted.type === "string" && Object.hasOwn(shapes, wanted.type) ? shapes[wanted.type] : undefined;
   const compared = shape ?? { is: "free" };
-  return comparableText(compared, kept) === comparableText(compared, wanted);
+  return comparableText(compared, existing) === comparableText(compared, wanted);
 }

@@ -7,7 +7,7 @@ import type { SchemaDiagnostic } from "../../schema/schema-diagnostic.ts";
 import { checkManifest, type Validation } from "../../schema/validate.ts";
 import type { Context } from "../context.ts";
 
-/** The manifest with its schema's defaults, once its form is found right; else it is refused with every fault. */
+/** The manifest with its schema's defaults; refuses an invalid one with all errors. */
 export function requireValidManifest(
   { unknownFields }: Pick<Context, "unknownFields">,
   types: readonly string[],
@@ -21,20 +21,20 @@ export function requireValidManifest(
   return withDefaults(type, manifest);
 }
 
-/** The manifest with the defaults of its type's schema. */
+/** Fills in the defaults of the type's schema. */
 function withDefaults(type: string, manifest: JsonObject): JsonObject {
   const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
   const filled = shape === undefined ? manifest : fillDefaults(shape, manifest);
   return isObject(filled) ? filled : manifest;
 }
 
-/** Refuses (422) when there is a fault worse than a warning. */
+/** Refuses (422) when there is an error. */
 export function refuseErrors({ faults, omitted }: Validation): void {
   const details = errorDetails(faults);
   if (details.length > 0) throw unprocessable(details, omitted);
 }
 
-/** The faults that are errors, as a reply lists them. */
+/** The errors among the diagnostics, as details of a reply. */
 export function errorDetails(faults: readonly SchemaDiagnostic[]): readonly ErrorDetail[] {
   return faults
     .filter(({ severity }) => severity === "error")
@@ -47,7 +47,7 @@ function wrongType(types: readonly string[]): ErrorDetail {
   return { pointer: "/type", message: `must be ${types.map((type) => `\`${type}\``).join(" or ")}`, code: "type" };
 }
 
-// Without a type no schema says what else is missing, but every manifest has a name.
+// Without a type there is no schema, but every manifest has a name.
 function missingName({ name }: JsonObject): readonly ErrorDetail[] {
   return name === undefined || name === null
     ? [{ pointer: "/name", message: "`name` is missing", code: "missing-field" }]

@@ -4,7 +4,7 @@ import type { Schema, Schemas } from "./schema.ts";
 
 const folder = join(import.meta.dirname, "../../../schemas/components");
 
-/** The schemas of what replies carry, from `schemas/components`. */
+/** The schemas of resources in replies, from `schemas/components`. */
 export const components: Schemas = Object.fromEntries(
   readdirSync(folder)
     .toSorted()

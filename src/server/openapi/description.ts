@@ -5,31 +5,31 @@ import type { Tables } from "../database/tables.ts";
 import type { OperationBody, OperationPath, OperationQuery } from "../http/operation-call.ts";
 import type { Schema } from "./schema.ts";
 
-/** What there is to say of a parameter in a path or query. */
+/** The description of a parameter in a path or query. */
 export type ParameterDescription = { readonly description: string; readonly example: Json; readonly schema?: Schema };
 
-/** What the OpenAPI document says of an operation beyond its row in the table of operations. */
+/** The documentation of an operation beyond its row in the table of operations. */
 export type OperationDescription = {
   /** Paragraphs are separated by blank lines. */
   readonly description: string;
-  /** The schema of `schemas/components` that it answers, one or many; absent where it answers an empty object. */
+  /** The schema in `schemas/components` of its reply, for one or many; absent when it returns an empty object. */
   readonly answers?: string;
   readonly manifest?: Schema;
-  /** The members of its body besides `manifest` and `dryRun`. */
+  /** The members of its body, except `manifest` and `dryRun`. */
   readonly members?: { readonly [name: string]: Schema };
-  /** Its parameters in path and query besides `fqn` and `name`. */
+  /** Its parameters in path and query, except `fqn` and `name`. */
   readonly parameters?: { readonly [name: string]: ParameterDescription };
-  /** What stands beside `data` in its reply. */
+  /** The members next to `data` in its reply. */
   readonly beside?: { readonly [name: string]: Schema };
-  /** The names of those that every reply has. */
+  /** The names of those that are in every reply. */
   readonly alwaysBeside?: readonly string[];
-  /** Where its refusals are others than those of operations of its sort: statuses that it has too, or never has. */
+  /** Error statuses that it has in addition to similar operations, or never has. */
   readonly refuses?: { readonly also?: readonly number[]; readonly never?: readonly number[] };
-  /** The scope of leases that a write is about, as its request names it; everything where it says none. */
+  /** The lease scope of a write, read from its request; the root scope when it returns none. */
   readonly scope?: WrittenScope;
 };
 
-/** What a write is about, in the form of a lease's scope: `c1`, `c1:ws1`, `ml-repo/r`. */
+/** Returns the lease scope that a write belongs to: `c1`, `c1:ws1`, `ml-repo/r`. */
 export type WrittenScope = (
   request: {
     readonly members: JsonObject;
@@ -43,7 +43,7 @@ type Described<Field extends string, Names, Value> = [Names] extends [never]
   ? unknown
   : { readonly [field in Field]: { readonly [name in Names & string]: Value } };
 
-/** The description of one operation: the compiler asks for every member and parameter that it has. */
+/** The description of one operation; the compiler requires all of its members and parameters. */
 export type DescriptionOf<Name extends OperationName> = Omit<
   OperationDescription,
   "manifest" | "members" | "parameters"

@@ -16,10 +16,10 @@ export type ParameterObject = {
   readonly example?: Json;
 };
 
-/** JSON of a request or reply. */
+/** The JSON of a request or reply. */
 export type MediaObject = { readonly schema: Schema; readonly example?: Json };
 
-/** What an operation may answer. */
+/** A reply of an operation. */
 export type ResponseObject = {
   readonly description: string;
   readonly headers?: { readonly [name: string]: { readonly description: string; readonly schema: Schema } };
@@ -37,11 +37,11 @@ export type OperationObject = {
   readonly responses: { readonly [status: string]: ResponseObject | ReferenceObject };
   /** Number in the interface: `16`, `E1`. */
   readonly "x-number": string;
-  /** What may be done when the outcome of a call is unknown. */
+  /** What a client may do when the outcome of a call is unknown. */
   readonly "x-retry": string;
 };
 
-/** The part of OpenAPI 3.1 that we write. */
+/** The part of OpenAPI 3.1 that this server uses. */
 export type OpenApiDocument = {
   readonly openapi: "3.1.0";
   readonly info: {

@@ -15,14 +15,14 @@ import { sampleValue } from "./sample-value.ts";
 import type { Schema, Schemas } from "./schema.ts";
 import { successResponse } from "./success-response.ts";
 
-/** What a server tells of itself. */
+/** Options of the OpenAPI document. */
 export type DocumentOptions = {
   /** Leave the extensions out. */
   readonly documentedOnly: boolean;
   readonly unknownFields: "refuse" | "allow";
 };
 
-/** The interface of a server as an OpenAPI document, made from the table of operations. */
+/** The OpenAPI document of a server, built from the table of operations. */
 export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptions): OpenApiDocument {
   const schemas: Schemas = portableSchemas({ ...components, ...manifestSchemas(resources, unknownFields) });
   const described = resources

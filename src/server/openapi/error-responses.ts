@@ -4,19 +4,23 @@ import type { OperationDescription } from "./description.ts";
 import type { ReferenceObject, ResponseObject } from "./document-types.ts";
 import { refTo } from "./schema.ts";
 
-type Refusing = { readonly status: number; readonly name: string; readonly description: string; readonly retry?: true };
+type ErrorStatus = {
+  readonly status: number;
+  readonly name: string;
+  readonly description: string;
+  readonly retry?: true;
+};
 
-const all: readonly Refusing[] = [
+const all: readonly ErrorStatus[] = [
   {
     status: 400,
     name: "BadRequest",
-    description:
-      "The request's own shape is wrong: broken JSON, a parameter or member of the wrong form, an unknown member",
+    description: "The request is malformed: invalid JSON, a parameter or member with the wrong type, an unknown member",
   },
-  { status: 401, name: "Unauthorized", description: "No token, or one that is not valid (any more)" },
+  { status: 401, name: "Unauthorized", description: "No token, or one that is invalid or has expired" },
   { status: 403, name: "Forbidden", description: "The caller may not do this" },
-  { status: 404, name: "NotFound", description: "Absent, or not visible to the caller: both read the same" },
-  { status: 409, name: "Conflict", description: "The request is sound, and what exists is in its way" },
+  { status: 404, name: "NotFound", description: "Absent, or not visible to the caller; the reply is the same" },
+  { status: 409, name: "Conflict", description: "The request conflicts with the current state (see `code`)" },
   {
     status: 412,
     name: "StaleFencingToken",
@@ -26,28 +30,29 @@ const all: readonly Refusing[] = [
     status: 413,
     name: "TooLarge",
     description:
-      "The body is larger than 8 MiB, or the reply would be: of a page the message names a `limit` that fits, and a write has had no effect",
+      "The body is larger than 8 MiB, or the reply would be: for a page the message names a `limit` that fits; a write had no effect",
   },
   { status: 415, name: "NotJson", description: "The body is not `application/json`" },
   {
     status: 422,
     name: "Unprocessable",
-    description: "The manifest is refused: `details` has every fault of form or, when the form is right, of meaning",
+    description:
+      "The manifest is invalid: `details` lists all errors of its form or, when the form is valid, of its meaning",
   },
-  { status: 424, name: "SecretStoreFailed", description: "The secret store could not keep the token" },
+  { status: 424, name: "SecretStoreFailed", description: "The secret store could not store the token" },
   { status: 429, name: "TooManyRequests", description: "Too many requests of this caller", retry: true },
-  { status: 503, name: "Unavailable", description: "The server cannot answer at the moment", retry: true },
-  { status: 504, name: "OutcomeUnknown", description: "The database does not tell whether this was done: look first" },
-  { status: 507, name: "StorageFull", description: "The disk has no room: nothing was changed", retry: true },
+  { status: 503, name: "Unavailable", description: "The server is unavailable at the moment", retry: true },
+  { status: 504, name: "OutcomeUnknown", description: "It is unknown whether this was done: check before you retry" },
+  { status: 507, name: "StorageFull", description: "The disk is full: nothing was changed", retry: true },
 ];
 
 /** The header that names a request. */
 export const requestIdHeader = {
-  "x-request-id": { description: "Id of the request, as the server's log names it", schema: { type: "string" } },
+  "x-request-id": { description: "Id of the request, as in the server's log", schema: { type: "string" } },
 } as const;
 
 const challenge = {
-  "www-authenticate": { description: "That a bearer token is expected", schema: { type: "string" } },
+  "www-authenticate": { description: "A bearer token is required", schema: { type: "string" } },
 } as const;
 
 const retryAfter = {
@@ -86,7 +91,7 @@ const examples: { readonly [status: number]: Omit<ErrorBody, "statusCode"> } = {
   504: { message: "whether this was done is not known: look before you ask again", code: "outcome-unknown" },
 };
 
-/** Every refusal that the document names. */
+/** All error replies in the document. */
 export const errorResponses: { readonly [name: string]: ResponseObject } = Object.fromEntries(
   all.map(({ status, name, description, retry }) => [
     name,
@@ -100,7 +105,7 @@ export const errorResponses: { readonly [name: string]: ResponseObject } = Objec
   ]),
 );
 
-/** The refusals of an operation, by their status. */
+/** The error replies of an operation, by status. */
 export function operationErrors(
   row: Operation,
   { refuses = {} }: OperationDescription,

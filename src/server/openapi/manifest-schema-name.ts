@@ -1,7 +1,7 @@
-// Of these the interface has tables of its own, as addons answer them.
+// The interface prescribes these names for schemas in replies.
 const replies: readonly string[] = ["HelmManifest"];
 
-/** Name of a manifest's schema in the document; a reply of the interface keeps its name for itself. */
+/** The name of a manifest's schema in the document; names of reply schemas are not used. */
 export function manifestSchemaName(type: string): string {
   const name = `${pascalCase(type)}Manifest`;
   return replies.includes(name) ? `Declared${name}` : name;

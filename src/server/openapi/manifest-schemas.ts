@@ -4,13 +4,13 @@ import type { Resource } from "../resource.ts";
 import { manifestSchemaName, pascalCase } from "./manifest-schema-name.ts";
 import { refTo, type Schema, type Schemas } from "./schema.ts";
 
-const NAMED_INSIDE = "#/$defs/";
+const DEFS_PREFIX = "#/$defs/";
 
-/** The schemas of all manifests: those of `schemas/`, and the few of operations that have none there. */
+/** The schemas of all manifests: those in `schemas/`, and those that resources define in code. */
 export function manifestSchemas(resources: readonly Resource[], unknownFields: "refuse" | "allow"): Schemas {
   const files = manifestTypes.flatMap((type) => {
     const schema = schemaFor(type);
-    // Aliases, such as `sso-team`, share the schema of the type that it is named after.
+    // Aliases, such as `sso-team`, share the schema of another type.
     const isAlias = schema?.$id?.endsWith(`/${type}.json`) !== true;
     return schema === undefined || isAlias ? [] : [[type, schema as Json] as const];
   });
@@ -22,29 +22,29 @@ export function manifestSchemas(resources: readonly Resource[], unknownFields: "
   );
 }
 
-// What a file names inside stands beside it in the document, under a longer name: few tools follow `$id`.
+// `$defs` of a file become components with longer names: few tools support `$id`.
 function hoisted(type: string, file: Json, unknownFields: "refuse" | "allow"): readonly (readonly [string, Schema])[] {
   const { $schema, $id, $defs, ...root } = isObject(file) ? file : {};
   const inner = isObject($defs) ? Object.entries($defs) : [];
-  const place = (schema: Json) => placed(schema, type, unknownFields) as Schema;
+  const adapt = (schema: Json) => adapted(schema, type, unknownFields) as Schema;
   return [
-    [manifestSchemaName(type), place(root)],
-    ...inner.map(([name, schema]) => [innerName(type, name), place(schema)] as const),
+    [manifestSchemaName(type), adapt(root)],
+    ...inner.map(([name, schema]) => [innerName(type, name), adapt(schema)] as const),
   ];
 }
 
-function placed(value: Json, type: string, unknownFields: "refuse" | "allow"): Json {
-  if (Array.isArray(value)) return value.map((item: Json) => placed(item, type, unknownFields));
+function adapted(value: Json, type: string, unknownFields: "refuse" | "allow"): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => adapted(item, type, unknownFields));
   if (!isObject(value)) return value;
-  // Whatever is not closed is open, and says so.
+  // Objects that are not closed are marked as open explicitly.
   const isOpen = isObject(value.properties) && value.allOf === undefined && value.additionalProperties === undefined;
   const entries = Object.entries(value).flatMap(([key, inner]): readonly (readonly [string, Json])[] => {
-    if (key === "$ref" && typeof inner === "string" && inner.startsWith(NAMED_INSIDE)) {
-      return [[key, refTo(innerName(type, inner.slice(NAMED_INSIDE.length)))]];
+    if (key === "$ref" && typeof inner === "string" && inner.startsWith(DEFS_PREFIX)) {
+      return [[key, refTo(innerName(type, inner.slice(DEFS_PREFIX.length)))]];
     }
     if (key === "additionalProperties" && inner === false && unknownFields === "allow") return [];
-    // What tells forms apart is copied as it is.
-    return [[key, key === "if" ? inner : placed(inner, type, unknownFields)]];
+    // Conditions are copied unchanged.
+    return [[key, key === "if" ? inner : adapted(inner, type, unknownFields)]];
   });
   return { ...Object.fromEntries(entries), ...(isOpen && { additionalProperties: true }) };
 }

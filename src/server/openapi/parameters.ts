@@ -3,7 +3,7 @@ import type { OperationDescription, ParameterDescription } from "./description.t
 import type { ParameterObject, ReferenceObject } from "./document-types.ts";
 import type { Schema } from "./schema.ts";
 
-// What lists of several resources take.
+// Filters of several lists.
 const filters: { readonly [name: string]: ParameterDescription } = {
   fqn: { description: "Only the one with this fqn", example: "prod-eu:ranking" },
   name: { description: "Only those of this name", example: "ranking" },
@@ -15,13 +15,13 @@ const page: { readonly [name: string]: ParameterObject } = {
   limit: {
     name: "limit",
     in: "query",
-    description: "Most rows to answer",
+    description: "Maximum number of rows",
     schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 },
   },
   offset: {
     name: "offset",
     in: "query",
-    description: "Rows to pass over",
+    description: "Number of rows to skip",
     schema: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
   },
 };
@@ -31,7 +31,7 @@ const writing: { readonly [name: string]: ParameterObject } = {
     name: "Idempotency-Key",
     in: "header",
     description:
-      "A random text, one for each intent: for 24 hours the same key answers the first reply again, one-time token included. The same key with another body is 422, one that is still in flight 409",
+      "A random text, one for each intended write: for 24 hours the same key returns the first reply again, one-time token included. The same key with another body is 422, one that is still in flight 409",
     schema: {
       type: "string",
       minLength: 16,
@@ -52,7 +52,7 @@ const writing: { readonly [name: string]: ParameterObject } = {
   fencingScope: {
     name: "X-Fencing-Scope",
     in: "header",
-    description: "Scope of that lease; without it everything",
+    description: "Scope of that lease; the whole tenant by default",
     schema: { type: "string", maxLength: 256, pattern: printable, default: "" },
     example: "prod-eu:ranking",
   },

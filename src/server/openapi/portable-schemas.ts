@@ -1,8 +1,8 @@
 import { refName, refTo, type Schema, type Schemas, schemaTypes } from "./schema.ts";
 
 /**
- * The schemas in the words that generators of clients understand: forms that one field tells apart are `oneOf` with a
- * `discriminator`, lists say what is in them, and objects without fields of their own are open.
+ * The schemas in a form that client generators understand: unions are `oneOf` with a `discriminator`, lists have
+ * `items`, and objects without properties are open.
  */
 export function portableSchemas(schemas: Schemas): Schemas {
   return mapValues(schemas, portableSchema);
@@ -40,7 +40,7 @@ function withInner(schema: Schema, change: (inner: Schema) => Schema): Schema {
 
 type Form = { readonly field: string; readonly value: string; readonly name: string };
 
-/** Forms that `if` and `then` choose by one field, as a union; null when the schema says something else. */
+/** Variants that `if` and `then` choose by one field, as a union; null when the schema has other conditions. */
 function unionOf({ allOf = [], title, description, default: preset, examples, ...base }: Schema): Schema | null {
   const forms = allOf.map(formOf);
   const known = forms.filter((form) => form !== null);
@@ -64,12 +64,12 @@ function unionOf({ allOf = [], title, description, default: preset, examples, ..
   };
 }
 
-function formOf({ if: asked, then }: Schema): Form | null {
-  const [[field, { const: value }] = ["", {} as Schema]] = Object.entries(asked?.properties ?? {});
+function formOf({ if: condition, then }: Schema): Form | null {
+  const [[field, { const: value }] = ["", {} as Schema]] = Object.entries(condition?.properties ?? {});
   return typeof value === "string" && then?.$ref !== undefined ? { field, value, name: refName(then.$ref) } : null;
 }
 
-/** What may stand there besides the known forms: no object at all, and unless they are all one with another value in the field. */
+/** Alternatives to the known variants: other types than objects, and objects with an unknown discriminator value. */
 function otherForms(base: Schema, field: string, known: readonly Form[]): readonly Schema[] {
   const noObject = schemaTypes(base)
     .filter((type) => type !== "object")

@@ -3,7 +3,7 @@ import type { OpenApiDocument } from "./document-types.ts";
 
 type Components = Pick<OpenApiDocument["components"], "schemas" | "parameters" | "responses">;
 
-/** The document without the components that nothing in it refers to. */
+/** The document without unused components. */
 export function pruneComponents(document: OpenApiDocument): OpenApiDocument {
   const { components } = document;
   const found = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Json } from "../../contract/json.ts";
 import { refName, type Schema, type Schemas, schemaTypes } from "./schema.ts";
 
-/** A value that a schema describes, made of the examples in it; what would repeat itself for ever is null. */
+/** A sample value for a schema, built from its examples; recursive references become null. */
 export function sampleValue(schemas: Schemas, schema: Schema, above: readonly string[] = []): Json {
   const [example] = schema.examples ?? [];
   if (example !== undefined) return example;

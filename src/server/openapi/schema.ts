@@ -1,6 +1,6 @@
 import type { Json } from "../../contract/json.ts";
 
-/** A JSON Schema in the words that our document uses; `x-` words are those of `schemas/`. */
+/** A JSON Schema with the keywords that the document uses; `x-` keywords are those of `schemas/`. */
 export type Schema = {
   readonly $ref?: string;
   readonly title?: string;
@@ -32,22 +32,22 @@ export type Schema = {
   readonly pattern?: string;
   readonly default?: Json;
   readonly examples?: readonly Json[];
-  /** Values known of an open enumeration. */
+  /** Known values of an open enumeration. */
   readonly "x-known"?: readonly string[];
   readonly "x-unit"?: string;
-  /** The expected form of a text, in words. */
+  /** The expected form of a text, described for people. */
   readonly "x-form"?: string;
-  /** The inside belongs to the user. */
+  /** The content belongs to the user and is not described. */
   readonly "x-free"?: true;
 };
 
-/** The field that tells the forms of a `oneOf` apart, and the schema of each of its values. */
+/** The field that selects the variant of a `oneOf`, and the schema for each of its values. */
 export type Discriminator = {
   readonly propertyName: string;
   readonly mapping: { readonly [value: string]: string };
 };
 
-/** Named schemas, as a document keeps them. */
+/** Schemas by name. */
 export type Schemas = { readonly [name: string]: Schema };
 
 const PREFIX = "#/components/schemas/";
@@ -57,19 +57,19 @@ export function refTo(name: string): string {
   return `${PREFIX}${name}`;
 }
 
-/** The name behind a reference. */
+/** The name in a reference. */
 export function refName(ref: string): string {
   return ref.slice(PREFIX.length);
 }
 
-/** A schema with what its reference names; what stands beside the reference goes first. */
+/** A schema with its reference resolved; keywords next to the reference take precedence. */
 export function resolveSchema(schemas: Schemas, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref, ...beside } = schema;
   return { ...schemas[refName($ref)], ...beside };
 }
 
-/** The union of known forms that a schema is, or that stands in it beside other forms. */
+/** The union with a discriminator in a schema, which may be one of its alternatives. */
 export function findUnion(schema: Schema): Schema | undefined {
   return schema.discriminator === undefined
     ? schema.anyOf?.find(({ discriminator }) => discriminator !== undefined)

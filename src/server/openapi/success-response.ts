@@ -5,7 +5,7 @@ import { requestIdHeader } from "./error-responses.ts";
 import { sampleValue } from "./sample-value.ts";
 import { refTo, type Schema, type Schemas } from "./schema.ts";
 
-/** What an operation answers when all is well. */
+/** The success reply of an operation. */
 export function successResponse(row: Operation, about: OperationDescription, schemas: Schemas): ResponseObject {
   const schema = replySchema(row, about);
   const media: MediaObject = { schema, example: sampleValue(schemas, schema) };
@@ -15,7 +15,7 @@ export function successResponse(row: Operation, about: OperationDescription, sch
 
 const keysHonoured = {
   "idempotency-key-accepted": {
-    description: "That this server honours `Idempotency-Key`",
+    description: "This server supports `Idempotency-Key`",
     schema: { type: "string", const: "true" },
   },
 } as const;
@@ -24,7 +24,7 @@ const says: { readonly [reply in Operation["reply"]]: string } = {
   one: "The resource",
   list: "One page of the list",
   empty: "Done",
-  bare: "What was made, without an envelope",
+  bare: "The created object, without an envelope",
 };
 
 function replySchema({ reply }: Operation, { answers, beside, alwaysBeside = [] }: OperationDescription): Schema {

@@ -1,6 +1,6 @@
 import type { OperationObject, ParameterObject, ReferenceObject } from "../openapi/document-types.ts";
 
-/** The command that makes an operation's example call. */
+/** The curl command for an operation's example. */
 export function curlCommand(method: string, path: string, { parameters = [], requestBody }: OperationObject): string {
   const verb = method === "get" ? "" : `-X ${method.toUpperCase()} `;
   const lines = [

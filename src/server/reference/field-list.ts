@@ -5,7 +5,7 @@ import { inlineCode, withFullStop } from "./paragraphs.ts";
 import { hasSection } from "./sections.ts";
 import { typeWords } from "./type-words.ts";
 
-/** The fields of an object, those inside folded away below their own; null when it has none. */
+/** The fields of an object, with nested fields collapsed; null when it has none. */
 export function fieldList(schemas: Schemas, given: Schema, above: readonly string[] = []): Html | null {
   const schema = resolveSchema(schemas, given);
   const fields = Object.entries(schema.properties ?? {}).filter(([, field]) => !isMark(field));
@@ -16,7 +16,7 @@ export function fieldList(schemas: Schemas, given: Schema, above: readonly strin
   return html`${rows.length === 0 ? null : html`<ul class="fields">${rows}</ul>`}${forms}`;
 }
 
-/** One field with its type, its limits and what is inside it. */
+/** One field with its type, limits and nested fields. */
 export function fieldRow(
   schemas: Schemas,
   name: string,
@@ -67,7 +67,7 @@ function variant(schemas: Schemas, type: string, form: Schema, above: readonly s
   return list === null ? html`` : html`<p class="variant">With <code>type: ${type}</code>:</p>${list}`;
 }
 
-// In a form of a union `type` only tells it apart; the union says so itself.
+// In a variant, `type` is only the discriminator, which the union shows.
 function isMark({ const: only, description }: Schema): boolean {
   return only !== undefined && description === undefined;
 }

@@ -1,9 +1,9 @@
-/** Markup that may stand in a page as it is. */
+/** Markup that needs no escaping. */
 export type Html = { readonly markup: string };
 
 type Value = Html | string | number | null | readonly Html[];
 
-/** Markup from a template: whatever is put in is escaped, unless it is markup itself. */
+/** Markup from a template: inserted values are escaped, unless they are markup. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   return { markup: strings.reduce((text, piece, at) => text + markupOf(values[at - 1] ?? null) + piece) };
 }

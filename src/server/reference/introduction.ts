@@ -5,7 +5,7 @@ import { inlineCode, paragraphs, withFullStop } from "./paragraphs.ts";
 /** A part of the page before the operations. */
 export type PageSection = { readonly title: string; readonly body: Html };
 
-/** What is true of all operations. */
+/** The sections that hold for all operations. */
 export function introduction(document: OpenApiDocument): readonly PageSection[] {
   return [
     { title: "Overview", body: paragraphs(document.info.description) },

@@ -3,7 +3,7 @@ import { type Html, html } from "./html.ts";
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** JSON with its keys, texts and other values told apart by class. */
+/** JSON with syntax highlighting: keys, strings and other values have different classes. */
 export function jsonCode(value: Json): Html {
   const text = JSON.stringify(value, null, 2);
   const pieces: Html[] = [];

@@ -2,7 +2,7 @@ import type { Json } from "../../contract/json.ts";
 import type { Schema } from "../openapi/schema.ts";
 import { type Html, html } from "./html.ts";
 
-/** What narrows a value beyond its type: default, bounds, form and known values. */
+/** The constraints of a value beyond its type: default, bounds, form and known values. */
 export function limitText(schema: Schema): Html | null {
   const words = [
     ...("default" in schema ? [html`default <code>${text(schema.default)}</code>`] : []),
@@ -30,7 +30,7 @@ function bounds({
   return [
     ...range(minimum ?? (exclusiveMinimum === undefined ? undefined : `> ${exclusiveMinimum}`), maximum, ""),
     ...range(minItems, maxItems, " items"),
-    // The form in words says it already.
+    // The described form includes it.
     ...(rest["x-form"] === undefined && rest.enum === undefined ? range(minLength, maxLength, " characters") : []),
   ];
 }

@@ -16,7 +16,7 @@ import { typeWords } from "./type-words.ts";
 /** An operation with its path and method. */
 export type PathOperation = { readonly method: string; readonly path: string; readonly operation: OperationObject };
 
-/** The section of one operation: what it does and takes on one side, an example on the other. */
+/** The section of one operation: description and parameters on one side, an example on the other. */
 export function operationSection(document: OpenApiDocument, { method, path, operation }: PathOperation): Html {
   const { operationId, summary, description } = operation;
   return html`<section class="operation" id="${operationId}">

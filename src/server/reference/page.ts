@@ -6,7 +6,7 @@ import { methodBadge, operationSection, type PathOperation } from "./operation-s
 import { schemaSection } from "./schema-section.ts";
 import { hasSection, isResource } from "./sections.ts";
 
-/** The reference of the interface as one page that needs nothing but its stylesheet. */
+/** The API reference as one page that needs only its stylesheet. */
 export function referencePage(document: OpenApiDocument): string {
   const families = document.tags.map(({ name, description }) => ({
     name,
@@ -62,7 +62,7 @@ ${manifests.map(([name, schema]) => schemaSection(document, name, schema))}</sec
   return `<!doctype html>${markup}`;
 }
 
-// A knot around a post: what holds fast.
+// The logo: a knot around a post.
 const mark = html`<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M12 2v20M5 7c0 4 14 3 14 7s-14 3-14 7" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round"/></svg>`;
 
 type Family = { readonly name: string; readonly operations: readonly PathOperation[] };

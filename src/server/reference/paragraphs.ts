@@ -11,7 +11,7 @@ export function paragraphs(text: string): Html {
   return html`${text.split("\n\n").map((paragraph) => html`<p>${inlineCode(withFullStop(paragraph))}</p>`)}`;
 }
 
-/** A text as one sentence or more. */
+/** A text that ends with a full stop. */
 export function withFullStop(text: string): string {
   return /[.:!?]$/.test(text) ? text : `${text}.`;
 }

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import type { DocumentOptions } from "../openapi/document.ts";
 
-// The page is text and its own stylesheet: nothing runs in it, and nothing frames it.
+// The page has no scripts and may not be framed.
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Adds `/openapi.json` and `/docs`, which tell of the interface and of no data: they need no token. */
+/** Adds `/openapi.json` and `/docs`; they contain no data and need no token. */
 export function addReference(app: FastifyInstance, options: DocumentOptions): void {
-  // Most servers are never asked: the texts are loaded when somebody does.
+  // Loaded at the first request, since most servers get none.
   const reference = once(async () => (await import("./render.ts")).renderReference(options));
   serveText(app, "/openapi.json", "application/json; charset=utf-8", async () => (await reference()).openApi);
   serveText(app, "/docs", "text/html; charset=utf-8", async () => (await reference()).page);
   serveText(app, "/docs/style.css", "text/css; charset=utf-8", async () => (await reference()).stylesheet);
-  // Relative, since a proxy may serve it all under a prefix.
+  // Relative, since a proxy may add a path prefix.
   app.get("/docs/", { exposeHeadRoute: true }, async (_, reply) => reply.redirect("../docs", 308));
 }
 

@@ -9,7 +9,7 @@ import { jsonCode } from "./json-code.ts";
 import { paragraphs, withFullStop } from "./paragraphs.ts";
 import { typeWords } from "./type-words.ts";
 
-/** The section of a named schema: its fields, and an example. */
+/** The section of a named schema: its fields and an example. */
 export function schemaSection({ components: { schemas } }: OpenApiDocument, name: string, schema: Schema): Html {
   const { anyOf, description = "" } = schema;
   const hasFields = anyOf === undefined || findUnion(schema) !== undefined;

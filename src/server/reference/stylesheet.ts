@@ -1,4 +1,4 @@
-/** How the reference looks; nothing is loaded from elsewhere. */
+/** The stylesheet of the reference; it loads nothing else. */
 export const stylesheet = `:root {
   color-scheme: light dark;
   --paper: #ffffff; --panel: #f6f7f5; --ink: #1b2421; --soft: #5b6763; --line: #e2e6e3;

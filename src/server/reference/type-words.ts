@@ -3,7 +3,7 @@ import { schemaAnchor } from "./anchor.ts";
 import { type Html, html } from "./html.ts";
 import { hasSection } from "./sections.ts";
 
-/** What a value may be, in words, with a link where there is more to read. */
+/** The type of a value as text, with links to sections of schemas. */
 export function typeWords(schemas: Schemas, schema: Schema): Html {
   if (schema.$ref !== undefined) {
     const name = refName(schema.$ref);

@@ -14,7 +14,7 @@ import { promptSnippets } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
 import { repoScope } from "./ml-repo.ts";
 
-/** Prompts, version by version. */
+/** Versions of prompts. */
 const promptKind: VersionedKind<PromptVersion> = { type: "chat_prompt", make: makePrompt };
 
 const putPromptVersion: Handler<"putPromptVersion"> = async (call, context) => ({

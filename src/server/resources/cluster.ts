@@ -30,7 +30,7 @@ declare module "../database/tables.ts" {
 
 const type = "cluster";
 
-/** Clusters, as they are declared. */
+/** Clusters, declared by a manifest. */
 const clusterKind: DeclaredKind<Cluster> = {
   operation: "putCluster",
   types: ["cluster"],
@@ -60,7 +60,7 @@ const listClusters: Handler<"listClusters"> = async ({ principal, page: wanted }
   return selectPage((visible === null ? all : all.where("id", "in", visible)).select("json"), wanted);
 };
 
-/** Where the reference has these. */
+/** The section of clusters in the reference. */
 export const clustersSection: ReferenceSection = { name: "Clusters", description: "Clusters and the addons on them." };
 
 /** The operations on clusters: 6, 17 and E3. */
@@ -79,7 +79,7 @@ export const resource: Resource = {
       manifest: { $ref: refTo("ClusterManifest") },
     }),
     serveOperation("listClusters", listClusters, {
-      description: "Answers the clusters that the caller may see, newest first.",
+      description: "Returns the clusters that the caller may see, newest first.",
       answers: "Cluster",
     }),
   ],
@@ -141,7 +141,7 @@ export async function findCluster(database: Kysely<Tables>, name: string): Promi
   return text === null ? null : fromText(text);
 }
 
-/** The same as it is sent. */
+/** The JSON text of that cluster. */
 async function findClusterText(database: Kysely<Tables>, name: string): Promise<JsonText<Cluster> | null> {
   const [row] = await byName(database, { name });
   return row === undefined ? null : row.json;

@@ -30,7 +30,7 @@ declare module "../database/tables.ts" {
   }
 }
 
-/** Ml repos, as they are declared. */
+/** Ml repos, declared by a manifest. */
 const mlRepoKind: DeclaredKind<StoredMlRepo> = {
   operation: "putMlRepo",
   types: ["ml-repo"],
@@ -115,7 +115,7 @@ function grantsOf(manifest: JsonObject): readonly Grant[] {
   return collaboratorGrants(repoTarget(requiredName(manifest)), manifest);
 }
 
-/** An ml repo that has an id. */
+/** A stored ml repo, which has an id. */
 export type StoredMlRepo = MlRepo & { readonly id: string };
 
 /** The ml repo of that name, visible or not. */
@@ -125,8 +125,8 @@ export async function findRepo(database: Kysely<Tables>, name: string): Promise<
 }
 
 /**
- * The ml repo that a registry manifest goes into. Refuses when the caller may only look at it (403), then references
- * to what is not visible, then, all at once, what the manifest means wrongly: `faults`, and references to what is absent.
+ * The ml repo of a registry manifest, for a write. Refuses a caller who may only read it (403), then references to
+ * invisible resources, then all semantic errors together: `faults`, and references to absent resources.
  */
 export async function requireWritableRepo(
   database: Kysely<Tables>,
@@ -137,7 +137,7 @@ export async function requireWritableRepo(
 ): Promise<StoredMlRepo> {
   const name = text(manifest.ml_repo) ?? "";
   const target = repoTarget(name);
-  // One that is not visible is not even looked for.
+  // An invisible repo is not looked up.
   const repo = isAllowed(principal, "read", target) ? await findRepo(database, name) : null;
   if (repo !== null && !isAllowed(principal, "write", target)) throw forbidden("you may not write in this ml repo");
   const references = referencesOf(manifest, tenant);
@@ -147,12 +147,12 @@ export async function requireWritableRepo(
   return repo;
 }
 
-/** An ml repo, as access is decided on it. */
+/** The access target of an ml repo. */
 export function repoTarget(name: string): AccessTarget {
   return { type: "ml-repo", fqn: name };
 }
 
-/** An ml repo, as the scope of a lease. */
+/** The lease scope of an ml repo. */
 export function repoScope(name: string | undefined): string | undefined {
   return name === undefined ? undefined : `ml-repo/${name}`;
 }
@@ -168,10 +168,10 @@ export function visibleRepoIds(database: Kysely<Tables>, principal: Principal) {
   return names === null ? null : database.selectFrom("ml_repos").select("id").where("name", "in", names);
 }
 
-/** What a new version adds to its repo's counts. */
+/** What a new version adds to the counts of its repo. */
 export type RepoAddition = { readonly artifactType: string | null; readonly isNewRun: boolean };
 
-/** Counts an addition in the repo itself, so that a list of repos need not count. */
+/** Updates the counts in the repo's row, so that lists need not count. */
 export async function countInRepo(
   transaction: Transaction<Tables>,
   repo: StoredMlRepo,

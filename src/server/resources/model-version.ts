@@ -14,7 +14,7 @@ import { modelSnippet } from "./artifact/snippet.ts";
 import type { VersionBase } from "./artifact/version-rows.ts";
 import { repoScope } from "./ml-repo.ts";
 
-/** Models, version by version. */
+/** Versions of models. */
 const modelKind: VersionedKind<ModelVersion> = { type: "model-version", make: makeModel };
 
 const putModelVersion: Handler<"putModelVersion"> = async (call, context) => ({
@@ -26,7 +26,7 @@ const postModelVersion: Handler<"postModelVersion"> = async (call, context) => {
   return undefined;
 };
 
-// `include_internal_metadata` is taken and changes nothing: this control plane keeps no such metadata.
+// `include_internal_metadata` is accepted and has no effect: this control plane has no such metadata.
 const listModelVersions: Handler<"listModelVersions"> = ({ principal, query, page }, { store }) =>
   listVersions<ModelVersion>(store.read, principal, modelKind.type, { ...query, artifact_id: query.model_id }, page);
 
@@ -42,7 +42,7 @@ export const resource: Resource = {
     }),
     serveOperation("postModelVersion", postModelVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
-      description: `Registers a version and answers an empty object.\n\n${VERSION_DESCRIPTION}\n\nA manifest whose \`source\` is \`{type: platform, uri: <storage_root>}\` completes that stage; the version keeps the staged id.`,
+      description: `Registers a version and returns an empty object.\n\n${VERSION_DESCRIPTION}\n\nA manifest whose \`source\` is \`{type: platform, uri: <storage_root>}\` completes that stage; the version has the staged id.`,
       manifest: { $ref: refTo("ModelVersionManifest") },
     }),
     serveOperation("listModelVersions", listModelVersions, {
@@ -56,7 +56,7 @@ export const resource: Resource = {
         run_ids: { description: "Only those that these runs made", example: ["run-1"] },
         run_steps: { description: "Only those that were made at these steps", example: [1] },
         include_internal_metadata: {
-          description: "Whether metadata of the platform's own is shown too",
+          description: "Whether internal metadata of the platform is included",
           example: false,
         },
       },
@@ -81,7 +81,7 @@ function makeModel(base: VersionBase, artifactId: string): ModelVersion {
     usage_code_snippet: modelSnippet(base.fqn, base.manifest),
     // No operation records metrics.
     metrics: [],
-    // What can be served has files somewhere, and says how they are to be loaded.
+    // A deployable model has files, and a framework that loads them.
     deployable: isObject(framework) && isObject(source) && text(source.uri) !== undefined,
   };
 }

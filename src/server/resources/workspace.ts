@@ -31,7 +31,7 @@ declare module "../database/tables.ts" {
   }
 }
 
-/** Workspaces, as they are declared. */
+/** Workspaces, declared by a manifest. */
 const workspaceKind: DeclaredKind<Workspace> = {
   operation: "putWorkspace",
   types: ["workspace"],
@@ -66,7 +66,7 @@ export const resource: Resource = {
   section: { name: "Workspaces", description: "Parts of clusters in which applications run." },
   operations: [
     serveOperation("listWorkspaces", listWorkspaces, {
-      description: "Answers the workspaces that the caller may see, newest first.",
+      description: "Returns the workspaces that the caller may see, newest first.",
       answers: "Workspace",
       parameters: { clusterId: { description: "Only those on this cluster", example: "prod-eu" } },
     }),
@@ -133,7 +133,7 @@ function grantsOf(manifest: JsonObject): readonly Grant[] {
   const fqn = fqnOf(manifest);
   return [
     ...collaboratorGrants(targetOf(fqn), manifest),
-    // What runs in a workspace acts in its name.
+    // Workloads in a workspace act with the workspace's roles.
     ...permissionGrants(`workspace:${fqn}`, manifest),
   ];
 }
@@ -146,7 +146,7 @@ function targetOf(fqn: string): AccessTarget {
   return { type: "workspace", fqn };
 }
 
-/** The workspaces that a principal may see: those named, and all on the clusters named; null when it is all of them. */
+/** The workspaces that a principal may see: these fqns, and all on these clusters; null for all workspaces. */
 export function visibleWorkspaces(
   principal: Principal,
 ): { readonly fqns: readonly string[]; readonly clusters: readonly string[] } | null {

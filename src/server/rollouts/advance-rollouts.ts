@@ -14,14 +14,14 @@ import type { DeploymentRow } from "../resources/application/tables.ts";
 import { settleTrigger } from "../resources/job-run/trigger.ts";
 import type { DriverRollout, RolloutObservation } from "./driver.ts";
 
-// Enough to keep the disk busy, and few enough to let requests in between.
+// Enough to keep the disk busy, and few enough not to block requests.
 const AT_ONCE = 100;
-// Servers that share a database do not tell each other of new rollouts, or that they end.
-const LOOK_MS = 5000;
+// Servers that share a database do not notify each other of new rollouts.
+const POLL_MS = 5000;
 
 /**
- * Asks the driver what has become of every rollout whose time has come, and keeps it. Answers when to come again, in
- * epoch milliseconds; null when nothing is under way.
+ * Asks the driver for the progress of every rollout that is due, and stores it. Returns when the next one is due, in
+ * epoch milliseconds; null when no rollout is in progress.
  */
 export async function advanceRollouts(context: Context): Promise<number | null> {
   const { store, now, rollouts } = context;
@@ -29,7 +29,7 @@ export async function advanceRollouts(context: Context): Promise<number | null> 
   await Promise.all(
     due.map(async ({ id, json }) => {
       const observation = await rollouts.observe(toDriverRollout({ ...fromText(json), id }), now());
-      await store.write((transaction) => keep(transaction, context, { id, json }, observation));
+      await store.write((transaction) => saveProgress(transaction, context, { id, json }, observation));
     }),
   );
   const { next } = await store.read
@@ -37,7 +37,7 @@ export async function advanceRollouts(context: Context): Promise<number | null> 
     .select(({ fn }) => fn.min("look_at").as("next"))
     .executeTakeFirstOrThrow();
   const moment = next === null ? null : Number(next);
-  return store.isShared ? Math.min(moment ?? Number.POSITIVE_INFINITY, now() + LOOK_MS) : moment;
+  return store.isShared ? Math.min(moment ?? Number.POSITIVE_INFINITY, now() + POLL_MS) : moment;
 }
 
 function dueRollouts(database: Kysely<Tables>, now: number) {
@@ -50,12 +50,12 @@ function dueRollouts(database: Kysely<Tables>, now: number) {
     .execute();
 }
 
-/** A deployment as the driver sees it. */
+/** A deployment as the driver needs it. */
 export function toDriverRollout({ id, fqn, manifest, currentStatus, createdAt }: StoredDeployment): DriverRollout {
   return { deploymentId: id, fqn, manifest, status: currentStatus?.status ?? "", startedAt: Date.parse(createdAt) };
 }
 
-async function keep(
+async function saveProgress(
   transaction: Transaction<Tables>,
   context: Context,
   { id, json }: { readonly id: string; readonly json: JsonText<DeploymentRow> },
@@ -66,7 +66,7 @@ async function keep(
     .select("json")
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  // Someone cancelled it since it was looked at, or it took so long that another server was here.
+  // It was cancelled in the meantime, or another server has advanced it.
   if (current.json !== json) return;
   const seen = { ...fromText(json), id };
   const { now, newId } = context;

@@ -1,18 +1,18 @@
 import type { JsonObject } from "../../contract/json.ts";
 
-/** A rollout under way. */
+/** A rollout in progress. */
 export type DriverRollout = {
   readonly deploymentId: string;
   /** `cluster:workspace:application:version`. */
   readonly fqn: string;
   readonly manifest: JsonObject;
-  /** The status that it has. */
+  /** Its current status. */
   readonly status: string;
   /** When it began, in epoch milliseconds. */
   readonly startedAt: number;
 };
 
-/** A status that a rollout has come to. */
+/** A status that a rollout has reached. */
 export type RolloutStatus = {
   readonly status: string;
   readonly transition: string;
@@ -21,15 +21,15 @@ export type RolloutStatus = {
   readonly isTerminalState: boolean;
 };
 
-/** What has become of a rollout. */
+/** The progress of a rollout. */
 export type RolloutObservation = {
-  /** The statuses that it has come to since, in their order. */
+  /** The statuses that it has reached since, in order. */
   readonly progress: readonly RolloutStatus[];
-  /** When to look again, in epoch milliseconds; null when nothing more is to be expected. */
+  /** When to observe it again, in epoch milliseconds; null when it has ended. */
   readonly lookAt: number | null;
 };
 
-/** Carries deployments out. It is asked again and again what has become of each, and keeps nothing by itself. */
+/** Carries out deployments. It is stateless, and polled for the progress of each. */
 export type RolloutDriver = {
   /** The status with which a rollout begins. */
   readonly begin: (manifest: JsonObject) => RolloutStatus;

@@ -1,21 +1,21 @@
 import { isObject, type JsonObject } from "../../contract/json.ts";
 import type { DriverRollout, RolloutDriver, RolloutObservation, RolloutStatus } from "./driver.ts";
 
-/** How a rollout ends that does not succeed. */
+/** How a rollout fails. */
 export type RolloutFailure = "build" | "deploy" | "stuck";
 
-/** How the embedded driver carries rollouts out. */
+/** Options of the simulation. */
 export type SimulatedRollouts = {
-  /** How long a whole rollout takes; 0 ends it at once. */
+  /** The duration of a rollout; 0 ends it at once. */
   readonly seconds: number;
-  /** Which rollouts fail; none, unless a test says so. */
+  /** Which rollouts fail, for tests. @default none */
   readonly failures?: (rollout: DriverRollout) => RolloutFailure | null;
 };
 
-/** A status, and the part of the whole time after which it comes about. */
+/** A status, and the fraction of the duration after which it is reached. */
 type Stop = RolloutStatus & { readonly after: number };
 
-/** A driver that runs nothing: it walks the statuses of a build and a rollout in real time. */
+/** A driver that runs nothing: it goes through the statuses of a build and a rollout in real time. */
 export function createSimulatedRollouts({ seconds, failures = () => null }: SimulatedRollouts): RolloutDriver {
   const span = seconds * 1000;
   return {
@@ -38,7 +38,7 @@ const finals: readonly string[] = ["DEPLOY_SUCCESS", "DEPLOY_FAILED", "BUILD_FAI
 
 const deployed = stop(1, "DEPLOY_SUCCESS", "", "Deployed");
 
-/** The statuses that a rollout comes through; only what is built is said to be built. */
+/** The statuses of a rollout; those of a build only when an image is built. */
 function routeOf(manifest: JsonObject, failure: RolloutFailure | null): readonly Stop[] {
   const rollout = stop(isBuiltImage(manifest) ? 0.6 : 0.1, "ROLLOUT_STARTED", "DEPLOYING", "Rolling out");
   const build = [
@@ -61,7 +61,7 @@ function routeOf(manifest: JsonObject, failure: RolloutFailure | null): readonly
   }
 }
 
-/** Whether an image is built from sources; others exist already. */
+/** Whether the image is built from sources. */
 export function isBuiltImage({ image }: JsonObject): boolean {
   return isObject(image) && image.type === "build";
 }

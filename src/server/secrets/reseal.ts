@@ -6,12 +6,12 @@ import { signingKeyAssociatedData } from "../auth/signing-keys.ts";
 import type { Tables } from "../database/tables.ts";
 import { valueAssociatedData } from "../resources/secret-group/sealed-value.ts";
 
-// More would keep other writers waiting.
+// A larger batch would block other writers.
 const BATCH = 100;
 
 type SealedRow = { readonly id: string; readonly sealed: string; readonly context: string };
 
-/** A table with sealed texts: how its rows are read in order, and how one text takes the place of another. */
+/** A table with sealed values: how its rows are read in pages, and how a value is replaced. */
 type SealedTable = {
   readonly page: (database: Kysely<Tables>, after: string) => Promise<readonly SealedRow[]>;
   readonly replace: (transaction: Transaction<Tables>, row: SealedRow, sealed: string) => Promise<void>;
@@ -56,7 +56,7 @@ const tables: readonly SealedTable[] = [
   },
 ];
 
-/** Seals with the newest key what another one has sealed, a few rows at a time; answers how many there were. */
+/** Seals with the newest key what was sealed with another one, in batches; returns the number of values. */
 export async function reseal(store: Store<Tables>, ring: KeyRing): Promise<number> {
   let count = 0;
   for (const table of tables) {
@@ -65,7 +65,7 @@ export async function reseal(store: Store<Tables>, ring: KeyRing): Promise<numbe
       const stale = rows.filter(({ sealed }) => sealedVersion(bytes(sealed)) !== ring.newest.version);
       if (stale.length > 0) {
         await store.write(async (transaction) => {
-          for (const row of stale) await table.replace(transaction, row, again(row, ring));
+          for (const row of stale) await table.replace(transaction, row, resealed(row, ring));
         });
       }
       count += stale.length;
@@ -75,7 +75,7 @@ export async function reseal(store: Store<Tables>, ring: KeyRing): Promise<numbe
   return count;
 }
 
-function again({ sealed, context }: SealedRow, { newest, all }: KeyRing): string {
+function resealed({ sealed, context }: SealedRow, { newest, all }: KeyRing): string {
   return seal(newest, unsealWithAny(all, bytes(sealed), context), context).toString("base64");
 }
 

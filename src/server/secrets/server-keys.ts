@@ -14,15 +14,15 @@ import type { Store } from "../../store/store.ts";
 import type { Tables } from "../database/tables.ts";
 import { reseal } from "./reseal.ts";
 
-/** Where the server's key is: in the environment, in a file of the operator's, or in one of our own. */
+/** Where the server's key is: in the environment, in a file of the operator, or in the data folder. */
 export type KeySource =
   | { readonly from: "text"; readonly text: Secret }
   | { readonly from: "file" | "own"; readonly path: string };
 
-/** The keys that seal what is kept. */
+/** The keys that seal stored secrets. */
 export type ServerKeys = {
   readonly current: () => KeyRing;
-  /** Reads them again, and seals anew what another key than the newest has sealed. */
+  /** Reads them again, and reseals values that were sealed with another key than the newest. */
   readonly refresh: () => Promise<void>;
 };
 
@@ -35,46 +35,46 @@ type Parts = {
 
 type KnownKey = Pick<Tables["server_keys"], "version" | "sealed">;
 
-/** Opens the keys; fails when the data was sealed with one that is not among them, before anything is changed. */
+/** Loads the keys; fails before any change when the data was sealed with a key that is missing. */
 export async function openServerKeys({ source, store, now, log }: Parts): Promise<ServerKeys> {
   const known = await knownKeys(store.read);
   let ring = await readSource(source, known);
-  mustOpen(ring, known);
-  await announce(store, ring, now);
-  // Two servers that start on an empty database with keys of their own must not both go on.
-  mustOpen(ring, await knownKeys(store.read));
+  requireKeys(ring, known);
+  await registerKey(store, ring, now);
+  // Of two servers that start on an empty database with different keys, one must fail.
+  requireKeys(ring, await knownKeys(store.read));
   let sweeps = ring.all.length > 1 ? sweepsFrom(now()) : [];
   const refresh = async () => {
     const before = await knownKeys(store.read);
     const read = await readSource(source, before);
-    mustOpen(read, before);
+    requireKeys(read, before);
     if (read.newest.version !== ring.newest.version) {
       log.info({ key: read.newest.version }, "a new key seals from now on");
       sweeps = sweepsFrom(now());
     }
     ring = read;
-    await announce(store, ring, now);
+    await registerKey(store, ring, now);
     const [newest, ...others] = await knownKeys(store.read);
-    // While servers change over, the one that has the later key leads.
+    // While servers change keys at different times, only one with the newest key reseals.
     if (newest?.version !== ring.newest.version) return;
     const isDue = sweeps.some((moment) => moment <= now());
     if (others.length === 0 && !isDue) return;
     sweeps = sweeps.filter((moment) => moment > now());
     const count = await reseal(store, ring);
     if (others.length === 0 && count === 0) return;
-    await forget(store, others);
+    await deleteKeys(store, others);
     const former = others.map(({ version }) => version);
     log.info({ key: ring.newest.version, former, count }, "everything is sealed with the new key");
   };
   return { current: () => ring, refresh };
 }
 
-// Longer than any write takes, so that the second time finds what was being written at the first.
+// Longer than any write, so that the second sweep finds what was being written during the first.
 const LATE_MS = 30_000;
 
 /**
- * When to look for what was sealed with a former key although none is known: another server may have forgotten it while
- * this one was still using it.
+ * When to look for values sealed with a former key although none is registered: another server may have deleted the
+ * registration while this one was still using the key.
  */
 function sweepsFrom(now: number): readonly number[] {
   return [now, now + LATE_MS];
@@ -82,16 +82,16 @@ function sweepsFrom(now: number): readonly number[] {
 
 async function readSource(source: KeySource, known: readonly KnownKey[]): Promise<KeyRing> {
   if (source.from === "text") return parseKeys(source.text.open());
-  if (source.from === "file") return readGiven(source.path, known);
-  const kept = await readKeyFile(source.path);
-  if (kept !== null) return kept;
-  // A new key opens nothing of what is there, and would stand in the way of the right one.
+  if (source.from === "file") return readOperatorFile(source.path, known);
+  const existing = await readKeyFile(source.path);
+  if (existing !== null) return existing;
+  // A new key could not unseal the existing data.
   if (known.length > 0) throw noKey(source.path, known);
-  const made = await loadOrCreateKey(source.path);
-  return { newest: made, all: [made] };
+  const created = await loadOrCreateKey(source.path);
+  return { newest: created, all: [created] };
 }
 
-async function readGiven(path: string, known: readonly KnownKey[]): Promise<KeyRing> {
+async function readOperatorFile(path: string, known: readonly KnownKey[]): Promise<KeyRing> {
   try {
     return await readOperatorKeyFile(path);
   } catch (cause) {
@@ -104,7 +104,7 @@ function noKey(path: string, known: readonly KnownKey[], cause?: unknown): SealK
   return new SealKeyError(`${path}: there is no key${neededText(known)}`, { cause });
 }
 
-/** The keys that something is sealed with, the latest first. */
+/** The registered keys, the newest first. */
 async function knownKeys(database: Kysely<Tables>): Promise<readonly KnownKey[]> {
   return database
     .selectFrom("server_keys")
@@ -114,7 +114,7 @@ async function knownKeys(database: Kysely<Tables>): Promise<readonly KnownKey[]>
     .execute();
 }
 
-function mustOpen({ all }: KeyRing, known: readonly KnownKey[]): void {
+function requireKeys({ all }: KeyRing, known: readonly KnownKey[]): void {
   for (const { version, sealed } of known) {
     try {
       unsealWithAny(all, Buffer.from(sealed, "base64"), keyContext(version));
@@ -130,7 +130,7 @@ function neededText(known: readonly Pick<KnownKey, "version">[]): string {
   return `: give the one it was sealed with (${known.map(({ version }) => version).join(", ")}), after a new one if there is one`;
 }
 
-async function announce(store: Store<Tables>, { newest }: KeyRing, now: () => number): Promise<void> {
+async function registerKey(store: Store<Tables>, { newest }: KeyRing, now: () => number): Promise<void> {
   const { version } = newest;
   const row = await store.read.selectFrom("server_keys").select("version").where("version", "=", version).execute();
   if (row.length > 0) return;
@@ -145,7 +145,7 @@ async function announce(store: Store<Tables>, { newest }: KeyRing, now: () => nu
   });
 }
 
-async function forget(store: Store<Tables>, keys: readonly KnownKey[]): Promise<void> {
+async function deleteKeys(store: Store<Tables>, keys: readonly KnownKey[]): Promise<void> {
   await store.write(async (transaction) => {
     for (const { version } of keys)
       await transaction.deleteFrom("server_keys").where("version", "=", version).execute();

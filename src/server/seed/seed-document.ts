@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../contract/json.ts";
 
-/** A manifest of a seed, and where it stands. */
+/** A manifest of a seed, and its place in the source. */
 export type SeedDocument = { readonly place: string; readonly manifest: JsonObject };
 
-/** A seed that cannot be carried out: which document, why, and what may be done about it. */
+/** A seed that failed: which document, why, and what to do. */
 export class SeedError extends Error {
   override readonly name = "SeedError";
   readonly hint: string;

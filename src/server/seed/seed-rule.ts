@@ -3,31 +3,31 @@ import type { OperationName } from "../../contract/operations.ts";
 import { systemPrincipal, tenant } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 
-/** Who seeds. */
+/** The principal that creates seeded resources. */
 export const seedPrincipal = systemPrincipal("seed");
 
-/** One call that answers whether a manifest's resource exists. */
+/** A call that tells whether a manifest's resource exists. */
 export type ExistenceCheck = {
   readonly operation: OperationName;
   readonly query: ReadonlyMap<string, readonly string[]>;
   readonly body: JsonObject | undefined;
-  /** Reads the answer from the reply. */
+  /** Reads from the reply whether it exists. */
   readonly exists: (reply: Json) => boolean;
 };
 
-/** How a type of manifest is seeded, and what to ask before. */
+/** How manifests of a type are seeded. */
 export type SeedRule = {
   readonly operation: OperationName;
-  readonly question: (manifest: JsonObject) => ExistenceCheck;
-  /** What has to be done before it is asked and written. */
+  readonly existenceCheck: (manifest: JsonObject) => ExistenceCheck;
+  /** Work before the check and the write. */
   readonly prepare?: (manifest: JsonObject, context: Context) => Promise<void>;
 };
 
-/** Seeds what a dry run tells to be new: it answers without an `id`, or without another member that names one. */
+/** Seeds a resource when a dry run shows that it is new: its reply has no `id` (or no other given member). */
 export function seedByDryRun(operation: OperationName, { id = "id" }: { readonly id?: string } = {}): SeedRule {
   return {
     operation,
-    question: (manifest) => ({
+    existenceCheck: (manifest) => ({
       operation,
       query: new Map(),
       body: { manifest, dryRun: true },
@@ -39,18 +39,18 @@ export function seedByDryRun(operation: OperationName, { id = "id" }: { readonly
   };
 }
 
-/** Whether a reply lists anything. */
+/** Whether a reply lists at least one row. */
 export function listsAny(reply: Json): boolean {
   return isObject(reply) && Array.isArray(reply.data) && reply.data.length > 0;
 }
 
-/** Seeds versions that their list does not have; `scheme` begins their fqns. */
+/** Seeds versions that are not listed yet; their fqns begin with `scheme`. */
 export function seedVersions(operation: OperationName, list: OperationName, scheme: string): SeedRule {
   return {
     operation,
-    question: (manifest) => ({
+    existenceCheck: (manifest) => ({
       operation: list,
-      // A manifest without a number names them all: whether there is any is whether there is a first.
+      // Without a number any version counts, and then version 1 exists.
       query: new Map([
         ["fqn", [`${scheme}:${tenant}/${text(manifest.ml_repo)}/${text(manifest.name)}:${manifest.version ?? 1}`]],
       ]),

@@ -10,15 +10,15 @@ import type { Resource } from "../resource.ts";
 import { type SeedDocument, SeedError } from "./seed-document.ts";
 import { type ExistenceCheck, type SeedRule, seedPrincipal } from "./seed-rule.ts";
 
-/** A document that something else has to come before. */
+/** A document that needs another one to be created first. */
 type Waiting = { readonly document: SeedDocument; readonly refusal: HttpError };
 
-/** Calls an operation as the seed, and answers its whole reply. */
-type Ask = (name: OperationName, request: Pick<ExistenceCheck, "query" | "body">) => Promise<Json>;
+/** Calls an operation as the seed principal, and returns the reply. */
+type CallOperation = (name: OperationName, request: Pick<ExistenceCheck, "query" | "body">) => Promise<Json>;
 
 /**
- * Creates what manifests declare and what is absent; what exists is left as it is. What refers to
- * something not created yet waits for another round, so that the order follows from the references.
+ * Creates the resources of manifests that are absent; existing ones are not changed. A manifest with references that do
+ * not exist yet is tried again in the next round, so that the order follows from the references.
  */
 export async function seed(
   documents: readonly SeedDocument[],
@@ -26,14 +26,14 @@ export async function seed(
   context: Context,
 ): Promise<void> {
   const served = resources.flatMap(({ operations }) => operations);
-  const ask = asSeed(served, context);
+  const call = createCaller(served, context);
   const seedings = new Map(resources.flatMap(({ seeds = {} }) => Object.entries(seeds)));
   let pending = documents;
   let created = 0;
   while (pending.length > 0) {
     const waiting: Waiting[] = [];
     for (const document of pending) {
-      const outcome = await plant(document, seedings, ask, context);
+      const outcome = await seedDocument(document, seedings, call, context);
       if (outcome instanceof HttpError) waiting.push({ document, refusal: outcome });
       else if (outcome === "created") created += 1;
     }
@@ -43,7 +43,7 @@ export async function seed(
   context.log.info({ created }, "seeded");
 }
 
-function asSeed(served: readonly ServedOperation[], context: Context): Ask {
+function createCaller(served: readonly ServedOperation[], context: Context): CallOperation {
   const principal = seedPrincipal;
   return async (name, { query, body }) => {
     const operation = served.find((candidate) => candidate.name === name);
@@ -53,11 +53,11 @@ function asSeed(served: readonly ServedOperation[], context: Context): Ask {
   };
 }
 
-/** Creates one document's resource; answers the refusal when it has to wait for another. */
-async function plant(
+/** Creates one document's resource; returns the error when it has to wait for another one. */
+async function seedDocument(
   document: SeedDocument,
   seedings: ReadonlyMap<string, SeedRule>,
-  ask: Ask,
+  call: CallOperation,
   context: Context,
 ): Promise<"created" | "exists" | HttpError> {
   const { manifest, place } = document;
@@ -68,7 +68,7 @@ async function plant(
     return "exists";
   }
   try {
-    return await plantBy(seeding, manifest, ask, context);
+    return await createIfAbsent(seeding, manifest, call, context);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     if (!mayWait(error)) throw refused(document, error);
@@ -76,23 +76,23 @@ async function plant(
   }
 }
 
-async function plantBy(
-  { operation, question, prepare }: SeedRule,
+async function createIfAbsent(
+  { operation, existenceCheck, prepare }: SeedRule,
   manifest: JsonObject,
-  ask: Ask,
+  call: CallOperation,
   context: Context,
 ): Promise<"created" | "exists"> {
   await prepare?.(manifest, context);
-  const asked = question(manifest);
-  if (asked.exists(await ask(asked.operation, asked))) return "exists";
-  const reply = await ask(operation, { query: new Map(), body: { manifest } });
+  const check = existenceCheck(manifest);
+  if (check.exists(await call(check.operation, check))) return "exists";
+  const reply = await call(operation, { query: new Map(), body: { manifest } });
   const token = isObject(reply) ? text(reply.token) : undefined;
-  if (token !== undefined) keepToken(context, text(manifest.name) ?? "", token);
+  if (token !== undefined) writeToken(context, text(manifest.name) ?? "", token);
   return "created";
 }
 
-// A file of that name can only be of an account that exists no more.
-function keepToken({ folder }: Context, name: string, token: string): void {
+// An existing file belongs to an account that does not exist any more.
+function writeToken({ folder }: Context, name: string, token: string): void {
   ensureOwnFolder(join(folder, "tokens"));
   replaceFile(join(folder, "tokens", name), `${token}\n`, { durable: true });
 }
@@ -101,16 +101,16 @@ function mayWait({ status, details }: HttpError): boolean {
   return status === 422 && details.length > 0 && details.every(({ code }) => WAITING.includes(code));
 }
 
-// What another document of the folder may still bring: something referred to, or the version before.
+// Errors that another document may resolve: a missing reference, or the previous version.
 const WAITING: readonly string[] = ["dangling-reference", "version-gap"];
 
 function stuck(waiting: readonly Waiting[]): SeedError {
-  const reasons = waiting.slice(0, MOST_REASONS).map(({ document, refusal }) => refused(document, refusal).message);
-  const more = waiting.length > MOST_REASONS ? [`and ${waiting.length - MOST_REASONS} more`] : [];
+  const reasons = waiting.slice(0, MAX_REASONS).map(({ document, refusal }) => refused(document, refusal).message);
+  const more = waiting.length > MAX_REASONS ? [`and ${waiting.length - MAX_REASONS} more`] : [];
   return new SeedError([...reasons, ...more].join("; "), { hint: COMPLETE });
 }
 
-const MOST_REASONS = 5;
+const MAX_REASONS = 5;
 const COMPLETE =
   "what is referred to has to exist, or to be in the folder too; secrets come from a manifest of type secret-group";
 

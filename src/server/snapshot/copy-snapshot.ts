@@ -7,12 +7,12 @@ import { type CopyOutcome, snapshotPrincipal } from "./copy-outcome.ts";
 import type { RowCopy, SnapshotPart } from "./snapshot-part.ts";
 import type { Snapshot } from "./snapshot-rows.ts";
 
-// As many as share a commit.
+// As many as share one commit.
 const AT_ONCE = 100;
 
 /**
- * Copies what is absent here: rows keep their ids, versions, moments and makers; no token and no secret value comes with
- * them. Answers what could not be copied, and why.
+ * Copies rows that are absent: they keep their ids, versions, timestamps and creators; tokens and secret values are not
+ * copied. Returns what could not be copied, and why.
  */
 export async function copySnapshot(
   snapshot: Snapshot,
@@ -37,7 +37,7 @@ export async function copySnapshot(
   return refused;
 }
 
-/** The parts, each after those that it names. */
+/** The parts, each after those that it depends on. */
 function inOrder(parts: readonly SnapshotPart[]): readonly SnapshotPart[] {
   const ordered: SnapshotPart[] = [];
   while (ordered.length < parts.length) {

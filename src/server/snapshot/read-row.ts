@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
 import type { Subject } from "../../contract/resources.ts";
 
-/** What a row of another control plane says of itself, whatever it is. */
+/** The fields that rows of every kind have in another control plane. */
 export type RowFields = {
   readonly id: string | null;
   readonly manifest: JsonObject;
@@ -10,7 +10,7 @@ export type RowFields = {
   readonly updatedAt: string;
 };
 
-/** Reads what all rows have, in either family's spelling; `now` stands in for moments that are missing. */
+/** Reads the common fields of a row, in camelCase or snake_case; missing timestamps become `now`. */
 export function readRowFields(row: JsonObject, now: string): RowFields {
   const createdAt = readTimestamp(row.createdAt ?? row.created_at) ?? now;
   return {
@@ -22,18 +22,18 @@ export function readRowFields(row: JsonObject, now: string): RowFields {
   };
 }
 
-/** A moment in our own spelling, in which all have one order; null when it is none. */
+/** A timestamp in normalised ISO 8601, so that they sort as text; null when it is invalid. */
 export function readTimestamp(value: Json | undefined): string | null {
   const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
 
-/** A whole number from 1; null when it is none. */
+/** A version number, from 1; null when it is invalid. */
 export function readVersionNumber(value: Json | undefined): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
 }
 
-/** The objects of a list; none when it is no list. */
+/** The objects in a list; empty when it is no list. */
 export function readObjects(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((item: Json) => isObject(item)) : [];
 }

@@ -6,28 +6,28 @@ import type { Tables } from "../database/tables.ts";
 import type { CopyOutcome } from "./copy-outcome.ts";
 import type { Snapshot } from "./snapshot-rows.ts";
 
-/** One row to be copied. */
+/** One row to copy. */
 export type RowCopy = {
-  /** What it is called when it cannot be copied. */
+  /** Its name in messages. */
   readonly name: string;
-  /** The operation under which the audit has it. */
+  /** The operation for the audit. */
   readonly operation: OperationName;
   readonly copy: (transaction: Transaction<Tables>, context: Context) => Promise<CopyOutcome>;
 };
 
-/** Rows of a snapshot that are copied together. */
+/** Rows of a snapshot that are copied in one step. */
 export type SnapshotPart = {
   readonly name: string;
-  /** The parts that are copied before, because these rows name theirs. */
+  /** The parts to copy before, because these rows refer to them. */
   readonly after: readonly string[];
   readonly rows: (snapshot: Snapshot) => readonly RowCopy[];
-  /** What is left to do once every part is copied. */
+  /** Work after every part is copied. */
   readonly finish?: (transaction: Transaction<Tables>, snapshot: Snapshot) => Promise<void>;
 };
 
 type Copy = (transaction: Transaction<Tables>, row: JsonObject, context: Context) => Promise<CopyOutcome>;
 
-/** Copies the rows that a snapshot has under a key. */
+/** A part that copies the rows under a key of the snapshot. */
 export function snapshotPart(
   name: string,
   {

@@ -1,4 +1,4 @@
 import type { JsonObject } from "../../contract/json.ts";
 
-/** What was read of another control plane, row by row as it answered, by what the rows are. */
+/** The rows read from another control plane, by their kind. */
 export type Snapshot = { readonly [rows: string]: readonly JsonObject[] };

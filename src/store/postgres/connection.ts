@@ -4,27 +4,27 @@ import { StoreError } from "../store-error.ts";
 import { type CommitMarker, type CommitMarkerPool, commitWithMarker } from "./commit-markers.ts";
 import { isConnectionUsable, postgresErrorCode } from "./error-codes.ts";
 
-/** A commit whose answer was lost: only the database knows what became of it. */
+/** A commit whose reply was lost: its outcome is unknown. */
 export class AmbiguousCommitError extends Error {
   override readonly name = "CommitUnknown";
-  readonly mark: CommitMarker;
+  readonly marker: CommitMarker;
 
-  constructor(mark: CommitMarker, { cause }: { readonly cause: unknown }) {
+  constructor(marker: CommitMarker, { cause }: { readonly cause: unknown }) {
     super("the connection broke during a commit", { cause });
-    this.mark = mark;
+    this.marker = marker;
   }
 }
 
-/** A connection on loan from its pool. */
+/** A connection from the pool. */
 export class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient;
-  readonly #marks: CommitMarkerPool | null;
-  #mark: CommitMarker | null = null;
+  readonly #markers: CommitMarkerPool | null;
+  #marker: CommitMarker | null = null;
   #isBroken = false;
 
-  constructor(client: PoolClient, marks: CommitMarkerPool | null) {
+  constructor(client: PoolClient, markers: CommitMarkerPool | null) {
     this.#client = client;
-    this.#marks = marks;
+    this.#markers = markers;
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
@@ -39,38 +39,38 @@ export class PostgresConnection implements DatabaseConnection {
 
   async begin(isolation: IsolationLevel): Promise<void> {
     await this.#ask(() => this.#client.query(`BEGIN ISOLATION LEVEL ${isolation}`));
-    this.#mark = this.#marks?.take() ?? null;
+    this.#marker = this.#markers?.acquire() ?? null;
   }
 
   async commit(): Promise<void> {
-    const mark = this.#mark;
+    const marker = this.#marker;
     try {
-      await this.#ask(() => this.#client.query(mark === null ? "COMMIT" : commitWithMarker(mark)));
+      await this.#ask(() => this.#client.query(marker === null ? "COMMIT" : commitWithMarker(marker)));
     } catch (cause) {
-      if (!this.#isBroken || mark === null) throw cause;
-      this.#mark = null;
-      throw new AmbiguousCommitError(mark, { cause });
+      if (!this.#isBroken || marker === null) throw cause;
+      this.#marker = null;
+      throw new AmbiguousCommitError(marker, { cause });
     }
-    this.#giveBackMark();
+    this.#releaseMarker();
   }
 
-  /** Never throws: a connection that cannot even roll back is dropped, which does the same. */
+  /** Never throws: a connection that cannot roll back is closed, which rolls back too. */
   async rollback(): Promise<void> {
-    this.#giveBackMark();
+    this.#releaseMarker();
     if (this.#isBroken) return;
     await this.#ask(() => this.#client.query("ROLLBACK")).catch(() => {
       this.#isBroken = true;
     });
   }
 
-  /** Gives the connection back, or drops it when it is no use any more. */
+  /** Returns the connection to the pool, or closes it when it is broken. */
   release(): void {
     this.#client.release(this.#isBroken);
   }
 
-  #giveBackMark(): void {
-    if (this.#mark !== null) this.#marks?.giveBack(this.#mark);
-    this.#mark = null;
+  #releaseMarker(): void {
+    if (this.#marker !== null) this.#markers?.release(this.#marker);
+    this.#marker = null;
   }
 
   async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
@@ -83,7 +83,7 @@ export class PostgresConnection implements DatabaseConnection {
   }
 }
 
-/** An error of the database as others know it: a storage fault, or else the error itself. */
+/** Translates an error of the driver into a StoreError; other errors are returned as they are. */
 export function toStoreError(error: unknown): unknown {
   const fault = postgresErrorCode(error);
   if (fault === null) return error;

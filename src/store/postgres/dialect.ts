@@ -13,20 +13,20 @@ import type { Pool } from "pg";
 import type { CommitMarkerPool } from "./commit-markers.ts";
 import { PostgresConnection, toStoreError } from "./connection.ts";
 
-/** How Kysely speaks to PostgreSQL through a pool of ours; transactions with marks can be asked after. */
-export function postgresDialect(pool: Pool, marks: CommitMarkerPool | null = null): Dialect {
+/** The Kysely dialect for PostgreSQL; with markers, the outcome of a commit can be read after a lost reply. */
+export function postgresDialect(pool: Pool, markers: CommitMarkerPool | null = null): Dialect {
   return {
-    createDriver: () => createDriver(pool, marks),
+    createDriver: () => createDriver(pool, markers),
     createQueryCompiler: () => new Compiler(),
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (database) => new PostgresIntrospector(database),
   };
 }
 
-function createDriver(pool: Pool, marks: CommitMarkerPool | null): Driver {
+function createDriver(pool: Pool, markers: CommitMarkerPool | null): Driver {
   return {
     init: async () => {},
-    acquireConnection: async () => new PostgresConnection(await connect(pool), marks),
+    acquireConnection: async () => new PostgresConnection(await connect(pool), markers),
     beginTransaction: (connection, { isolationLevel = "read committed" }) => own(connection).begin(isolationLevel),
     commitTransaction: (connection) => own(connection).commit(),
     rollbackTransaction: (connection) => own(connection).rollback(),
@@ -49,14 +49,14 @@ function own(connection: DatabaseConnection): PostgresConnection {
 }
 
 class Compiler extends PostgresQueryCompiler {
-  // Text is compared by its bytes, as SQLite does it, whatever language the database was made for.
+  // Text is compared by bytes, as in SQLite, whatever the locale of the database.
   protected override visitDataType(node: DataTypeNode): void {
     super.visitDataType(node);
     const isColumn = this.parentNode !== undefined && ColumnDefinitionNode.is(this.parentNode);
     if (isColumn && node.dataType === "text") this.append(' collate "C"');
   }
 
-  // An empty list is none to PostgreSQL; one that nothing equals stands for it.
+  // PostgreSQL does not accept an empty list; `(null)` equals nothing either.
   protected override visitPrimitiveValueList(node: PrimitiveValueListNode): void {
     if (node.values.length > 0) super.visitPrimitiveValueList(node);
     else this.append("(null)");

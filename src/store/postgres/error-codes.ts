@@ -20,25 +20,25 @@ const faults: ReadonlyMap<string, StoreErrorCode> = new Map([
   ["22P05", "unstorable"],
 ]);
 
-/** The storage fault that the driver of PostgreSQL tells of; null when the statement itself is at fault. */
+/** The storage error of an error of the PostgreSQL driver; null when the statement itself is wrong. */
 export function postgresErrorCode(error: unknown): StoreErrorCode | null {
   if (error instanceof DatabaseError) {
     const code = error.code ?? "";
     return faults.get(code) ?? faults.get(code.slice(0, 2)) ?? null;
   }
-  // A mistake of ours is no fault of the network: everything else that the driver throws is.
+  // These are programming errors; everything else that the driver throws is a network error.
   return error instanceof TypeError || error instanceof RangeError ? null : "unreachable";
 }
 
-/** Whether the server itself said this, and goes on listening on the same connection. */
+/** Whether the connection can be used after this error: the server reported it and did not close the connection. */
 export function isConnectionUsable(error: unknown): boolean {
   return error instanceof DatabaseError && error.severity !== "FATAL" && error.severity !== "PANIC";
 }
 
-/** Whether a change may succeed when it is made anew, since it only met with another one. */
+/** Whether a transaction failed only because of a concurrent one and can be retried. */
 export function writeConflict(error: unknown): "collision" | "duplicate" | null {
   if (!(error instanceof DatabaseError)) return null;
   if (error.code === "40001" || error.code === "40P01") return "collision";
-  // What another one has just added was invisible to the change that adds it too.
+  // A concurrent transaction inserted the same key, which was not visible to this one.
   return error.code === "23505" ? "duplicate" : null;
 }

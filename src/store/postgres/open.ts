@@ -9,7 +9,7 @@ import { postgresDialect } from "./dialect.ts";
 import { openPool } from "./pool.ts";
 import { PostgresWriter, type RetryLimits } from "./writer.ts";
 
-// Few, since many servers may share the connections that a database has.
+// Few, since many servers may share the database's connections.
 const READERS = 4;
 const WRITERS = 6;
 
@@ -19,11 +19,11 @@ export type PostgresOptions = Partial<RetryLimits> & {
   readonly schema?: SchemaMode;
 };
 
-/** Opens a PostgreSQL database, which others may use at the same time, and brings its schema up to date. */
+/** Opens a PostgreSQL database, which other servers may use at the same time, and migrates its schema. */
 export async function openPostgresStore<Tables>(
   address: Secret,
   migrations: Migrations,
-  { schema = "migrate", ...patience }: PostgresOptions = {},
+  { schema = "migrate", ...limits }: PostgresOptions = {},
 ): Promise<Store<Tables>> {
   const place = publicAddress(address);
   try {
@@ -38,7 +38,7 @@ export async function openPostgresStore<Tables>(
     new Kysely<Tables>({
       dialect: postgresDialect(openPool(address, { connections: WRITERS }), new CommitMarkerPool()),
     }),
-    patience,
+    limits,
   );
   const close = async () => {
     await writer.close();
@@ -61,11 +61,11 @@ async function clockTime<Tables>(database: Kysely<Tables>): Promise<number> {
     time: number;
   }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time`.execute(database);
   const [row] = rows;
-  if (row === undefined) throw new TypeError("the database did not tell the time");
+  if (row === undefined) throw new TypeError("the database returned no time");
   return row.time;
 }
 
-// Refused, not found, no TLS, too many clients: the driver and the server say it without anything secret.
+// Refused, not found, no TLS, too many clients: these messages contain no secret.
 function whyText(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof Error)) return "";
@@ -73,7 +73,7 @@ function whyText(error: unknown): string {
   return text === "" ? "" : ` (${text})`;
 }
 
-// A standby, or a server whose disk is full, may be set to be read only.
+// A standby, or a server whose disk is full, may be read-only.
 async function unwritable<Tables>(
   database: Kysely<Tables>,
   writer: PostgresWriter<Tables>,
@@ -84,7 +84,7 @@ async function unwritable<Tables>(
   if (rows[0]?.readOnly !== "off") return "inaccessible";
   if (!writer.isFull) return null;
   try {
-    // Every commit leaves its mark, so that this one writes too.
+    // Every commit writes its marker, so an empty transaction writes too.
     await writer.write(async () => {});
     return null;
   } catch (error) {
@@ -93,28 +93,28 @@ async function unwritable<Tables>(
 }
 
 async function prepare(address: Secret, migrations: Migrations, schema: SchemaMode): Promise<void> {
-  const pool = openPool(address, { connections: 1, patient: true });
+  const pool = openPool(address, { connections: 1, isUnlimited: true });
   await using database = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   const { rows } = await sql<{
     version: number;
   }>`SELECT current_setting('server_version_num')::bigint AS version`.execute(database);
-  if ((rows[0]?.version ?? 0) < OLDEST) throw new StoreError("older-server", "the server is too old");
+  if ((rows[0]?.version ?? 0) < MIN_VERSION) throw new StoreError("older-server", "the server is too old");
   if (schema === "leave") {
     await requireSchema(database, migrations);
     return;
   }
   await migrate(database, migrations);
-  await prepareMarks(database);
+  await prepareMarkers(database);
 }
 
-async function prepareMarks(database: Kysely<unknown>): Promise<void> {
+async function prepareMarkers(database: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ table: string | null }>`SELECT to_regclass('holdfast_commits') AS table`.execute(
     database,
   );
-  // Who may not make tables can still use one that is there.
+  // A user without the right to create tables can use an existing one.
   if (rows[0]?.table == null) {
     await database.transaction().execute(async (transaction) => {
-      // Servers that start together would else stand in each other's way.
+      // Otherwise servers that start at the same time could fail.
       await sql`SELECT pg_advisory_xact_lock(${LOCK})`.execute(transaction);
       await sql.raw(createMarkersTable).execute(transaction);
     });
@@ -124,18 +124,18 @@ async function prepareMarks(database: Kysely<unknown>): Promise<void> {
 
 const LOCK = 7_031_965_001;
 
-// The first one that tells what became of a transaction by its 64-bit number.
-const OLDEST = 130_000;
+// The oldest version that the tests cover.
+const MIN_VERSION = 130_000;
 
 const reasons: { readonly [fault in StoreErrorCode]?: string } = {
-  locked: "another one holds it",
+  locked: "another process holds it",
   corrupt: "it is damaged",
   "newer-schema": "a newer release made it",
   "older-schema": "an older release made it, and it has not been brought up to date",
   empty: "it has no schema yet",
-  "older-server": "PostgreSQL 13 is the oldest that will do",
+  "older-server": "PostgreSQL 13 or newer is required",
   inaccessible: "it cannot be written",
-  full: "there is no room left on its disk",
+  full: "its disk is full",
   unreachable: "it cannot be reached",
   denied: "it refuses this user or password",
   absent: "there is no such database",

@@ -4,29 +4,29 @@ import { connectionString } from "./address.ts";
 
 const CONNECT_MS = 10_000;
 const STATEMENT_MS = 10_000;
-// The server ends a slow statement first; this is for one whose server has gone.
+// The server ends a slow statement first; this is for a server that does not answer.
 const ANSWER_MS = 15_000;
 const IDLE_TRANSACTION_MS = 30_000;
 const BIGINT = types.builtins.INT8;
 
-/** How a pool differs from others. */
+/** Options of a pool. */
 export type PoolOptions = {
   readonly connections: number;
-  /** Statements that may take as long as they need, such as those of a migration. @default false */
-  readonly patient?: boolean;
+  /** No time limits, for migrations. @default false */
+  readonly isUnlimited?: boolean;
 };
 
-/** Connections to a PostgreSQL, opened when they are needed. */
-export function openPool(address: Secret, { connections, patient = false }: PoolOptions): Pool {
+/** A pool of connections to PostgreSQL, opened when they are needed. */
+export function openPool(address: Secret, { connections, isUnlimited = false }: PoolOptions): Pool {
   const pool = new Pool({
     connectionString: connectionString(address),
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     application_name: "holdfast",
-    // Counts, versions and epoch milliseconds are far below the numbers that lose digits.
+    // Counts, versions and epoch milliseconds are far below 2^53.
     types: { getTypeParser: (type, format) => (type === BIGINT ? Number : types.getTypeParser(type, format)) },
-    ...(patient
+    ...(isUnlimited
       ? {}
       : {
           statement_timeout: STATEMENT_MS,
@@ -34,7 +34,7 @@ export function openPool(address: Secret, { connections, patient = false }: Pool
           idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
         }),
   });
-  // A connection that breaks while nobody asks it anything is replaced when the next one asks.
+  // An idle connection that breaks is replaced at the next use.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;

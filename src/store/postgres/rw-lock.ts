@@ -1,36 +1,36 @@
-type Waiting = { readonly isAlone: boolean; readonly begin: () => void };
+type Waiting = { readonly isExclusive: boolean; readonly begin: () => void };
 
-/** Lets many do something at once, or one of them while nobody else does; all in the order in which they came. */
+/** A read-write lock: many shared holders or one exclusive holder, in order of arrival. */
 export class ReadWriteLock {
   readonly #waiting: Waiting[] = [];
   #running = 0;
-  #isAlone = false;
+  #isExclusive = false;
 
-  /** Does it when it is its turn. */
-  async take<Result>(work: () => Promise<Result>, { alone }: { readonly alone: boolean }): Promise<Result> {
-    await this.#turn(alone);
+  /** Runs the work while holding the lock. */
+  async run<Result>(work: () => Promise<Result>, { exclusive }: { readonly exclusive: boolean }): Promise<Result> {
+    await this.#acquire(exclusive);
     try {
       return await work();
     } finally {
       this.#running -= 1;
-      this.#isAlone = false;
+      this.#isExclusive = false;
       this.#next();
     }
   }
 
-  #turn(isAlone: boolean): Promise<void> {
+  #acquire(isExclusive: boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ isAlone, begin: resolve });
+    this.#waiting.push({ isExclusive, begin: resolve });
     this.#next();
     return promise;
   }
 
   #next(): void {
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-      if (this.#isAlone || (first.isAlone && this.#running > 0)) return;
+      if (this.#isExclusive || (first.isExclusive && this.#running > 0)) return;
       this.#waiting.shift();
       this.#running += 1;
-      this.#isAlone = first.isAlone;
+      this.#isExclusive = first.isExclusive;
       first.begin();
     }
   }

@@ -6,28 +6,27 @@ import { AmbiguousCommitError } from "./connection.ts";
 import { writeConflict } from "./error-codes.ts";
 import { ReadWriteLock } from "./rw-lock.ts";
 
-/** For how long a write is tried, in milliseconds. */
+/** How long a write is retried, in milliseconds. */
 export type RetryLimits = {
-  /** While others are in its way, or its outcome is not known: nobody waits for an answer any longer. @default 20_000 */
+  /** After conflicts with other transactions, or while the outcome of a commit is unknown. @default 20_000 */
   readonly deadline: number;
-  /** While the database is away: one that restarts is back soon, or not for a while. @default 5_000 */
+  /** While the database is unreachable. @default 5_000 */
   readonly away: number;
 };
 
-// A change that is alone can lose against other servers only; more losses than that are a mistake of ours.
-const DUPLICATES = 10;
-const LONGEST_PAUSE_MS = 200;
+// A change that runs exclusively here conflicts only with other servers; more duplicates are a programming error.
+const MAX_DUPLICATES = 10;
+const MAX_PAUSE_MS = 200;
 
 type Change<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>;
 
 /**
- * Runs changes in transactions of their own, many at a time, against those of other servers too. Each sees one moment
- * of the database; when anything that it changed was changed by another one since then (REPEATABLE READ: the first to
- * change a row wins), it runs anew, and none beside it from here.
+ * Runs each change in its own transaction, many at a time, concurrently with other servers. Isolation is REPEATABLE READ:
+ * when another transaction has changed the same rows, the change is retried, and then runs exclusively in this process.
  */
 export class PostgresWriter<Tables> {
   readonly #database: Kysely<Tables>;
-  readonly #patience: RetryLimits;
+  readonly #limits: RetryLimits;
   readonly #running = new Set<Promise<unknown>>();
   readonly #lock = new ReadWriteLock();
   #closed = false;
@@ -36,15 +35,15 @@ export class PostgresWriter<Tables> {
 
   constructor(database: Kysely<Tables>, { deadline = 20_000, away = 5000 }: Partial<RetryLimits> = {}) {
     this.#database = database;
-    this.#patience = { deadline, away };
+    this.#limits = { deadline, away };
   }
 
-  /** How many transactions may have been committed from here. */
+  /** The number of transactions that this process may have committed. */
   get commits(): number {
     return this.#commits;
   }
 
-  /** Whether the last write found no room. */
+  /** Whether the last write failed because the disk was full. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -52,38 +51,37 @@ export class PostgresWriter<Tables> {
   /** Resolves when the change is durable; rejects when it threw or could not be committed. */
   write<Result>(change: Change<Tables, Result>): Promise<Result> {
     if (this.#closed) return Promise.reject(new Error("the database is closed"));
-    const running = this.#tryAgain(change);
+    const running = this.#retry(change);
     this.#running.add(running);
     const done = () => this.#running.delete(running);
     running.then(done, done);
     return running;
   }
 
-  /** Refuses further changes and waits for those under way. */
+  /** Refuses further changes and waits for the pending ones. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#running);
     await this.#database.destroy();
   }
 
-  async #tryAgain<Result>(change: Change<Tables, Result>): Promise<Result> {
+  async #retry<Result>(change: Change<Tables, Result>): Promise<Result> {
     const started = performance.now();
-    let collisions = 0;
+    let conflicts = 0;
     let duplicates = 0;
     for (let nth = 0; ; nth += 1) {
       try {
-        return await this.#lock.take(() => this.#once(change), { alone: collisions > 0 });
+        return await this.#lock.run(() => this.#once(change), { exclusive: conflicts > 0 });
       } catch (error) {
-        const collision = writeConflict(error);
-        if (collision !== null) collisions += 1;
-        if (collision === "duplicate") duplicates += 1;
+        const conflict = writeConflict(error);
+        if (conflict !== null) conflicts += 1;
+        if (conflict === "duplicate") duplicates += 1;
         const isAway = storeErrorCode(error) === "unreachable";
         const waited = performance.now() - started;
-        const isHopeless =
-          collision === null ? !isAway || waited > this.#patience.away : waited > this.#patience.deadline;
-        if (isHopeless || duplicates > DUPLICATES) throw error;
-        // Chance keeps those that collided from meeting again.
-        if (nth > 0 || isAway) await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 2 ** nth));
+        const isFinal = conflict === null ? !isAway || waited > this.#limits.away : waited > this.#limits.deadline;
+        if (isFinal || duplicates > MAX_DUPLICATES) throw error;
+        // Random, so that transactions that conflicted do not conflict again.
+        if (nth > 0 || isAway) await pause(Math.random() * Math.min(MAX_PAUSE_MS, 2 ** nth));
       }
     }
   }
@@ -101,32 +99,32 @@ export class PostgresWriter<Tables> {
     } catch (error) {
       this.#isFull = storeErrorCode(error) === "full";
       if (!(error instanceof AmbiguousCommitError)) throw error;
-      await this.#settle(error);
+      await this.#resolve(error);
     } finally {
       this.#commits += 1;
     }
     return resultOf(result);
   }
 
-  // A lost answer to a commit is asked for again: making the change a second time could make it twice.
-  async #settle(unknown: AmbiguousCommitError): Promise<void> {
+  // The outcome is read by the commit marker: running the change again could apply it twice.
+  async #resolve(ambiguous: AmbiguousCommitError): Promise<void> {
     const started = performance.now();
     for (;;) {
-      const number = await this.#numberIn(unknown.mark);
-      if (number === unknown.mark.number) return;
-      if (number !== null) throw new StoreError("unreachable", "the commit failed", { cause: unknown });
-      if (performance.now() - started > this.#patience.deadline) {
-        throw new StoreError("commit-unknown", "whether the change was committed is not known", { cause: unknown });
+      const number = await this.#readNumber(ambiguous.marker);
+      if (number === ambiguous.marker.number) return;
+      if (number !== null) throw new StoreError("unreachable", "the commit failed", { cause: ambiguous });
+      if (performance.now() - started > this.#limits.deadline) {
+        throw new StoreError("commit-unknown", "it is unknown whether the change was committed", { cause: ambiguous });
       }
-      await pause(LONGEST_PAUSE_MS);
+      await pause(MAX_PAUSE_MS);
     }
   }
 
-  /** The number that was left in the slot of a mark; null when it cannot be asked for at the moment. */
-  async #numberIn({ slot }: CommitMarker): Promise<number | null> {
+  /** The number in the slot of a marker; null when the database cannot be reached. */
+  async #readNumber({ slot }: CommitMarker): Promise<number | null> {
     try {
-      const asked = CompiledQuery.raw(readMarker, [slot]);
-      const { rows } = await this.#database.executeQuery<{ readonly number: number }>(asked);
+      const query = CompiledQuery.raw(readMarker, [slot]);
+      const { rows } = await this.#database.executeQuery<{ readonly number: number }>(query);
       return rows[0]?.number ?? null;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;

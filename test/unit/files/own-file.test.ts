@@ -38,7 +38,7 @@ describe("S40 a file of ours", () => {
   test.each(Object.entries(specialFiles))("S40 is not opened when it is a %s", async (sort, name) => {
     const path = join(await temporaryFolder(), "file");
     placeSpecial(sort as SpecialFile, path);
-    expectUnsafe(() => read(path), `${path} is ${name}, and no regular file`);
+    expectUnsafe(() => read(path), `${path} is ${name}, not a regular file`);
   });
 
   test("S40 is not opened when it is a device", async (context) => {

@@ -47,7 +47,7 @@ describe("S45 a file that is written", () => {
     const path = join(folder, "file");
     placeSpecial(sort as SpecialFile, path, "target");
     const before = readdirSync(folder);
-    expect(() => replaceFile(path, "content")).toThrow(`${path} is ${name}, and no regular file`);
+    expect(() => replaceFile(path, "content")).toThrow(`${path} is ${name}, not a regular file`);
     expect(createFile(path, "content")).toBe(false);
     expect(readdirSync(folder)).toEqual(before);
     if (sort === "symlink") expect(readFileSync(path, "utf8")).toBe("target");

@@ -92,15 +92,15 @@ test("with certificate and key it speaks TLS, and takes new ones without a pause
   expect(await look()).toEqual([200, "second.example.com", '{"status":"ok"}']);
   // Half of a pair is no reason to stop.
   await writeFile(files.key, first.key);
-  await expect(renewTls(app.server, files)).rejects.toThrow("no certificate and its private key");
+  await expect(renewTls(app.server, files)).rejects.toThrow("not a certificate and its private key");
   expect(await look()).toEqual([200, "second.example.com", '{"status":"ok"}']);
 });
 
-test("files that are no certificate and its key are refused, by name and without their content", async () => {
+test("files that are not a certificate and its key are refused, by name and without their content", async () => {
   const authority = createAuthority();
   const [one, other] = [authority.issue("one.example.com"), authority.issue("other.example.com")];
   const { files } = await filesOf({ cert: one.cert, key: other.key });
-  await expect(readTls(files)).rejects.toThrow(`${files.certificate} and ${files.key} are no certificate`);
+  await expect(readTls(files)).rejects.toThrow(`${files.certificate} and ${files.key} are not a certificate`);
   await expect(readTls({ ...files, key: "/absent" })).rejects.toThrow("/absent cannot be read");
   await writeFile(files.key, "CANARY-no-key");
   await expect(readTls(files)).rejects.not.toThrow("CANARY");

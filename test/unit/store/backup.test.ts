@@ -54,7 +54,7 @@ describe("F72 before an upgrade", () => {
     const path = await databaseWith();
     const before = contentOf(path);
     const backup = `${path}.0001-notes.backup`;
-    expect(await opened(path)).toEqual([`${path} was upgraded; a backup of what it was is in ${backup}`]);
+    expect(await opened(path)).toEqual([`${path} was upgraded; its backup is ${backup}`]);
     expect(filesBeside(path)).toEqual(["a.db", "a.db.0001-notes.backup"]);
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     expect(contentOf(backup)).toEqual(before);
@@ -161,6 +161,6 @@ test("F72 a database that an earlier release left half made is told about once i
   using connection = openConnection(path);
   connection.exec("CREATE TABLE notes (id integer primary key, text text)");
   connection.close();
-  expect(await opened(path, 1)).toEqual([`${path} was left half made by an interrupted start, and is complete now`]);
+  expect(await opened(path, 1)).toEqual([`${path} was incomplete after an interrupted start, and was completed`]);
   expect(await opened(path, 1)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { addColumns, createTable } from "../create-table.ts";
 
-/** What lets a client send a write again, keeps late writers out, and lets keys be replaced. */
+/** Tables for idempotency keys, fencing tokens, leases, personal tokens and key rotation. */
 export const exactlyOnce: Migration = {
   up: async (database: Kysely<unknown>) => {
     await createTable(database, "kept_replies", {

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { createTable } from "../create-table.ts";
 
-/** The runs of jobs, and which of them are to start once a deployment has come about. */
+/** The runs of jobs, and the triggers that start a run after a deployment. */
 export const jobRuns: Migration = {
   up: async (database: Kysely<unknown>) => {
     await createTable(database, "job_runs", {

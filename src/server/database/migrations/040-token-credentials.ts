@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { addColumns } from "../create-table.ts";
 
-/** Records which credential each personal access token depends on, which one made it, and when it was last used. */
+/** Records the credential that each personal token depends on, the one that created it, and when it was last used. */
 export const tokenCredentials: Migration = {
   up: async (database: Kysely<unknown>) => {
     await addColumns(database, "personal_tokens", {
@@ -10,7 +10,7 @@ export const tokenCredentials: Migration = {
       made_with: "text?",
       last_used_at: "integer?",
     });
-    // Which credential made the tokens that are there was not recorded: they end with their owner's present one.
+    // The credential of existing tokens was not recorded: they depend on their owner's current one.
     await sql`UPDATE personal_tokens SET credential = (
       SELECT hash FROM tokens WHERE user_id = owner_id ORDER BY created_at DESC LIMIT 1
     ) WHERE owner_type = 'user'`.execute(database);

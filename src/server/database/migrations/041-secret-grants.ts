@@ -5,8 +5,8 @@ import { addColumns } from "../create-table.ts";
 const everyone = { subject: "team:everyone", role_id: "secret-group-user" };
 
 /**
- * Opens the secret groups that are there to everyone, by a grant like any other, since who used them was not asked
- * before; and records which virtual account keeps its token in which secret.
+ * Grants the use of existing secret groups to everyone, since their use was not restricted before; and records which
+ * virtual account stores its token in which secret.
  */
 export const secretGrants: Migration = {
   up: async (database: Kysely<unknown>) => {
@@ -29,7 +29,7 @@ async function grantToEveryone(database: Kysely<unknown>): Promise<void> {
   }
 }
 
-// Of two that name one path, it is the older one's.
+// When two accounts name the same path, the older one owns it.
 async function recordAccounts(database: Kysely<unknown>): Promise<void> {
   const accounts = await sql<Row>`SELECT name, json FROM virtual_accounts ORDER BY created_at, id`.execute(database);
   for (const { name, json } of accounts.rows) {

@@ -3,8 +3,8 @@ import type { Migration } from "kysely/migration";
 import { createTable } from "../create-table.ts";
 
 /**
- * One sequence of fencing numbers for all scopes, which overlap. Leases of before end: their numbers cannot be compared
- * with each other, and whoever writes under one has to take it anew.
+ * One sequence of fencing numbers for all scopes, since scopes overlap. Existing leases end: their numbers cannot be
+ * compared with each other, and their holders have to take them again.
  */
 export const leaseTree: Migration = {
   up: async (database: Kysely<unknown>) => {
@@ -14,7 +14,7 @@ export const leaseTree: Migration = {
       database,
     );
     await sql`DELETE FROM leases`.execute(database);
-    // Numbers that callers made up are refused, and so there are none to remember.
+    // Numbers that were never issued are refused now, so they need not be stored.
     await sql`DROP TABLE fences`.execute(database);
   },
 };

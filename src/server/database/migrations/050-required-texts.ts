@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-// Each with the member that follows it in what we wrote, so that nothing in a manifest is meant.
+// Each with the member that follows it in the stored JSON, so that the content of manifests cannot match.
 const replacements = [
   { table: "teams", from: '"description":null,"tenantName":', to: '"description":"","tenantName":' },
   { table: "deployments", from: '"transition":null,"message":', to: '"transition":"","message":' },
@@ -13,7 +13,7 @@ const replacements = [
   },
 ] as const;
 
-/** Texts that clients take for granted are never null: what was written as null before gets its text. */
+/** Replaces null in texts that clients expect to be present. */
 export const requiredTexts: Migration = {
   up: async (database: Kysely<unknown>) => {
     for (const { table, from, to } of replacements) {

@@ -1,19 +1,19 @@
 import { canonical, isObject, type Json, type JsonObject } from "../../../contract/json.ts";
 import type { AddonDifference } from "../../../contract/resources.ts";
 
-/** What changes from one object to another, by key; lists change as a whole. */
+/** The differences between two objects by key; lists are compared as a whole. */
 export function addonDifferences(current: JsonObject, desired: JsonObject): readonly AddonDifference[] {
   const keys = [...new Set([...Object.keys(current), ...Object.keys(desired)])].toSorted();
   return keys.flatMap((key) => difference(key, memberOf(current, key), memberOf(desired, key)));
 }
 
-/** Whether two values are the same; the order of members means nothing, and absent is not null. */
+/** Whether two values are equal, whatever the order of members; absent is not null. */
 export function isSameJson(one: Json | undefined, other: Json | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return canonical(one) === canonical(other);
 }
 
-/** A member of an object's own; undefined when it has none. */
+/** An object's own member; undefined when it is absent. */
 export function memberOf(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

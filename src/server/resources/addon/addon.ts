@@ -8,10 +8,10 @@ import { upgradesOf } from "./upgrade.ts";
 /** An application of type `helm`, with its newest deployment. */
 export type HelmApplication = { readonly application: ApplicationRow; readonly deployment: DeploymentRow };
 
-/** The same, its manifest read. */
+/** A Helm application with its parsed manifest. */
 export type HelmInstallation = HelmApplication & { readonly helm: AddonHelmManifest };
 
-/** An addon as it stands on a cluster: what is declared of it, and what is known of the application that installs it. */
+/** An addon of a cluster: its catalogue entry, and the state of the application that installs it. */
 export function addonOn(clusterType: string, entry: AddonEntry, found: HelmInstallation | null): Addon {
   const { name, description, repoUrl, chart, unsupportedClusterTypes, knownCRDs, labels, releases } = entry;
   const isSupported = !unsupportedClusterTypes.includes(clusterType);
@@ -30,12 +30,12 @@ export function addonOn(clusterType: string, entry: AddonEntry, found: HelmInsta
   };
 }
 
-/** Reads the manifests of applications, so that each is read once for all addons. */
+/** Parses the manifest of an application, once for all addons. */
 export function toHelmInstallation(application: HelmApplication): HelmInstallation {
   return { ...application, helm: readHelm(application.deployment.manifest) };
 }
 
-type Standing = Pick<
+type InstallationState = Pick<
   Addon,
   | "appName"
   | "namespace"
@@ -49,7 +49,7 @@ type Standing = Pick<
   | "recommendations"
 >;
 
-function absent(entry: AddonEntry, version: string): Standing {
+function absent(entry: AddonEntry, version: string): InstallationState {
   return {
     appName: entry.appName,
     namespace: entry.namespace,
@@ -64,7 +64,7 @@ function absent(entry: AddonEntry, version: string): Standing {
   };
 }
 
-function installed({ application, deployment, helm }: HelmInstallation): Standing {
+function installed({ application, deployment, helm }: HelmInstallation): InstallationState {
   const { id, name, workspaceId, workspaceFqn, recommendations } = application;
   return {
     appName: name,

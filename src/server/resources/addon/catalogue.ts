@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import data from "./catalogue.json" with { type: "json" };
 
-/** One release of an addon's chart, with the values that this catalogue proposes for it. */
+/** One release of an addon's chart, with the proposed values. */
 export type AddonRelease = { readonly version: string; readonly values: JsonObject };
 
-/** An addon that a cluster can have: what is declared of it, whatever the cluster. */
+/** An addon in the catalogue, independent of a cluster. */
 export type AddonEntry = {
   readonly name: string;
-  /** Name of the application that it is installed as. */
+  /** Name of the application that installs it. */
   readonly appName: string;
   readonly namespace: string;
   readonly description: string;
@@ -22,5 +22,5 @@ export type AddonEntry = {
   readonly releases: readonly [AddonRelease, ...AddonRelease[]];
 };
 
-/** Every addon that is known, by name; a test holds the file to this type. */
+/** The catalogue of addons, sorted by name; a test checks that the file has this type. */
 export const catalogue = data as readonly unknown[] as readonly AddonEntry[];

@@ -19,7 +19,7 @@ export function proposedManifest(
   };
 }
 
-/** Reads the manifest of an application of type `helm`; what it leaves out has its empty form. */
+/** Parses the manifest of an application of type `helm`; missing fields become empty. */
 export function readHelm(manifest: JsonObject): AddonHelmManifest {
   const source = objectOf(manifest.source);
   const { kustomize } = manifest;
@@ -43,7 +43,7 @@ export function readHelm(manifest: JsonObject): AddonHelmManifest {
   };
 }
 
-/** Whether a release installs the addon: its chart from its repository, or from a copy of it under the addon's name. */
+/** Whether a manifest installs the addon: the same chart, from the addon's repository or under the addon's name. */
 export function isInstallationOf(
   { name, source }: AddonHelmManifest,
   { appName, repoUrl, chart }: AddonEntry,

@@ -25,7 +25,7 @@ const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page
   };
 };
 
-/** Operation 11: the addons that a cluster has, and those that it could have, by name. */
+/** Operation 11: the addons of a cluster, installed or not, by name. */
 export const resource: Resource = {
   section: clustersSection,
   operations: [
@@ -37,24 +37,24 @@ export const resource: Resource = {
   ],
 };
 
-// Whoever may deploy decides how many applications there are, and how large: few are held at once, and none larger than
-// a release that Helm itself would keep.
-const AT_ONCE = 50;
-const LARGEST = 1024 * 1024;
+// Users control the number and size of applications: they are read in batches, and manifests above 1 MiB, Helm's own
+// limit of a release, are ignored.
+const BATCH = 50;
+const MAX_MANIFEST_BYTES = 1024 * 1024;
 
-/** The application that installs each addon: the first one under the addon's name, else the first one. */
+/** The application that installs each addon; one with the addon's name takes precedence. */
 async function findInstalling(
   database: Kysely<Tables>,
   clusterId: string,
   entries: readonly AddonEntry[],
 ): Promise<ReadonlyMap<AddonEntry, HelmInstallation>> {
   const found = new Map<AddonEntry, HelmInstallation>();
-  for (let offset = 0; ; offset += AT_ONCE) {
+  for (let offset = 0; ; offset += BATCH) {
     const applications = await helmApplications(database, clusterId, offset);
     for (const application of applications.map(toHelmInstallation)) {
       for (const entry of entries) if (isBetter(application, entry, found.get(entry))) found.set(entry, application);
     }
-    if (applications.length < AT_ONCE) return found;
+    if (applications.length < BATCH) return found;
   }
 }
 
@@ -71,10 +71,10 @@ async function helmApplications(database: Kysely<Tables>, clusterId: string, off
     .select(["a.json as application", "d.json as deployment"])
     .where("a.type", "=", "helm")
     .where("w.cluster_id", "=", clusterId)
-    .where(textBytes("d.json"), "<=", LARGEST)
+    .where(textBytes("d.json"), "<=", MAX_MANIFEST_BYTES)
     .orderBy("a.created_at")
     .orderBy("a.id")
-    .limit(AT_ONCE)
+    .limit(BATCH)
     .offset(offset)
     .execute();
   return rows.map(({ application, deployment }) => ({

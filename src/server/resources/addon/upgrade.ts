@@ -6,12 +6,12 @@ import { proposedManifest } from "./helm.ts";
 
 type Upgrades = Addon["upgrades"];
 
-/** What upgrading an installed addon to the newest release would change; null stands for an addon not installed. */
+/** What an upgrade of an addon to the newest release would change; `current` is null when it is not installed. */
 export function upgradesOf(entry: AddonEntry, current: AddonHelmManifest | null): Upgrades {
   const [newest] = entry.releases;
   if (current === null) return settled(null, proposedManifest(entry, newest));
   if (!isOlder(current.source.version, newest.version)) return settled(current, current);
-  // What is not known to have been proposed is taken for the operator's own, and kept.
+  // For an unknown version, all values that differ count as changes of the operator, and are kept.
   const base = entry.releases.find(({ version }) => version === current.source.version) ?? newest;
   const { merged, conflicts } = mergeObjects(base.values, current.values, newest.values, "/values");
   const source = { ...current.source, version: newest.version };
@@ -43,7 +43,7 @@ function mergeObjects(base: JsonObject, current: JsonObject, desired: JsonObject
   return { merged: Object.fromEntries(kept), conflicts: members.flatMap(([, { conflicts }]) => conflicts) };
 }
 
-/** Carries what the operator changed over to the newest release; where both changed, the release wins, and it is said. */
+/** Three-way merge: changes of the operator are kept; when both sides changed, the release wins and it is a conflict. */
 function merge(
   base: Json | undefined,
   current: Json | undefined,
@@ -58,7 +58,7 @@ function merge(
   return { merged: desired, conflicts: [pointer] };
 }
 
-/** Whether a version of plain numbers comes before another; a version that is none is older than any. */
+/** Whether a numeric version is older than another; an unparsable version is older than any. */
 export function isOlder(version: string, other: string): boolean {
   const [one, two] = [numbersOf(version), numbersOf(other)];
   const at = two.findIndex((number, place) => number !== (one[place] ?? -1));

@@ -2,14 +2,14 @@ import type { JsonObject } from "../../../contract/json.ts";
 import type { Alert, DeploymentStatus } from "../../../contract/resources.ts";
 import { isFailure } from "./debug-info.ts";
 
-const KEPT_ALERTS = 20;
+const MAX_ALERTS = 20;
 
-/** What an alert says of the application and of what was found out. */
+/** The application and debug information of an alert. */
 export type AlertSubject = Pick<Alert, "applicationId" | "clusterId" | "tenantName" | "applicationDebugInfoId">;
 
 /**
- * The alerts of an application once its newest deployment has come to a status: a success ends them all, a failure
- * opens one, or is one more time of the one that is open.
+ * The alerts of an application after its newest deployment reached a status: a success resolves all of them, a failure
+ * opens one or adds a timestamp to the open one.
  */
 export function alertsAfter(
   alerts: readonly Alert[],
@@ -24,10 +24,10 @@ export function alertsAfter(
   const open = alerts.find((alert) => alert.name === name && alert.resolvedTime === null);
   const others = alerts.filter((alert) => alert !== open);
   const alert = open === undefined ? opened(name, now, subject, newId()) : again(open, now, subject);
-  return [alert, ...others].slice(0, KEPT_ALERTS);
+  return [alert, ...others].slice(0, MAX_ALERTS);
 }
 
-/** How many alerts are open, by name. */
+/** The number of open alerts, by name. */
 export function summariseAlerts(alerts: readonly Alert[]): JsonObject {
   const open = alerts.filter(({ resolvedTime }) => resolvedTime === null);
   const byName = Map.groupBy(open, ({ name }) => name);
@@ -49,7 +49,7 @@ function opened(name: string, now: string, subject: AlertSubject, id: string): A
 }
 
 function again(alert: Alert, now: string, { applicationDebugInfoId }: AlertSubject): Alert {
-  const timestamps = [...alert.timestamps, now].slice(-KEPT_ALERTS);
+  const timestamps = [...alert.timestamps, now].slice(-MAX_ALERTS);
   return { ...alert, applicationDebugInfoId, timestamps, updatedAt: now };
 }
 

@@ -4,16 +4,16 @@ import { failedStatuses } from "../../../contract/rollout.ts";
 import type { StoredDeployment } from "./rows.ts";
 import type { ApplicationRow } from "./tables.ts";
 
-const KEPT_INFOS = 20;
-// An application has as many of them in every reply: what is longer than this is read in the deployment's manifest.
-const LONGEST_IMAGE = 4096;
+const MAX_INFOS = 20;
+// Every reply of an application includes all of them; a longer image can be read in the deployment's manifest.
+const MAX_IMAGE_LENGTH = 4096;
 
-/** Whether a status says that something went wrong; being cancelled was somebody's wish. */
+/** Whether a status is a failure; a cancelled deployment is none. */
 export function isFailure({ status }: Pick<DeploymentStatus, "status">): boolean {
   return failedStatuses.includes(status) && status !== "CANCELLED";
 }
 
-/** What is known of how a deployment failed; null when it did not. */
+/** Debug information of a failed deployment; null when it did not fail. */
 export function debugInfoOf(
   { id: applicationId, fqn, name, type, workspaceFqn, activeVersion }: ApplicationRow,
   { id: deploymentId, version, manifest, currentStatus, deploymentStatuses }: StoredDeployment,
@@ -33,10 +33,10 @@ export function debugInfoOf(
 }
 
 function shortImage({ image = null }: JsonObject): Json {
-  return JSON.stringify(image).length > LONGEST_IMAGE ? null : image;
+  return JSON.stringify(image).length > MAX_IMAGE_LENGTH ? null : image;
 }
 
-/** The newest first, and no more than anybody reads. */
+/** Adds debug information, the newest first, and drops the oldest. */
 export function withDebugInfo(infos: readonly DebugInfo[], info: DebugInfo | null): readonly DebugInfo[] {
-  return info === null ? infos : [info, ...infos].slice(0, KEPT_INFOS);
+  return info === null ? infos : [info, ...infos].slice(0, MAX_INFOS);
 }

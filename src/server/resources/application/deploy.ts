@@ -30,7 +30,7 @@ import { deploymentText } from "./reply-text.ts";
 import { saveApplication, saveDeployment } from "./rows.ts";
 import type { ApplicationRow } from "./tables.ts";
 
-/** Makes a new version of an application, and the application itself where it is new. */
+/** Creates a new version of an application, and the application when it is new. */
 export const putApp: Handler<"putApp"> = async ({ principal, body }, context) => {
   const { read } = context.store;
   const manifest = requireValidApplication(context, await completeManifest(read, principal, body));
@@ -74,7 +74,7 @@ type NewVersion = {
   readonly principal: Principal;
   readonly manifest: JsonObject;
   readonly place: DeploymentTarget;
-  /** Who wants a job to run once it is deployed. */
+  /** Who triggers a run of a job after the deployment; null when nobody does. */
   readonly trigger: RunTrigger | null;
 };
 

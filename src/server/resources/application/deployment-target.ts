@@ -16,10 +16,10 @@ import { findCluster } from "../cluster.ts";
 import { findWorkspace, findWorkspaceFqn } from "../workspace.ts";
 import { type FoundApplication, findApplication, findApplicationText } from "./rows.ts";
 
-/** Where a deployment goes: its workspace, and the application when it exists already. */
+/** The target of a deployment: its workspace, and the application when it exists. */
 export type DeploymentTarget = { readonly workspace: Workspace; readonly found: FoundApplication | null };
 
-/** The manifest with what the body says beside it, which must agree with it and stands in for what it leaves out. */
+/** The manifest completed by `workspaceId` and `name` of the body, which must not contradict it. */
 export async function completeManifest(
   database: Kysely<Tables>,
   principal: Principal,
@@ -32,7 +32,7 @@ export async function completeManifest(
   return agreed(agreed(manifest, "workspace_fqn", fqn, "workspaceId"), "name", name, "name");
 }
 
-/** Finds where a deployment goes, and refuses what cannot be: first for want of right, then of meaning. */
+/** Finds the target of a deployment; refuses a write first for missing permissions, then for semantic errors. */
 export async function findDeploymentTarget(
   database: Kysely<Tables>,
   principal: Principal,
@@ -41,7 +41,7 @@ export async function findDeploymentTarget(
   context: Pick<Context, "targets">,
 ): Promise<DeploymentTarget> {
   const target = { type: "workspace", fqn: requiredText(manifest, "workspace_fqn") } as const;
-  // One that is not visible is not even looked for.
+  // An invisible workspace is not looked up.
   const workspace = isAllowed(principal, "read", target) ? await findWorkspace(database, target.fqn) : null;
   if (workspace !== null && !isAllowed(principal, "write", target))
     throw forbidden("you may not deploy to this workspace");
@@ -50,7 +50,7 @@ export async function findDeploymentTarget(
   if (applicationId !== undefined) await checkApplicationId(database, principal, applicationId, found);
   const references = referencesOf(manifest, tenant);
   refuseInvisible(principal, references, context);
-  await refuseMeaning(database, { manifest, references }, workspace, context);
+  await refuseSemanticErrors(database, { manifest, references }, workspace, context);
   if (workspace === null) throw notFound("the workspace");
   if (found !== null && found.application.type !== manifest.type) {
     throw conflict("name-taken", `${found.application.fqn} exists and is of type ${found.application.type}`);
@@ -71,7 +71,7 @@ async function checkApplicationId(
   throw badRequest("applicationId names another application than the manifest does");
 }
 
-async function refuseMeaning(
+async function refuseSemanticErrors(
   database: Kysely<Tables>,
   { manifest, references }: { readonly manifest: JsonObject; readonly references: readonly ResourceReference[] },
   workspace: Workspace | null,

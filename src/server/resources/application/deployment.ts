@@ -9,7 +9,7 @@ import { failedProblem, isApplied, potentialProblems, proposeRecommendations } f
 import type { StoredDeployment } from "./rows.ts";
 import type { ApplicationRow, DeploymentRow } from "./tables.ts";
 
-/** What a new deployment is made from. */
+/** What a new deployment is created from. */
 export type NewDeployment = {
   readonly applicationId: string | null;
   readonly applicationFqn: string;
@@ -17,14 +17,14 @@ export type NewDeployment = {
   readonly manifest: JsonObject;
   readonly subject: Subject;
   readonly now: string;
-  /** What was recommended for the version before. */
+  /** The recommendations for the previous version. */
   readonly recommended: readonly Recommendation[];
 };
 
-/** A deployment that is not made yet. */
+/** A deployment that is not created yet. */
 export type PlannedDeployment = Omit<DeploymentRow, "id"> & { readonly id: null };
 
-/** A deployment without history or id, as a dry run answers it. */
+/** A deployment without id and history, as a dry run returns it. */
 export function plannedDeployment(wanted: NewDeployment): PlannedDeployment {
   const { applicationId, applicationFqn, version, manifest, subject, now, recommended } = wanted;
   return {
@@ -45,7 +45,7 @@ export function plannedDeployment(wanted: NewDeployment): PlannedDeployment {
   };
 }
 
-/** The deployment once it is made, with the id that is its own. */
+/** The created deployment, with its id. */
 export function createdDeployment(planned: PlannedDeployment, applicationId: string, id: string): StoredDeployment {
   const appliedRecommendations = planned.appliedRecommendations.map((recommendation) => ({
     ...recommendation,
@@ -55,7 +55,7 @@ export function createdDeployment(planned: PlannedDeployment, applicationId: str
   return { ...planned, id, applicationId, appliedRecommendations };
 }
 
-/** The deployment with further statuses at the end of its history. */
+/** The deployment with further statuses in its history. */
 export function withProgress(
   deployment: StoredDeployment,
   progress: readonly RolloutStatus[],
@@ -75,7 +75,7 @@ export function withProgress(
   };
 }
 
-/** The status of a deployment that another one pushes aside. */
+/** The status of a deployment that a forced one replaces. */
 export const cancelled: RolloutStatus = {
   status: "CANCELLED",
   transition: "",
@@ -84,7 +84,7 @@ export const cancelled: RolloutStatus = {
   isTerminalState: true,
 };
 
-/** What an application is made from, when its first deployment arrives. */
+/** What an application is created from, at its first deployment. */
 export type NewApplication = {
   readonly id: string;
   readonly fqn: string;
@@ -95,7 +95,7 @@ export type NewApplication = {
   readonly now: string;
 };
 
-/** An application that has no deployment yet. */
+/** An application without deployments. */
 export function newApplication({ id, fqn, name, type, workspace, subject, now }: NewApplication): ApplicationRow {
   return {
     id,
@@ -124,7 +124,7 @@ export function newApplication({ id, fqn, name, type, workspace, subject, now }:
   };
 }
 
-/** The application with its newest deployment, and what its manifest gives to think about. */
+/** The application with a new deployment, and the problems and recommendations for its manifest. */
 export function withDeployment(
   application: ApplicationRow,
   deployment: StoredDeployment,
@@ -155,7 +155,7 @@ export function withDeployment(
   };
 }
 
-/** The application once its deployment has come to further statuses. */
+/** The application after its deployment has ended; unchanged while the deployment is in progress. */
 export function withOutcome(
   application: ApplicationRow,
   deployment: StoredDeployment,
@@ -185,7 +185,7 @@ export function withOutcome(
   };
 }
 
-/** The cluster that an application runs on. */
+/** The cluster of an application. */
 function clusterOf({ workspaceFqn }: Pick<ApplicationRow, "workspaceFqn">): string {
   return workspaceFqn.slice(0, workspaceFqn.indexOf(":"));
 }
@@ -205,7 +205,7 @@ function statusOf(deploymentId: string, step: RolloutStatus, now: string, id: st
   };
 }
 
-/** One build: 0 while it runs, 1 when it succeeded, 2 when it did not. */
+/** The builds of a deployment: status 0 while one runs, 1 when it succeeded, 2 when it failed. */
 function buildsOf(
   fqn: string,
   manifest: JsonObject,

@@ -18,7 +18,7 @@ export const listDeployments: Handler<"listDeployments"> = async (call, { store 
   }
   const { version, deploymentId } = call.query;
   let rows = store.read.selectFrom("deployments").where("application_id", "=", call.path.id);
-  // A version is a number in plain digits, and no other text names one.
+  // Any other text than a number matches no version.
   if (version !== undefined)
     rows = rows.where("version", "=", /^[1-9][0-9]{0,14}$/.test(version) ? Number(version) : -1);
   if (deploymentId !== undefined) rows = rows.where("id", "=", deploymentId);
@@ -42,7 +42,7 @@ export const listApps: Handler<"listApps"> = async ({ principal, query, page: wa
   }
   if (query.fqn !== undefined) rows = rows.where("fqn", "=", query.fqn);
   if (query.applicationType !== undefined) rows = rows.where("type", "=", query.applicationType);
-  // The page comes first: only its applications are worth looking for their deployments.
+  // The page is selected first, so that only its applications are joined with their deployments.
   const listed = newestFirst(rows.select(["id", "created_at", "json", "last_deployment_id"]), "", wanted);
   const found = await selectTextRows(
     store.read

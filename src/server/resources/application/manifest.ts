@@ -5,12 +5,12 @@ import { checkApplication } from "../../../schema/validate.ts";
 import type { Context } from "../../context.ts";
 import { refuseErrors, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 
-// It is a part of what the audit calls the application.
+// The type is part of the identity in the audit.
 const TYPE = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 /**
- * The manifest of an application once its form is found right. A type that has a schema is checked whole and gets its
- * defaults; of other types only what all applications have is known.
+ * The manifest of an application when its form is valid. A type with a schema is validated completely and gets its
+ * defaults; of other types only the fields that all applications share are validated.
  */
 export function requireValidApplication(context: Pick<Context, "unknownFields">, manifest: JsonObject): JsonObject {
   const { type } = manifest;
@@ -27,7 +27,7 @@ export function requireValidApplication(context: Pick<Context, "unknownFields">,
   return manifest;
 }
 
-// Applications are what lives in a workspace.
+// Applications are the types that have a workspace.
 function isWrittenElsewhere(type: string): boolean {
   const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
   if (shape === undefined) return type === "artifact-version";

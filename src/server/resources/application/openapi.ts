@@ -2,17 +2,17 @@ import { manifestTypes, schemaFor } from "../../../schema/schemas.ts";
 import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
 import { pickProperties, refTo, type Schema, type Schemas } from "../../openapi/schema.ts";
 
-/** The types of application that have a schema: whatever lives in a workspace. */
+/** The types of applications that have a schema: those with a workspace. */
 export const applicationTypes: readonly string[] = manifestTypes.filter(
   (type) => schemaFor(type)?.properties?.workspace_fqn !== undefined,
 );
 
-/** The manifests of applications: those that have a schema, and all the others. */
+/** The schemas of application manifests, with one for types without a schema. */
 export function applicationSchemas(schemas: Schemas): Schemas {
-  const beside = ["name", "workspace_fqn"];
+  const alsoInBody = ["name", "workspace_fqn"];
   const known = applicationTypes.map((type): [string, Schema] => {
     const schema: Schema = schemas[manifestSchemaName(type)] ?? {};
-    const required = (schema.required ?? []).filter((field) => !beside.includes(field));
+    const required = (schema.required ?? []).filter((field) => !alsoInBody.includes(field));
     return [manifestSchemaName(type), { ...schema, required }];
   });
   const service: Schema = schemas[manifestSchemaName("service")] ?? {};
@@ -21,13 +21,13 @@ export function applicationSchemas(schemas: Schemas): Schemas {
     ApplicationManifest: {
       title: "Application",
       description:
-        "An application of any type. The types that are described here are checked whole; of others the fields that all applications share are checked, and the rest is free. `name` and `workspace_fqn` are required unless the body names them beside the manifest",
+        "An application of any type. The types described here are validated completely; of other types only the fields that all applications share. `name` and `workspace_fqn` are required unless they are given in the body next to the manifest",
       type: "object",
       required: ["type"],
       properties: {
         type: {
           title: "Type",
-          description: "Kind of application; types of other operations are refused",
+          description: "Type of application; types with other operations are refused",
           type: "string",
           pattern: "^[A-Za-z][A-Za-z0-9_-]{0,62}$",
           "x-form": "1 to 63 letters, digits, '-' or '_', first a letter",

@@ -3,7 +3,7 @@ import type { Application, Recommendation } from "../../../contract/resources.ts
 
 type Problem = Application["potentialProblems"][number];
 
-/** What a manifest makes likely to go wrong. */
+/** Problems that a manifest is likely to cause. */
 export function potentialProblems(manifest: JsonObject): readonly Problem[] {
   return [
     ...(hasProbe(manifest, "liveness_probe") ? [] : [problem("no-liveness-probe", "A hung replica is not restarted.")]),
@@ -17,26 +17,26 @@ export function potentialProblems(manifest: JsonObject): readonly Problem[] {
   ];
 }
 
-/** What follows from a newest version that did not come about: live is not what was asked for. */
+/** The problem of a failed newest version: another one is still active. */
 export function failedProblem(version: number, activeVersion: number | null): Problem {
   const instead = activeVersion === null ? "no version is active" : `version ${activeVersion} is still active`;
   return problem("rollout-failed", `Version ${version} was not rolled out; ${instead}.`);
 }
 
-/** A proposal of values, without the ids that it gets when it is kept. */
+/** A recommendation without the ids that it gets when it is stored. */
 export type Proposal = Pick<Recommendation, "recommendationType" | "recommendationData">;
 
-// From there on a busy node starves or kills what counts on its limit.
-const WIDEST_GAP = 4;
+// With a larger ratio of limit to request, a busy node throttles or kills the container.
+const MAX_LIMIT_RATIO = 4;
 
-/** What would make a manifest sounder: requests near to their limits. */
+/** Recommendations for a manifest: requests closer to their limits. */
 export function proposeRecommendations({ resources }: JsonObject): readonly Proposal[] {
   if (!isObject(resources)) return [];
   return (["cpu", "memory"] as const).flatMap((name) => {
     const request = resources[`${name}_request`];
     const limit = resources[`${name}_limit`];
     if (!isFarOver(limit, request)) return [];
-    const proposed = Number(limit) / WIDEST_GAP;
+    const proposed = Number(limit) / MAX_LIMIT_RATIO;
     return [
       {
         recommendationType: `${name}-request`,
@@ -46,7 +46,7 @@ export function proposeRecommendations({ resources }: JsonObject): readonly Prop
   });
 }
 
-/** Whether a manifest has come to the value that a recommendation proposed. */
+/** Whether a manifest has reached the value of a recommendation. */
 export function isApplied(
   { recommendationData }: Pick<Recommendation, "recommendationData">,
   manifest: JsonObject,
@@ -57,7 +57,7 @@ export function isApplied(
 }
 
 function hasProbe(manifest: JsonObject, name: string): boolean {
-  // Jobs and the like are not asked whether they live.
+  // Only services have probes.
   return manifest.type !== "service" || isObject(manifest[name]);
 }
 
@@ -67,7 +67,7 @@ function valueAt(manifest: JsonObject, path: string): Json | undefined {
 }
 
 function isFarOver(limit: Json | undefined, request: Json | undefined): boolean {
-  return typeof limit === "number" && typeof request === "number" && limit > request * WIDEST_GAP;
+  return typeof limit === "number" && typeof request === "number" && limit > request * MAX_LIMIT_RATIO;
 }
 
 function problem(name: string, description: string): Problem {

@@ -2,7 +2,7 @@ import type { Application, Deployment } from "../../../contract/resources.ts";
 import { type JsonText, toText, withMember } from "../../database/json-text.ts";
 import type { ApplicationRow, DeploymentRow } from "./tables.ts";
 
-/** A deployment as it is answered: with its application, which does not hold a deployment again. */
+/** A deployment in a reply: with its application, whose own `deployment` is null. */
 export function deploymentText(
   deployment: JsonText<DeploymentRow>,
   application: JsonText<ApplicationRow>,
@@ -10,7 +10,7 @@ export function deploymentText(
   return withMember(deployment, "application", withMember(application, "deployment", toText(null)));
 }
 
-/** An application as it is listed: with its newest deployment, which does not hold the application again. */
+/** An application in a list: with its newest deployment, whose own `application` is null. */
 export function applicationText(
   application: JsonText<ApplicationRow>,
   deployment: JsonText<DeploymentRow>,

@@ -23,18 +23,18 @@ export const resource: Resource = {
       scope: async ({ manifest, members }, database) =>
         text(manifest.workspace_fqn) ?? (await workspaceFqnOf(members, database)),
       description:
-        "Makes a new deployment of the application that the manifest names in its workspace, and the application itself when it is new. An equal manifest makes a new version all the same.\n\nWhile a deployment is in progress the answer is 409, unless `forceDeploy` cancels that one. Needs write on the workspace.",
+        "Creates a new deployment of the application, and the application when it is new. An equal manifest creates a new version too.\n\nWhile a deployment is in progress the reply is 409, unless `forceDeploy` cancels it. Needs write on the workspace.",
       answers: "Deployment",
       manifest: { $ref: refTo("ApplicationManifest") },
       members: {
         forceDeploy: { description: "Cancel a deployment that is still in progress", default: false },
-        triggerOnDeploy: { description: "Of a job: start a run once it is deployed", default: false },
-        workspaceId: { description: "Workspace, when the manifest does not name it; both must agree" },
+        triggerOnDeploy: { description: "For a job: start a run after it is deployed", default: false },
+        workspaceId: { description: "Id of the workspace, when the manifest does not name it; both must agree" },
         applicationId: {
-          description: "Application that a new version is for; it must be the one that the manifest names",
+          description: "Id of the application; it must be the one that the manifest names",
         },
-        name: { description: "Name of the application, as the manifest has it" },
-        applicationSetId: { description: "Set of applications that it belongs to; carried" },
+        name: { description: "Name of the application, as in the manifest" },
+        applicationSetId: { description: "Set of applications that it belongs to; accepted without effect" },
       },
     }),
     serveOperation("listDeployments", listDeployments, {
@@ -48,7 +48,7 @@ export const resource: Resource = {
       },
     }),
     serveOperation("listApps", listApps, {
-      description: "Newest first; `deployment` of each is its newest.",
+      description: "Newest first, each with its newest deployment as `deployment`.",
       answers: "Application",
       parameters: {
         workspaceFqn: { description: "Only those in this workspace", example: "prod-eu:ranking" },

@@ -4,7 +4,7 @@ import { fromText, type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { ApplicationRow, DeploymentRow } from "./tables.ts";
 
-/** A deployment that is kept, and so has an id. */
+/** A stored deployment, which has an id. */
 export type StoredDeployment = DeploymentRow & { readonly id: string };
 
 /** An application, and its newest deployment while that is in progress. */
@@ -37,7 +37,7 @@ export async function findApplicationById(database: Kysely<Tables>, id: string):
   return row === undefined ? null : fromText(row.json);
 }
 
-/** The same as it is kept, and the workspace that it is in. */
+/** The stored text of that application, and its workspace. */
 export async function findApplicationText(
   database: Kysely<Tables>,
   id: string,
@@ -56,7 +56,7 @@ const upsertApplication = preparedQuery((database: Kysely<Tables>, row: Tables["
     .onConflict((conflict) => conflict.column("id").doUpdateSet(changing));
 });
 
-/** Keeps an application, new or changed, and answers its text. */
+/** Inserts or updates an application; returns its text. */
 export async function saveApplication(
   transaction: Transaction<Tables>,
   application: ApplicationRow,
@@ -86,7 +86,7 @@ const upsertDeployment = preparedQuery((database: Kysely<Tables>, row: Tables["d
     .onConflict((conflict) => conflict.column("id").doUpdateSet(changing));
 });
 
-/** Keeps a deployment, new or changed, and answers its text; `lookAt` is when its rollout is to be looked at again. */
+/** Inserts or updates a deployment; returns its text. `lookAt` is when its rollout is due again. */
 export async function saveDeployment(
   transaction: Transaction<Tables>,
   deployment: StoredDeployment,

@@ -6,7 +6,7 @@ import { readObjects, readRowFields, readTimestamp, readVersionNumber } from "..
 import { createdDeployment, plannedDeployment } from "./deployment.ts";
 import type { StoredDeployment } from "./rows.ts";
 
-/** Reads a deployment of another control plane with its history; null when it lacks its version or manifest. */
+/** Reads a deployment of another control plane with its history; null when its version or manifest is missing. */
 export function readDeployment(
   row: JsonObject,
   application: { readonly id: string; readonly fqn: string },
@@ -30,7 +30,7 @@ export function readDeployment(
   };
 }
 
-/** The statuses that a deployment went through, the current one last; one that says nothing has only begun. */
+/** The status history of a deployment, the current status last; `INITIALIZED` when it has none. */
 function historyOf({ deploymentStatuses, currentStatus }: JsonObject): readonly JsonObject[] {
   const current = isObject(currentStatus) ? currentStatus : null;
   const history = readObjects(deploymentStatuses).filter(({ id }) => current === null || id !== current.id);

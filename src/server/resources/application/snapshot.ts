@@ -12,7 +12,7 @@ import { findApplication, type StoredDeployment, saveApplication, saveDeployment
 import { readDeployment } from "./snapshot-deployment.ts";
 import type { ApplicationRow } from "./tables.ts";
 
-/** Copies an application with the deployments that were seen of it; a rollout under way goes on here by itself. */
+/** Copies an application with its deployments; a rollout in progress continues here. */
 async function copyApplication(
   transaction: Transaction<Tables>,
   application: JsonObject,
@@ -20,23 +20,23 @@ async function copyApplication(
   context: Context,
 ): Promise<CopyOutcome> {
   const workspace = await findWorkspace(transaction, text(application.workspaceFqn) ?? "");
-  if (workspace === null) return notCopied("its workspace was not seen");
+  if (workspace === null) return notCopied("the snapshot lacks its workspace");
   const name = text(application.name);
   const type = text(application.type);
-  if (!name || !type) return notCopied("it lacks its name or type");
+  if (!name || !type) return notCopied("its name or type is missing");
   const fqn = `${workspace.fqn}:${name}`;
   if ((await findApplication(transaction, fqn)) !== null) return { result: "exists" };
   const { id: given, subject, createdAt, updatedAt } = readRowFields(application, timestamp(context));
   const id = given ?? context.newId();
   const read = deployments.flatMap((row) => readDeployment(row, { id, fqn }, context) ?? []);
-  const kept = new Map(read.map((deployment) => [deployment.version, deployment]));
-  if (kept.size === 0) return notCopied("none of its deployments was seen");
+  const byVersion = new Map(read.map((deployment) => [deployment.version, deployment]));
+  if (byVersion.size === 0) return notCopied("the snapshot has none of its deployments");
   const blank = newApplication({ id, fqn, name, type, workspace, subject, now: createdAt });
-  const copy = [...kept.values()]
+  const copy = [...byVersion.values()]
     .toSorted((one, other) => one.version - other.version)
     .reduce((before, deployment) => after(before, deployment, context.newId), blank);
-  for (const deployment of kept.values()) await keep(transaction, deployment, context);
-  await saveApplication(transaction, { ...copy, ...standing(application, kept), updatedAt });
+  for (const deployment of byVersion.values()) await storeDeployment(transaction, deployment, context);
+  await saveApplication(transaction, { ...copy, ...ownFields(application, byVersion), updatedAt });
   return { result: "copied", resource: `${type}/${workspace.fqn}/${name}` };
 }
 
@@ -44,17 +44,21 @@ function after(before: ApplicationRow, deployment: StoredDeployment, newId: () =
   return withOutcome(withDeployment(before, deployment, newId), deployment, newId);
 }
 
-async function keep(transaction: Transaction<Tables>, deployment: StoredDeployment, context: Context): Promise<void> {
+async function storeDeployment(
+  transaction: Transaction<Tables>,
+  deployment: StoredDeployment,
+  context: Context,
+): Promise<void> {
   await saveDeployment(transaction, deployment, context.now());
   await recordSecretUses(transaction, deployment);
 }
 
-/** What an application says of itself that its deployments do not. */
-function standing(
+/** The fields of an application that do not follow from its deployments. */
+function ownFields(
   { lifecycleStage, metadata, activeDeploymentId }: JsonObject,
-  kept: ReadonlyMap<number, StoredDeployment>,
+  byVersion: ReadonlyMap<number, StoredDeployment>,
 ): Partial<ApplicationRow> {
-  const active = [...kept.values()].find(({ id }) => id === activeDeploymentId);
+  const active = [...byVersion.values()].find(({ id }) => id === activeDeploymentId);
   return {
     lifecycleStage: text(lifecycleStage) ?? "active",
     metadata: { paused: isObject(metadata) && metadata.paused === true },
@@ -62,7 +66,7 @@ function standing(
   };
 }
 
-/** Copies applications, each with those of its deployments that were seen: `{application, deployments}`. */
+/** Copies applications, each with its deployments: `{application, deployments}`. */
 export const applicationSnapshotPart: SnapshotPart = {
   name: "application",
   after: ["workspace", "secret"],

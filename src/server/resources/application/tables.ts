@@ -1,10 +1,10 @@
 import type { Application, Deployment } from "../../../contract/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
-/** An application as it is kept: a list adds its newest deployment. */
+/** An application as stored: a list adds its newest deployment. */
 export type ApplicationRow = Omit<Application, "deployment">;
 
-/** A deployment as it is kept: a reply adds its application. */
+/** A deployment as stored: a reply adds its application. */
 export type DeploymentRow = Omit<Deployment, "application">;
 
 declare module "../../database/tables.ts" {
@@ -20,9 +20,9 @@ declare module "../../database/tables.ts" {
     readonly deployments: ResourceRow<DeploymentRow> & {
       readonly application_id: string;
       readonly version: number;
-      /** 1 once the rollout is over, 0 before. */
+      /** 1 when the rollout has ended, else 0. */
       readonly is_over: number;
-      /** When the rollout is to be looked at again, in epoch milliseconds; null when nothing is expected. */
+      /** When the rollout is due again, in epoch milliseconds; null when it has ended. */
       readonly look_at: number | null;
     };
   }

@@ -1,25 +1,25 @@
-/** A version that is kept: its number, what makes it, and its manifest but for the number, both as comparable text. */
+/** A stored version: its number, its content, and its manifest without the number, both as comparable text. */
 export type VersionRow = { readonly version: number; readonly content: string; readonly manifest: string };
 
-/** What a write asks for; `version` is null when the manifest leaves the number to the server. */
+/** A requested version; `version` is null when the server chooses the number. */
 export type WantedVersion = { readonly version: number | null; readonly content: string; readonly manifest: string };
 
-/** What a write of a versioned manifest comes to. */
-export type VersionDecision<Kept extends VersionRow> =
+/** The decision on a write of a versioned manifest. */
+export type VersionDecision<Stored extends VersionRow> =
   | { readonly decision: "create"; readonly version: number }
-  /** The content is equal and a field that may change in place differs. */
-  | { readonly decision: "update"; readonly existing: Kept }
-  | { readonly decision: "keep"; readonly existing: Kept }
-  /** Versions are immutable. */
+  /** The content is equal, but a field that may change in place differs. */
+  | { readonly decision: "update"; readonly existing: Stored }
+  | { readonly decision: "keep"; readonly existing: Stored }
+  /** The content differs, but versions are immutable. */
   | { readonly decision: "conflict"; readonly version: number }
-  /** The number is further ahead than the next one. */
+  /** The number is higher than the next one. */
   | { readonly decision: "gap"; readonly next: number };
 
-/** Decides a write from the newest version of the name and the one the manifest numbers, each null when absent. */
-export function decideVersion<Kept extends VersionRow>(
+/** Decides a write from the newest version and the one with the requested number, each null when absent. */
+export function decideVersion<Stored extends VersionRow>(
   wanted: WantedVersion,
-  { newest, numbered }: { readonly newest: Kept | null; readonly numbered: Kept | null },
-): VersionDecision<Kept> {
+  { newest, numbered }: { readonly newest: Stored | null; readonly numbered: Stored | null },
+): VersionDecision<Stored> {
   const next = (newest?.version ?? 0) + 1;
   if (wanted.version === null) {
     return newest?.content === wanted.content ? inPlace(wanted, newest) : { decision: "create", version: next };
@@ -30,6 +30,6 @@ export function decideVersion<Kept extends VersionRow>(
   return inPlace(wanted, numbered);
 }
 
-function inPlace<Kept extends VersionRow>(wanted: WantedVersion, existing: Kept): VersionDecision<Kept> {
+function inPlace<Stored extends VersionRow>(wanted: WantedVersion, existing: Stored): VersionDecision<Stored> {
   return { decision: existing.manifest === wanted.manifest ? "keep" : "update", existing };
 }

@@ -8,7 +8,7 @@ import type { PageRequest } from "../../http/operation-call.ts";
 import { visibleRepoIds } from "../ml-repo.ts";
 import type { RegistryType } from "./registry-key.ts";
 
-/** Which versions are wanted; each filter matches exactly. */
+/** The filters of a list of versions; each matches exactly. */
 export type VersionFilters = {
   readonly artifact_id?: string | undefined;
   readonly ml_repo_id?: string;
@@ -28,7 +28,7 @@ export async function listVersions<Resource extends ModelVersion | PromptVersion
   filters: VersionFilters,
   wanted: PageRequest,
 ): Promise<{ readonly rows: readonly JsonText<Resource>[]; readonly total: number }> {
-  // No operation sets a tag, so that none matches.
+  // No operation sets a tag, so no version matches.
   if (filters.tag !== undefined) return { rows: [], total: 0 };
   const visible = visibleRepoIds(database, principal);
   let rows = database.selectFrom("artifact_versions").where("type", "=", type);

@@ -29,13 +29,13 @@ import {
   type VersionBase,
 } from "./version-rows.ts";
 
-/** A kind of manifest whose versions are numbered and immutable. */
+/** A kind with numbered, immutable versions. */
 export type VersionedKind<Resource extends ModelVersion | PromptVersion> = {
   readonly type: RegistryType;
   readonly make: (base: VersionBase, artifactId: string) => Resource;
 };
 
-/** A write under way, in its transaction. */
+/** A write in its transaction. */
 type Write<Resource extends ModelVersion | PromptVersion> = {
   readonly kind: VersionedKind<Resource>;
   readonly transaction: Transaction<Tables>;
@@ -49,7 +49,7 @@ type Write<Resource extends ModelVersion | PromptVersion> = {
 
 type Outcome<Resource> = { readonly resource: Resource; readonly version: number; readonly isEffect: boolean };
 
-/** Writes a version as the rules of versions say: a new one, one changed in place, or none when all is equal. */
+/** Creates a version, updates one in place, or keeps it, by the rules of versions. */
 export async function registerVersion<Resource extends ModelVersion | PromptVersion>(
   kind: VersionedKind<Resource>,
   operation: OperationName,
@@ -84,8 +84,8 @@ async function carryOut<Resource extends ModelVersion | PromptVersion>(
   const decision = decideVersion(
     { version, ...compared(shape, manifest) },
     {
-      newest: await findKept(transaction, shape, artifact, artifact?.newest ?? null),
-      numbered: await findKept(transaction, shape, artifact, version),
+      newest: await findStored(transaction, shape, artifact, artifact?.newest ?? null),
+      numbered: await findStored(transaction, shape, artifact, version),
     },
   );
   switch (decision.decision) {
@@ -94,8 +94,8 @@ async function carryOut<Resource extends ModelVersion | PromptVersion>(
     case "update":
       return update(write, decision.existing);
     case "keep": {
-      const { base, artifact: kept } = decision.existing;
-      return { resource: kind.make(base, kept.id), version: decision.existing.version, isEffect: false };
+      const { base, artifact: existing } = decision.existing;
+      return { resource: kind.make(base, existing.id), version: decision.existing.version, isEffect: false };
     }
     case "conflict":
       throw conflict("version-immutable", `version ${decision.version} has other content, and versions never change`);
@@ -106,10 +106,10 @@ async function carryOut<Resource extends ModelVersion | PromptVersion>(
   }
 }
 
-/** A version that was found, ready to be compared with what is wanted. */
+/** A stored version, prepared for the comparison. */
 type Found = VersionRow & { readonly base: VersionBase; readonly artifact: FoundArtifact };
 
-async function findKept(
+async function findStored(
   transaction: Transaction<Tables>,
   shape: Shape,
   artifact: FoundArtifact | null,
@@ -136,12 +136,12 @@ async function create<Resource extends ModelVersion | PromptVersion>(
     tags: [],
   };
   const resource = kind.make(base, artifact.id);
-  await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
+  await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), newOwner: base.id, now });
   await insertVersion(transaction, { place, repo, artifact, version, resource });
   return { resource, version, isEffect: true };
 }
 
-/** A version that is not there yet, and all that it changes besides. */
+/** A new version, with the artifact and repo that it belongs to. */
 export type VersionInsertion = {
   readonly place: RegistryKey;
   readonly repo: StoredMlRepo;
@@ -150,7 +150,7 @@ export type VersionInsertion = {
   readonly resource: ModelVersion | PromptVersion;
 };
 
-/** Keeps a new version, and counts it where it belongs. */
+/** Inserts a new version, and updates its artifact and the counts of its repo. */
 export async function insertVersion(
   transaction: Transaction<Tables>,
   { place, repo, artifact, version, resource }: VersionInsertion,
@@ -167,7 +167,7 @@ async function update<Resource extends ModelVersion | PromptVersion>(
 ): Promise<Outcome<Resource>> {
   const changed = { ...base, manifest: { ...manifest, version }, updated_at: now };
   const resource = kind.make(changed, artifact.id);
-  await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), keeper: base.id, now });
+  await releaseAlias(transaction, artifact.id, { alias: aliasOf(manifest), newOwner: base.id, now });
   await updateVersionRow(transaction, resource);
   await touchArtifact(transaction, artifact, version, now);
   return { resource, version, isEffect: true };

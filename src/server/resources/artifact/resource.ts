@@ -16,18 +16,18 @@ const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, 
   };
 };
 
-/** Where the reference has these. */
+/** The section of artifacts in the reference. */
 export const artifactsSection: ReferenceSection = {
   name: "Artifacts",
-  description: "What versions are versions of, and room for files of versions to come.",
+  description: "Artifacts, whose versions are models, prompts or files, and the staging of files.",
 };
 
-/** Operation 8: what the versions of a model, a prompt or an artifact have in common. */
+/** Operation 8: reads an artifact, which all versions of a model, prompt or file set belong to. */
 export const resource: Resource = {
   section: artifactsSection,
   operations: [
     serveOperation("getArtifact", getArtifact, {
-      description: "Takes what versions carry as `artifact_id`, `model_id` or `prompt_id`.",
+      description: "`id` is the `artifact_id`, `model_id` or `prompt_id` of a version.",
       answers: "Artifact",
       parameters: { id: { description: "Id of the artifact", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),

@@ -5,13 +5,13 @@ import type { Tables } from "../../database/tables.ts";
 import { artifactFqn, type RegistryKey, registryTypes } from "./registry-key.ts";
 import type { ArtifactRow } from "./tables.ts";
 
-/** An artifact as it is found: a reply adds its latest version, and the steps of all its versions. */
+/** A stored artifact; a reply adds its latest version, and the steps of all versions. */
 export type FoundArtifact = ArtifactRow & {
   /** Number of the newest version, 0 when there is none. */
   readonly newest: number;
 };
 
-/** What the versions of that name have in common; null when the name is new. */
+/** The artifact of that name; null when it is absent. */
 export async function findArtifact(
   database: Kysely<Tables>,
   repoId: string,
@@ -27,7 +27,7 @@ export async function findArtifact(
   return row === undefined ? null : { ...fromText(row.json), newest: row.newest };
 }
 
-/** What a new artifact is made from. */
+/** What a new artifact is created from. */
 export type NewArtifact = {
   readonly id: string;
   readonly repoId: string;
@@ -36,7 +36,7 @@ export type NewArtifact = {
   readonly now: string;
 };
 
-/** Keeps an artifact that has no version yet. */
+/** Inserts an artifact without versions. */
 export async function insertArtifact(
   transaction: Transaction<Tables>,
   { id, repoId, place, subject, now }: NewArtifact,
@@ -66,7 +66,7 @@ export async function insertArtifact(
   return { ...artifact, newest: 0 };
 }
 
-/** Says that a version was added or changed. */
+/** Updates an artifact after a version was added or changed. */
 export async function touchArtifact(
   transaction: Transaction<Tables>,
   { newest, ...artifact }: FoundArtifact,
@@ -80,7 +80,7 @@ export async function touchArtifact(
     .execute();
 }
 
-/** The artifact of that id with its newest version, in one of these repos; null means any. */
+/** The artifact of that id with its newest version, in one of these repos (null for any). */
 export async function findArtifactById(
   database: Kysely<Tables>,
   id: string,
@@ -101,7 +101,7 @@ export async function findArtifactById(
   return row ?? null;
 }
 
-/** The steps of the runs that an artifact's versions come from, each once, in their order. */
+/** The distinct steps of an artifact's versions, sorted. */
 export async function listSteps(database: Kysely<Tables>, artifactId: string): Promise<readonly number[]> {
   const rows = await database
     .selectFrom("artifact_versions")

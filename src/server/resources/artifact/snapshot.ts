@@ -17,9 +17,9 @@ export function copyVersion<Resource extends ModelVersion | PromptVersion>(kind:
     const { id, manifest, subject, createdAt, updatedAt } = readRowFields(row, timestamp(context));
     const [name, repoName] = [text(manifest.name), text(manifest.ml_repo)];
     const version = readVersionNumber(manifest.version) ?? readVersionNumber(Number(text(row.fqn)?.split(":").at(-1)));
-    if (!name || !repoName || version === null) return notCopied("its manifest lacks its name, ml repo or version");
+    if (!name || !repoName || version === null) return notCopied("its manifest has no name, ml repo or version");
     const repo = await findRepo(transaction, repoName);
-    if (repo === null) return notCopied("its ml repo was not seen");
+    if (repo === null) return notCopied("the snapshot lacks its ml repo");
     const place = { type: kind.type, repo: repoName, name };
     const artifact =
       (await findArtifact(transaction, repo.id, place)) ??

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, text } from "../../../contract/json.ts";
 
-/** A runnable piece of code that uses one registry version. */
+/** A runnable code sample that uses one registry version. */
 export type CodeSnippet = {
   readonly display_name: string;
   readonly language: string;
@@ -8,7 +8,7 @@ export type CodeSnippet = {
   readonly code: string;
 };
 
-/** How to read and fill in a prompt version, in each language. */
+/** Code that reads and fills in a prompt version, in each language. */
 export function promptSnippets(fqn: string, manifest: JsonObject): readonly CodeSnippet[] {
   const variables = sampleVariables(manifest.variables);
   return [
@@ -49,7 +49,7 @@ for (const { role, content } of version.manifest.messages) {
   ];
 }
 
-/** How to find a model version's files, and to load them where its framework says how. */
+/** Code that finds a model version's files, and loads them when its framework is known. */
 export function modelSnippet(fqn: string, manifest: JsonObject): string {
   return `${pythonRead("model-versions", fqn)}
 source = version["manifest"].get("source") or {}
@@ -57,7 +57,7 @@ print(version["fqn"], source.get("uri"))
 ${loading(manifest)}`;
 }
 
-// Only files that lie on a disk are loaded: how to fetch others is their store's business.
+// Only local files are loaded: fetching others depends on their store.
 function loading({ framework, source }: JsonObject): string {
   const uri = isObject(source) ? text(source.uri) : undefined;
   if (!isObject(framework) || framework.type !== "transformers" || !uri?.startsWith("file://")) return "";
@@ -71,7 +71,7 @@ model = pipeline(${task === undefined ? "" : `${JSON.stringify(task)}, `}model=l
 `;
 }
 
-// The values come from the manifest as samples, so that the snippet runs as it stands.
+// Sample values from the manifest, so that the snippet runs without changes.
 function sampleVariables(variables: Json | undefined): JsonObject {
   if (!isObject(variables)) return {};
   return Object.fromEntries(
@@ -85,7 +85,7 @@ function sampleText(value: Json): Json {
   return sample === undefined || typeof sample === "object" ? "" : sample;
 }
 
-// JSON text is a Python literal but for these three words, which occur here as whole values only.
+// JSON is valid Python except for these three words, which are only replaced as whole values.
 function pythonLiteral(value: JsonObject): string {
   const words: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
   const entries = Object.entries(value).map(([key, item]) => {

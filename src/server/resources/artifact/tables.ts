@@ -1,12 +1,12 @@
 import type { Artifact, ModelVersion, PromptVersion } from "../../../contract/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
-/** An artifact as it is kept: a reply adds what its versions say. */
+/** An artifact as stored: a reply adds the data of its versions. */
 export type ArtifactRow = Omit<Artifact, "latest_version" | "run_steps">;
 
 declare module "../../database/tables.ts" {
   interface Tables {
-    /** Models and prompts by `type` (`model-version`, `chat_prompt`, `artifact-version`), which have versions. */
+    /** Artifacts by the `type` of their versions (`model-version`, `chat_prompt`, `artifact-version`). */
     readonly artifacts: ResourceRow<ArtifactRow> & {
       readonly type: string;
       readonly ml_repo_id: string;

@@ -5,7 +5,7 @@ import { fromText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { RegistryKey } from "./registry-key.ts";
 
-/** What every registry version consists of, whatever its type. */
+/** The common fields of registry versions. */
 export type VersionBase = {
   readonly id: string;
   readonly fqn: string;
@@ -32,7 +32,7 @@ export async function findVersion(
   return row === undefined ? null : baseOf(fromText(row.json));
 }
 
-/** A version that is to be kept. */
+/** A version to be inserted. */
 export type NewVersion = {
   readonly artifactId: string;
   readonly place: RegistryKey;
@@ -40,7 +40,7 @@ export type NewVersion = {
   readonly resource: ModelVersion | PromptVersion;
 };
 
-/** Keeps a new version. */
+/** Inserts a new version. */
 export async function insertVersionRow(
   transaction: Transaction<Tables>,
   { artifactId, place, version, resource }: NewVersion,
@@ -65,7 +65,7 @@ export async function insertVersionRow(
     .execute();
 }
 
-/** Puts what may change of a version in the place of what it was. */
+/** Updates the fields of a version that may change in place. */
 export async function updateVersionRow(
   transaction: Transaction<Tables>,
   resource: ModelVersion | PromptVersion,
@@ -77,11 +77,11 @@ export async function updateVersionRow(
     .execute();
 }
 
-/** Takes an alias from the version that has it, if any, since it moves to another one. */
+/** Removes an alias from the version that has it, because it moves to another one. */
 export async function releaseAlias(
   transaction: Transaction<Tables>,
   artifactId: string,
-  { alias, keeper, now }: { readonly alias: string | null; readonly keeper: string; readonly now: string },
+  { alias, newOwner, now }: { readonly alias: string | null; readonly newOwner: string; readonly now: string },
 ): Promise<void> {
   if (alias === null) return;
   const rows = await transaction
@@ -89,12 +89,12 @@ export async function releaseAlias(
     .select(["id", "json"])
     .where("artifact_id", "=", artifactId)
     .where("alias", "=", alias)
-    .where("id", "!=", keeper)
+    .where("id", "!=", newOwner)
     .execute();
   for (const { json } of rows) await updateVersionRow(transaction, withoutAlias(fromText(json), now));
 }
 
-/** Whether the run has a version in the repo already. */
+/** Whether the repo has a version of the run. */
 export async function runExists(transaction: Transaction<Tables>, repoId: string, runId: string): Promise<boolean> {
   const row = await transaction
     .selectFrom("artifact_versions")

@@ -9,8 +9,8 @@ import { updateRun } from "./rows.ts";
 const AT_ONCE = 100;
 
 /**
- * Asks the driver what has become of every run whose time has come, and keeps it. Answers when to come again, in epoch
- * milliseconds; null when nothing is under way.
+ * Asks the driver for the progress of every run that is due, and stores it. Returns when the next one is due, in epoch
+ * milliseconds; null when no run is in progress.
  */
 export async function advanceRuns(context: Context): Promise<number | null> {
   const { store, now, runs } = context;

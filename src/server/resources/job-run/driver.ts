@@ -1,34 +1,34 @@
 import type { JsonObject } from "../../../contract/json.ts";
 
-/** A run under way. */
+/** A run in progress. */
 export type Run = {
   /** `<application>-<deployment version>-<n>`. */
   readonly name: string;
   /** `cluster:workspace:application`. */
   readonly applicationFqn: string;
   readonly manifest: JsonObject;
-  /** The status that it has. */
+  /** Its current status. */
   readonly status: string;
-  /** When it was made, in epoch milliseconds. */
+  /** When it was created, in epoch milliseconds. */
   readonly startedAt: number;
 };
 
-/** Where a run stands. */
+/** The state of a run. */
 export type RunState = {
   readonly status: string;
   readonly totalRetries: number;
-  /** How it ended, and when (epoch milliseconds); null while it goes on. */
+  /** How and when (epoch milliseconds) it ended; null while it is running. */
   readonly end: { readonly at: number; readonly exitCode: number; readonly error: string | null } | null;
 };
 
-/** What has become of a run. */
+/** The progress of a run. */
 export type RunObservation = {
   readonly state: RunState;
-  /** When to look again, in epoch milliseconds; null when nothing more is to be expected. */
+  /** When to observe it again, in epoch milliseconds; null when it has ended. */
   readonly lookAt: number | null;
 };
 
-/** Carries runs of jobs out. It is asked again and again what has become of each, and keeps nothing by itself. */
+/** Carries out runs of jobs. It is stateless, and polled for the progress of each. */
 export type RunDriver = {
   readonly observe: (run: Run, now: number) => Promise<RunObservation>;
 };

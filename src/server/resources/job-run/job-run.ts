@@ -4,7 +4,7 @@ import { requiredName } from "../../manifest/required-text.ts";
 import type { StoredDeployment } from "../application/rows.ts";
 import type { Run, RunState } from "./driver.ts";
 
-// The types of applications that end by themselves.
+// The types of applications with runs.
 const runTypes: readonly unknown[] = ["job", "spark-job"];
 
 /** Whether applications of that type have runs. */
@@ -12,17 +12,17 @@ export function hasRuns(type: unknown): boolean {
   return runTypes.includes(type);
 }
 
-/** What a run is made from. */
+/** What a run is created from. */
 export type NewRun = {
   readonly deployment: StoredDeployment;
-  /** How many runs of this deployment there were before. */
+  /** The number of earlier runs of this deployment. */
   readonly before: number;
   readonly subject: Subject;
   /** In epoch milliseconds. */
   readonly now: number;
 };
 
-/** A run that was just made. */
+/** A new run. */
 export function newRun({ deployment, before, subject, now }: NewRun): JobRun {
   const { manifest, version } = deployment;
   const applicationName = requiredName(manifest);
@@ -44,7 +44,7 @@ export function newRun({ deployment, before, subject, now }: NewRun): JobRun {
   };
 }
 
-/** A run as the driver sees it. */
+/** A run as the driver needs it. */
 export function toDriverRun(
   { name, status, createdAt }: JobRun,
   { fqn, manifest }: Pick<StoredDeployment, "fqn" | "manifest">,
@@ -52,7 +52,7 @@ export function toDriverRun(
   return { name, status, manifest, startedAt: createdAt, applicationFqn: fqn.slice(0, fqn.lastIndexOf(":")) };
 }
 
-/** The run at the state that it has come to. */
+/** The run with its new state. */
 export function withState(run: JobRun, { status, totalRetries, end }: RunState): JobRun {
   const moved = { ...run, status, totalRetries };
   if (end === null) return moved;

@@ -11,10 +11,10 @@ declare module "../../database/tables.ts" {
       readonly job_id: string;
       readonly deployment_id: string;
       readonly name: string;
-      /** When the run is to be looked at again, in epoch milliseconds; null when nothing is expected. */
+      /** When the run is due again, in epoch milliseconds; null when it has ended. */
       readonly look_at: number | null;
     };
-    /** Who wanted a run to start once a deployment has come about; the row goes when it is over. */
+    /** Who triggers a run after a deployment; the row is deleted when the deployment has ended. */
     readonly job_triggers: {
       readonly deployment_id: string;
       readonly principal: string;
@@ -23,13 +23,13 @@ declare module "../../database/tables.ts" {
   }
 }
 
-/** A run as it is kept. */
+/** A stored run. */
 export type JobRunRow = { readonly id: string; readonly run: JobRun };
 
-/** Who wanted a run to start once a deployment has come about. */
+/** Who triggers a run after a deployment. */
 export type RunTrigger = Pick<Principal, "name" | "subject">;
 
-/** Keeps that a run is to start once the deployment has come about. */
+/** Stores that a run starts after the deployment. */
 export async function insertTrigger(
   transaction: Transaction<Tables>,
   deploymentId: string,
@@ -41,7 +41,7 @@ export async function insertTrigger(
     .execute();
 }
 
-/** Takes the trigger of a deployment away, and answers it; null when there is none. */
+/** Deletes the trigger of a deployment and returns it; null when there is none. */
 export async function deleteTrigger(
   transaction: Transaction<Tables>,
   deploymentId: string,
@@ -56,7 +56,7 @@ export async function deleteTrigger(
   return { name: row.principal, subject: fromText(row.subject) };
 }
 
-/** How many runs of a deployment there were. */
+/** The number of runs of a deployment. */
 export async function countRuns(database: Kysely<Tables>, deploymentId: string): Promise<number> {
   const { runs } = await database
     .selectFrom("job_runs")
@@ -66,7 +66,7 @@ export async function countRuns(database: Kysely<Tables>, deploymentId: string):
   return Number(runs);
 }
 
-/** Keeps a new run of a deployment; `lookAt` is when to ask the driver for it again. */
+/** Inserts a new run of a deployment; `lookAt` is when it is due again. */
 export async function insertRun(
   transaction: Transaction<Tables>,
   { id: deploymentId, applicationId }: StoredDeployment,
@@ -88,7 +88,7 @@ export async function insertRun(
     .execute();
 }
 
-/** Keeps what has become of a run, unless somebody has done so since it was seen. */
+/** Updates a run, unless it was changed since it was read. */
 export async function updateRun(
   transaction: Transaction<Tables>,
   seen: JobRunRow,

@@ -1,24 +1,24 @@
 import type { Run, RunDriver, RunObservation } from "./driver.ts";
 
-/** How a run ends that does not succeed: with an exit code, or not at all. */
+/** How a run fails: with an exit code, or it never ends. */
 export type RunFailure = { readonly exitCode: number; readonly error: string } | "stuck";
 
-/** How the embedded driver carries runs out. */
+/** Options of the simulation. */
 export type SimulatedRuns = {
-  /** How long a whole run takes; 0 ends it at once. */
+  /** The duration of a run; 0 ends it at once. */
   readonly seconds: number;
-  /** Which runs fail; none, unless a test says so. */
+  /** Which runs fail, for tests. @default none */
   readonly failures?: (run: Run) => RunFailure | null;
 };
 
-// The parts of the whole time after which a run comes to a status, the last one first.
+// The statuses, and the fraction of the duration after which each is reached, the last one first.
 const stops = [
   { status: "RUNNING", after: 0.3 },
   { status: "SCHEDULED", after: 0.1 },
   { status: "CREATED", after: 0 },
 ] as const;
 
-/** A driver that runs nothing: it walks the statuses of a run in real time. */
+/** A driver that runs nothing: it goes through the statuses of a run in real time. */
 export function createSimulatedRuns({ seconds, failures = () => null }: SimulatedRuns): RunDriver {
   const span = seconds * 1000;
   return { observe: async (run, now) => observe(run, failures(run), span, now) };
@@ -35,7 +35,7 @@ function observe(run: Run, failure: RunFailure | null, span: number, now: number
   };
 }
 
-// A job that fails was tried as often as its manifest says.
+// A failed job has used all retries of its manifest.
 function ended({ manifest }: Run, failure: Exclude<RunFailure, "stuck"> | null, at: number): RunObservation["state"] {
   if (failure === null) return { status: "FINISHED", totalRetries: 0, end: { at, exitCode: 0, error: null } };
   const { retries } = manifest;

@@ -6,7 +6,7 @@ import type { StoredDeployment } from "../application/rows.ts";
 import { hasRuns, newRun, toDriverRun, withState } from "./job-run.ts";
 import { countRuns, deleteTrigger, insertRun, insertTrigger, type RunTrigger } from "./rows.ts";
 
-/** Keeps that a job is to run once it is deployed; other applications run anyway. */
+/** Stores that a job runs after its deployment; ignored for other applications. */
 export async function triggerAfterDeployment(
   transaction: Transaction<Tables>,
   { id, manifest }: StoredDeployment,
@@ -15,7 +15,7 @@ export async function triggerAfterDeployment(
   if (hasRuns(manifest.type)) await insertTrigger(transaction, id, trigger);
 }
 
-/** Starts the run that was to start with this deployment, once that is over; a failed one starts none. */
+/** Starts the triggered run when the deployment has succeeded; deletes the trigger when it has ended. */
 export async function settleTrigger(
   transaction: Transaction<Tables>,
   deployment: StoredDeployment,

@@ -4,7 +4,7 @@ import type { Tables } from "../../database/tables.ts";
 import type { FencingToken } from "../../http/write-headers.ts";
 import { coveringScopes, type ScopePath, scopeName, scopePath } from "./scope.ts";
 
-/** As many as cover a workspace, for what the writer names and for what it writes. */
+/** At most three scopes that cover the writer's scope, and three that cover the written one. */
 type Scopes = { readonly [slot in "a" | "b" | "c" | "d" | "e" | "f"]: string };
 
 const issued = preparedQuery((database: Kysely<Tables>, { a, b, c, d, e, f }: Scopes) =>
@@ -16,9 +16,9 @@ const holdIssued = preparedQuery((database: Kysely<Tables>, { name }: { readonly
 );
 
 /**
- * What is wrong with the number of a write: `unknown` when it was not issued for its scope, `stale` when a newer one was
- * issued for that or for any scope that covers what is written; null when it counts. Where others write the database
- * too, none is issued in between.
+ * Checks the fencing token of a write: `unknown` when it was not issued for its scope, `stale` when a newer one was
+ * issued for that scope or one that covers the write; null when it is valid. In a shared database a row lock prevents
+ * that another one is issued before the commit.
  */
 export async function checkFencingToken(
   transaction: Transaction<Tables>,

@@ -27,8 +27,8 @@ const putLease: Handler<"putLease"> = async (call, context) => {
   return context.store.write(async (transaction) => {
     await lockLeases(transaction);
     const now = await context.store.time(transaction);
-    const near = await overlappingLeases(transaction, scopePath(path.scope));
-    const change: Change = { transaction, call, context, now, near, scope: scopeName(scopePath(path.scope)) };
+    const overlapping = await overlappingLeases(transaction, scopePath(path.scope));
+    const change: Change = { transaction, call, context, now, overlapping, scope: scopeName(scopePath(path.scope)) };
     const lease = body.release === true ? await release(change) : await take(change);
     return { data: toText(toLeaseResource(lease, path.scope)) };
   });
@@ -36,23 +36,22 @@ const putLease: Handler<"putLease"> = async (call, context) => {
 
 /** The operation on leases: E10. */
 export const resource: Resource = {
-  section: { name: "Leases", description: "The right to be the one writer of a scope." },
+  section: { name: "Leases", description: "The exclusive right to write in a scope." },
   operations: [
     serveOperation("putLease", putLease, {
       scope: ({ path }) => path.scope,
       description:
-        "Takes the lease, renews it for its holder, or releases it. Scopes are a tree: everything (the tenant's name), a cluster `c`, a workspace `c:w`; ml repos and other texts stand right below everything. 409 while somebody else holds it, or a lease above or below it. Needs write on what the scope names. `fencingToken` comes from one sequence for all scopes; sent as `X-Fencing-Token` it keeps writers out that lost the lease.",
+        "Takes the lease, renews it for its holder, or releases it. Scopes are a tree: the whole tenant (its name), a cluster `c`, a workspace `c:w`; ml repos and other texts are directly below the tenant. 409 while another holder has it, or a lease above or below it. Needs write on the scope. `fencingToken` comes from one sequence for all scopes; sent as `X-Fencing-Token`, it rejects writers that have lost the lease.",
       answers: "Lease",
       members: {
         holder: { description: "Who takes the lease", minLength: 1, maxLength: 256, examples: ["holdfast-0"] },
         ttlSeconds: {
-          description:
-            "How long the lease is valid unless renewed; the server has a longest time, by default 900 seconds",
+          description: "How long the lease is valid unless renewed; the server has a maximum, by default 900 seconds",
           minimum: 1,
           examples: [30],
           "x-unit": "seconds",
         },
-        release: { description: "Give the lease back instead", default: false },
+        release: { description: "Release the lease instead", default: false },
         break: {
           description:
             "End the leases that others hold on the scope, above it or in it, which needs admin on each; with `release`, the one on the scope alone",
@@ -75,39 +74,39 @@ export const resource: Resource = {
   forget: async (transaction, { store }) => deleteOldLeases(transaction, await store.time(transaction)),
 };
 
-/** A change of a lease under way. */
+/** A change of a lease in its transaction. */
 type Change = {
   readonly transaction: Transaction<Tables>;
   readonly call: OperationCall<"putLease">;
   readonly context: Context;
   readonly now: number;
-  /** The leases, current or over, of scopes that overlap. */
-  readonly near: readonly LeaseRow[];
+  /** The leases of overlapping scopes, expired ones included. */
+  readonly overlapping: readonly LeaseRow[];
   /** The name of the scope. */
   readonly scope: string;
 };
 
 async function take(change: Change): Promise<LeaseRow> {
-  const { transaction, call, now, near, scope } = change;
+  const { transaction, call, now, overlapping, scope } = change;
   const { principal, body } = call;
-  await endOthers(change, near);
-  const former = near.find((lease) => lease.scope === scope);
-  const isNewest = near.every(({ number }) => number <= (former?.number ?? 0));
-  // Who comes back to its lease has been the only writer all along, unless a newer one was issued since.
-  const isOurs = former !== undefined && isHeldBy(former, change) && isNewest;
-  const number = isOurs ? former.number : await issueNumber(transaction);
+  await endOthers(change, overlapping);
+  const former = overlapping.find((lease) => lease.scope === scope);
+  const isNewest = overlapping.every(({ number }) => number <= (former?.number ?? 0));
+  // The former holder keeps its number, even after expiry, unless a newer one was issued since.
+  const isRenewal = former !== undefined && isHeldBy(former, change) && isNewest;
+  const number = isRenewal ? former.number : await issueNumber(transaction);
   const { holder, ttlSeconds } = body;
   const lease = { scope, holder, principal: principal.name, number, expires_at: now + ttlSeconds * 1000 };
   await saveLease(transaction, lease);
-  // A renewal changes nothing that anybody would look for.
-  if (!isOurs) await audit(change, `lease/${scope}`);
+  // Renewals are not audited.
+  if (!isRenewal) await audit(change, `lease/${scope}`);
   return lease;
 }
 
 async function release(change: Change): Promise<LeaseRow> {
-  const { transaction, call, now, near, scope } = change;
+  const { transaction, call, now, overlapping, scope } = change;
   const { holder } = call.body;
-  const former = near.filter((lease) => lease.scope === scope);
+  const former = overlapping.filter((lease) => lease.scope === scope);
   await endOthers(change, former);
   const [own] = former.filter((lease) => isHeldBy(lease, change));
   const ended = { scope, ...nobody, number: own?.number ?? former[0]?.number ?? 0, expires_at: now };
@@ -116,19 +115,19 @@ async function release(change: Change): Promise<LeaseRow> {
   return { ...ended, holder };
 }
 
-// What was given back is nobody's: it gets a new number even if the same holder takes it again.
+// A released lease has no holder: it gets a new number even when the same holder takes it again.
 const nobody = { holder: "", principal: "" };
 
-/** Ends the leases that others hold among these, where the caller wants that and may; their numbers count no more. */
+/** Ends those of these leases that others hold, if the caller asks for it and may; their numbers become stale. */
 async function endOthers(change: Change, leases: readonly LeaseRow[]): Promise<void> {
   const { transaction, call, now } = change;
-  const inTheWay = leases
+  const conflicting = leases
     .filter((lease) => lease.expires_at > now && !isHeldBy(lease, change))
     .toSorted((one, other) => other.expires_at - one.expires_at);
-  const [last] = inTheWay;
+  const [last] = conflicting;
   if (last === undefined) return;
   if (call.body.break !== true) throw held(last, change);
-  for (const { scope } of inTheWay) {
+  for (const { scope } of conflicting) {
     if (!isAllowed(call.principal, "admin", scopeTarget(scope)))
       throw forbidden(`you may not break the lease on ${scope}`);
     await saveLease(transaction, { scope, ...nobody, number: await issueNumber(transaction), expires_at: now });
@@ -136,7 +135,7 @@ async function endOthers(change: Change, leases: readonly LeaseRow[]): Promise<v
   }
 }
 
-// A name is easily taken twice: the same one of another caller is another holder.
+// Two callers may use the same name: the same holder of another caller is another holder.
 function isHeldBy({ holder, principal }: LeaseRow, { call }: Change): boolean {
   return holder === call.body.holder && principal === call.principal.name;
 }

@@ -7,7 +7,7 @@ declare module "../../database/tables.ts" {
   interface Tables {
     /** `issued` is the last fencing number that was issued, `changes` counts the changes of leases. */
     readonly lease_numbers: { readonly name: string; readonly number: number };
-    /** Who may write in a scope, and until when (epoch milliseconds); the holder is empty once it was given back. */
+    /** Who may write in a scope, and until when (epoch milliseconds); the holder is empty after a release. */
     readonly leases: {
       readonly scope: string;
       readonly holder: string;
@@ -18,12 +18,11 @@ declare module "../../database/tables.ts" {
   }
 }
 
-/** A lease as it is kept, its moments in epoch milliseconds. */
+/** A stored lease. */
 export type LeaseRow = Tables["leases"];
 
 /**
- * Keeps other changes of leases out until this transaction is over: whether one may be taken depends on rows that are
- * not its own.
+ * Excludes other changes of leases until this transaction ends: whether a lease may be taken depends on other leases.
  */
 export async function lockLeases(transaction: Transaction<Tables>): Promise<void> {
   await transaction
@@ -33,7 +32,7 @@ export async function lockLeases(transaction: Transaction<Tables>): Promise<void
     .execute();
 }
 
-/** The next fencing number: there is one sequence, whatever the scope. */
+/** The next fencing number, from one sequence for all scopes. */
 export async function issueNumber(transaction: Transaction<Tables>): Promise<number> {
   const { number } = await transaction
     .updateTable("lease_numbers")
@@ -44,7 +43,7 @@ export async function issueNumber(transaction: Transaction<Tables>): Promise<num
   return Number(number);
 }
 
-/** The leases, current or over, of a scope, of those above it and of those in it. */
+/** The leases of a scope, of scopes above it and below it, expired ones included. */
 export async function overlappingLeases(
   transaction: Transaction<Tables>,
   path: ScopePath,
@@ -60,7 +59,7 @@ export async function overlappingLeases(
     .filter(({ scope }) => overlaps(path, scopePath(scope)));
 }
 
-/** Keeps a lease in the place of the scope's former one. */
+/** Inserts or replaces the lease of a scope. */
 export async function saveLease(transaction: Transaction<Tables>, { scope, ...rest }: LeaseRow): Promise<void> {
   await transaction
     .insertInto("leases")
@@ -71,7 +70,7 @@ export async function saveLease(transaction: Transaction<Tables>, { scope, ...re
 
 const DAY = 86_400_000;
 
-/** Forgets the leases that ended a day ago: a number of theirs counts as little as one that was never issued. */
+/** Deletes leases that expired a day ago; their numbers are then refused like numbers that were never issued. */
 export async function deleteOldLeases(database: Kysely<Tables>, now: number): Promise<void> {
   await database
     .deleteFrom("leases")
@@ -79,7 +78,7 @@ export async function deleteOldLeases(database: Kysely<Tables>, now: number): Pr
     .execute();
 }
 
-/** A lease as it is answered, its scope as the caller writes it. */
+/** A lease in a reply, with the scope as the caller wrote it. */
 export function toLeaseResource({ holder, number, expires_at: expiresAt }: LeaseRow, scope: string): LeaseResource {
   return { scope, holder, fencingToken: number, expiresAt: new Date(expiresAt).toISOString() };
 }

@@ -2,12 +2,12 @@ import { type AccessTarget, tenantTarget } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";
 
 /**
- * Where a scope stands in the tree of scopes, from the top: `[]` is everything, `["c1"]` a cluster, `["c1", "ws1"]` a
- * workspace. An ml repo, and any text that names nothing known, stand right below everything.
+ * The path of a scope in the tree of scopes: `[]` is the root, `["c1"]` a cluster, `["c1", "ws1"]` a workspace. An ml
+ * repo, and any other text, is directly below the root.
  */
 export type ScopePath = readonly string[];
 
-/** The scope of everything. */
+/** The scope of the whole tenant. */
 export const rootScope: ScopePath = [];
 
 const withinWorkspace = /^(?:[\w-]+\/)?([^:/]+:[^:/]+)(?:[:/][^:/]+)?$/;
@@ -15,8 +15,8 @@ const repository = /^ml-repo(?::[^/]+)?\/([^/]+)$/;
 const cluster = /^(?:cluster\/)?([^:/]+)$/;
 
 /**
- * What a scope names, by its fqn (`c1:ws1`) or by its identity (`workspace/c1:ws1`); what lies in a workspace is the
- * workspace's, and any other text is the tenant's.
+ * The resource that access to a scope is decided on, by its fqn (`c1:ws1`) or identity (`workspace/c1:ws1`): for a
+ * resource in a workspace the workspace, for any other text the tenant.
  */
 export function scopeTarget(scope: string): AccessTarget {
   const [, repo] = repository.exec(scope) ?? [];
@@ -27,7 +27,7 @@ export function scopeTarget(scope: string): AccessTarget {
   return fqn === undefined || fqn === tenant ? tenantTarget : { type: "cluster", fqn };
 }
 
-/** Where a scope stands, however it is written. */
+/** The path of a scope in any spelling. */
 export function scopePath(scope: string): ScopePath {
   const target = scopeTarget(scope);
   switch (target.type) {
@@ -41,17 +41,17 @@ export function scopePath(scope: string): ScopePath {
   }
 }
 
-/** The one way to write a scope. */
+/** The canonical name of a scope. */
 export function scopeName(path: ScopePath): string {
   return path.length === 0 ? tenant : path.join(":");
 }
 
-/** The names of a scope and of all above it: those that cover what lies in it. */
+/** The names of a scope and of all scopes above it. */
 export function coveringScopes(path: ScopePath): readonly string[] {
   return [rootScope, ...path.map((_, at) => path.slice(0, at + 1))].map(scopeName);
 }
 
-/** Whether one of two scopes lies in the other, or both are the same. */
+/** Whether two scopes are the same, or one contains the other. */
 export function overlaps(one: ScopePath, other: ScopePath): boolean {
   return one.every((step, at) => at >= other.length || step === other[at]);
 }

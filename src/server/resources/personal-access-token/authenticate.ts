@@ -4,14 +4,14 @@ import { type Authenticator, tokenHash, userPrincipal } from "../../auth/authent
 import { accountPrincipal, accountSubjectType } from "../virtual-account/token.ts";
 import { personalTokenName, validTokens } from "./rows.ts";
 
-/** A new opaque token of 256 random bits. */
+/** A new random token of 256 bits. */
 export function createPersonalToken(): Secret {
   return new Secret(`hfp_${randomBytes(32).toString("base64url")}`);
 }
 
 /**
- * Knows the tokens that callers made for themselves: each stands for its owner, for as long as the owner and the
- * credential that it goes back to count.
+ * Authenticates by personal access tokens: each is valid for its owner as long as the owner exists and the credential
+ * that it depends on is valid.
  */
 export const authenticatePersonalToken: Authenticator = async (token, context) => {
   const row = await validTokens(context.store.read, context.now())
@@ -22,6 +22,6 @@ export const authenticatePersonalToken: Authenticator = async (token, context) =
   const find = row.owner_type === accountSubjectType ? accountPrincipal : userPrincipal;
   const credential = { root: row.credential, name: personalTokenName(row.id) };
   const principal = await find(row.owner_id, credential, context);
-  if (principal !== null) context.tokenUses.note(row.id, row.last_used_at);
+  if (principal !== null) context.tokenUses.record(row.id, row.last_used_at);
   return principal;
 };

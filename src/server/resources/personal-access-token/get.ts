@@ -11,18 +11,18 @@ import type { AccountRow } from "../virtual-account/tables.ts";
 import { createPersonalToken } from "./authenticate.ts";
 import { validTokens } from "./rows.ts";
 
-/** Answers the token of a name of the caller, and makes it when there is none. */
+/** Returns the caller's token of a name, and creates it when there is none. */
 export const getPersonalAccessToken: Handler<"getPersonalAccessToken"> = async (
   { principal, path: { name } },
   context,
 ) => {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) throw badRequest("the name is 1 to 64 letters, digits, `-`, `_` or `.`");
-  const kept = await findToken(context.store.read, principal, name, context);
-  if (kept !== null) return { data: answer(kept), beside: { created: false } };
+  const existing = await findToken(context.store.read, principal, name, context);
+  if (existing !== null) return { data: answer(existing), beside: { created: false } };
   return context.store.write(async (transaction) => {
     const meanwhile = await findToken(transaction, principal, name, context);
     if (meanwhile !== null) return { data: answer(meanwhile), beside: { created: false } };
-    // One that has ended with its credential leaves its name free.
+    // An invalid token of the same name is replaced.
     const { subjectId: owner_id, subjectType: owner_type } = principal.subject;
     await transaction
       .deleteFrom("personal_tokens")
@@ -57,7 +57,7 @@ export const getPersonalAccessToken: Handler<"getPersonalAccessToken"> = async (
   });
 };
 
-// Everyone has names of its own: whose token it is, is part of what is looked for.
+// Names are separate for each owner.
 async function findToken(
   database: Kysely<Tables>,
   { subject }: Principal,
@@ -97,7 +97,7 @@ function newToken(
   };
 }
 
-// It never expires by itself: it ends with its owner.
-function answer(kept: JsonText<AccountRow>) {
-  return withMember(kept, "isExpired", toText(false));
+// It has no expiry of its own.
+function answer(token: JsonText<AccountRow>) {
+  return withMember(token, "isExpired", toText(false));
 }

@@ -8,7 +8,7 @@ import type { Handler } from "../../http/operation-call.ts";
 import { endOfDay } from "../virtual-account/expiry.ts";
 import { findOwner, subjectOf, validTokens } from "./rows.ts";
 
-/** Lists tokens, and never what they are. */
+/** Lists tokens, without the tokens themselves. */
 export const listPersonalAccessTokens: Handler<"listPersonalAccessTokens"> = async (call, context) => {
   const { read } = context.store;
   const { subject } = call.query;
@@ -23,7 +23,7 @@ export const listPersonalAccessTokens: Handler<"listPersonalAccessTokens"> = asy
   const listed = rows
     .leftJoin("virtual_accounts as a", "a.id", "p.owner_id")
     .select(["p.id", "p.json", "p.made_with", "p.last_used_at", "j.valid_until", "a.expires_on"]);
-  // Tokens are small: no page of them is too large.
+  // Rows of tokens are small, so the size of the page is not checked.
   const found = await newestFirst(listed, "p.", call.page).execute();
   return {
     rows: found.map((row) => toText(shown(row, context))),
@@ -48,7 +48,7 @@ function shown(
     subject: subjectOf(json),
     createdAt,
     createdWith: made_with,
-    lastUsedAt: momentOf(tokenUses.unkept(id) ?? last_used_at),
+    lastUsedAt: momentOf(tokenUses.unsaved(id) ?? last_used_at),
     expiry: momentOf(ends.length === 0 ? null : Math.min(...ends)),
   };
 }

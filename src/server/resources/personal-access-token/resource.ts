@@ -31,13 +31,13 @@ const revokePersonalAccessToken: Handler<"revokePersonalAccessToken"> = async ({
 
 const MINUTE = 60_000;
 
-const keepUses: BackgroundJob = {
-  name: "keeping when tokens were used",
+const saveUses: BackgroundJob = {
+  name: "saving when tokens were used",
   run: async ({ tokenUses, now }) => {
-    await tokenUses.keep();
+    await tokenUses.save();
     return now() + MINUTE;
   },
-  finish: ({ tokenUses }) => tokenUses.keep(),
+  finish: ({ tokenUses }) => tokenUses.save(),
 };
 
 /** The operations on personal access tokens: 7, E12 and E13. */
@@ -47,13 +47,13 @@ export const resource: Resource = {
     serveOperation("getPersonalAccessToken", getPersonalAccessToken, {
       beside: {
         token: oneTimeToken,
-        created: { description: "Whether this call made it", type: "boolean", examples: [true] },
+        created: { description: "Whether this call created it", type: "boolean", examples: [true] },
       },
       alwaysBeside: ["created"],
       // Everyone may have tokens of their own.
       refuses: { never: [403, 404] },
       description:
-        "Answers the caller's own token of that name. When there is none it is made: `created` is true, and `token` is in this reply only. It ends with the credential that made it, or when it is revoked.\n\nAlthough a GET, this is a write: do not repeat it blindly.",
+        "Returns the caller's own token of that name. When there is none it is created: `created` is true, and `token` is in this reply only. It becomes invalid with the credential that created it, or when it is revoked.\n\nAlthough a GET, this is a write: do not repeat it blindly.",
       answers: "VirtualAccount",
       parameters: {
         name: {
@@ -69,23 +69,23 @@ export const resource: Resource = {
     }),
     serveOperation("listPersonalAccessTokens", listPersonalAccessTokens, {
       description:
-        "The caller's own, newest first; a tenant-admin sees everyone's. A token ends with the credential that made it, and is listed no more then.",
+        "The caller's own tokens, newest first; a tenant-admin sees all. A token becomes invalid with the credential that created it, and is not listed then.",
       answers: "PersonalAccessToken",
       parameters: { subject: { description: "Only those of this subject", example: "virtualaccount:ci" } },
     }),
     serveOperation("revokePersonalAccessToken", revokePersonalAccessToken, {
       description:
-        "Ends a token of the caller's own, and those that were made with it, at once; a tenant-admin may end anyone's. A token that is gone already is 404.",
+        "Revokes a token of the caller, and those that were created with it, at once; a tenant-admin may revoke any token. A token that does not exist any more is 404.",
       members: {
         revoke: {
-          description: "Id of the token that is to end",
+          description: "Id of the token to revoke",
           minLength: 1,
           examples: ["019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1"],
         },
       },
     }),
   ],
-  jobs: [keepUses],
+  jobs: [saveUses],
   forget: (transaction, { now }) => deleteInvalidTokens(transaction, now()),
   authenticate: authenticatePersonalToken,
 };

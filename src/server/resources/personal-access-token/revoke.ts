@@ -12,8 +12,8 @@ import { accountSubjectType, issueToken } from "../virtual-account/token.ts";
 const principal = systemPrincipal("revocation");
 
 /**
- * Makes all tokens void that were given to these (`virtualaccount:ci`, `user:dev@example.com`), the ones that they made
- * for themselves too; an account with a secret store gets a new one there.
+ * Revokes all tokens of these subjects (`virtualaccount:ci`, `user:dev@example.com`), their personal access tokens
+ * included; an account with a secret store gets a new token there.
  */
 export async function revokeTokens(subjects: readonly string[], context: Context): Promise<void> {
   for (const subject of subjects) {
@@ -27,17 +27,17 @@ async function revokeOf(transaction: Transaction<Tables>, subject: string, conte
   const name = rest.join(":");
   if (type === accountSubjectType) return revokeAccount(transaction, name, context);
   const user = type === "user" ? await findUser(transaction, name) : null;
-  if (user === null) throw new OptionsError(`there is nobody called ${subject}`);
-  await forgetPersonal(transaction, "user", user);
+  if (user === null) throw new OptionsError(`there is no subject ${subject}`);
+  await deletePersonalTokens(transaction, "user", user);
   const resource = `personal-access-token/${subject}`;
   await recordEffect(transaction, context, { principal, operation: "getPersonalAccessToken", resource });
 }
 
 async function revokeAccount(transaction: Transaction<Tables>, name: string, context: Context): Promise<void> {
   const account = await findAccount(transaction, name);
-  if (account === null) throw new OptionsError(`there is no virtual account called ${name}`);
+  if (account === null) throw new OptionsError(`there is no virtual account "${name}"`);
   await transaction.deleteFrom("jwts").where("account_id", "=", account.id).execute();
-  await forgetPersonal(transaction, accountSubjectType, account.id);
+  await deletePersonalTokens(transaction, accountSubjectType, account.id);
   const bare = withoutTokens({ ...account, updatedAt: timestamp(context) });
   const path = builtinSecretPath(account.manifest);
   if (path === null || !(await isPathAvailable(transaction, name, path))) {
@@ -52,7 +52,7 @@ async function revokeAccount(transaction: Transaction<Tables>, name: string, con
   await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
 }
 
-async function forgetPersonal(transaction: Transaction<Tables>, type: string, id: string): Promise<void> {
+async function deletePersonalTokens(transaction: Transaction<Tables>, type: string, id: string): Promise<void> {
   await transaction.deleteFrom("personal_tokens").where("owner_type", "=", type).where("owner_id", "=", id).execute();
 }
 

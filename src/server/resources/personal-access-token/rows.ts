@@ -7,15 +7,15 @@ import { accountSubjectType } from "../virtual-account/token.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
-    /** Tokens that callers made for themselves by operation 7; of the token itself only its SHA-256 is kept. */
+    /** Tokens created by operation 7; only the SHA-256 of a token is stored. */
     readonly personal_tokens: ResourceRow<AccountRow> & {
       readonly hash: string;
       readonly owner_type: string;
       readonly owner_id: string;
       readonly name: string;
-      /** What it ends with: the hash of its owner's token in `tokens`, or the id of its owner's JWT in `jwts`. */
+      /** The credential that it depends on: the hash of its owner's token in `tokens`, or the id of a JWT in `jwts`. */
       readonly credential: string | null;
-      /** The name of the credential that made it; null where that was not recorded. */
+      /** The name of the credential that created it; null when it was not recorded. */
       readonly made_with: string | null;
       /** When it was last used (epoch milliseconds, to within minutes). */
       readonly last_used_at: number | null;
@@ -23,12 +23,12 @@ declare module "../../database/tables.ts" {
   }
 }
 
-/** Whose a personal access token is. */
+/** The owner of a personal access token. */
 export type TokenOwner = Pick<Subject, "subjectType" | "subjectId">;
 
 /**
- * The personal access tokens whose credential still counts, as a query: a user's ends with the token that it goes back
- * to, an account's with the JWT, at the end of its grace where that was rotated.
+ * The valid personal access tokens, as a query: a user's is valid as long as the user token that it depends on, an
+ * account's as long as the JWT, which after a rotation is until the end of its grace period.
  */
 export function validTokens(database: Kysely<Tables>, now: number) {
   return database
@@ -57,34 +57,37 @@ export async function findOwner(database: Kysely<Tables>, subject: string): Prom
   return row === undefined ? null : { subjectType, subjectId: row.id };
 }
 
-/** Whose a token is, as `collaborators` name it. */
+/** The owner of a token, as named in `collaborators`. */
 export function subjectOf(json: Tables["personal_tokens"]["json"]): string {
   const { subjectType, subjectSlug } = fromText(json).createdBySubject;
   return `${subjectType}:${subjectSlug}`;
 }
 
-/** A token as those who end it need to know it. */
-type EndedToken = Pick<Tables["personal_tokens"], "id" | "json">;
+/** A revoked token. */
+type RevokedToken = Pick<Tables["personal_tokens"], "id" | "json">;
 
-/** Ends a token, and those that were made with it; answers all of them. */
-export async function revokeToken(transaction: Transaction<Tables>, token: EndedToken): Promise<readonly EndedToken[]> {
+/** Deletes a token and those that were created with it; returns all of them. */
+export async function revokeToken(
+  transaction: Transaction<Tables>,
+  token: RevokedToken,
+): Promise<readonly RevokedToken[]> {
   await transaction.deleteFrom("personal_tokens").where("id", "=", token.id).execute();
   const made = await transaction
     .selectFrom("personal_tokens")
     .select(["id", "json"])
     .where("made_with", "=", personalTokenName(token.id))
     .execute();
-  const ended: EndedToken[] = [token];
-  for (const one of made) ended.push(...(await revokeToken(transaction, one)));
-  return ended;
+  const revoked: RevokedToken[] = [token];
+  for (const one of made) revoked.push(...(await revokeToken(transaction, one)));
+  return revoked;
 }
 
-/** How a personal access token is named as the credential that made another. */
+/** The name of a personal access token as the credential that created another. */
 export function personalTokenName(id: string): string {
   return `personal-access-token/${id}`;
 }
 
-/** Forgets the tokens whose credential is gone. */
+/** Deletes tokens whose credential is invalid. */
 export async function deleteInvalidTokens(database: Kysely<Tables>, now: number): Promise<void> {
   await database
     .deleteFrom("personal_tokens")

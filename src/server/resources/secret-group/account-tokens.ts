@@ -7,7 +7,7 @@ import { findGroup, insertGroup } from "./groups.ts";
 import { readSecretPath } from "./manifest.ts";
 import { findSecret, putValue } from "./values.ts";
 
-/** Whether a virtual account may keep its token at `group/key`: nothing is there, or what the account put there. */
+/** Whether a virtual account may store its token at `group/key`: the path is free, or the account's own. */
 export async function isPathAvailable(database: Kysely<Tables>, account: string, path: string): Promise<boolean> {
   const place = readSecretPath(path);
   if (place === null) return false;
@@ -21,15 +21,15 @@ export async function isPathAvailable(database: Kysely<Tables>, account: string,
   return row === undefined || row.account === account;
 }
 
-/** Says that a secret which nobody keeps a token in yet, and which `maker` made, is where an account keeps its own. */
+/** Makes a secret the place of an account's token, if `creator` created it and no other account uses it. */
 export async function assignToAccount(
   transaction: Transaction<Tables>,
-  { account, path, maker }: { readonly account: string; readonly path: string; readonly maker: Principal },
+  { account, path, creator }: { readonly account: string; readonly path: string; readonly creator: Principal },
 ): Promise<void> {
   const place = readSecretPath(path);
   const group = place && (await findGroup(transaction, place.group));
   const secret = group && (await findSecret(transaction, group.id, place.key));
-  if (!secret || secret.createdBy !== maker.subject.subjectId) return;
+  if (!secret || secret.createdBy !== creator.subject.subjectId) return;
   await transaction
     .updateTable("secrets")
     .set({ account })
@@ -38,10 +38,10 @@ export async function assignToAccount(
     .execute();
 }
 
-/** The token of a virtual account, and where it is to be kept. */
+/** The token of a virtual account, and the path to store it at. */
 export type StoredToken = { readonly account: string; readonly path: string; readonly token: Secret };
 
-/** Keeps the token of a virtual account at `group/key`, which has to be free for it; a group that is absent is made. */
+/** Stores the token of a virtual account at `group/key`, which must be available; creates the group when it is absent. */
 export async function storeToken(
   transaction: Transaction<Tables>,
   principal: Principal,

@@ -10,7 +10,7 @@ import type { Tables } from "../../database/tables.ts";
 import type { SecretGroupRow, SecretRow } from "./tables.ts";
 import { countActiveUses } from "./uses.ts";
 
-/** The secret store that this control plane is itself. */
+/** The integration id of the control plane's own secret store. */
 export const builtinStore = "builtin";
 
 /** The secret group of that name. */
@@ -19,10 +19,10 @@ export async function findGroup(database: Kysely<Tables>, name: string): Promise
   return row === undefined ? null : fromText(row.json);
 }
 
-/** A group to be made; `collaborators` are those who may use it. */
+/** A group to be created; `collaborators` may use it. */
 export type NewGroup = { readonly name: string; readonly fqn?: string; readonly collaborators?: readonly JsonObject[] };
 
-/** Keeps a group that has no secrets yet. */
+/** Inserts a group without secrets. */
 export async function insertGroup(
   transaction: Transaction<Tables>,
   { subject }: Principal,
@@ -57,12 +57,12 @@ function groupGrants({ fqn, manifest }: Pick<SecretGroupRow, "fqn" | "manifest">
   return collaboratorGrants({ type: "secret-group", fqn }, manifest);
 }
 
-/** Whether these are the ones who may use a group. */
+/** Whether a group has these collaborators. */
 export function hasCollaborators({ manifest }: SecretGroupRow, collaborators: readonly JsonObject[]): boolean {
   return canonical(manifest.collaborators ?? []) === canonical(collaborators);
 }
 
-/** Says that something in a group was changed, and who may use it from now on. */
+/** Updates the time and the collaborators of a group. */
 export async function touchGroup(
   transaction: Transaction<Tables>,
   group: SecretGroupRow,
@@ -80,7 +80,7 @@ export async function touchGroup(
   return touched;
 }
 
-/** Groups as they are answered: each with its secrets, and none with a value. */
+/** Groups in a reply: with their secrets, without values. */
 export async function groupTexts(
   database: Kysely<Tables>,
   groups: readonly JsonText<SecretGroupRow>[],
@@ -99,7 +99,7 @@ export async function groupTexts(
   });
 }
 
-/** A secret with how many deployments use it, which its versions tell of it too. */
+/** A secret with the number of active deployments that use it, also in its versions. */
 export function withUses(secret: SecretRow, activeDeploymentsCount: number) {
   const secretVersions = secret.secretVersions.map((version) => ({
     ...version,
@@ -108,10 +108,10 @@ export function withUses(secret: SecretRow, activeDeploymentsCount: number) {
   return { ...secret, secretVersions, activeDeploymentsCount };
 }
 
-// How many deployments use a secret is told with it.
+// The reply adds the number of uses to each secret.
 const USES_BYTES = 40;
 
-/** About how many bytes each of these groups has as it is answered, told without reading its secrets. */
+/** The approximate size of each group in a reply, without reading its secrets. */
 export async function groupSizes(
   database: Kysely<Tables>,
   groups: readonly JsonText<SecretGroupRow>[],
@@ -140,7 +140,7 @@ async function secretsOf(database: Kysely<Tables>, groupIds: readonly string[]):
   return rows.map(({ json }) => fromText(json));
 }
 
-/** Who made something, and when. */
+/** The creator and the timestamps of a new resource. */
 export function creationFields(subject: Subject, now: string) {
   return { createdBy: subject.subjectId, createdBySubject: subject, createdAt: now, updatedAt: now };
 }

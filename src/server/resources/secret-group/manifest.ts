@@ -4,15 +4,15 @@ import { Secret } from "../../../contract/secret.ts";
 import { malformed, unprocessable } from "../../../http/http-error.ts";
 
 const GROUP = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
-// As in the schemas of what has collaborators.
-const MOST_COLLABORATORS = 1000;
+// As in the schemas of other resources with collaborators.
+const MAX_COLLABORATORS = 1000;
 const SUBJECT = /^(?:user:[^\s@:]{1,64}@[^\s@:]{1,190}|(?:team|virtualaccount):[A-Za-z0-9][A-Za-z0-9_.-]{0,63})$/;
 const KEY = /^[A-Za-z0-9_.-]{1,128}$/;
 
-/** A key and its value, as they are given to a new group. */
+/** A key and its value in a request. */
 export type NewSecret = { readonly key: string; readonly value: Secret };
 
-/** The secrets of a request for a new group, once its name, keys and values are found right. */
+/** Reads and validates the secrets of a request for a new group. */
 export function readSecrets(name: string, items: readonly Json[]): readonly NewSecret[] {
   const secrets = items.map(readSecret);
   const faults = [...groupFaults(name), ...secretFaults(secrets)];
@@ -20,10 +20,10 @@ export function readSecrets(name: string, items: readonly Json[]): readonly NewS
   return secrets;
 }
 
-/** What a manifest of a secret group declares. */
+/** A parsed manifest of a secret group. */
 export type GroupManifest = {
   readonly name: string;
-  /** The secret store that it is kept in; null when that is left open. */
+  /** The secret store; null when it is not given. */
   readonly integrationId: string | null;
   readonly secrets: readonly NewSecret[];
   /** Who may use it. */
@@ -32,7 +32,7 @@ export type GroupManifest = {
 
 const members: readonly string[] = ["type", "name", "integrationId", "secrets", "collaborators"];
 
-/** Reads a manifest of type `secret-group`, or refuses it with every fault; no fault tells a value. */
+/** Reads a manifest of type `secret-group`, or refuses it with all errors; no error shows a value. */
 export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" | "allow"): GroupManifest {
   const { type, name, integrationId, secrets, collaborators } = manifest;
   if (type !== "secret-group") throw unprocessable([fault("/type", "must be `secret-group`", "type")]);
@@ -43,7 +43,7 @@ export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" 
     ...(isText(integrationId ?? "") ? [] : [fault("/integrationId", "must be text", "type")]),
     ...(Array.isArray(secrets) ? [] : [fault("/secrets", "is required, as a list", "required")]),
     ...(Array.isArray(secrets) ? secrets.flatMap(secretForm) : []),
-    // Of some in the wrong form the places of the others would not be right.
+    // Malformed items are left out, so the indexes of the others would be wrong.
     ...(known.length === given.length ? secretFaults(known) : []),
     ...collaboratorFaults(collaborators ?? []),
     ...(unknownFields === "allow" ? [] : unknownMembers(manifest, members)),
@@ -57,13 +57,13 @@ export function readGroupManifest(manifest: JsonObject, unknownFields: "refuse" 
   };
 }
 
-/** Splits `group/key`, the path of a secret in the builtin store; null when it is none. */
+/** Splits `group/key`, the path of a secret in the builtin store; null when it is malformed. */
 export function readSecretPath(path: string): { readonly group: string; readonly key: string } | null {
   const [group = "", key = "", ...rest] = path.split("/");
   return rest.length === 0 && GROUP.test(group) && KEY.test(key) ? { group, key } : null;
 }
 
-// The form of the request itself, so 400; what is wrong in it is told without the value.
+// A malformed request is 400; the error does not show the value.
 function readSecret(item: Json, at: number): NewSecret {
   const secret = manifestSecret(item);
   if (secret !== null) return secret;
@@ -77,8 +77,8 @@ function manifestSecret(item: Json): NewSecret | null {
 }
 
 function collaboratorFaults(collaborators: Json): readonly ErrorDetail[] {
-  if (!Array.isArray(collaborators) || collaborators.length > MOST_COLLABORATORS) {
-    return [fault("/collaborators", `must be a list of at most ${MOST_COLLABORATORS}`, "type")];
+  if (!Array.isArray(collaborators) || collaborators.length > MAX_COLLABORATORS) {
+    return [fault("/collaborators", `must be a list of at most ${MAX_COLLABORATORS}`, "type")];
   }
   return collaborators.flatMap((item: Json, at) =>
     isCollaborator(item)
@@ -105,7 +105,7 @@ function isCollaborator(item: Json): boolean {
   );
 }
 
-/** What is wrong with the form of a secret, each at the member that it is about. */
+/** The errors in the form of a secret, each at its member. */
 function secretForm(item: Json, at: number): readonly ErrorDetail[] {
   const pointer = `/secrets/${at}`;
   if (!isObject(item)) return [fault(pointer, "must be an object of the texts `key` and `value`", "type")];

@@ -14,7 +14,7 @@ export const groupName: Schema = {
 /** Store of a secret group. */
 export const integrationId: Schema = {
   title: "Integration",
-  description: "Store that keeps the values; `builtin` is the control plane's own",
+  description: "Secret store of the values; `builtin` is the control plane's own",
   type: "string",
   minLength: 1,
   examples: ["builtin"],
@@ -39,7 +39,7 @@ export const secretList: Schema = {
       },
       value: {
         title: "Value",
-        description: "The secret value; sealed at rest, and answered by the read of a single secret alone",
+        description: "The secret value; encrypted at rest, and returned only by the read of a single secret",
         type: "string",
         minLength: 1,
         examples: ["s3cret-Value"],

@@ -59,7 +59,7 @@ const putSecretGroup: Handler<"putSecretGroup"> = async ({ principal, body }, co
     );
     if (faults.length > 0) throw unprocessable(faults);
     const group = existing ?? (await insertGroup(transaction, principal, { name, collaborators }, context));
-    // A key that the manifest leaves out stays: nothing here is ever deleted.
+    // Keys that are not in the manifest stay: secrets are never deleted.
     let isChanged = !(existing !== null && hasCollaborators(existing, collaborators));
     for (const secret of secrets) {
       const value = { group, ...secret };
@@ -79,7 +79,7 @@ const getSecret: Handler<"getSecret"> = async ({ principal, path: { id } }, cont
   return context.store.write(async (transaction) => {
     const secret = await openSecret(transaction, id, context);
     if (secret === null) throw notFound("the secret");
-    // Who has seen a value is worth as much as who has changed it.
+    // Reads of values are audited like writes.
     const effect = { principal, operation: "getSecret", resource: `secret/${secret.fqn}` } as const;
     await recordEffect(transaction, context, effect);
     return { data: toText(secret) };
@@ -116,16 +116,16 @@ const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { s
 
 /** The operations on secrets: 2, 4, the read of one value, E8 and E11. */
 export const resource: Resource = {
-  section: { name: "Secrets", description: "Groups of secrets, their secrets, and who uses them." },
+  section: { name: "Secrets", description: "Groups of secrets, their secrets, and the deployments that use them." },
   operations: [
     serveOperation("listSecretDeployments", listSecretDeployments, {
-      description: "Answers the deployments that serve and use the secret, by a mount or in an environment variable.",
+      description: "Returns the active deployments that use the secret, by a mount or in an environment variable.",
       answers: "Deployment",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),
     serveOperation("createSecretGroup", createSecretGroup, {
       description:
-        "Every secret starts with version 1. The reply has no `value`: a value is read by `GET /api/svc/v1/secrets/{id}` alone. Values are sealed at rest.\n\nNeeds the role tenant-admin. A group that exists is 409, an unknown `integrationId` 422.",
+        "Every secret starts with version 1. The reply has no `value`: a value is read by `GET /api/svc/v1/secrets/{id}` alone. Values are encrypted at rest.\n\nNeeds the role tenant-admin. A group that exists is 409, an unknown `integrationId` 422.",
       answers: "SecretGroup",
       members: {
         name: groupName,
@@ -135,13 +135,13 @@ export const resource: Resource = {
     }),
     serveOperation("putSecretGroup", putSecretGroup, {
       description:
-        "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which naming the group's secrets in manifests takes. Needs the role tenant-admin.",
+        "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which is needed to refer to the group's secrets in manifests. Needs the role tenant-admin.",
       answers: "SecretGroup",
       manifest: { $ref: refTo("SecretGroupManifest") },
     }),
     serveOperation("getSecret", getSecret, {
       refuses: { also: [403, 507] },
-      description: "The one reply that carries a secret value. Needs admin on the tenant; every read is audited.",
+      description: "The only reply with a secret value. Needs admin on the tenant; every read is audited.",
       answers: "Secret",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),
@@ -163,7 +163,7 @@ export const resource: Resource = {
       verb: "use",
     },
   ],
-  seeds: { "secret-group": { operation: "putSecretGroup", question: askForGroup } },
+  seeds: { "secret-group": { operation: "putSecretGroup", existenceCheck: groupExistenceCheck } },
   snapshot: [secretGroupSnapshotPart, secretSnapshotPart],
   manifestSchemas: secretGroupSchemas,
 };
@@ -178,8 +178,8 @@ function unknownIntegration(): Error {
   return unprocessable([{ pointer: "/integrationId", message, code: "unknown-integration" }]);
 }
 
-// What exists keeps its values: they may have been replaced since.
-function askForGroup(manifest: JsonObject): ExistenceCheck {
+// An existing group keeps its values: they may have been changed since.
+function groupExistenceCheck(manifest: JsonObject): ExistenceCheck {
   return {
     operation: "listSecretGroups",
     query: new Map([["fqn", [`${tenant}:${text(manifest.name)}`]]]),

@@ -15,7 +15,7 @@ import { putValue, secretExists } from "./values.ts";
 
 const PLACEHOLDER = "placeholder: a snapshot copies no secret value";
 
-/** Every secret that was seen: in a group, or in a manifest that refers to it. */
+/** The fqns of all secrets in a snapshot: in groups, and in manifests that refer to them. */
 function secretFqns({ secretGroups = [], applications = [] }: Snapshot): readonly string[] {
   const listed = secretGroups.flatMap((group) =>
     readObjects(group.associatedSecrets).flatMap((secret) => fqnOf(group, secret) ?? []),
@@ -28,21 +28,21 @@ function secretFqns({ secretGroups = [], applications = [] }: Snapshot): readonl
   return [...new Set([...listed, ...referred])];
 }
 
-/** Copies a secret group, and who may use it. */
+/** Copies a secret group with its collaborators. */
 async function copyGroup(
   transaction: Transaction<Tables>,
   { fqn: given, name: called, manifest }: JsonObject,
   context: Context,
 ): Promise<CopyOutcome> {
   const [fqn, name] = [text(given), text(called)];
-  if (!fqn || !name || !fqn.endsWith(`:${name}`)) return notCopied("it lacks its name");
+  if (!fqn || !name || !fqn.endsWith(`:${name}`)) return notCopied("its name is missing");
   if ((await findGroup(transaction, name)) !== null) return { result: "exists" };
   const collaborators = isObject(manifest) ? readObjects(manifest.collaborators) : [];
   await insertGroup(transaction, snapshotPrincipal, { name, fqn, collaborators }, context);
   return { result: "copied", resource: `secret-group/${name}` };
 }
 
-/** Keeps a placeholder where a secret was seen, so that whoever refers to it finds it. */
+/** Stores a placeholder for a secret, so that references to it are valid. */
 async function copyPlaceholder(transaction: Transaction<Tables>, fqn: string, context: Context): Promise<CopyOutcome> {
   const [tenant, name = "", key = "", ...rest] = fqn.split(":");
   if (!tenant || rest.length > 0 || readSecretPath(`${name}/${key}`) === null)
@@ -51,7 +51,7 @@ async function copyPlaceholder(transaction: Transaction<Tables>, fqn: string, co
   const existing = await findGroup(transaction, name);
   const group =
     existing ?? (await insertGroup(transaction, snapshotPrincipal, { name, fqn: `${tenant}:${name}` }, context));
-  if (group.fqn !== `${tenant}:${name}`) return notCopied("its group has the name of another tenant's");
+  if (group.fqn !== `${tenant}:${name}`) return notCopied("another tenant has a group of this name");
   await putValue(transaction, snapshotPrincipal, { group, key, value: new Secret(PLACEHOLDER) }, context);
   return { result: "copied", resource: `secret/${fqn}` };
 }
@@ -61,14 +61,14 @@ function fqnOf(group: JsonObject, secret: JsonObject): string | null {
   return text(secret.fqn) ?? (of && key ? `${of}:${key}` : null);
 }
 
-/** Copies the groups of secrets, without their values. */
+/** Copies secret groups, without values. */
 export const secretGroupSnapshotPart: SnapshotPart = snapshotPart("secret-group", {
   rows: "secretGroups",
   operation: "putSecretGroup",
   copy: copyGroup,
 });
 
-/** Keeps a placeholder for every secret that was seen. */
+/** Stores a placeholder for every secret in the snapshot. */
 export const secretSnapshotPart: SnapshotPart = {
   name: "secret",
   after: ["secret-group"],

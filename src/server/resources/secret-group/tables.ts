@@ -1,10 +1,10 @@
 import type { SecretGroup, SecretResource } from "../../../contract/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
-/** A secret group as it is kept: a reply adds its secrets. */
+/** A secret group as stored: a reply adds its secrets. */
 export type SecretGroupRow = Omit<SecretGroup, "associatedSecrets">;
 
-/** A secret as it is kept: a reply adds what changes without it. */
+/** A secret as stored: a reply adds the number of uses, or its value. */
 export type SecretRow = Omit<SecretResource, "activeDeploymentsCount" | "value">;
 
 declare module "../../database/tables.ts" {
@@ -14,7 +14,7 @@ declare module "../../database/tables.ts" {
       readonly group_id: string;
       readonly name: string;
       readonly fqn: string;
-      /** The virtual account that keeps its token here; null for every other secret. */
+      /** The virtual account whose token this is; null for other secrets. */
       readonly account: string | null;
     };
     /** One row for each secret that a deployment refers to. */

@@ -4,14 +4,14 @@ import { tenant } from "../../auth/principal.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { StoredDeployment } from "../application/rows.ts";
 
-/** Keeps which secrets a new deployment refers to. */
+/** Records which secrets a new deployment refers to. */
 export async function recordSecretUses(
   transaction: Transaction<Tables>,
   { id, manifest }: Pick<StoredDeployment, "id" | "manifest">,
 ): Promise<void> {
   const fqns = referencesOf(manifest, tenant).flatMap(({ kind, key }) => (kind === "secret" ? [key] : []));
   const rows = [...new Set(fqns)].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));
-  // A statement takes a limited number of values.
+  // The number of values in a statement is limited.
   for (let at = 0; at < rows.length; at += 500) {
     await transaction
       .insertInto("secret_uses")
@@ -20,7 +20,7 @@ export async function recordSecretUses(
   }
 }
 
-/** How many applications use each of these secrets in their active deployment. */
+/** The number of applications whose active deployment uses each of these secrets. */
 export async function countActiveUses(
   database: Kysely<Tables>,
   fqns: readonly string[],

@@ -12,7 +12,7 @@ import { sealValue, unsealValue } from "./sealed-value.ts";
 import type { SecretGroupRow, SecretRow } from "./tables.ts";
 import { countActiveUses } from "./uses.ts";
 
-/** A value for a key of a group; `account` is the virtual account that keeps its token there, for a new key. */
+/** A value for a key of a group; `account` is the virtual account whose token it is, for a new key. */
 export type NewValue = {
   readonly group: SecretGroupRow;
   readonly key: string;
@@ -20,7 +20,7 @@ export type NewValue = {
   readonly account?: string | null;
 };
 
-/** Keeps a value: as version 1 of a new secret, or as the next version of the one that has the key. */
+/** Stores a value: as version 1 of a new secret, or as the next version of the existing one. */
 export async function putValue(
   transaction: Transaction<Tables>,
   { subject }: Principal,
@@ -55,7 +55,7 @@ async function sealedSize(transaction: Transaction<Tables>, secretId: string): P
   return Number(size ?? 0);
 }
 
-/** Whether a value is the newest that its key has. */
+/** Whether a value equals the newest version of its key. */
 export async function isCurrentValue(
   transaction: Transaction<Tables>,
   { group, key, value }: NewValue,
@@ -75,13 +75,13 @@ export async function isCurrentValue(
   return unsealValue(context.keys(), place, row.sealed).open() === value.open();
 }
 
-/** The fqn of the secret of that id, by which manifests name it; null when it is absent. */
+/** The fqn of a secret; null when it is absent. */
 export async function secretFqn(database: Kysely<Tables>, id: string): Promise<string | null> {
   const row = await database.selectFrom("secrets").select("fqn").where("id", "=", id).executeTakeFirst();
   return row?.fqn ?? null;
 }
 
-/** Whether there is a secret of that fqn. */
+/** Whether a secret exists. */
 export async function secretExists(database: Kysely<Tables>, fqn: string): Promise<boolean> {
   const row = await database.selectFrom("secrets").select("id").where("fqn", "=", fqn).executeTakeFirst();
   return row !== undefined;
@@ -95,7 +95,7 @@ export async function openSecret(
 ): Promise<SecretResource | null> {
   const row = await database.selectFrom("secrets").select("json").where("id", "=", id).executeTakeFirst();
   if (row === undefined) return null;
-  const kept = fromText(row.json);
+  const stored = fromText(row.json);
   const sealed = await database
     .selectFrom("secret_versions")
     .select(["version", "sealed"])
@@ -107,17 +107,17 @@ export async function openSecret(
       unsealValue(context.keys(), { secretId: id, version: Number(version) }, text).open(),
     ]),
   );
-  const uses = await countActiveUses(database, [kept.fqn]);
-  const secret = withUses(kept, uses.get(kept.fqn) ?? 0);
+  const uses = await countActiveUses(database, [stored.fqn]);
+  const secret = withUses(stored, uses.get(stored.fqn) ?? 0);
   const secretVersions = secret.secretVersions.map((version) => ({
     ...version,
     ...valueMember(values, version.version),
   }));
-  const newest = kept.secretVersions[0]?.version ?? 0;
+  const newest = stored.secretVersions[0]?.version ?? 0;
   return { ...secret, ...valueMember(values, newest), secretVersions };
 }
 
-/** The secret that a group has under a key. */
+/** The secret of a group with that key. */
 export async function findSecret(database: Kysely<Tables>, groupId: string, key: string): Promise<SecretRow | null> {
   const row = await database
     .selectFrom("secrets")

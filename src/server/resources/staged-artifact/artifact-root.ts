@@ -2,23 +2,23 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** Where the files of staged versions go: whoever stages one puts them there, not we. */
+/** The storage of staged versions; the client puts the files there. */
 export type ArtifactRoot = {
-  /** Makes room for a staged version, and answers its URI. */
+  /** Creates the place of a staged version, and returns its URI. */
   readonly prepare: (id: string) => Promise<string>;
-  /** Whether nothing was put there; false where that cannot be looked up. */
+  /** Whether it has no files; false when that cannot be checked. */
   readonly isEmpty: (uri: string) => Promise<boolean>;
-  /** Takes the room away again. */
+  /** Deletes the place of a staged version. */
   readonly discard: (id: string) => Promise<void>;
 };
 
-/** The root at a `file:///` or `s3://` URI; any other is refused. */
+/** Opens the root at a `file:///` or `s3://` URI; throws for any other. */
 export function openArtifactRoot(uri: string): ArtifactRoot {
   if (uri.startsWith("file:///")) return folderRoot(fileURLToPath(uri));
-  // The name rules of buckets, and a prefix that stays one whatever follows.
+  // The naming rules of buckets, and a plain prefix.
   const isBucket = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w!.*'()/-]*)?$/.test(uri);
   if (isBucket) return bucketRoot(uri.replace(/\/+$/, ""));
-  throw new TypeError(`artifacts go to file:///folder or s3://bucket/prefix, not to ${uri}`);
+  throw new TypeError(`artifacts are stored at file:///folder or s3://bucket/prefix, not at ${uri}`);
 }
 
 function folderRoot(root: string): ArtifactRoot {
@@ -42,7 +42,7 @@ async function isEmptyFolder(folder: string): Promise<boolean> {
   }
 }
 
-// A bucket has no folders to make: a prefix is there once something lies under it.
+// A bucket has no folders: a prefix needs not be created.
 function bucketRoot(root: string): ArtifactRoot {
   return { prepare: async (id) => `${root}/${id}`, isEmpty: async () => false, discard: async () => undefined };
 }

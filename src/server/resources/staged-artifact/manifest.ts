@@ -7,7 +7,7 @@ const forms: readonly { readonly field: string; readonly form: RegExp; readonly 
   { field: "ml_repo", form: /^[A-Za-z0-9][A-Za-z0-9_.-]{1,99}$/, says: "the name of an ml repo" },
 ];
 
-/** The manifest of a plain artifact's version, once its name and repo are found right; all else in it is free. */
+/** The manifest of a plain artifact's version when its name and repo are valid; other fields are not checked. */
 export function requireValidArtifact(manifest: JsonObject): JsonObject {
   const faults = forms.flatMap(({ field, form, says }): readonly ErrorDetail[] => {
     const value = manifest[field];

@@ -1,13 +1,13 @@
 import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
 import { pickProperties, type Schemas } from "../../openapi/schema.ts";
 
-/** The manifest of a version of a plain artifact. */
+/** The schema of the manifest of a plain artifact's version. */
 export function artifactSchemas(schemas: Schemas): Schemas {
   const model = schemas[manifestSchemaName("model-version")]?.properties ?? {};
   return {
     ArtifactVersionManifest: {
       title: "Artifact version",
-      description: "A version of a plain artifact; whatever else it says is carried",
+      description: "A version of a plain artifact; other fields are stored as they are",
       type: "object",
       required: ["type", "name", "ml_repo"],
       properties: {

@@ -40,7 +40,7 @@ const stageArtifactVersion: Handler<"stageArtifactVersion"> = async ({ principal
       ? requireValidArtifact(body.manifest)
       : requireValidManifest(context, ["model-version", "artifact-version"], body.manifest);
   const id = context.newId();
-  // The room comes first: a stage that is answered can take its files.
+  // The storage is created first, so that a stage in a reply can take files.
   const storageRoot = await context.artifacts.prepare(id);
   try {
     const wanted = { id, storageRoot, principal, manifest };
@@ -55,7 +55,7 @@ const stageArtifactVersion: Handler<"stageArtifactVersion"> = async ({ principal
 const markStageFailure: Handler<"markStageFailure"> = async ({ principal, body: { id } }, context) => {
   await context.store.write(async (transaction) => {
     const { state } = await stageToWrite(transaction, principal, id);
-    if (state === "registered") throw conflict("stage-registered", "this stage is a version already");
+    if (state === "registered") throw conflict("stage-registered", "this stage is registered as a version already");
     if (state === "failed") return;
     await setStageState(transaction, id, "failed");
     await recordEffect(transaction, context, { principal, operation: "markStageFailure", resource: `stage/${id}` });
@@ -70,7 +70,7 @@ export const resource: Resource = {
     serveOperation("stageArtifactVersion", stageArtifactVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description:
-        "Makes room for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed once it is registered.",
+        "Creates storage for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed after it is registered.",
       answers: "StagedArtifact",
       manifest: {
         description: "A model version, or a version of a plain artifact",
@@ -87,7 +87,7 @@ export const resource: Resource = {
     serveOperation("markStageFailure", markStageFailure, {
       scope: async ({ members }, database) => repoScope((await findStage(database, text(members.id) ?? ""))?.repo),
       description:
-        "A stage that failed cannot be registered any more. May be repeated; a version that is registered, staged or not, is 409.",
+        "A failed stage cannot be registered any more. May be repeated; a registered version, staged or not, is 409.",
       members: {
         id: {
           description: "Id of the staged version",
@@ -155,7 +155,7 @@ async function stageToWrite(transaction: Transaction<Tables>, principal: Princip
   return found;
 }
 
-/** The stage of that id with the name of its repo, visible or not; a version that was never staged is registered. */
+/** The stage of that id with its repo, visible or not; a version that was never staged counts as registered. */
 async function findStage(
   database: Kysely<Tables>,
   id: string,
@@ -179,7 +179,7 @@ async function findRegistered(database: Kysely<Tables>, id: string) {
   return version === undefined ? null : { state: "registered", repo: version.repo };
 }
 
-/** Ends a stage one way or the other. */
+/** Sets the final state of a stage. */
 async function setStageState(
   transaction: Transaction<Tables>,
   id: string,
@@ -189,8 +189,8 @@ async function setStageState(
 }
 
 /**
- * Completes the stage whose storage the manifest's source names, and gives its id, which becomes the version's. Null
- * when the source is none of ours, or when the stage was completed by another version before.
+ * Completes the stage whose storage the manifest's source names, and returns its id, which becomes the version's. Null
+ * when the source is no stage, or was completed by another version.
  */
 export async function completeStage(
   transaction: Transaction<Tables>,
@@ -207,10 +207,10 @@ export async function completeStage(
     const message = "was staged for another name";
     throw unprocessable([{ pointer: "/source/uri", message, code: "foreign-stage" }]);
   }
-  if (stage.state === "failed") throw conflict("stage-failed", "this stage failed, and cannot be registered");
+  if (stage.state === "failed") throw conflict("stage-failed", "this stage failed and cannot be registered");
   if (stage.state === "registered") return null;
   if (await artifacts.isEmpty(uri)) {
-    const message = "nothing was put there: put the files under the stage's `storage_root` first";
+    const message = "has no files: put them under the stage's `storage_root` first";
     throw unprocessable([{ pointer: "/source/uri", message, code: "empty-stage" }]);
   }
   await setStageState(transaction, stage.id, "registered");

@@ -11,18 +11,18 @@ declare module "../../database/tables.ts" {
   }
 }
 
-/** The team that everybody is in, without a row. */
+/** The built-in team that everyone is a member of; it has no row. */
 export const everyoneTeam = "everyone";
 
-/** How the team of everybody is named as a subject. */
+/** The subject of that team. */
 export const everyoneSubject = `team:${everyoneTeam}`;
 
-/** The names of the teams that somebody is a member or a manager of, as a subquery. */
+/** The names of the teams with this member or manager, as a subquery. */
 export function teamsOf(database: Kysely<Tables>, slug: string) {
   return database.selectFrom("team_members").select("team").where("member", "=", slug);
 }
 
-/** The teams of somebody, as subjects of roles, as a subquery. */
+/** The same teams as subjects of roles, as a subquery. */
 export function teamSubjects(database: Kysely<Tables>, slug: string) {
   return database
     .selectFrom("team_members")
@@ -30,7 +30,7 @@ export function teamSubjects(database: Kysely<Tables>, slug: string) {
     .where("member", "=", slug);
 }
 
-/** Whether somebody is a manager of the team of that name. */
+/** Whether someone is a manager of that team. */
 export async function isManager(database: Kysely<Tables>, team: string, slug: string): Promise<boolean> {
   const row = await database
     .selectFrom("team_members")
@@ -42,7 +42,7 @@ export async function isManager(database: Kysely<Tables>, team: string, slug: st
   return row !== undefined;
 }
 
-/** The e-mails that a team's manifest lists, each once. */
+/** The distinct e-mails in a field of a team's manifest. */
 export function listedEmails(manifest: JsonObject, field: "members" | "managers"): readonly string[] {
   const value = manifest[field];
   return Array.isArray(value) ? [...new Set(value.flatMap((item: Json) => text(item) ?? []))] : [];

@@ -21,7 +21,7 @@ import { copyDeclared } from "../../snapshot/copy-declared.ts";
 import { snapshotPart } from "../../snapshot/snapshot-part.ts";
 import { everyoneTeam, isManager, listedEmails, teamsOf } from "./members.ts";
 
-/** Teams, as they are declared. */
+/** Teams, declared by a manifest. */
 const teamKind: DeclaredKind<StoredTeam> = {
   operation: "putTeam",
   types: ["team", "sso-team"],
@@ -32,7 +32,7 @@ const teamKind: DeclaredKind<StoredTeam> = {
     isTenantAdmin(principal) || isManager(database, requiredName(manifest), principal.subject.subjectSlug),
   grantsOf: () => [],
   faults: async (_, manifest, existing) => {
-    if (requiredName(manifest) === everyoneTeam) throw conflict("name-taken", "the team everyone exists always");
+    if (requiredName(manifest) === everyoneTeam) throw conflict("name-taken", "the team everyone is built in");
     if (existing !== null && existing.manifest.type !== manifest.type) throw otherType(existing);
     return errorDetails(checkSemantics(String(manifest.type), manifest));
   },
@@ -58,7 +58,7 @@ const listOwnTeams: Handler<"listOwnTeams"> = async ({ principal, page: wanted }
 
 /** The operations on teams: 19, and the two routes of E6. */
 export const resource: Resource = {
-  section: { name: "Teams", description: "Teams of people that roles are given to." },
+  section: { name: "Teams", description: "Teams of people that roles are granted to." },
   operations: [
     serveOperation("putTeam", putTeam, {
       description: `${REPLACE_DESCRIPTION}\n\nA name is unique across teams and SSO teams.`,
@@ -79,7 +79,7 @@ export const resource: Resource = {
 };
 
 function otherType({ teamName, manifest }: StoredTeam): Error {
-  return conflict("name-taken", `"${teamName}" is the name of a team of type ${text(manifest.type)} already`);
+  return conflict("name-taken", `the team "${teamName}" exists with the type ${text(manifest.type)}`);
 }
 
 function makeTeam(
@@ -115,7 +115,7 @@ async function saveTeam(
     ...listedEmails(manifest, "members").map((member) => ({ team: name, member, position: "member" })),
     ...listedEmails(manifest, "managers").map((member) => ({ team: name, member, position: "manager" })),
   ];
-  // A statement takes a limited number of values.
+  // The number of values in a statement is limited.
   for (let at = 0; at < people.length; at += 500) {
     await transaction
       .insertInto("team_members")
@@ -124,7 +124,7 @@ async function saveTeam(
   }
 }
 
-/** A team that has an id. */
+/** A stored team, which has an id. */
 export type StoredTeam = Team & { readonly id: string };
 
 /** The team of that name, visible or not. */

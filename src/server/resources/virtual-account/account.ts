@@ -9,15 +9,15 @@ import { endOfDay, nextScheduledRotation } from "./expiry.ts";
 import type { AccountRow } from "./tables.ts";
 import { accountSubjectType } from "./token.ts";
 
-/** A virtual account that is kept, and so has an id. */
+/** A stored virtual account, which has an id. */
 export type StoredAccount = AccountRow & { readonly id: string };
 
 type Token = VirtualAccount["jwts"][number];
 
-// Clients take the end of a token for granted: one that has none has the last that a timestamp can say.
+// Clients require an expiry: a token without one has the latest possible timestamp.
 const NEVER = "9999-12-31T23:59:59.999Z";
 
-/** The account that a manifest makes, with the tokens it has already: a new one has none yet. */
+/** The account of a manifest, with its existing tokens; a new one has none. */
 export function makeAccount(
   { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<StoredAccount>,
   newId: () => string,
@@ -41,7 +41,7 @@ export function makeAccount(
   });
 }
 
-/** The account with a token that was just made; the one before is good until the end of its grace. */
+/** The account with a new token; the former token is valid until `graceEnd`. */
 export function withToken(account: StoredAccount, jwtId: string, now: number, graceEnd: number | null): StoredAccount {
   const moment = new Date(now).toISOString();
   const jwt: Token = {
@@ -58,24 +58,24 @@ export function withToken(account: StoredAccount, jwtId: string, now: number, gr
   return withSchedule({ ...account, jwtId, jwts: [jwt, ...retired, ...former] });
 }
 
-/** The account without any token. */
+/** The account without tokens. */
 export function withoutTokens(account: StoredAccount): StoredAccount {
   return withSchedule({ ...account, jwtId: null, jwts: [] });
 }
 
-/** The last day on which a manifest lets its account be used; null without end. */
+/** The last day on which an account is valid; null when it never expires. */
 export function lastDay({ expiration_date: date }: JsonObject): string | null {
   return text(date) ?? null;
 }
 
-/** Where a manifest wants the token to be kept besides. */
+/** The secret store in which a manifest wants the token to be stored; null when none is given. */
 export function secretStoreOf(manifest: JsonObject): { readonly integration: string; readonly path: string } | null {
   const { secret_store_config: config } = manifest;
   if (!isObject(config)) return null;
   return { integration: text(config.integration_fqn) ?? "", path: text(config.secret_path) ?? "" };
 }
 
-/** What is wrong with the place that a manifest gives for the token. */
+/** The errors in a manifest's `secret_store_config`. */
 export function secretStoreErrors(manifest: JsonObject): readonly ErrorDetail[] {
   const store = secretStoreOf(manifest);
   if (store === null) return [];
@@ -86,26 +86,26 @@ export function secretStoreErrors(manifest: JsonObject): readonly ErrorDetail[] 
   return [{ pointer: `${at}/secret_path`, message: "must be `group/key` for the builtin store", code: "form" }];
 }
 
-/** The path in the builtin store where a manifest wants the token to be kept besides; null when it wants none there. */
+/** The path in the builtin store where a manifest wants the token to be stored; null when it uses no builtin store. */
 export function builtinSecretPath(manifest: JsonObject): string | null {
   const store = secretStoreOf(manifest);
   return store?.integration === builtinStore ? store.path : null;
 }
 
-/** For how many days the former token stays valid after a rotation. */
+/** The number of days that a former token stays valid after a rotation. */
 export function graceDays({ auto_rotate: rotation }: JsonObject): number {
   const days = isObject(rotation) ? rotation.grace_period : undefined;
-  return typeof days === "number" ? days : SHORTEST_GRACE;
+  return typeof days === "number" ? days : MIN_GRACE_DAYS;
 }
 
-/** When the account's token is to be replaced by us, in epoch milliseconds; null when it is not. */
+/** When the server rotates the account's token, in epoch milliseconds; null when it does not. */
 export function rotationTime({ manifest, nextScheduledRotation: next }: AccountRow): number | null {
   return next === null || secretStoreOf(manifest) === null ? null : Date.parse(next);
 }
 
-const SHORTEST_GRACE = 1;
+const MIN_GRACE_DAYS = 1;
 
-// What depends on both the manifest and the tokens: the end of the current token, and when it is to be replaced.
+// Sets what depends on both the manifest and the tokens: the expiry and the next rotation of the current token.
 function withSchedule(account: StoredAccount): StoredAccount {
   const { manifest, jwts } = account;
   const [current, ...former] = jwts;
@@ -123,7 +123,7 @@ function withSchedule(account: StoredAccount): StoredAccount {
   };
 }
 
-const NOT_ROTATED = "not carried out: without secret_store_config nobody could fetch the new token";
+const NOT_ROTATED = "not rotated: without secret_store_config nobody could read the new token";
 
 function earlier({ expiry }: Token, graceEnd: number | null): string {
   const end = graceEnd === null ? NEVER : new Date(graceEnd).toISOString();

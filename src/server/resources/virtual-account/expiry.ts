@@ -1,24 +1,24 @@
 const DAY = 86_400_000;
 
-/** The first moment at which a date (`yyyy-mm-dd`) is over, in epoch milliseconds; null without a date. */
+/** The end of a day (`yyyy-mm-dd`, UTC), in epoch milliseconds; null without a date. */
 export function endOfDay(date: string | null | undefined): number | null {
   if (date === null || date === undefined) return null;
   const start = Date.parse(`${date}T00:00:00Z`);
   return Number.isNaN(start) ? null : start + DAY;
 }
 
-/** Whether an account is expired: it is valid to the end of its last day, UTC. */
+/** Whether an account is expired: it is valid until the end of its last day, UTC. */
 export function isExpired(date: string | null | undefined, now: number): boolean {
   const end = endOfDay(date);
   return end !== null && now >= end;
 }
 
-/** When a token issued at `issued` is due to be replaced, by an interval in days; null without token or rotation. */
+/** When a token issued at `issued` is due for rotation, by an interval in days; null without token or rotation. */
 export function nextScheduledRotation(intervalDays: number | null, issued: number | null): number | null {
   return intervalDays === null || issued === null ? null : issued + intervalDays * DAY;
 }
 
-/** When the predecessor of a token issued at `issued` stops working, by a grace period in days. */
+/** When the predecessor of a token issued at `issued` becomes invalid, by a grace period in days. */
 export function endOfGrace(graceDays: number, issued: number): number {
   return issued + graceDays * DAY;
 }

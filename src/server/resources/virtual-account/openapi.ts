@@ -1,21 +1,21 @@
 import { manifestSchemaName } from "../../openapi/manifest-schema-name.ts";
 import type { Schema, Schemas } from "../../openapi/schema.ts";
 
-/** The manifest of a virtual account, and what stands for one of a personal access token. */
+/** The schema of an account's manifest in replies, for virtual accounts and personal access tokens. */
 export function accountSchemas(schemas: Schemas): Schemas {
   const account: Schema = schemas[manifestSchemaName("virtual-account")] ?? {};
   const { minItems, ...permissions }: Schema = account.properties?.permissions ?? {};
   return {
     AccountManifest: {
       title: "Account",
-      description: "The manifest of a virtual account; what stands for one of a personal access token has fewer fields",
+      description: "The manifest of a virtual account; for a personal access token it has fewer fields",
       type: "object",
       required: ["type", "name"],
       properties: {
         ...account.properties,
         type: { description: "Kind of manifest", type: "string" },
         name: { description: "Name of the account or token", type: "string" },
-        // A person's token has the person's own rights.
+        // A personal access token has no permissions of its own.
         permissions,
       },
       additionalProperties: true,

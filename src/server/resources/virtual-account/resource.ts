@@ -41,7 +41,7 @@ import { accountSnapshotPart } from "./snapshot.ts";
 import type { AccountRow } from "./tables.ts";
 import { accountSubjectType, authenticateAccount, issueToken } from "./token.ts";
 
-const decider: WriteRules<StoredAccount> = {
+const writeRules: WriteRules<StoredAccount> = {
   find: (database, manifest) => findAccount(database, requiredName(manifest)),
   noun: "virtual account",
   mayWrite: (principal) => isTenantAdmin(principal),
@@ -58,8 +58,8 @@ const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body
   const manifest = requireValidManifest(context, ["virtual-account"], body.manifest);
   if (body.dryRun === true) {
     const { action, resource } = await decideAccount(context.store.read, principal, manifest, context);
-    const tried = action === "create" ? { ...resource, id: null } : resource;
-    return { data: checkResourceSize(answer(tried, context)) };
+    const planned = action === "create" ? { ...resource, id: null } : resource;
+    return { data: checkResourceSize(answer(planned, context)) };
   }
   return context.store.write(async (transaction) => {
     const decision = await decideAccount(transaction, principal, manifest, context);
@@ -87,10 +87,10 @@ const listVirtualAccounts: Handler<"listVirtualAccounts"> = async ({ principal, 
   };
 };
 
-/** Where the reference has these. */
+/** The section of accounts and tokens in the reference. */
 export const accountsSection: ReferenceSection = {
   name: "Accounts and tokens",
-  description: "Virtual accounts for machines, and a person's own access tokens.",
+  description: "Virtual accounts for machines, and personal access tokens.",
 };
 
 /** The operations on virtual accounts: 18 and E5. */
@@ -100,7 +100,7 @@ export const resource: Resource = {
     serveOperation("putVirtualAccount", putVirtualAccount, {
       beside: { token: oneTimeToken },
       refuses: { also: [424] },
-      description: `${REPLACE_DESCRIPTION}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not hold.`,
+      description: `${REPLACE_DESCRIPTION}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not have.`,
       answers: "VirtualAccount",
       manifest: { $ref: refTo("VirtualAccountManifest") },
     }),
@@ -110,7 +110,7 @@ export const resource: Resource = {
     }),
   ],
   references: [{ kind: "virtual-account", existing: namesOf }],
-  seeds: { "virtual-account": { ...seedByDryRun("putVirtualAccount"), prepare: takeSecret } },
+  seeds: { "virtual-account": { ...seedByDryRun("putVirtualAccount"), prepare: assignSeededSecret } },
   snapshot: [accountSnapshotPart],
   manifestSchemas: accountSchemas,
   jobs: [{ name: "rotation", run: rotateTokens }],
@@ -132,13 +132,13 @@ async function decideAccount(
   manifest: JsonObject,
   context: Context,
 ): Promise<WriteDecision<StoredAccount>> {
-  const decision = await decideWrite(decider, principal, manifest, context, database);
+  const decision = await decideWrite(writeRules, principal, manifest, context, database);
   const integration = secretStoreOf(manifest)?.integration ?? builtinStore;
   if (integration === builtinStore) return decision;
   throw new HttpError(424, "secret-store-failed", "the secret store of this integration cannot be reached from here");
 }
 
-/** The account that is to be kept; a new one gets its token, which is kept as a secret too where that is wanted. */
+/** The account to store; a new one gets a token, which is also stored as a secret when the manifest says so. */
 async function carryOut(
   transaction: Transaction<Tables>,
   principal: Principal,
@@ -146,9 +146,9 @@ async function carryOut(
   context: Context,
 ): Promise<{ readonly account: StoredAccount; readonly token: Secret | null }> {
   const path = builtinSecretPath(resource.manifest);
-  // One whose tokens were revoked gets a new one once there is a place for it.
-  const isRegained = path !== null && resource.jwtId === null;
-  if (action !== "create" && !isRegained) return { account: resource, token: null };
+  // An account whose tokens were revoked gets a new one when it has a place to store it.
+  const needsToken = path !== null && resource.jwtId === null;
+  if (action !== "create" && !needsToken) return { account: resource, token: null };
   const now = Date.parse(resource.updatedAt);
   const { jwtId, token } = await issueToken(transaction, resource, now, context);
   if (path !== null) await storeToken(transaction, principal, { account: resource.name, path, token }, context);
@@ -167,11 +167,11 @@ function grantsOf(manifest: JsonObject) {
   return permissionGrants(`virtualaccount:${requiredName(manifest)}`, manifest);
 }
 
-// A folder may hold the secret that an account keeps its token in: it is the account's from the beginning.
-async function takeSecret(manifest: JsonObject, context: Context): Promise<void> {
+// A seed may contain the secret in which an account stores its token: it is assigned to the account first.
+async function assignSeededSecret(manifest: JsonObject, context: Context): Promise<void> {
   const [account, path] = [text(manifest.name), builtinSecretPath(manifest)];
   if (account === undefined || path === null) return;
-  await context.store.write((transaction) => assignToAccount(transaction, { account, path, maker: seedPrincipal }));
+  await context.store.write((transaction) => assignToAccount(transaction, { account, path, creator: seedPrincipal }));
 }
 
 async function namesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<readonly string[]> {

@@ -12,8 +12,8 @@ import { issueToken } from "./token.ts";
 const HOUR = 3_600_000;
 
 /**
- * Replaces the tokens whose time has come: the new one goes where the account's manifest says, the former one is good
- * until the end of its grace. Answers when to look again, in epoch milliseconds.
+ * Rotates the tokens that are due: the new one is stored in the account's secret, the former one is valid until the end
+ * of its grace period. Returns when to run again, in epoch milliseconds.
  */
 export async function rotateTokens(context: Context): Promise<number> {
   const today = new Date(context.now()).toISOString().slice(0, 10);
@@ -21,7 +21,7 @@ export async function rotateTokens(context: Context): Promise<number> {
     .selectFrom("virtual_accounts")
     .select("name")
     .where("rotate_at", "<=", context.now())
-    // What is expired needs no token.
+    // Expired accounts need no token.
     .where(({ or, eb }) => or([eb("expires_on", "is", null), eb("expires_on", ">=", today)]))
     .execute();
   for (const { name } of due) await context.store.write((transaction) => rotate(transaction, name, context));
@@ -38,10 +38,10 @@ async function rotate(transaction: Transaction<Tables>, name: string, context: C
     .executeTakeFirst();
   const account = await findAccount(transaction, name);
   const path = account && builtinSecretPath(account.manifest);
-  // Another server may have been here since.
+  // Another server may have rotated it in the meantime.
   if (due === undefined || account === null || path === null) return;
   if (!(await isPathAvailable(transaction, name, path))) {
-    context.log.warn({ account: name, path }, "not rotated: the secret at its path is not the account's own");
+    context.log.warn({ account: name, path }, "not rotated: the secret at its path does not belong to the account");
     return;
   }
   const principal = systemPrincipal("rotation");
@@ -57,7 +57,7 @@ async function rotate(transaction: Transaction<Tables>, name: string, context: C
   await recordEffect(transaction, context, { principal, operation: "putVirtualAccount", resource });
 }
 
-// Tokens whose grace is over already are of no more use.
+// Also deletes tokens whose grace period has ended.
 async function retire(
   transaction: Transaction<Tables>,
   { id, jwtId }: StoredAccount,

@@ -14,7 +14,7 @@ export async function findAccount(database: Kysely<Tables>, name: string): Promi
   return row === undefined ? null : { ...fromText(row.json), id: row.id };
 }
 
-/** Keeps an account, new or changed, and the roles that it holds. */
+/** Inserts or updates an account and its grants. */
 export async function saveAccount(transaction: Transaction<Tables>, account: StoredAccount): Promise<void> {
   const { id, name, createdAt, manifest } = account;
   const changing = { json: toText(account), expires_on: lastDay(manifest), rotate_at: rotationTime(account) };

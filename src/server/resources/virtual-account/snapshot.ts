@@ -11,11 +11,11 @@ import { findAccount, saveAccount } from "./rows.ts";
 
 const ROWS = "virtualAccounts";
 
-/** Copies a virtual account and its roles; its tokens stay where they are, so that nobody can act as it here. */
+/** Copies a virtual account and its roles, without tokens, so that nobody can authenticate as it here. */
 async function copyAccount(transaction: Transaction<Tables>, row: JsonObject, context: Context): Promise<CopyOutcome> {
   const { id, manifest, ...facts } = readRowFields(row, timestamp(context));
   const name = text(manifest.name) || text(row.name);
-  if (!name) return notCopied("its manifest lacks its name");
+  if (!name) return notCopied("its manifest has no name");
   if ((await findAccount(transaction, name)) !== null) return { result: "exists" };
   const making = { manifest: { ...manifest, name }, existing: null, ...facts };
   await saveAccount(
@@ -25,14 +25,14 @@ async function copyAccount(transaction: Transaction<Tables>, row: JsonObject, co
   return { result: "copied", resource: `virtual-account/${name}` };
 }
 
-/** Copies virtual accounts; at the end each has the secret that it keeps its token in, as it has it there. */
+/** Copies virtual accounts; afterwards each is assigned the secret in which it stores its token. */
 export const accountSnapshotPart: SnapshotPart = {
   ...snapshotPart("virtual-account", { rows: ROWS, operation: "putVirtualAccount", copy: copyAccount }),
   finish: async (transaction, snapshot) => {
     for (const { name, manifest } of snapshot[ROWS] ?? []) {
       const declared = isObject(manifest) ? manifest : {};
       const [account, path] = [text(declared.name) || text(name), builtinSecretPath(declared)];
-      if (account && path !== null) await assignToAccount(transaction, { account, path, maker: snapshotPrincipal });
+      if (account && path !== null) await assignToAccount(transaction, { account, path, creator: snapshotPrincipal });
     }
   },
 };

@@ -1,28 +1,28 @@
 import type { VirtualAccount } from "../../../contract/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
-/** A virtual account as it is kept: whether it is expired depends on the moment. */
+/** A virtual account as stored: a reply adds whether it is expired. */
 export type AccountRow = Omit<VirtualAccount, "isExpired">;
 
 declare module "../../database/tables.ts" {
   interface Tables {
     readonly virtual_accounts: ResourceRow<AccountRow> & {
       readonly name: string;
-      /** The last day on which it is valid (`yyyy-mm-dd`), null without end. */
+      /** The last day on which it is valid (`yyyy-mm-dd`); null when it never expires. */
       readonly expires_on: string | null;
-      /** When its token is to be replaced, in epoch milliseconds; null when we replace none. */
+      /** When its token is due for rotation, in epoch milliseconds; null when it is not rotated. */
       readonly rotate_at: number | null;
     };
     /**
-     * Tokens of virtual accounts: one whose id is not here is void, and so is a replaced one once `valid_until` (epoch
-     * milliseconds) has come.
+     * Valid tokens of virtual accounts: any other id is invalid, and a replaced token after `valid_until` (epoch
+     * milliseconds).
      */
     readonly jwts: {
       readonly id: string;
       readonly account_id: string;
       readonly created_at: string;
       readonly valid_until: number | null;
-      /** The signing key that vouches for it. */
+      /** The key that signed it. */
       readonly kid: string | null;
     };
   }

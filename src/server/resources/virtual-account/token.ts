@@ -9,10 +9,10 @@ import type { Tables } from "../../database/tables.ts";
 import { isExpired } from "./expiry.ts";
 import type { AccountRow } from "./tables.ts";
 
-/** How virtual accounts are named as subjects. */
+/** The subject type of virtual accounts. */
 export const accountSubjectType = "virtualaccount";
 
-/** Knows the tokens of virtual accounts: the database says on every request whether one still counts. */
+/** Authenticates virtual accounts by their JWT; the database decides on every request whether a token is valid. */
 export const authenticateAccount: Authenticator = async (token, context) => {
   const { store, signingKeys, now } = context;
   const verified = await verifyToken(signingKeys.find, token);
@@ -22,14 +22,14 @@ export const authenticateAccount: Authenticator = async (token, context) => {
     .select(["account_id", "valid_until", "kid"])
     .where("id", "=", verified.jwtId)
     .executeTakeFirst();
-  // Another key than the one it was made with can only vouch for a forgery.
+  // A token signed with another key than recorded is forged.
   if (jwt === undefined || (jwt.kid !== null && jwt.kid !== verified.kid)) return null;
   if (jwt.valid_until !== null && jwt.valid_until <= now()) return null;
   const { jwtId } = verified;
   return accountPrincipal(jwt.account_id, { root: jwtId, name: `jwt/${jwtId}` }, context);
 };
 
-/** The virtual account of that id, with its roles; null when there is none, or when its last day is over. */
+/** The principal of a virtual account, with its roles; null when it is absent or expired. */
 export async function accountPrincipal(
   accountId: string,
   credential: CallerCredential,
@@ -52,7 +52,7 @@ export async function accountPrincipal(
   return { name, subject, roles: await rolesOf(store.read, name, slug), credential };
 }
 
-/** Makes a token for an account, and keeps its id alone. */
+/** Issues a token for an account; only its id is stored. */
 export async function issueToken(
   transaction: Transaction<Tables>,
   { id: accountId, name }: Pick<AccountRow, "name"> & { readonly id: string },
