@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { isObject } from "../src/contract/json.ts";
 import { type Program, run } from "./child.ts";
 import { corpus, withFault, writeCorpus } from "./corpus/corpus.ts";
+import { type DaemonPasses, measureDaemon } from "./daemon.ts";
 import { buildFloors, type Floors } from "./floor.ts";
 import { alternate, type Measured, type Pair } from "./pairs.ts";
 import { far, type Plane, singleReads, startPlane } from "./plane.ts";
@@ -21,6 +22,7 @@ export type Results = {
   readonly applies: { readonly near: Measured; readonly far: Measured } | null;
   readonly coldPlan: Measured;
   readonly warmPlan: Measured;
+  readonly daemon: DaemonPasses;
   readonly documentedPlan: Measured;
   readonly smallPlan: Measured;
 };
@@ -68,6 +70,16 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
     const coldPlan = await measure("plan, cold", coldPlanPair(plane, { ...place, work }));
     const memory = join(work, "floor.json");
     const warmPlan = await measure("plan, warm", warmPlanPair(plane, { ...place, state, memory }));
+    note("passes of a daemon");
+    const manifest = join(source, "block-0", "service", "svc-00000-0.yaml");
+    const daemon = await measureDaemon({
+      bin: resolve(BIN),
+      source,
+      state,
+      env: plane.env,
+      manifest,
+      count: size.pairs,
+    });
     const reads = join(work, "reads.json");
     writeFileSync(reads, JSON.stringify(await singleReads(plane)));
     await plane.restrict();
@@ -75,7 +87,7 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
       "plan, warm, with the documented operations alone",
       documentedPlanPair(plane, { ...place, state, reads, size }),
     );
-    return { startUp, validate, faulty, applies, coldPlan, warmPlan, documentedPlan, smallPlan };
+    return { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, documentedPlan, smallPlan };
   } finally {
     await Promise.all(planes.map(({ stop }) => stop()));
     rmSync(work, { recursive: true, force: true });

@@ -12,6 +12,8 @@ export type Run = {
   /** From when the first manifest was sent until the reply to the last had come; null where none was. */
   readonly sendingMilliseconds: number | null;
   readonly peakMegabytes: number;
+  /** For how long all its threads kept a processor busy. */
+  readonly busyMilliseconds: number;
   readonly result: unknown;
 };
 
@@ -53,15 +55,19 @@ export async function run({ script, args, env = {}, exitCode = 0, check }: Progr
   return { milliseconds, ...measured, result };
 }
 
+type Note = { readonly peakKilobytes: number; readonly busyMicroseconds: number; readonly sending: number | null };
+
 // Each thread leaves a note of its own, and one alone has sent.
-function readNotes(file: string): Pick<Run, "peakMegabytes" | "sendingMilliseconds"> {
+function readNotes(file: string): Pick<Run, "peakMegabytes" | "busyMilliseconds" | "sendingMilliseconds"> {
   const notes = readFileSync(file, "utf8")
     .trim()
     .split("\n")
-    .map((line) => JSON.parse(line) as { readonly peakKilobytes: number; readonly sending: number | null });
+    .map((line) => JSON.parse(line) as Note);
   rmSync(file);
   return {
     peakMegabytes: Math.max(...notes.map(({ peakKilobytes }) => peakKilobytes)) / 1024,
+    // Each is told of the whole process.
+    busyMilliseconds: Math.max(...notes.map(({ busyMicroseconds }) => busyMicroseconds)) / 1000,
     sendingMilliseconds: notes.find(({ sending }) => sending !== null)?.sending ?? null,
   };
 }

@@ -3,7 +3,18 @@ import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { bench, GOALS, type Results, type Size } from "./bench.ts";
-import { judgeClock, judgeGrowth, judgePeak, judgeSending, judgeTime, type Row, table, tellRate } from "./verdict.ts";
+import {
+  busy,
+  judgeClock,
+  judgeGrowth,
+  judgePasses,
+  judgePeak,
+  judgeSending,
+  judgeTime,
+  type Row,
+  table,
+  tellRate,
+} from "./verdict.ts";
 
 const { values } = parseArgs({
   options: {
@@ -35,7 +46,7 @@ function report(results: Results): void {
 }
 
 function judge(results: Results): readonly Row[] {
-  const { startUp, validate, faulty, applies, coldPlan, warmPlan, documentedPlan, smallPlan } = results;
+  const { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, documentedPlan, smallPlan } = results;
   const { count } = size;
   const [cold, warm] = count > GOALS ? [1200, 500] : [320, 220];
   return [
@@ -44,6 +55,8 @@ function judge(results: Results): readonly Row[] {
     judgeTime("validate, one fault in each file", faulty, { atMost: 3 }),
     judgeTime("plan, cold", coldPlan, { atMost: 1.25 }),
     judgeTime("plan, warm", warmPlan, { atMost: 1.4 }),
+    judgePasses("daemon, nothing to do (CPU)", [daemon.idle, coldPlan.ours].map(busy), { atMost: 0.4 }),
+    judgePasses("daemon, one changed file (CPU)", [daemon.changed, coldPlan.ours].map(busy), { atMost: 0.5 }),
     judgeTime("plan, warm, documented only", documentedPlan, { atMost: 1.4 }),
     judgeClock("plan of 100", smallPlan, { atMost: 500 }),
     ...(applies === null

@@ -40,7 +40,7 @@ export async function startServing(
       url,
       startMilliseconds: performance.now() - started,
       peakMegabytes: () => peakOf(pid),
-      busyMilliseconds: () => busyOf(pid),
+      busyMilliseconds: () => busyMilliseconds(pid),
       stop,
     };
   } catch (error) {
@@ -62,7 +62,8 @@ function peakOf(pid: number): number {
   return Number(kilobytes) / 1024;
 }
 
-function busyOf(pid: number): number {
+/** The time for which a process has kept a processor busy so far. */
+export function busyMilliseconds(pid: number): number {
   // Fields 14 and 15, counted after the name in brackets, are user and system time in hundredths of a second.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /, "")

@@ -48,6 +48,27 @@ function rate(measure: string, [ours, floor]: readonly [number, number], count: 
   return { measure, figure: `${ratio.toFixed(2)} ×`, detail, ratio };
 }
 
+/** The median time for which runs or passes kept a processor busy. */
+export function busy(runs: readonly Pick<Run, "busyMilliseconds">[]): number {
+  return median(runs.map(({ busyMilliseconds }) => busyMilliseconds));
+}
+
+/** Judges how long the passes of a daemon keep a processor busy, in multiples of a cold plan. */
+export function judgePasses(
+  measure: string,
+  [passes = Number.NaN, coldPlan = Number.NaN]: readonly number[],
+  { atMost }: { readonly atMost: number },
+): Row {
+  const ratio = passes / coldPlan;
+  return {
+    measure,
+    goal: `≤ ${atMost} × cold plan`,
+    figure: `${ratio.toFixed(2)} ×`,
+    verdict: ratio <= atMost ? "met" : "missed",
+    detail: `${passes.toFixed(0)} ms, cold plan ${coldPlan.toFixed(0)} ms`,
+  };
+}
+
 /** Judges the peak memory of ours. */
 export function judgePeak(measure: string, { ours, floor }: Measured, { atMost }: { readonly atMost: number }): Row {
   const [mine, bare] = [ours, floor].map((runs) => median(runs.map(({ peakMegabytes }) => peakMegabytes)));

@@ -19,7 +19,7 @@ export type RuleFinder = (identity: Identity) => readonly (readonly string[])[];
 
 const NONE: ReturnType<RuleFinder> = [];
 
-/** A finder over the rules in force on a day (`yyyy-mm-dd`); results are cached, so that they can be computed ahead. */
+/** A finder over the rules in force on a day (`yyyy-mm-dd`); results are kept, so that they can be computed ahead. */
 export function ruleFinder(rules: readonly IgnoreRule[], today: string): RuleFinder {
   const inForce = rules
     .filter(({ expires }) => expires === undefined || expires >= today)

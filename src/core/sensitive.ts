@@ -11,7 +11,7 @@ const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|
 
 const URL_PASSWORD = /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/i;
 
-// The same names repeat, so results are cached.
+// The same names repeat, so results are kept.
 const told = new Map<string, boolean>();
 const MOST_TOLD = 4096;
 const LONGEST_TOLD = 64;
