@@ -1,20 +1,20 @@
 import { type Insertable, type Kysely, sql } from "kysely";
-import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
-import { type OperationName, operations, type WriteOperation } from "../../contract/operations.ts";
+import { isObject } from "../../contract/json.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
 import type { SealKey } from "../../seal/key.ts";
-import { seal, sealedVersion, unseal } from "../../seal/seal.ts";
+import { sealedVersion } from "../../seal/seal.ts";
 import { openStoreReadOnly } from "../../store/read-only.ts";
 import { iterateRows } from "../../store/sqlite.ts";
 import { type Statement, statementFactory } from "../../store/statement.ts";
 import { openThreadedStore, type ThreadedStore } from "../../store/threaded-store.ts";
-import type { Intent, Ledger, PendingIntent, ReceiptHead } from "../ledger.ts";
-import { contentText, type ReceiptDigest, receiptDigest } from "../receipt-digest.ts";
+import type { Ledger, ReceiptHead } from "../ledger.ts";
+import { receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type RememberedFacts } from "../server-facts.ts";
 import type { LedgerOptions } from "../state.ts";
-import { HEAD, type LedgerTables, ledgerMigrations, MARK_BYTES } from "./schema.ts";
+import { intentFrom, intentRow, type Place, receiptRow, recordedFrom, sealedReply } from "./rows.ts";
+import { HEAD, type LedgerTables, ledgerMigrations } from "./schema.ts";
 
 type Head = readonly [
   identity: Identity,
@@ -25,8 +25,6 @@ type Head = readonly [
   mark: string,
   digest: string | null,
 ];
-
-type Place = { readonly server: string; readonly key: SealKey; readonly digest: ReceiptDigest };
 
 /** Whose ledger is opened, and how. */
 type LedgerFileOptions = Omit<Place, "digest"> & LedgerOptions & { readonly isReadOnly?: boolean };
@@ -59,7 +57,7 @@ export async function openLedger(
     forget: (identities) => store.write(identities.map((identity) => put.forgotten({ server, identity }))),
     open: (intent, instead = []) =>
       store.write([...instead.map((id) => put.closed({ id })), put.intent(intentRow(server, key, intent))]),
-    keepReply: (id, reply) => store.write([put.reply({ id, reply: seal(key, Buffer.from(reply), `reply ${id}`) })]),
+    keepReply: (id, reply) => store.write([put.reply({ id, reply: sealedReply(key, id, reply) })]),
     close: (id, receipt) => store.write([put.closed({ id }), ...(receipt === null ? [] : [receiptPut(receipt)])]),
     pending: async () => {
       const rows = await store.read.selectFrom("intent").selectAll().where("server", "=", server).execute();
@@ -176,81 +174,6 @@ async function mustBeOurs({ read }: ThreadedStore<LedgerTables>, key: SealKey): 
   throw new HoldfastError("error", "the ledger was sealed with another key", {
     hint: "give the key it was made with: the file `key` beside it, or HOLDFAST_STATE_KEY",
   });
-}
-
-function receiptRow({ server, key, digest }: Place, receipt: Recorded): Insertable<LedgerTables["receipt"]> {
-  const { identity, kind, id, version, at, echo } = receipt;
-  const content = contentText(receipt);
-  const sealed = seal(key, content, `receipt ${server} ${identity}`);
-  const mark = sealed.toString("hex", 0, MARK_BYTES);
-  const tally = echo === null ? null : digest(content);
-  return { server, identity, kind, external_id: id, version, at, sealed, mark, tally };
-}
-
-function recordedFrom(key: SealKey, row: LedgerTables["receipt"]): Recorded {
-  const { identity, kind, external_id, version, at } = row;
-  const content = openObject(key, row.sealed, `receipt ${row.server} ${identity}`);
-  const written = isObject(content.written) ? content.written : {};
-  const echo = isObject(content.echo) ? content.echo : null;
-  const receipt = { identity, kind, id: external_id, version, at, written, echo };
-  const unrecorded = pathsFrom(content.unrecorded);
-  return unrecorded.length === 0 ? receipt : { ...receipt, unrecorded };
-}
-
-function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
-  return Array.isArray(value) ? value.map((path: Json) => (Array.isArray(path) ? path.map(String) : [])) : [];
-}
-
-function intentRow(server: string, key: SealKey, intent: Intent): Insertable<LedgerTables["intent"]> {
-  const { id, identity, kind, operation, versionBefore, creates, at, deadline, written, left, key: sent } = intent;
-  return {
-    id,
-    server,
-    identity,
-    kind,
-    operation,
-    version_before: versionBefore,
-    creates: creates ? 1 : 0,
-    deadline,
-    sealed: seal(key, JSON.stringify(written), `intent ${id}`),
-    reply: null,
-    key: sent === null ? null : seal(key, sent, `key ${id}`),
-    left_alone: left.length === 0 ? null : seal(key, JSON.stringify({ left }), `left ${id}`),
-    at,
-  };
-}
-
-function intentFrom(key: SealKey, row: LedgerTables["intent"]): PendingIntent {
-  return {
-    id: row.id,
-    identity: row.identity satisfies Identity,
-    kind: row.kind,
-    operation: writeOperation(row.operation),
-    versionBefore: row.version_before,
-    creates: row.creates === 1,
-    at: row.at,
-    deadline: row.deadline,
-    written: openObject(key, row.sealed, `intent ${row.id}`),
-    reply: row.reply === null ? null : unseal(key, row.reply, `reply ${row.id}`),
-    key: row.key === null ? null : unseal(key, row.key, `key ${row.id}`).toString(),
-    left: row.left_alone === null ? [] : pathsFrom(openObject(key, row.left_alone, `left ${row.id}`).left),
-  };
-}
-
-function openObject(key: SealKey, sealed: Uint8Array, aad: string): JsonObject {
-  const content: unknown = JSON.parse(unseal(key, sealed, aad).toString());
-  if (!isObject(content)) throw new TypeError("the ledger holds something that is not an object");
-  return content;
-}
-
-function writeOperation(name: string): WriteOperation {
-  if (!isOperation(name) || operations[name].retry === "read")
-    throw new TypeError(`the journal names no operation: ${name}`);
-  return name as WriteOperation;
-}
-
-function isOperation(name: string): name is OperationName {
-  return Object.hasOwn(operations, name);
 }
 
 function factsFrom(text: string): RememberedFacts {
