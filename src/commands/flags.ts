@@ -120,6 +120,10 @@ export const flags = {
   listen: textFlag("--listen <host:port>", "answer health, readiness and metrics there, such as on 127.0.0.1:7072", {
     parse: hostAndPort,
   }),
+  exportKeyFile: textFlag(
+    "--export-key-file <file>",
+    "file with the key that seals an exported state (or HOLDFAST_EXPORT_KEY)",
+  ),
   noColor: toggleFlag("--no-color", "no colours"),
   logLevel: choiceFlag("--log-level <level>", "how much is logged", {
     of: ["error", "warn", "info", "debug", "trace"],

@@ -7,6 +7,7 @@ import { drift } from "./declarations/drift.ts";
 import { plan } from "./declarations/plan.ts";
 import { revoke } from "./declarations/revoke.ts";
 import { serve } from "./declarations/serve.ts";
+import { state } from "./declarations/state.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
 import { showFaults } from "./failure-report.ts";
@@ -22,6 +23,7 @@ const entries: readonly CommandEntry[] = [
   toEntry(watch, () => import("./watch.ts")),
   toEntry(serve, () => import("./serve.ts")),
   toEntry(backup, () => import("./backup.ts")),
+  toEntry(state, () => import("./state.ts")),
   toEntry(revoke, () => import("./revoke.ts")),
 ];
 

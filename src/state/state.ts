@@ -47,3 +47,14 @@ export type StateLocation = {
   /** Whether what is unchanged since an earlier pass may be known from caches beside the ledger. */
   readonly caches: boolean;
 };
+
+/** How a state that is moved is sealed. */
+export type TransferOptions = {
+  /** The key of the state; null where the state keeps its own. */
+  readonly keyText: string | null;
+  /** The key that seals the export. */
+  readonly exportKey: SealKey;
+};
+
+/** What an export or an import has moved. */
+export type Transferred = { readonly ledgers: number; readonly tokens: number };

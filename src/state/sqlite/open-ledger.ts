@@ -7,6 +7,7 @@ import type { Ledger } from "../ledger.ts";
 import type { LedgerOptions, OnForgotten } from "../state.ts";
 import { emptyLedger } from "./empty-ledger.ts";
 import { openLedger } from "./ledger.ts";
+import { LEDGER_NAME } from "./ledger-folders.ts";
 
 /** A state folder, and what it is opened for. */
 export type StateFolder = {
@@ -24,7 +25,7 @@ export async function openFolderLedger(
   server: string,
   options: LedgerOptions = {},
 ): Promise<Ledger> {
-  const path = join(folder, "ledger.db");
+  const path = join(folder, LEDGER_NAME);
   if (isWritable) {
     try {
       const ledger = await openLedger(path, { ...options, server, key });

@@ -1,0 +1,81 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { count } from "../render/count.ts";
+import { printable } from "../render/escape.ts";
+import { jsonText } from "../render/json.ts";
+import { type StateReport, stateText } from "../render/state.ts";
+import { checkoutTop } from "../source/repository.ts";
+import { isTrackedFolder } from "../source/tracked.ts";
+import { type CheckedLedger, checkState } from "../state/check-state.ts";
+import { requireStateFolder } from "../state/state-folder.ts";
+import { exportState, importState } from "../state/transfer.ts";
+import type { InvocationOf } from "./command.ts";
+import type { state } from "./declarations/state.ts";
+import { readExportKey } from "./export-key.ts";
+import { failureOf } from "./failure.ts";
+import { readStateKey } from "./state-key.ts";
+import { writeResult } from "./terminal.ts";
+
+type StateInvocation = InvocationOf<typeof state>;
+
+/** Checks the state, or moves it. */
+export async function run(invocation: StateInvocation): Promise<number> {
+  const [action = "", folder, ...more] = invocation.args;
+  const isMove = folder !== undefined && more.length === 0;
+  if (action === "check" && folder === undefined) return check(invocation);
+  if (action === "export" && isMove) return transfer(invocation, "export", folder);
+  if (action === "import" && isMove) return transfer(invocation, "import", folder);
+  throw new HoldfastError("invalid", "state needs check, export FOLDER or import FOLDER", {
+    hint: "holdfast state --help has examples",
+  });
+}
+
+async function check(invocation: StateInvocation): Promise<number> {
+  const { flags, terminal } = invocation;
+  const report = await reportOf(await stateFolder(invocation), readStateKey(terminal));
+  await writeResult(terminal, flags.output === "json" ? jsonText(report) : stateText(report));
+  return report.ledgers.every(({ problem }) => problem === null) ? 0 : exitCodes.error;
+}
+
+async function reportOf(folder: string, keyText: string | null): Promise<StateReport> {
+  const checked = await checkState(folder, keyText);
+  if (checked.length > 0) return { format_version: "1.0", state: folder, ledgers: checked.map(ledgerReport) };
+  throw new HoldfastError("invalid", `there is no ledger in ${folder}`, {
+    hint: "name the state with --state; a state that is new has none before the first plan or apply",
+  });
+}
+
+function ledgerReport(checked: CheckedLedger): StateReport["ledgers"][number] {
+  const { target } = checked;
+  if ("content" in checked) return { target, ...checked.content, problem: null };
+  const failure = failureOf(checked.error);
+  if (failure === null) throw checked.error;
+  const { code, message, hint } = failure;
+  return { target, schema: null, servers: [], problem: { code, message, hint } };
+}
+
+async function transfer(invocation: StateInvocation, action: "export" | "import", named: string): Promise<number> {
+  const { terminal } = invocation;
+  const options = { keyText: readStateKey(terminal), exportKey: await readExportKey(invocation) };
+  const folder = await stateFolder(invocation);
+  const other = resolve(terminal.cwd, named);
+  const { ledgers, tokens } =
+    action === "export" ? await exportState(folder, other, options) : await importState(other, folder, options);
+  const [from, to] = (action === "export" ? [folder, other] : [other, folder]).map(printable);
+  const moved = `${count(ledgers, "ledger")} and ${count(tokens, "token")}`;
+  await writeResult(terminal, `${from}: ${moved} are in ${to} now\n`);
+  terminal.stderr.write(ADVICE[action]);
+  return 0;
+}
+
+const ADVICE = {
+  export: "keep the export key in another place; before a state is used elsewhere, stop whoever writes it here\n",
+  import: "holdfast plan shows now what differs; no write is sent before apply or watch\n",
+};
+
+function stateFolder({ flags, terminal }: StateInvocation): Promise<string> {
+  const { cwd, stopping: signal } = terminal;
+  const content = checkoutTop(realpathSync.native(cwd));
+  return requireStateFolder(resolve(cwd, flags.state ?? ".holdfast"), { content, isTracked: isTrackedFolder, signal });
+}

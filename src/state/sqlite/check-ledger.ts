@@ -1,0 +1,77 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Kysely } from "kysely";
+import type { SealKey } from "../../seal/key.ts";
+import { SealError, unseal } from "../../seal/seal.ts";
+import { schemaState } from "../../store/migrate.ts";
+import { openError } from "../../store/open.ts";
+import { openConnection } from "../../store/open-connection.ts";
+import { iterateRows, queryBuilder } from "../../store/sqlite.ts";
+import { StoreError } from "../../store/store-error.ts";
+import { type LedgerTables, ledgerMigrations } from "./schema.ts";
+
+/** What a ledger holds of one server. */
+export type ServerContent = {
+  readonly server: string;
+  readonly resources: number;
+  /** Writes whose outcome is not known yet. */
+  readonly pending: number;
+};
+
+/** A ledger that was read as a whole, and is sound. */
+export type LedgerContent = {
+  /** `older`: the next command that writes upgrades it, after a backup beside it. */
+  readonly schema: "current" | "older";
+  readonly servers: readonly ServerContent[];
+};
+
+/** Reads all of a ledger file without changing it; fails where it is damaged, newer, or sealed with another key. */
+export async function checkLedger(path: string, key: SealKey): Promise<LedgerContent> {
+  try {
+    using connection = openConnection(path, { readOnly: true });
+    const database = queryBuilder<LedgerTables>(connection);
+    const { pending } = await schemaState(database, ledgerMigrations);
+    requireSound(connection);
+    requireSealed(database, key);
+    return { schema: pending.length === 0 ? "current" : "older", servers: serversOf(connection) };
+  } catch (error) {
+    if (error instanceof SealError) throw unsealable(path, error);
+    throw openError(path, error);
+  }
+}
+
+function requireSound(connection: DatabaseSync): void {
+  const [first] = connection.prepare("PRAGMA quick_check(1)").all();
+  if (first?.quick_check !== "ok") throw new StoreError("corrupt", "the check of its pages failed");
+}
+
+// What every release has sealed, in the columns of the first schema.
+function requireSealed(database: Kysely<LedgerTables>, key: SealKey): void {
+  const executor = database.getExecutor();
+  const receipts = database.selectFrom("receipt").select(["server", "identity", "sealed"]).compile();
+  for (const [server, identity, sealed] of iterateRows<readonly [string, string, Uint8Array]>(executor, receipts))
+    unseal(key, sealed, `receipt ${server} ${identity}`);
+  const intents = database.selectFrom("intent").select(["id", "sealed"]).compile();
+  for (const [id, sealed] of iterateRows<readonly [string, Uint8Array]>(executor, intents))
+    unseal(key, sealed, `intent ${id}`);
+}
+
+function unsealable(path: string, error: SealError): StoreError {
+  const why = error.code === "other-key" ? "it was sealed with another key" : "a sealed value in it was changed";
+  return new StoreError("corrupt", `${path}: ${why}`, { cause: error });
+}
+
+const SERVERS = `
+  SELECT server, sum(resources) AS resources, sum(pending) AS pending FROM (
+    SELECT server, 1 AS resources, 0 AS pending FROM receipt
+    UNION ALL SELECT server, 0, 1 FROM intent
+    UNION ALL SELECT server, 0, 0 FROM server
+  ) GROUP BY server ORDER BY server`;
+
+function serversOf(connection: DatabaseSync): readonly ServerContent[] {
+  const rows = connection.prepare(SERVERS).all();
+  return rows.map((row) => ({
+    server: String(row.server),
+    resources: Number(row.resources),
+    pending: Number(row.pending),
+  }));
+}

@@ -1,0 +1,22 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { ownDatabaseExists } from "../../files/database-files.ts";
+import { lstatOrNull } from "../../files/lstat.ts";
+
+/** A folder of a state that has a ledger of its own. */
+export type LedgerFolder = {
+  /** The target that it belongs to; null where there are no targets. */
+  readonly target: string | null;
+  readonly folder: string;
+};
+
+/** Name of the ledger in its folder. */
+export const LEDGER_NAME = "ledger.db";
+
+/** Every folder in a state that has a ledger: the state itself, and each of its targets. */
+export function ledgerFolders(state: string): readonly LedgerFolder[] {
+  const targets = join(state, "targets");
+  const names = lstatOrNull(targets)?.isDirectory() ? readdirSync(targets).toSorted() : [];
+  const all = [{ target: null, folder: state }, ...names.map((target) => ({ target, folder: join(targets, target) }))];
+  return all.filter(({ folder }) => ownDatabaseExists(join(folder, LEDGER_NAME)));
+}

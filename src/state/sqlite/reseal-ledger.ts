@@ -1,0 +1,58 @@
+import type { Kysely } from "kysely";
+import type { SealKey } from "../../seal/key.ts";
+import { openStore } from "../../store/open.ts";
+import { receiptDigest } from "../receipt-digest.ts";
+import { intentFrom, intentRow, receiptRow, recordedFrom, sealedReply } from "./rows.ts";
+import { type LedgerTables, ledgerMigrations } from "./schema.ts";
+
+/** The keys of a ledger that gets another one. */
+export type KeyChange = { readonly from: SealKey; readonly to: SealKey };
+
+/** Seals everything in a ledger file with another key, in one transaction, and brings its schema up to date. */
+export async function resealLedger(path: string, keys: KeyChange): Promise<void> {
+  await using store = await openStore<LedgerTables>(path, ledgerMigrations);
+  await store.write(async (database) => {
+    await resealReceipts(database, keys);
+    await resealIntents(database, keys);
+  });
+}
+
+async function resealReceipts(database: Kysely<LedgerTables>, { from, to }: KeyChange): Promise<void> {
+  const digest = receiptDigest(to);
+  const keys = await database.selectFrom("receipt").select(["server", "identity"]).execute();
+  // One by one: all contents together may be larger than the memory that there is.
+  for (const { server, identity } of keys) {
+    const receipt = recordedFrom(from, await rowOf(database, { server, identity }));
+    const { sealed, mark, tally } = receiptRow({ server, key: to, digest }, receipt);
+    await database
+      .updateTable("receipt")
+      .set({ sealed, mark, tally })
+      .where("server", "=", server)
+      .where("identity", "=", identity)
+      .execute();
+  }
+}
+
+function rowOf(
+  database: Kysely<LedgerTables>,
+  { server, identity }: Pick<LedgerTables["receipt"], "server" | "identity">,
+): Promise<LedgerTables["receipt"]> {
+  return database
+    .selectFrom("receipt")
+    .selectAll()
+    .where("server", "=", server)
+    .where("identity", "=", identity)
+    .executeTakeFirstOrThrow();
+}
+
+async function resealIntents(database: Kysely<LedgerTables>, { from, to }: KeyChange): Promise<void> {
+  for (const row of await database.selectFrom("intent").selectAll().execute()) {
+    const { reply, ...intent } = intentFrom(from, row);
+    const sealed = intentRow(row.server, to, intent);
+    await database
+      .updateTable("intent")
+      .set({ ...sealed, reply: reply === null ? null : sealedReply(to, row.id, reply) })
+      .where("id", "=", row.id)
+      .execute();
+  }
+}

@@ -1,0 +1,190 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { ledgerMigrations } from "../../src/state/sqlite/schema.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { everyKind, service } from "../support/manifests.ts";
+import { planOf } from "../support/result.ts";
+import { copyRows, firstOf, migrateLikeEarlierReleases } from "../support/schemas.ts";
+import { serve } from "../support/server.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+const exportKey = { HOLDFAST_EXPORT_KEY: "ab".repeat(32) };
+
+/** A source that was applied, with its state apart from it. */
+async function applied() {
+  const server = await serve();
+  const source = await sourceOf(everyKind, server);
+  const state = join(await temporaryFolder(), "state");
+  const env = { HOLDFAST_STATE: state };
+  expect(await source.run(["apply", "--yes", "--sink", "file"], env)).toMatchObject({ code: 0 });
+  return { server, source, state, env };
+}
+
+async function checkOf(source: Source, env: { readonly [name: string]: string }) {
+  const ended = await source.run(["state", "check", "-o", "json"], env);
+  return { code: ended.code, report: JSON.parse(ended.stdout) };
+}
+
+function setLedger(state: string, sql: string): void {
+  using database = new DatabaseSync(join(state, "ledger.db"));
+  database.exec(sql);
+}
+
+test("F44 a ledger of a newer release is refused by every command, and nothing is changed", async () => {
+  const { server, source, state, env } = await applied();
+  setLedger(state, "INSERT INTO kysely_migration VALUES ('999-of-tomorrow', '2027-01-01')");
+  await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+  const before = server.effects();
+  for (const args of [["apply", "--yes"], ["plan"], ["state", "check"]]) {
+    const ended = await source.run(args, env);
+    expect(ended).toMatchObject({ code: 1 });
+    const said = ended.stdout + ended.stderr;
+    expect(said).toMatch(/ledger\.db: a newer release made it/);
+    expect(said).toMatch(/→ run the release that made it, or a newer one; nothing was changed/);
+  }
+  expect(server.effects()).toEqual(before);
+  setLedger(state, "DELETE FROM kysely_migration WHERE name = '999-of-tomorrow'");
+  expect(await checkOf(source, env)).toMatchObject({ code: 0 });
+});
+
+test("a ledger of an older release is upgraded by the next command, after a backup beside it", async () => {
+  const { source, state, env } = await applied();
+  const current = join(state, "current.db");
+  await rename(join(state, "ledger.db"), current);
+  const [older] = [join(state, "ledger.db")];
+  await migrateLikeEarlierReleases(older, firstOf(ledgerMigrations, 3));
+  copyRows(current, older);
+  expect((await checkOf(source, env)).report.ledgers).toMatchObject([{ schema: "older", problem: null }]);
+  const plan = await source.run(["plan"], env);
+  expect(plan).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" });
+  expect(plan.stderr).toMatch(/ledger\.db was upgraded; a backup of what it was is in .*003-receipt-mark\.backup/);
+  expect(existsSync(`${older}.003-receipt-mark.backup`)).toBe(true);
+  expect((await checkOf(source, env)).report.ledgers).toMatchObject([{ schema: "current", problem: null }]);
+});
+
+describe("holdfast state", () => {
+  test("checks every sealed value, and says which ledger is sealed with another key or was changed", async () => {
+    const { source, state, env } = await applied();
+    const sound = await checkOf(source, env);
+    expect(sound).toMatchObject({ code: 0, report: { ledgers: [{ target: null, problem: null }] } });
+    expect(sound.report.ledgers[0].servers).toMatchObject([{ resources: 8, pending: 0 }]);
+
+    const other = await checkOf(source, { ...env, HOLDFAST_STATE_KEY: "cd".repeat(32) });
+    expect(other).toMatchObject({ code: 1 });
+    expect(other.report.ledgers[0].problem.message).toContain("sealed with another key");
+
+    setLedger(
+      state,
+      "UPDATE receipt SET sealed = (SELECT sealed FROM receipt WHERE identity = 'team/ml') WHERE identity = 'cluster/dev'",
+    );
+    const changed = await checkOf(source, env);
+    expect(changed).toMatchObject({ code: 1 });
+    expect(changed.report.ledgers[0].problem.message).toContain("a sealed value in it was changed");
+  });
+
+  test("moves a state to another folder with another key, tokens included, so that the next apply writes nothing", async () => {
+    const { server, source, state, env } = await applied();
+    const exported = join(await temporaryFolder(), "exported");
+    const ended = await source.run(["state", "export", exported], { ...env, ...exportKey });
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^keep the export key/) });
+    expect(ended.stdout).toContain("1 ledger and 1 token");
+    const token = tokenIn(state);
+    for (const file of filesIn(exported)) {
+      expect(readFileSync(file, "latin1")).not.toContain(token);
+      expect(readFileSync(file, "latin1")).not.toContain(readFileSync(join(state, "key"), "utf8").trim());
+    }
+
+    const moved = { HOLDFAST_STATE: join(await temporaryFolder(), "moved"), HOLDFAST_STATE_KEY: "ef".repeat(32) };
+    expect(await source.run(["state", "import", exported], { ...moved, ...exportKey })).toMatchObject({ code: 0 });
+    await rm(state, { recursive: true });
+    expect(await checkOf(source, moved)).toMatchObject({ code: 0 });
+    expect(tokenIn(moved.HOLDFAST_STATE)).toBe(token);
+    const before = server.effects();
+    expect(await source.run(["apply", "--yes", "--sink", "file"], moved)).toMatchObject({
+      code: 0,
+      stdout: "Applied: 8 unchanged\n",
+    });
+    expect(server.effects()).toEqual(before);
+    await source.write("services/api.yaml", service("api", "replicas: 3\n"));
+    const [step] = planOf(await source.run(["plan", "-o", "json"], moved)).steps;
+    expect(step?.changes).toMatchObject([{ path: "/replicas", cause: "manifest" }]);
+  });
+
+  test("refuses what cannot be imported, and leaves nothing behind", async () => {
+    const { source, state, env } = await applied();
+    const exported = join(await temporaryFolder(), "exported");
+    expect(await source.run(["state", "export", exported], { ...env, ...exportKey })).toMatchObject({ code: 0 });
+    expect(await source.run(["state", "export", exported], { ...env, ...exportKey })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("is there already"),
+    });
+    const fresh = { HOLDFAST_STATE: join(await temporaryFolder(), "fresh") };
+    const refusals = [
+      [env, exportKey, 5, "has a ledger already"],
+      [fresh, {}, 3, "an exported state is sealed with a key, and there is none"],
+      [fresh, { HOLDFAST_EXPORT_KEY: "cd".repeat(32) }, 3, "was sealed with another key"],
+      [fresh, { HOLDFAST_EXPORT_KEY: "short" }, 3, "a key is 32 bytes"],
+    ] as const;
+    for (const [place, key, code, message] of refusals) {
+      const ended = await source.run(["state", "import", exported], { ...place, ...key });
+      expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
+      expect(ended.stderr).toMatch(/\n {2}→ \S/);
+    }
+    const ledger = join(exported, "ledger.db");
+    writeFileSync(ledger, Buffer.concat([readFileSync(ledger), Buffer.from("x")]));
+    expect(await source.run(["state", "import", exported], { ...fresh, ...exportKey })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("was changed after it was exported"),
+    });
+    expect(filesIn(fresh.HOLDFAST_STATE).filter((file) => /ledger|importing/.test(file))).toEqual([]);
+    const [index] = filesIn(exported).filter((file) => file.endsWith("holdfast-state.json"));
+    writeFileSync(index ?? "", readFileSync(index ?? "", "utf8").replace('"format":1', '"format":2'));
+    expect(await source.run(["state", "import", exported], { ...fresh, ...exportKey })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("was exported by a newer release (format 2)"),
+    });
+    expect(await checkOf(source, { HOLDFAST_STATE: state })).toMatchObject({ code: 0 });
+  });
+
+  test("needs an action, and a state that is there", async () => {
+    const source = await sourceOf({});
+    expect(await source.run(["state", "mend"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("check, export"),
+    });
+    expect(await source.run(["state", "check"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("there is no ledger in"),
+    });
+  });
+});
+
+test("without its ledger, the next apply writes nothing that can be read and is equal, and causes are not known", async () => {
+  const { server, source, state, env } = await applied();
+  await rm(state, { recursive: true });
+  await server.call("PUT", "/api/svc/v1/teams", {
+    manifest: { type: "team", name: "ml", members: ["eve@example.com"] },
+  });
+  const plan = planOf(await source.run(["plan", "-o", "json"], env));
+  const causes = plan.steps.filter(({ action }) => action === "update").map(({ changes }) => changes[0]?.cause);
+  expect(causes).toEqual(["unrecorded"]);
+  const before = server.effects().length;
+  expect(await source.run(["apply", "--yes", "--sink", "file"], env)).toMatchObject({ code: 0 });
+  const written = server.effects().slice(before);
+  expect(written.filter(({ resource }) => resource.startsWith("service/"))).toEqual([]);
+  expect(await source.run(["plan"], env)).toMatchObject({ stdout: "Plan: nothing to do, 8 unchanged\n" });
+});
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+function tokenIn(state: string): string {
+  const [file = ""] = filesIn(join(state, "tokens"));
+  return readFileSync(file, "utf8").trim();
+}
