@@ -61,6 +61,7 @@ async function startContainer(args: readonly string[], place: Place): Promise<Ru
       PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
       HOME: state,
       HOLDFAST_STATE: state,
+      HOLDFAST_ALLOW_PRIVILEGE: "true",
       HOLDFAST_SERVER: server.url,
       HOLDFAST_TOKEN: server.token,
     },
