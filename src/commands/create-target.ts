@@ -25,6 +25,8 @@ export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
   readonly base?: Base["use"];
   /** Whether a broken configuration is reported with everything else, and not refused. @default false */
   readonly reportsConfig?: boolean;
+  /** Whether the commit does not matter, so that git need not be there. @default false */
+  readonly doesWithoutGit?: boolean;
 };
 
 /** A target of a command. */
@@ -77,6 +79,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       commits: remote === null || choice === null ? null : newestOf(remote, choice.name, terminal.stopping),
       paths: choice?.paths ?? undefined,
       config,
+      doesWithoutGit: use.doesWithoutGit ?? false,
       ignore: plansOf(invocation),
       accept: acceptor(config, use, { isCommitted: remote !== null }),
     },

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, type Option } from "commander";
 import { HoldfastError } from "../core/errors.ts";
 import { type FlagName, flags, generalFlags } from "./flags.ts";
+import { isOfService, variableOf } from "./unknown-variables.ts";
 
 /** Gives a command its flags, after those that every command has. */
 export function addFlags(command: Command, names: readonly FlagName[]): Command {
@@ -17,9 +18,9 @@ export function readEnvironment(command: Command, env: { readonly [name: string]
     const attribute = option.attributeName();
     const said = [attribute, rivals[attribute] ?? attribute].map((name) => command.getOptionValueSource(name));
     if (said.includes("cli")) continue;
-    const name = `HOLDFAST_${option.name().replaceAll("-", "_").toUpperCase()}`;
+    const name = variableOf(option.name());
     const text = env[name];
-    if (text === undefined || text === "") continue;
+    if (text === undefined || text === "" || isOfService(name, text)) continue;
     command.setOptionValueWithSource(attribute, valueFrom(option, text, name), "env");
   }
 }

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { printableLines } from "../render/escape.ts";
+import { printable, printableLines } from "../render/escape.ts";
 import { type CommandEntry, toEntry } from "./command.ts";
 import { apply } from "./declarations/apply.ts";
 import { backup } from "./declarations/backup.ts";
@@ -14,6 +14,7 @@ import { showFaults } from "./failure-report.ts";
 import type { Flags } from "./flags.ts";
 import { addFlags, readEnvironment } from "./options.ts";
 import { endAfter, type Terminal } from "./terminal.ts";
+import { unknownVariables } from "./unknown-variables.ts";
 
 const entries: readonly CommandEntry[] = [
   toEntry(validate, () => import("./validate.ts")),
@@ -50,6 +51,7 @@ function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode:
     .addHelpText("after", `\nExamples:\n${entry.examples.map((example) => `  $ ${example}`).join("\n")}\n`)
     .copyInheritedSettings(new Command().exitOverride().configureOutput(outputOf(terminal)))
     .action(async () => {
+      for (const unknown of unknownVariables(terminal.env)) terminal.stderr.write(`warning: ${printable(unknown)}\n`);
       readEnvironment(command, terminal.env);
       const flags = command.opts<Flags>();
       endAfter(flags.timeout, terminal);

@@ -7,7 +7,7 @@ import type { Risk } from "../core/risk.ts";
 import type { Selection } from "../core/select.ts";
 import { refusedRisks } from "../core/step-guard.ts";
 import type { Rules, Target } from "../engine/target.ts";
-import { kindOf } from "../kinds/index.ts";
+import { kindOf, kinds as knownKinds } from "../kinds/index.ts";
 import type { Invocation } from "./command.ts";
 
 const ROLLOUT_TIMEOUT_MS = 10 * 60 * 1000;
@@ -51,7 +51,7 @@ function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: strin
   const unknownKind = kinds.find((kind) => kindOf(kind) === undefined);
   if (unknownKind !== undefined) {
     throw new HoldfastError("invalid", `--kind ${unknownKind} is no kind`, {
-      hint: "the kinds are in the README's table",
+      hint: `the kinds are ${knownKinds.map(({ type }) => type).join(", ")}`,
     });
   }
   const chosen = { only: flags.only ?? [], kinds, exclude: flags.exclude ?? [] };

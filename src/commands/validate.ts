@@ -17,7 +17,7 @@ export const run = onEachTarget(runOnTarget);
 async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<number> {
   const { terminal } = invocation;
   const view = outputOptionsOf(invocation);
-  await using target = await openTarget(invocation, { reading: true, reportsConfig: true });
+  await using target = await openTarget(invocation, { reading: true, reportsConfig: true, doesWithoutGit: true });
   const { counts, event, rules } = await readDesired(target, terminal);
   const diagnostics = event.selected;
   const report: ValidationReport = {

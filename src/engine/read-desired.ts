@@ -60,7 +60,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     { signal },
   );
   const { revision, settled } = source;
-  const { rules, remembered } = settled;
+  const { rules, cache, remembered } = settled;
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
   const reading = { ...loading, known: knownOutline(remembered, rules.load) };
   const { contents, ...read } = await load(revision, reading, { signal });
@@ -68,7 +68,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   requireMatches(rules.selection, loaded, revision);
   await target.claim?.(loaded.declared);
   const base = source.base && { ...source.base, loaded: await load(await source.base.read(), reading, { signal }) };
-  await target.sourceCache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
+  await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
   const behind = base === null ? [] : behindWarnings(base);
   const desired = desiredOf(loaded, revision, { rules, base: base && valuesOf(base.loaded), behind });
@@ -93,9 +93,21 @@ async function settle(
   const rules = rulesBy(config.repository);
   onConfig({ rules, isConfigured: config.isPresent });
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
-  await requireOwnState({ source, state }, stopping);
-  const remembered = (await sourceCache?.load(rules.load)) ?? NO_FACTS;
-  return { rules, ignore: [state.folder, ...source.ignore], remembered };
+  const isOwn = await hasOwnState({ source, state }, stopping);
+  const cache = isOwn ? sourceCache : null;
+  const remembered = (await cache?.load(rules.load)) ?? NO_FACTS;
+  return { rules, cache, ignore: [state.folder, ...source.ignore], remembered };
+}
+
+// What does without git does without a cache too where git cannot tell whose it is.
+async function hasOwnState(target: Pick<Target, "source" | "state">, signal: AbortSignal): Promise<boolean> {
+  try {
+    await requireOwnState(target, signal);
+    return true;
+  } catch (error) {
+    if (!target.source.doesWithoutGit || !(error instanceof HoldfastError)) throw error;
+    return false;
+  }
 }
 
 /** Refuses a state folder that the source may have brought. */

@@ -37,6 +37,8 @@ export type FolderOptions = {
   readonly limits: Limits;
   /** The repository that the root lies in. */
   readonly repository: Repository | null;
+  /** Whether its commits cannot be read, so that nobody asks for the one that is checked out. */
+  readonly isUnreadable?: boolean;
   /** What an earlier run knew of it: what was not touched since is not read. */
   readonly remembered?: KnownFiles;
 };
@@ -46,7 +48,7 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   signal.throwIfAborted();
   const root = rootOf(options.root);
   const { repository } = options;
-  const head = repository === null ? null : headOf(repository, root, { signal });
+  const head = repository === null || options.isUnreadable ? null : headOf(repository, root, { signal });
   // Left unhandled until the files are read, a failure here would end the process.
   head?.catch(() => undefined);
   const reading = startReading({ ...options, root });

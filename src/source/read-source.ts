@@ -3,16 +3,16 @@ import { join, relative, sep } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { type BaseCommit, findBase, missingObjects, resolveBase } from "./base-commit.ts";
 import { readRef } from "./commit.ts";
-import { findRepository } from "./find-repository.ts";
 import { type FolderOptions, readFolder, startsOf } from "./folder.ts";
-import { noRepository, type Stop } from "./git.ts";
+import type { Stop } from "./git.ts";
 import type { KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
 import { type Conflict, mergeWithBase } from "./merge-result.ts";
+import { openCheckout, ownRepository } from "./open-checkout.ts";
 import type { Repository } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./source-config.ts";
-import { type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";
+import type { TemporaryRepository } from "./temporary-repository.ts";
 
 /** A repository whose commits are read, in place of a folder's files. */
 export type CommitSource = {
@@ -32,6 +32,8 @@ export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitte
   readonly limits: Limits;
   /** Null where the folder itself is read. */
   readonly commits: CommitSource | null;
+  /** Whether it is read without its commit where git cannot tell, or may not. @default false */
+  readonly doesWithoutGit?: boolean;
 };
 
 /** A source as it was at one moment: read once and whole, so that no pass mixes two. */
@@ -99,25 +101,23 @@ async function readFrom<Result extends Settled>(
 ): Promise<SourceRead<Result>> {
   const { root, limits, base } = options;
   const cwd = ours === null ? options.cwd : root;
-  const found = ours ?? (await findRepository(root, stop));
-  if (found === null && base !== null) throw noRepository(root);
   using resources = new DisposableStack();
-  const isOwn = found === null || base === null || ours !== null;
-  const temporary = isOwn ? null : resources.use(temporaryRepository(found));
-  const repository = temporary ?? found;
+  const checkout = ours === null ? await openCheckout(options, resources, stop) : ownRepository(ours);
+  const { repository, temporary, isUnreadable, warnings } = checkout;
   const against = temporary && base && (await findAgainst(temporary, base, stop));
   const isCommitted = ours !== null;
   const config = await orMissing(against, () => readSourceConfig({ ...options, repository, isCommitted }, stop));
   const settled = await settle(config);
   const { ignore, remembered } = settled;
   const { paths } = config.repository;
-  const place = { root, cwd, limits, repository, ignore, remembered, ...(paths ? { paths } : {}) };
+  const place = { root, cwd, limits, repository, isUnreadable, ignore, remembered, ...(paths ? { paths } : {}) };
   const read =
     base !== null && against === null
       ? { files: await readRef({ ...place, ref: base.ref }, stop), base: null }
       : await readFiles(place, against, stop);
   const kept = resources.move();
-  return { revision: { ...read.files, config }, settled, base: read.base, [Symbol.dispose]: () => kept.dispose() };
+  const files = { ...read.files, diagnostics: [...warnings, ...read.files.diagnostics] };
+  return { revision: { ...files, config }, settled, base: read.base, [Symbol.dispose]: () => kept.dispose() };
 }
 
 /** The commit that the folder is compared with, or that is read in its place. */

@@ -1,11 +1,16 @@
 import { dirname, relative, sep } from "node:path";
 import { findRepository } from "./find-repository.ts";
 import { isTracked, type Stop } from "./git.ts";
+import { copyIndex, temporaryRepository } from "./temporary-repository.ts";
 
 /** Whether git tracks a folder, or anything in it; false where it lies in no checkout. */
 export async function isTrackedFolder(folder: string, stop: Stop): Promise<boolean> {
   // Searched from the parent: what lies in the folder may look like a repository itself.
   const repository = await findRepository(dirname(folder), stop);
   if (repository === null || repository.top === null) return false;
-  return isTracked(repository, relative(repository.top, folder).split(sep).join("/"), stop);
+  const path = relative(repository.top, folder).split(sep).join("/");
+  if (!repository.isForeign) return isTracked(repository, path, stop);
+  using temporary = temporaryRepository(repository);
+  copyIndex(repository, temporary);
+  return isTracked(temporary, path, stop);
 }

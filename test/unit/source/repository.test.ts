@@ -91,6 +91,7 @@ describe("the repository of a source", () => {
       top: worktree,
       gitFolder: join(root, ".git/worktrees/linked"),
       commonFolder: join(root, ".git"),
+      isForeign: false,
     });
     const read = await readBy(repository, worktree);
     expect(read).toMatchObject({ commit, paths: ["a.yaml"], checkout: changed, mergeBase: commit });
@@ -176,10 +177,10 @@ describe("a repository of another user's", () => {
     for (const path of paths) chownSync(path, STRANGER, STRANGER);
   };
 
-  test.each([".", ".git"])("S42 is refused, with the remedy, when %s is", async (place) => {
+  test("S42 is refused, with the remedy, when it lies in a folder of one's own", async () => {
     const root = await folderOf({ "a.yaml": "a" });
     const commit = await commitAll(root, "Begin");
-    given(join(root, place));
+    given(join(root, ".git"));
     vi.stubEnv("HOME", await temporaryFolder());
     await expect(findRepository(root, { signal })).rejects.toMatchObject({
       code: "invalid",
@@ -204,20 +205,45 @@ describe("a repository of another user's", () => {
   test("S42 is refused whatever it is called, and is no repository where there is no git", async () => {
     const root = join(await folderOf({ "ENOENT's/a.yaml": "a" }), "ENOENT's");
     await commitAll(root, "Begin");
-    given(root);
+    given(join(root, ".git"));
     const refused = findRepository(root, { signal });
     await expect(refused).rejects.toMatchObject({ code: "invalid", hint: expect.stringMatching(/ENOENT'\\''s'$/) });
     vi.stubEnv("PATH", await temporaryFolder());
     expect(await headCommit(await found(root), { signal })).toBeNull();
   });
 
-  test("S42 is refused when it is a bare one", async () => {
+  test("S42 is taken when the folder is that user's too, and is marked so that git reads none of its configuration", async () => {
+    vi.stubEnv("HOME", await temporaryFolder());
+    const root = await folderOf({ "a.yaml": "a", "below/b.yaml": "b" });
+    await commitAll(root, "Begin");
+    given(root);
+    expect(await findRepository(root, { signal })).toMatchObject({ top: root, isForeign: true });
+    given(join(root, ".git"), join(root, ".git/config"));
+    expect(await findRepository(root, { signal })).toMatchObject({ top: root, isForeign: true });
+    vi.stubEnv("HOME", await folderOf({ ".gitconfig": `[safe]\n\tdirectory = ${root}\n` }));
+    expect(await findRepository(root, { signal })).toMatchObject({ top: root, isForeign: false });
+  });
+
+  test("S42 is refused where it lies above a folder of one's own, or belongs to a third user", async () => {
+    vi.stubEnv("HOME", await temporaryFolder());
+    const root = await folderOf({ "a.yaml": "a", "below/b.yaml": "b" });
+    await commitAll(root, "Begin");
+    given(root, join(root, ".git"));
+    await expect(findRepository(root, { signal }, { cwd: join(root, "below") })).rejects.toThrow("another user");
+    await expect(findRepository(join(root, "below"), { signal })).rejects.toThrow("another user");
+    chownSync(join(root, ".git"), STRANGER + 1, STRANGER + 1);
+    await expect(findRepository(root, { signal })).rejects.toThrow("another user");
+  });
+
+  test("S42 is marked when it is a bare one", async () => {
     const root = join(await temporaryFolder(), "bare.git");
     mkdirSync(root);
     await plantBare(root, { "a.yaml": "a" });
     given(root);
-    await expect(findRepository(root, { signal })).rejects.toThrow(`the git repository ${root} belongs`);
+    vi.stubEnv("HOME", await temporaryFolder());
+    expect(await findRepository(root, { signal })).toMatchObject({ isForeign: true });
     vi.stubEnv("HOME", await folderOf({ ".gitconfig": `[safe]\n\tdirectory = ${root}\n` }));
+    expect(await findRepository(root, { signal })).toMatchObject({ isForeign: false });
     expect(await headCommit(await found(root), { signal })).toMatch(/^[0-9a-f]{40}$/);
   });
 
@@ -226,8 +252,9 @@ describe("a repository of another user's", () => {
     const commit = await commitAll(root, "Begin");
     given(root, join(root, ".git"));
     vi.stubEnv("SUDO_UID", `${STRANGER + 1}`);
-    await expect(findRepository(root, { signal })).rejects.toMatchObject({ code: "invalid" });
+    expect(await findRepository(root, { signal })).toMatchObject({ isForeign: true });
     vi.stubEnv("SUDO_UID", `${STRANGER}`);
+    expect(await findRepository(root, { signal })).toMatchObject({ isForeign: false });
     expect(await headCommit(await found(root), { signal })).toBe(commit);
   });
 });
