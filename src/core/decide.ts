@@ -253,6 +253,7 @@ function act(one: DecisionInput, action: "create" | "update" | "ensure", found: 
     const cautious = kind.write.some(({ operation, caution }) => caution !== undefined && facts.has(operation));
     return block(cautious ? "model-version-write" : "read-only", found);
   }
+  if (kind.needsUpload?.(manifest.value)) return block("needs-upload", found);
   const isNew = action !== "update";
   if (isNew && kind.issuesToken?.(manifest.value) && !hasSink) return block("token-sink", found);
   return { ...NOTHING, ...found, action };

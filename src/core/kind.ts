@@ -85,6 +85,8 @@ export type Kind = {
   /** In order of preference; the first that the server has and that its caution allows is used. */
   readonly write: readonly Writing[];
   readonly versions?: Versioning;
+  /** The manifest names files on this machine, which would have to be uploaded first. */
+  readonly needsUpload?: (manifest: JsonObject) => boolean;
   /** Its writes start a rollout, which `--wait` follows through operation 10. */
   readonly rollsOut?: true;
   /** A version of this manifest starts a run once it is deployed (`triggerOnDeploy`), which `--wait` follows too. */
@@ -94,10 +96,11 @@ export type Kind = {
 };
 
 /** A kind as its file writes it: its own functions see manifests typed by the schema that they have passed. */
-export type KindFor<Declared> = Omit<Kind, "key" | "references" | "issuesToken" | "startsRun"> & {
+export type KindFor<Declared> = Omit<Kind, "key" | "references" | "issuesToken" | "needsUpload" | "startsRun"> & {
   readonly key: (manifest: Declared) => string;
   readonly references: (manifest: Declared) => readonly Reference[];
   readonly issuesToken?: (manifest: Declared) => boolean;
+  readonly needsUpload?: (manifest: Declared) => boolean;
   readonly startsRun?: (manifest: Declared) => boolean;
 };
 

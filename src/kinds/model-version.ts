@@ -23,5 +23,6 @@ export const kind: Kind = defineKind<ModelVersionManifest>({
     { operation: "putModelVersion", row },
     { operation: "postModelVersion", row: () => null, caution: "registers" },
   ],
+  needsUpload: ({ source }) => source?.type === "local",
   versions: { mutable: ["description", "metadata", "version_alias"] },
 });
