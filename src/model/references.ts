@@ -50,7 +50,7 @@ function secretsWithin(value: Json, pointer: string): readonly ResourceReference
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, item]) => {
     const at = `${pointer}/${escapePointer(key)}`;
-    if (key === "secret_fqn") return named("secret", item, at);
+    if (key === "secret_fqn" || key.endsWith("_secret_fqn")) return named("secret", item, at);
     return key === "env" || key === "values" ? secrets(item, at) : secretsWithin(item, at);
   });
 }

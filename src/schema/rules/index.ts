@@ -1,5 +1,6 @@
 // Generated from the files of this folder by `npm run generate`.
 import type { Rule } from "../rule.ts";
+import { rules as applicationSet } from "./application-set.ts";
 import { rules as chatPrompt } from "./chat_prompt.ts";
 import { rules as cluster } from "./cluster.ts";
 import { rules as service } from "./service.ts";
@@ -7,6 +8,7 @@ import { rules as virtualAccount } from "./virtual-account.ts";
 
 /** The rules of the types that have some of their own. */
 export const rulesByType: ReadonlyMap<string, readonly Rule[]> = new Map([
+  ["application-set", applicationSet],
   ["chat_prompt", chatPrompt],
   ["cluster", cluster],
   ["service", service],

@@ -21,6 +21,7 @@ test("everything that a manifest names is found, with its place", () => {
       mounts: [{ type: "string" }, { type: "secret", secret_fqn: "holdfast:g:k" }],
       env: { "A/B": "postgres://u:acme-secret://holdfast:g:pw@db", C: 1 },
       values: { deep: ["secret://holdfast:g:v"] },
+      volume_browser: { username: "u", password_secret_fqn: "holdfast:g:b" },
     },
     "holdfast",
   );
@@ -36,6 +37,7 @@ test("everything that a manifest names is found, with its place", () => {
     "/mounts/1/secret_fqn secret holdfast:g:k",
     "/env/A~1B secret holdfast:g:pw",
     "/values/deep/0 secret holdfast:g:v",
+    "/volume_browser/password_secret_fqn secret holdfast:g:b",
   ]);
 });
 

@@ -165,3 +165,21 @@ describe("meaning", () => {
     }
   });
 });
+
+describe("an application set", () => {
+  it("holds its components to the rules of applications, and their names apart", () => {
+    const one = {
+      type: "service",
+      name: "api",
+      ports: [{ port: 80, expose: true, host: "api.elsewhere.example.com" }],
+    };
+    const two = { type: "job", name: "api", resources: { cpu_request: 2, cpu_limit: 1 } };
+    const cluster = { base_domains: ["ml.example.com"] };
+    expect(meaning("application-set", { components: [one, two] }, { cluster })).toEqual([
+      "error duplicate-item /components/1/name",
+      "error inconsistent /components/0/ports/0/host",
+      "error inconsistent /components/1/resources/cpu_request",
+    ]);
+    expect(meaning("application-set", { components: [{ ...two, name: "b", resources: {} }] }, { cluster })).toEqual([]);
+  });
+});

@@ -1,0 +1,26 @@
+import { type JsonObject, text } from "../../contract/json.ts";
+import { applicationRules } from "../application-rules.ts";
+import { duplicates, objectsOf } from "../duplicates.ts";
+import type { Rule, RuleContext } from "../rule.ts";
+import type { SchemaDiagnostic } from "../schema-diagnostic.ts";
+
+/** Rules of application sets. */
+export const rules: readonly Rule[] = [names, components];
+
+function names(manifest: JsonObject): readonly SchemaDiagnostic[] {
+  return duplicates(
+    manifest.components,
+    (index) => `/components/${index}/name`,
+    ({ name }) => text(name),
+    "name",
+  );
+}
+
+// Each is an application, with the rules of one.
+function components(manifest: JsonObject, context: RuleContext): readonly SchemaDiagnostic[] {
+  return objectsOf(manifest.components).flatMap(({ item, index }) =>
+    applicationRules
+      .flatMap((rule) => rule(item, context))
+      .map((fault) => ({ ...fault, pointer: `/components/${index}${fault.pointer}` })),
+  );
+}
