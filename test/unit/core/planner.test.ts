@@ -17,7 +17,7 @@ const account = {
   name: "ci",
   permissions: [{ resource_fqn: "t", resource_type: "tenant", role_id: "tenant-member" }],
 };
-const model = { type: "model-version", name: "m", ml_repo: "r", source: { type: "local" } };
+const model = { type: "model-version", name: "m", ml_repo: "r", source: { type: "platform" } };
 const repo = { type: "ml-repo", name: "r" };
 const without = (...names: OperationName[]) => ({
   has: (name: OperationName) => !names.includes(name),

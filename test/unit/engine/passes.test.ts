@@ -19,7 +19,7 @@ const account = declare({
 });
 const repo = declare({ type: "ml-repo", name: "r" });
 const model = (fields: JsonObject = {}) =>
-  declare({ type: "model-version", name: "m", ml_repo: "r", source: { type: "local" }, ...fields });
+  declare({ type: "model-version", name: "m", ml_repo: "r", source: { type: "platform" }, ...fields });
 const everything = [cluster, workspace, team, account, repo, declare(prompt()), model(), declare(service())];
 
 /** A control plane where the workspace and the repo are there already. */

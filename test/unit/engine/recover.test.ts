@@ -343,7 +343,7 @@ describe("a run after one that was killed", () => {
 
   test("F76 learns from a model that was made that operation 5 registers", async () => {
     const repo = declare({ type: "ml-repo", name: "r" });
-    const model = declare({ type: "model-version", name: "m", ml_repo: "r", source: { type: "local" } });
+    const model = declare({ type: "model-version", name: "m", ml_repo: "r", source: { type: "platform" } });
     const { plane, run } = await killed(model, "postModelVersion");
     await run.apply([...ground, repo]);
     plane.manners.missing.add("putModelVersion");
