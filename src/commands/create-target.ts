@@ -100,9 +100,14 @@ function refuseFolderFlags({ flags }: Invocation): void {
 }
 
 function newestOf(remote: Remote, target: string, signal: AbortSignal): CommitSource {
+  let newest: string | null = null;
   return {
     repository: remote.repository,
-    resolve: async (stop) => (await remote.fetch(stop)).commit,
+    resolve: async (stop) => {
+      newest = (await remote.fetch(stop)).commit;
+      return newest;
+    },
+    newest: () => newest,
     keep: (commit) => remote.keep(target, commit, { signal }),
     kept: () => remote.kept(target, { signal }),
     onUnreadable: remote.discard,

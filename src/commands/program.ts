@@ -4,10 +4,13 @@ import { type CommandEntry, toEntry } from "./command.ts";
 import { apply } from "./declarations/apply.ts";
 import { backup } from "./declarations/backup.ts";
 import { drift } from "./declarations/drift.ts";
+import { history } from "./declarations/history.ts";
 import { plan } from "./declarations/plan.ts";
+import { reconcile } from "./declarations/reconcile.ts";
 import { revoke } from "./declarations/revoke.ts";
 import { serve } from "./declarations/serve.ts";
 import { state } from "./declarations/state.ts";
+import { status } from "./declarations/status.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
 import { showFaults } from "./failure-report.ts";
@@ -22,6 +25,9 @@ const entries: readonly CommandEntry[] = [
   toEntry(apply, () => import("./apply.ts")),
   toEntry(drift, () => import("./drift.ts")),
   toEntry(watch, () => import("./watch.ts")),
+  toEntry(status, () => import("./status.ts")),
+  toEntry(history, () => import("./history.ts")),
+  toEntry(reconcile, () => import("./reconcile.ts")),
   toEntry(serve, () => import("./serve.ts")),
   toEntry(backup, () => import("./backup.ts")),
   toEntry(state, () => import("./state.ts")),

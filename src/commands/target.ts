@@ -19,7 +19,11 @@ import { chooseTargets, type TargetChoice } from "./target-choice.ts";
 import { claimsOf } from "./target-claims.ts";
 
 /** The targets of a command. */
-export type OpenTargets = AsyncDisposable & { readonly targets: readonly OpenTarget[] };
+export type OpenTargets = AsyncDisposable & {
+  readonly targets: readonly OpenTarget[];
+  /** The state folder that those of the targets lie in. */
+  readonly stateFolder: string;
+};
 
 /** Says that a command for one target was called where there are several. */
 export class TargetNeededError extends HoldfastError {
@@ -66,7 +70,7 @@ export async function openTargets(invocation: Invocation, use: TargetUse): Promi
   const shared = { invocation, use, operator, root, config, stateFolder, embedded, resources, remotes: new Map() };
   const targets =
     choices.length === 0 ? [createTarget(null, shared)] : createTargets(choices, shared).filter(isOneOf(chosen));
-  return { targets, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { targets, stateFolder, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 // All of them, since no two may declare the same.

@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Secret } from "../contract/secret.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { type DaemonControl, serveControl } from "../daemon/control-socket.ts";
 import { runDaemon } from "../daemon/daemon.ts";
 import type { Webhook } from "../daemon/http/webhooks.ts";
 import { createTrigger } from "../daemon/loop.ts";
 import { observers } from "../daemon/observer.ts";
+import { createPassRecorder, type PassRecorder } from "../daemon/pass-recorder.ts";
 import { createLeader, type Leader } from "../engine/leader.ts";
+import { printable } from "../render/escape.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { OpenTarget } from "./create-target.ts";
 import type { watch } from "./declarations/watch.ts";
@@ -30,8 +33,9 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   const watching = active.map((target) => {
     const trigger = createTrigger();
     onHangup?.(trigger.ring);
-    return { target, trigger, leader: leaderOf(target) };
+    return { target, trigger, leader: leaderOf(target), recorder: recorderOf(target, terminal) };
   });
+  await using _control = await openControl(opened.stateFolder, watching, terminal);
   await using http = await openWatchServer(invocation, webhooksOf(watching));
   const isAlone = active.length === 1;
   await untilAllEnd(
@@ -46,16 +50,30 @@ type Watched = {
   readonly target: OpenTarget;
   readonly trigger: ReturnType<typeof createTrigger>;
   readonly leader: Leader;
+  readonly recorder: PassRecorder;
 };
 
-function watchTarget({ target, trigger, leader }: Watched, http: WatchServer, invocation: Invocation): Promise<void> {
+function watchTarget(
+  { target, trigger, leader, recorder }: Watched,
+  http: WatchServer,
+  invocation: Invocation,
+): Promise<void> {
   const { tell, failure } = observers([
     createWatchReporter(invocation),
+    recorder.observer,
     ...http.observe(target.choice?.name ?? "default"),
   ]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
   const sync = target.choice?.sync === "report" ? "report" : "heal";
-  const context = { tell, intervalMs: seconds * 1000, trigger, leader, sync, onFailure: failure } as const;
+  const context = {
+    tell,
+    intervalMs: seconds * 1000,
+    trigger,
+    leader,
+    sync,
+    onFailure: failure,
+    onPassEnd: recorder.onPassEnd,
+  } as const;
   return runDaemon(target, { ...invocation.terminal, ...context });
 }
 
@@ -81,6 +99,50 @@ function leadersFor(targets: readonly OpenTarget[], resources: AsyncDisposableSt
   for (const [server, members] of groups)
     leaders.set(server, resources.use(createLeader({ isShared: members.length > 1 })));
   return (target) => leaders.get(serverOf(target)) ?? resources.use(createLeader());
+}
+
+function recorderOf(
+  { choice, remote, state }: OpenTarget,
+  { now, stopping: signal }: Invocation["terminal"],
+): PassRecorder {
+  return createPassRecorder({
+    target: choice?.name ?? "default",
+    source: remote?.name ?? null,
+    folder: state.folder,
+    now,
+    between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
+  });
+}
+
+// Without it passes go on, and only `status` and `reconcile` know less.
+async function openControl(
+  stateFolder: string,
+  watching: readonly Watched[],
+  { stderr }: Invocation["terminal"],
+): Promise<AsyncDisposable | null> {
+  try {
+    return await serveControl(stateFolder, controlOf(watching));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    stderr.write(`warning: the daemon has no socket for status and reconcile: ${printable(why)}\n`);
+    return null;
+  }
+}
+
+function controlOf(watching: readonly Watched[]): DaemonControl {
+  return {
+    status: () => watching.map(({ recorder }) => recorder.status()),
+    reconcile: async (name) => {
+      const chosen = watching.filter(({ target }) => name === null || target.choice?.name === name);
+      await Promise.all(
+        chosen.map(({ trigger, recorder }) => {
+          const ended = recorder.nextPass();
+          trigger.ring();
+          return ended;
+        }),
+      );
+    },
+  };
 }
 
 // A push to a source concerns each target that follows it.

@@ -9,6 +9,7 @@ import type { Target } from "../engine/target.ts";
 import { SourceError } from "../source/remote/source-error.ts";
 import { loop, type Trigger } from "./loop.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
+import type { PassTimes } from "./status.ts";
 
 /** How a daemon runs. */
 export type DaemonContext = PassContext & {
@@ -21,6 +22,8 @@ export type DaemonContext = PassContext & {
   readonly sync: "heal" | "report";
   /** Told of a pass that failed; the next one looks again. */
   readonly onFailure: (error: unknown) => void;
+  /** Called after each pass; the next one waits for it. */
+  readonly onPassEnd: (pass: PassTimes) => Promise<void>;
 };
 
 // Only a token, or a flag, that is refused from the beginning ends it.
@@ -49,6 +52,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   const lastGood = { read: null };
   let hasWorked = false;
   const pass = async ({ stopWaiting }: { readonly stopWaiting: AbortSignal }): Promise<void> => {
+    const startedAt = context.now();
     try {
       const mode: Mode =
         sync === "heal"
@@ -65,6 +69,9 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
       if (code === "locked" || isFinal) throw error;
       onFailure(error);
     }
+    const endedAt = context.now();
+    const wanted = source.commits?.newest() ?? null;
+    await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }).catch(onFailure);
     // Paths that are new were not watched while the pass ran.
     if (await follow()) trigger.ring();
   };

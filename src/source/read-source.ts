@@ -19,6 +19,8 @@ export type CommitSource = {
   readonly repository: Repository;
   /** The commit to read now, by its full id. */
   readonly resolve: (stop: Stop) => Promise<string>;
+  /** The commit that `resolve` found last; null where it has found none yet. */
+  readonly newest: () => string | null;
   /** Remembers the commit that was carried out, for the next process. */
   readonly keep: (commit: string) => Promise<void>;
   /** The commit that was carried out last; null where there is none. */

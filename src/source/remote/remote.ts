@@ -45,6 +45,8 @@ export type Remote = {
   readonly repository: Repository;
   /** Fetches what the ref names now; calls at the same time share one fetch. Fails with a `SourceError`. */
   readonly fetch: (stop: Stop) => Promise<Fetched>;
+  /** The commits after one, up to and with another, oldest first; the newest 2,000 of them. */
+  readonly between: (after: string, upTo: string, stop: Stop) => Promise<readonly string[]>;
   /** Keeps a commit under a name of ours, so that its objects stay. */
   readonly keep: (name: string, commit: string, stop: Stop) => Promise<void>;
   /** The commit that is kept under a name of ours; null where there is none. */
@@ -83,6 +85,11 @@ export function createRemote(options: RemoteOptions): Remote {
     name,
     ref,
     repository: { top: null, gitFolder: folder, commonFolder: folder },
+    between: async (after, upTo, { signal }) => {
+      const args = ["rev-list", "--first-parent", "--max-count=2000", `${after}..${upTo}`];
+      const { code, stdout } = await runGit(args, { folder, env: localEnvironment(folder), signal });
+      return code === 0 ? stdout.split("\n").filter(Boolean).toReversed() : [];
+    },
     keep: async (target, commit, stop) => {
       await using _lock = await lockRepository(folder, stop);
       await runGit(["update-ref", keptRef(target), commit], { folder, env: localEnvironment(folder), ...stop });

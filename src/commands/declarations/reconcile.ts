@@ -1,0 +1,10 @@
+import { declareCommand } from "../command.ts";
+
+/** What `reconcile` is called with. */
+export const reconcile = declareCommand({
+  name: "reconcile",
+  arguments: "",
+  summary: "ask a running daemon for a pass now, and wait for it",
+  flags: ["target", "output"],
+  examples: ["holdfast reconcile --target prod"],
+});

@@ -1,0 +1,10 @@
+import { declareCommand } from "../command.ts";
+
+/** What `status` is called with. */
+export const status = declareCommand({
+  name: "status",
+  arguments: "",
+  summary: "show what a daemon has done and waits for",
+  flags: ["target", "output"],
+  examples: ["holdfast status", "holdfast status --target prod -o json"],
+});

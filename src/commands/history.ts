@@ -1,0 +1,19 @@
+import { readHistory } from "../daemon/history.ts";
+import { jsonText } from "../render/json.ts";
+import { historyText } from "../render/status.ts";
+import type { InvocationOf } from "./command.ts";
+import type { history } from "./declarations/history.ts";
+import { openTargets } from "./target.ts";
+import { writeResult } from "./terminal.ts";
+
+/** Shows what became of each commit. */
+export async function run(invocation: InvocationOf<typeof history>): Promise<number> {
+  const { flags, terminal } = invocation;
+  await using opened = await openTargets(invocation, { reading: true, unattended: true });
+  const targets = opened.targets.map(({ choice, state }) => {
+    return { target: choice?.name ?? "default", passes: readHistory(state.folder) };
+  });
+  const isJson = flags.output === "json";
+  await writeResult(terminal, isJson ? jsonText({ format_version: "2.0", targets }) : historyText(targets));
+  return 0;
+}

@@ -1,0 +1,29 @@
+import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { askDaemon } from "../daemon/control-socket.ts";
+import { jsonText } from "../render/json.ts";
+import { statusText } from "../render/status.ts";
+import type { InvocationOf } from "./command.ts";
+import type { reconcile } from "./declarations/reconcile.ts";
+import { openTargets } from "./target.ts";
+import { writeResult } from "./terminal.ts";
+
+/** Asks a running daemon for a pass, and waits for its end. */
+export async function run(invocation: InvocationOf<typeof reconcile>): Promise<number> {
+  const { flags, terminal } = invocation;
+  await using opened = await openTargets(invocation, { reading: true, unattended: true });
+  const path = flags.target === undefined ? "/reconcile" : `/reconcile?target=${encodeURIComponent(flags.target)}`;
+  const reply = await askDaemon(opened.stateFolder, { method: "POST", path }, { signal: terminal.stopping });
+  if (reply === null) {
+    throw new HoldfastError("error", `no daemon runs with the state folder ${opened.stateFolder}`, {
+      hint: "start one with holdfast watch, or name its state folder with --state",
+    });
+  }
+  const targets = reply.targets.filter(({ target }) => flags.target === undefined || target === flags.target);
+  const daemon = { pid: reply.pid };
+  const isJson = flags.output === "json";
+  await writeResult(
+    terminal,
+    isJson ? jsonText({ format_version: "2.0", daemon, targets }) : statusText(targets, daemon),
+  );
+  return targets.some(({ condition }) => condition === "Stalled") ? exitCodes.error : 0;
+}

@@ -1,0 +1,32 @@
+import type { TargetStatus } from "../core/target-status.ts";
+import { askDaemon } from "../daemon/control-socket.ts";
+import { keptStatus } from "../daemon/history.ts";
+import { newStatus } from "../daemon/status.ts";
+import { jsonText } from "../render/json.ts";
+import { statusText } from "../render/status.ts";
+import type { InvocationOf } from "./command.ts";
+import type { OpenTarget } from "./create-target.ts";
+import type { status } from "./declarations/status.ts";
+import { openTargets } from "./target.ts";
+import { writeResult } from "./terminal.ts";
+
+/** Shows what a daemon has done and waits for: as it says itself, or as the last one has left it. */
+export async function run(invocation: InvocationOf<typeof status>): Promise<number> {
+  const { flags, terminal } = invocation;
+  await using opened = await openTargets(invocation, { reading: true, unattended: true });
+  const stop = { signal: terminal.stopping };
+  const running = await askDaemon(opened.stateFolder, { method: "GET", path: "/status" }, stop);
+  const known = running?.targets ?? [];
+  const targets = opened.targets.map((target) => statusOf(target, known));
+  const daemon = running === null ? null : { pid: running.pid };
+  const text =
+    flags.output === "json" ? jsonText({ format_version: "2.0", daemon, targets }) : statusText(targets, daemon);
+  await writeResult(terminal, text);
+  return 0;
+}
+
+function statusOf({ choice, remote, state }: OpenTarget, known: readonly TargetStatus[]): TargetStatus {
+  const name = choice?.name ?? "default";
+  const found = known.find(({ target }) => target === name);
+  return found ?? keptStatus(state.folder) ?? { ...newStatus(name, remote?.name ?? null), reason: "NeverRun" };
+}

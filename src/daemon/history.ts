@@ -1,0 +1,76 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PassRecord, TargetStatus } from "../core/target-status.ts";
+import { readOwnFile } from "../files/own-file.ts";
+import { replaceFile } from "../files/write.ts";
+
+/** How many passes are kept, and for how long. */
+const MOST_RECORDS = 10_000;
+const LONGEST_MS = 90 * 24 * 3_600_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** What became of each commit of a target, kept in its state folder. */
+export type History = { readonly add: (records: readonly PassRecord[]) => void };
+
+/** Opens the history of a target for one writer. */
+export function openHistory(folder: string, now: () => number): History {
+  const path = join(folder, "history.jsonl");
+  let count = isCut(path) ? 0 : readHistory(folder).length;
+  return {
+    add: (records) => {
+      if (records.length === 0) return;
+      const mustShorten = count + records.length > MOST_RECORDS + 1000;
+      if (mustShorten || count === 0) {
+        const kept = shortened([...readHistory(folder), ...records], now());
+        replaceFile(path, kept.map(lineOf).join(""));
+        count = kept.length;
+        return;
+      }
+      appendFileSync(path, records.map(lineOf).join(""));
+      count += records.length;
+    },
+  };
+}
+
+/** The records of a target, oldest first; a line that a crash has cut is left out. */
+export function readHistory(folder: string): readonly PassRecord[] {
+  const text = readOwnFile(join(folder, "history.jsonl"), { limit: MOST_BYTES })?.toString("utf8") ?? "";
+  return text.split("\n").flatMap((line) => {
+    try {
+      return line === "" ? [] : [JSON.parse(line) as PassRecord];
+    } catch {
+      return [];
+    }
+  });
+}
+
+// What would be appended to a line that a crash has cut would be lost with it.
+function isCut(path: string): boolean {
+  return !(readOwnFile(path, { limit: MOST_BYTES })?.toString("utf8") ?? "\n").endsWith("\n");
+}
+
+/** Whether a pass is worth a record: it wrote or failed to, or it ended otherwise than the one before. */
+export function isWorthRecording(record: PassRecord, before: PassRecord | null): boolean {
+  const { created = 0, updated = 0, failed = 0, unknown = 0 } = record.counts;
+  if (before === null || created + updated > 0) return true;
+  const isSame = record.commit === before.commit && record.result === before.result && record.reason === before.reason;
+  return !isSame || (failed + unknown > 0 && JSON.stringify(record.counts) !== JSON.stringify(before.counts));
+}
+
+/** Keeps a target's status for whoever asks while no daemon runs. */
+export function keepStatus(folder: string, status: TargetStatus): void {
+  replaceFile(join(folder, "status.json"), `${JSON.stringify(status)}\n`);
+}
+
+/** The status that a daemon left last; null where there was none. */
+export function keptStatus(folder: string): TargetStatus | null {
+  const text = readOwnFile(join(folder, "status.json"), { limit: MOST_BYTES })?.toString("utf8");
+  return text === undefined ? null : (JSON.parse(text) as TargetStatus);
+}
+
+const lineOf = (record: PassRecord) => `${JSON.stringify(record)}\n`;
+
+function shortened(records: readonly PassRecord[], now: number): readonly PassRecord[] {
+  const oldest = new Date(now - LONGEST_MS).toISOString();
+  return records.filter(({ endedAt }) => endedAt >= oldest).slice(-MOST_RECORDS);
+}

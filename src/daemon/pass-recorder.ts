@@ -1,0 +1,70 @@
+import type { PassRecord, TargetStatus } from "../core/target-status.ts";
+import { isWorthRecording, keepStatus, keptStatus, openHistory } from "./history.ts";
+import type { PassObserver } from "./observer.ts";
+import { createPassWatch, newStatus, type PassTimes, statusAfter } from "./status.ts";
+
+/** Where and how the passes of a target are recorded. */
+export type RecorderOptions = {
+  readonly target: string;
+  readonly source: string | null;
+  /** The target's own state folder. */
+  readonly folder: string;
+  readonly now: () => number;
+  /** The commits after one, up to and with another. */
+  readonly between: (after: string, upTo: string) => Promise<readonly string[]>;
+};
+
+/** Accounts for every pass and every commit of a target. */
+export type PassRecorder = {
+  readonly observer: PassObserver;
+  readonly onPassEnd: (pass: PassTimes) => Promise<void>;
+  readonly status: () => TargetStatus;
+  /** Resolves when a pass that begins from now on has ended. */
+  readonly nextPass: () => Promise<void>;
+};
+
+/** A recorder that goes on from what an earlier process has left. */
+export function createPassRecorder({ target, source, folder, now, between }: RecorderOptions): PassRecorder {
+  const watch = createPassWatch();
+  let status = newStatus(target, source);
+  let history: ReturnType<typeof openHistory> | null = null;
+  let waiting: { readonly since: number; readonly resolve: () => void }[] = [];
+  const open = (): ReturnType<typeof openHistory> => {
+    const kept = keptStatus(folder);
+    if (kept !== null) status = { ...kept, target, source };
+    return openHistory(folder, now);
+  };
+  return {
+    observer: watch.observer,
+    status: () => status,
+    nextPass: () =>
+      new Promise((resolve) => {
+        waiting.push({ since: now(), resolve });
+      }),
+    onPassEnd: async (pass) => {
+      history ??= open();
+      const before = status;
+      status = statusAfter(before, watch.take(), pass);
+      const last = status.lastPass;
+      if (last !== null && isWorthRecording(last, before.lastPass))
+        history.add([...(await supersededBy(status, before, between, last)), last]);
+      keepStatus(folder, status);
+      const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.startedAt;
+      const done = waiting.filter(isOver);
+      waiting = waiting.filter((one) => !isOver(one));
+      for (const { resolve } of done) resolve();
+    },
+  };
+}
+
+// Commits that came between two passes are accounted for too.
+async function supersededBy(
+  { wantedRevision: wanted }: TargetStatus,
+  { wantedRevision: earlier }: TargetStatus,
+  between: RecorderOptions["between"],
+  last: PassRecord,
+): Promise<readonly PassRecord[]> {
+  if (wanted === null || earlier === null || wanted === earlier) return [];
+  const commits = (await between(earlier, wanted)).filter((commit) => commit !== wanted);
+  return commits.map((commit) => ({ ...last, commit, result: "superseded", reason: null, message: null, counts: {} }));
+}

@@ -1,0 +1,192 @@
+import { type FailureCode, HoldfastError } from "../core/errors.ts";
+import type { ApplyEvent, KeptEvent, PlanEvent } from "../core/events.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { PassRecord, PassResult, TargetStatus } from "../core/target-status.ts";
+import { SourceError } from "../source/remote/source-error.ts";
+import type { PassObserver } from "./observer.ts";
+
+/** What a target's status was when nothing is known of it yet. */
+export function newStatus(target: string, source: string | null): TargetStatus {
+  return {
+    target,
+    source,
+    sync: "Unknown",
+    condition: "Reconciling",
+    reason: "Starting",
+    message: null,
+    wantedRevision: null,
+    appliedRevision: null,
+    counts: {},
+    unknown: [],
+    held: [],
+    oldestUnapplied: null,
+    lastPass: null,
+    nextPassAt: null,
+  };
+}
+
+type Seen = {
+  applied: ApplyEvent | null;
+  planned: PlanEvent | null;
+  kept: KeptEvent | null;
+  isRefused: boolean;
+  /** Errors in manifests, which a pass leaves out. */
+  faults: number;
+  standby: string | null;
+  error: unknown;
+};
+
+/** What one pass reported, until it is over. */
+export type PassWatch = { readonly observer: PassObserver; readonly take: () => Readonly<Seen> };
+
+/** Collects what a pass reports; `take` gives it, and begins anew. */
+export function createPassWatch(): PassWatch {
+  const none = (): Seen => ({
+    applied: null,
+    planned: null,
+    kept: null,
+    isRefused: false,
+    faults: 0,
+    standby: null,
+    error: null,
+  });
+  let seen = none();
+  return {
+    take: () => {
+      const taken = seen;
+      seen = none();
+      return taken;
+    },
+    observer: {
+      tell: (event) => {
+        if (event.what === "applied") seen.applied = event;
+        if (event.what === "planned") seen.planned = event;
+        if (event.what === "kept") seen.kept = event;
+        if (event.what === "standing-by") seen.standby = event.message;
+        if (event.what === "taking-over") seen.standby = null;
+        if (event.what !== "read") return;
+        seen.isRefused = event.isRefused;
+        seen.faults = event.diagnostics.filter(({ severity }) => severity === "error").length;
+      },
+      failure: (error) => {
+        seen.error = error;
+      },
+    },
+  };
+}
+
+/** When a pass was made, and what its source wanted. */
+export type PassTimes = {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly nextAt: number;
+  /** The newest commit of the source; null where it has none. */
+  readonly wanted: string | null;
+};
+
+/** The status of a target after a pass. */
+export function statusAfter(before: TargetStatus, seen: Readonly<Seen>, times: PassTimes): TargetStatus {
+  const { applied, planned } = seen;
+  const carriedOut = applied?.report.revision ?? null;
+  const wantedRevision = times.wanted ?? carriedOut ?? planned?.plan.revision ?? before.wantedRevision;
+  const appliedRevision = carriedOut ?? before.appliedRevision;
+  const outcome = outcomeOf(seen);
+  const counts = applied?.report.summary ?? planned?.plan.summary ?? before.counts;
+  const lastPass: PassRecord = {
+    startedAt: isoTime(times.startedAt),
+    endedAt: isoTime(times.endedAt),
+    commit: carriedOut ?? wantedRevision,
+    ...outcome,
+    counts: applied === null && planned === null ? {} : counts,
+  };
+  return {
+    ...before,
+    sync: syncOf(before, seen, wantedRevision === appliedRevision || applied === null),
+    condition: conditionOf(seen, outcome.result),
+    reason: outcome.reason,
+    message: outcome.message,
+    wantedRevision,
+    appliedRevision,
+    counts,
+    unknown: applied === null ? before.unknown : unknownIn(applied),
+    oldestUnapplied: unappliedOf(before, wantedRevision, appliedRevision, lastPass.startedAt),
+    lastPass,
+    nextPassAt: isoTime(times.nextAt),
+  };
+}
+
+const isoTime = (at: number) => new Date(at).toISOString();
+
+type Outcome = Pick<PassRecord, "reason" | "message"> & { readonly result: PassResult };
+
+function outcomeOf({ applied, planned, kept, isRefused, faults, standby, error }: Readonly<Seen>): Outcome {
+  if (error !== null) return { result: "failed", ...failureOf(error) };
+  if (kept !== null) return { result: "kept", reason: kept.reason, message: kept.message };
+  if (standby !== null) return { result: "standing-by", reason: "StandingBy", message: standby };
+  if (isRefused) return { result: "refused", reason: "SourceRefused", message: "the source has errors" };
+  if (planned !== null) return { result: "reported", reason: null, message: null };
+  const bad = applied === null ? [] : badCounts(applied);
+  if (faults > 0 && kept === null)
+    return { result: "partial", reason: "InvalidManifests", message: `${faults} errors` };
+  if (bad.length === 0) return { result: "applied", reason: null, message: null };
+  const reason = applied?.report.summary.failed === 0 ? "Blocked" : "Failed";
+  return { result: "partial", reason, message: bad.join(", ") };
+}
+
+function failureOf(error: unknown): Pick<PassRecord, "reason" | "message"> {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof SourceError) return { reason: error.reason, message };
+  return { reason: error instanceof HoldfastError ? failureReasons[error.code] : "Failed", message };
+}
+
+const failureReasons: { readonly [code in FailureCode]: string } = {
+  error: "Failed",
+  invalid: "Invalid",
+  unauthorized: "Unauthorized",
+  refused: "Refused",
+  stale: "Stale",
+  partial: "Failed",
+  locked: "Locked",
+  timeout: "TimedOut",
+  interrupted: "Interrupted",
+  terminated: "Terminated",
+};
+
+function badCounts({ report: { summary } }: ApplyEvent): readonly string[] {
+  const names = ["failed", "blocked", "unknown", "skipped"] as const;
+  return names.flatMap((name) => (summary[name] === 0 ? [] : [`${summary[name]} ${name}`]));
+}
+
+function conditionOf({ applied }: Readonly<Seen>, result: PassResult): TargetStatus["condition"] {
+  if (result === "standing-by") return "Reconciling";
+  if (result !== "applied" && result !== "reported") return "Stalled";
+  const isRolling = applied?.report.outcomes.some(({ rollout }) => rollout === "progressing") ?? false;
+  return isRolling ? "Reconciling" : "Ready";
+}
+
+function syncOf(before: TargetStatus, seen: Readonly<Seen>, isNewest: boolean): TargetStatus["sync"] {
+  const { applied, planned } = seen;
+  if (applied !== null) {
+    const { unknown } = applied.report.summary;
+    if (badCounts(applied).length === 0) return isNewest && seen.faults === 0 ? "Synced" : "OutOfSync";
+    return unknown > 0 && badCounts(applied).length === 1 ? "Unknown" : "OutOfSync";
+  }
+  if (planned === null) return before.sync;
+  const { create, update, block } = planned.plan.summary;
+  if (!planned.plan.complete) return "Unknown";
+  return create + update + block === 0 ? "Synced" : "OutOfSync";
+}
+
+function unknownIn({ report }: ApplyEvent): readonly Identity[] {
+  return report.outcomes.filter(({ result }) => result === "unknown").map(({ identity }) => identity);
+}
+
+function unappliedOf(
+  { oldestUnapplied }: TargetStatus,
+  wanted: string | null,
+  applied: string | null,
+  since: string,
+): TargetStatus["oldestUnapplied"] {
+  if (wanted === null || wanted === applied) return null;
+  return oldestUnapplied ?? { commit: wanted, since };
+}

@@ -1,0 +1,47 @@
+import type { PassRecord, TargetStatus } from "../core/target-status.ts";
+import { joinCounts } from "./count.ts";
+import { printable } from "./escape.ts";
+
+/** The status of targets for people; `daemon` is null where none runs. */
+export function statusText(targets: readonly TargetStatus[], daemon: { readonly pid: number } | null): string {
+  const head = daemon === null ? "No daemon runs; this is what the last one has left.\n" : "";
+  return head + targets.map(targetText).join("\n");
+}
+
+function targetText(status: TargetStatus): string {
+  const { target, source, sync, condition, reason, message, lastPass, nextPassAt, oldestUnapplied } = status;
+  const why = reason === null ? "" : ` (${reason})`;
+  const lines = [
+    `${printable(target)}  ${sync}, ${condition}${why}`,
+    ...(message === null ? [] : [`  ${printable(message)}`]),
+    `  source    ${source === null ? "the local folder" : printable(source)}`,
+    `  wanted    ${status.wantedRevision ?? "no commit"}`,
+    `  applied   ${status.appliedRevision ?? "no commit"}`,
+    ...(oldestUnapplied === null ? [] : [`  unapplied ${oldestUnapplied.commit}, since ${oldestUnapplied.since}`]),
+    ...(lastPass === null ? [] : [`  last pass ${lastPass.endedAt}: ${lastPass.result}${countsText(lastPass)}`]),
+    ...(nextPassAt === null ? [] : [`  next pass ${nextPassAt}`]),
+    ...status.held.map((what) => `  held      ${printable(what)}`),
+    ...status.unknown.map((identity) => `  unknown   ${printable(identity)}`),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** What became of each commit, newest last. */
+export function historyText(
+  targets: readonly { readonly target: string; readonly passes: readonly PassRecord[] }[],
+): string {
+  return targets
+    .map(({ target, passes }) => {
+      const lines = passes.map((pass) => {
+        const why = pass.reason === null ? "" : ` (${pass.reason})`;
+        return `  ${pass.endedAt}  ${pass.commit?.slice(0, 12) ?? "-"}  ${pass.result}${why}${countsText(pass)}\n`;
+      });
+      return `${printable(target)}\n${lines.length === 0 ? "  no pass yet\n" : lines.join("")}`;
+    })
+    .join("\n");
+}
+
+function countsText({ counts }: PassRecord): string {
+  const text = joinCounts(Object.entries(counts).map(([name, count]) => [count, name]));
+  return text === "" ? "" : `: ${text}`;
+}
