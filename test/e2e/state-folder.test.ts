@@ -123,7 +123,12 @@ describe("S40 a state folder that a repository brings", () => {
     const server = await serve();
     const checkout = await clone((folder) => put(folder, ".holdfast/control-plane/endpoint", "http://127.0.0.1:1\n"));
     const state = join(await temporaryFolder(), "state");
-    const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_STATE: state };
+    const env = {
+      HOLDFAST_SERVER: server.url,
+      HOLDFAST_TOKEN: server.token,
+      HOLDFAST_STATE: state,
+      HOLDFAST_ALLOW_PRIVILEGE: "true",
+    };
     expect(await run(["apply", "--yes"], { cwd: checkout, env })).toMatchObject({ code: 0 });
     expect(await run(["plan"], { cwd: checkout, env })).toMatchObject({ code: 0 });
     expect(existsSync(join(state, "ledger.db"))).toBe(true);
@@ -149,7 +154,12 @@ describe("S40 a state folder that a repository brings", () => {
     const checkout = await clone(async () => undefined);
     const log = join(await temporaryFolder(), "log");
     const bin = await wrappedGit(log);
-    const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, PATH: `${bin}:${process.env.PATH}` };
+    const env = {
+      HOLDFAST_SERVER: server.url,
+      HOLDFAST_TOKEN: server.token,
+      PATH: `${bin}:${process.env.PATH}`,
+      HOLDFAST_ALLOW_PRIVILEGE: "true",
+    };
     const calls = async (args: readonly string[]) => {
       writeFileSync(log, "");
       expect(await run(args, { cwd: checkout, env })).toMatchObject({ code: 0 });
