@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { CommanderError } from "commander";
 import { failureOf } from "./commands/failure.ts";
 import { createProgram } from "./commands/program.ts";
@@ -41,6 +41,7 @@ const terminal: Terminal = {
   stderr: process.stderr,
   env: process.env,
   cwd: process.cwd(),
+  outputFiles: [1, 2].flatMap(fileOf),
   program: import.meta.dirname,
   now: Date.now,
   stopping: stopping.signal,
@@ -48,6 +49,16 @@ const terminal: Terminal = {
   onHangup: (listener) => void process.on("SIGHUP", listener),
   stop,
 };
+
+// Known where the kernel tells; elsewhere such a file is one of the source, which holds no manifest.
+function fileOf(descriptor: number): readonly string[] {
+  try {
+    const path = readlinkSync(`/proc/self/fd/${descriptor}`);
+    return statSync(path).isFile() ? [path] : [];
+  } catch {
+    return [];
+  }
+}
 
 process.exitCode = await main(process.argv);
 // Nothing may keep a finished command alive, and all of its output must be out.

@@ -210,6 +210,6 @@ export function requireValidConfig({ diagnostics }: SourceConfig): void {
 }
 
 // A plan kept in the source is no part of it: making one must not change what it was made of.
-function plansOf({ flags: { out, plan }, terminal: { cwd } }: Invocation): readonly string[] {
-  return [out, plan].flatMap((file) => (file === undefined ? [] : [resolve(cwd, file)]));
+function plansOf({ flags: { out, plan }, terminal: { cwd, outputFiles = [] } }: Invocation): readonly string[] {
+  return [...outputFiles, ...[out, plan].flatMap((file) => (file === undefined ? [] : [resolve(cwd, file)]))];
 }

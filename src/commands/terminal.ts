@@ -12,6 +12,8 @@ export type Terminal = {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
+  /** The files that its output goes to, where a shell has sent it there. */
+  readonly outputFiles?: readonly string[];
   /** The folder that the program lies in. */
   readonly program: string;
   readonly now: () => number;

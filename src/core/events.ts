@@ -3,7 +3,7 @@ import type { Identity } from "./manifest.ts";
 import type { NotUsed } from "./not-used.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { ApplyReport, DriftReport, Outcome, RolloutResult } from "./report.ts";
-import type { Seal } from "./seal.ts";
+import type { SignedSeal } from "./seal.ts";
 
 /** The source was read and validated. */
 export type ReadEvent = {
@@ -46,7 +46,7 @@ export type PlanEvent = {
   /** The extensions that the control plane lacks. */
   readonly notUsed: readonly NotUsed[];
   /** What the plan rests on; null where it is not kept. */
-  readonly seal: Seal | null;
+  readonly seal: SignedSeal | null;
   /** The plan with what only the server adds; null where nobody asked for it. */
   readonly withServerSide: Plan | null;
   /** What is live, but neither declared nor recorded; null where nobody asked for it. */

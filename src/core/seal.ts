@@ -21,6 +21,14 @@ export type Seal = {
   readonly live: { readonly [identity: Identity]: string | null };
 };
 
+/** A seal over everything that its plan shows. */
+export type SignedSeal = Seal & {
+  /** Digest of what the plan promises and shows. */
+  readonly content: string;
+  /** Keyed digest of that: whoever has the key sees that nobody else made the plan. */
+  readonly signature: string;
+};
+
 /** What a plan is sealed with. */
 export type Sealing = {
   readonly key: string;
@@ -54,6 +62,12 @@ export function makeSeal(plan: Sealable, sealing: Sealing): Seal {
   return { key: sealing.key, configuration: sealing.configuration, source, secrets, live };
 }
 
+/** Signs a seal, and with it the plan as its file shows it. */
+export function signSeal(plan: JsonObject, seal: Seal, { keyed }: Pick<Sealing, "keyed">): SignedSeal {
+  const content = contentDigest({ ...plan, seal });
+  return { ...seal, content, signature: keyed(content) };
+}
+
 /** The digest of a manifest without its secrets, and the keyed one with them; null where it has none. */
 export function digestsOf(
   { kind, identity, value }: Manifest,
@@ -78,7 +92,7 @@ export function stampOf(live: Live | undefined): string | null {
 export function contentDigest(plan: JsonObject): string {
   const { format_version, revision, server, complete, summary, steps, diagnostics, allows, checksum, seal } = plan;
   const acting = Array.isArray(steps) ? steps.filter((step) => !isObject(step) || step.action !== "keep") : null;
-  const { content: _, ...bases } = isObject(seal) ? seal : {};
+  const { content: _, signature: __, ...bases } = isObject(seal) ? seal : {};
   const shown = { format_version, revision, server, complete, summary, diagnostics, allows, checksum };
   const given = Object.entries(shown).filter((entry): entry is [string, Json] => entry[1] !== undefined);
   return digest(canonical({ ...Object.fromEntries(given), steps: acting, seal: bases }));

@@ -1,7 +1,7 @@
 import { canonical, isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { HoldfastError } from "./errors.ts";
 import { PLAN_FORMAT, type Plan } from "./plan.ts";
-import { contentDigest, type Seal } from "./seal.ts";
+import { contentDigest, type SignedSeal } from "./seal.ts";
 
 /** A plan as stored in its file: what it will do, what it shows, and what it rests on. */
 export type SealedPlan = {
@@ -13,7 +13,7 @@ export type SealedPlan = {
   readonly diagnostics: readonly Json[];
   /** The risks that were allowed by flag when it was made. */
   readonly allows: readonly string[];
-  readonly seal: Seal;
+  readonly seal: SignedSeal;
 };
 
 /** Reads a sealed plan from JSON. Fails for anything else, for an incomplete plan, and for one that was edited. */
@@ -26,9 +26,7 @@ export function parseSealedPlan(plan: unknown): SealedPlan {
   if (plan.complete !== true) throw stale("the plan is incomplete: live could not be read when it was made");
   const seal = readSeal(plan.seal);
   if (seal === null || typeof server !== "string" || !isObject(summary)) throw noPlan("it has no seal");
-  if (isObject(plan.seal) && plan.seal.content !== contentDigest(plan)) {
-    throw stale("the plan was edited after it was made");
-  }
+  if (seal.content !== contentDigest(plan)) throw edited();
   const acting = steps.filter(isObject).filter(({ action }) => action !== "keep");
   return {
     revision: typeof revision === "string" ? revision : null,
@@ -41,7 +39,7 @@ export function parseSealedPlan(plan: unknown): SealedPlan {
   };
 }
 
-function readSeal(seal: Json | undefined): Seal | null {
+function readSeal(seal: Json | undefined): SignedSeal | null {
   if (!isObject(seal) || typeof seal.key !== "string" || typeof seal.configuration !== "string") return null;
   const { source, secrets, live } = seal;
   if (!isObject(source) || !isObject(secrets) || !isObject(live)) return null;
@@ -50,6 +48,8 @@ function readSeal(seal: Json | undefined): Seal | null {
   return {
     key: seal.key,
     configuration: seal.configuration,
+    content: String(seal.content),
+    signature: String(seal.signature),
     source: Object.fromEntries(texts(source)),
     secrets: Object.fromEntries(texts(secrets)),
     live: Object.fromEntries(stamps),
@@ -62,6 +62,11 @@ export function noPlan(why: string, cause?: unknown): HoldfastError {
     hint: "make one with plan --out FILE",
     cause,
   });
+}
+
+/** What to say of a plan that is not what was made. */
+export function edited(): HoldfastError {
+  return stale("the plan was edited after it was made");
 }
 
 /** What to say of a plan that cannot be applied any more. */

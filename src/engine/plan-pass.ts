@@ -2,7 +2,7 @@ import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { PlanEvent } from "../core/events.ts";
 import type { Gate } from "../core/plan.ts";
-import { makeSeal } from "../core/seal.ts";
+import { makeSeal, type Sealing, type SignedSeal, signSeal } from "../core/seal.ts";
 import { withServerSide } from "../core/server-side.ts";
 import type { LastGood } from "./last-good.ts";
 import { type Pass, planContextIn } from "./pass.ts";
@@ -37,15 +37,20 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
     withWarning(desired),
     showServer || showUnmanaged ? { ...looking, cache: null } : looking,
   );
-  const { plan, ...event } = planEvent(looked);
+  const { plan: made, ...event } = planEvent(looked);
   const { allowedRisks: allows } = rules;
+  const plan = allows.length === 0 ? made : { ...made, allows };
   return {
     ...event,
-    plan: allows.length === 0 ? plan : { ...plan, allows },
-    seal: seals ? makeSeal(sealableOf(looked), sealingOf(pass)) : null,
+    plan,
+    seal: seals ? sealOf(plan, looked, sealingOf(pass)) : null,
     withServerSide: showServer ? serverSide(looked, looking) : null,
     unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
   };
+}
+
+function sealOf(plan: PlanEvent["plan"], looked: LivePlan, sealing: Sealing): SignedSeal {
+  return signSeal({ ...plan }, makeSeal(sealableOf(looked), sealing), sealing);
 }
 
 // Every difference would count as one that nobody knows the cause of, and the gate would always be open.

@@ -71,7 +71,8 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
   const behind = base === null ? [] : behindWarnings(base);
-  const desired = desiredOf(loaded, revision, { rules, base: base && valuesOf(base.loaded), behind });
+  const commit = revision.commit ?? commitWithout(revision, contents);
+  const desired = desiredOf(loaded, { ...revision, commit }, { rules, base: base && valuesOf(base.loaded), behind });
   return {
     rules,
     isConfigured: revision.config.isPresent,
@@ -80,6 +81,14 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     manifests: loaded.manifests,
     event: readEvent(loaded, behind, rules, revision.config),
   };
+}
+
+// What git does not have and holds no manifest, such as a report, is no part of what is planned.
+function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): string | null {
+  if (untracked === undefined) return null;
+  const others = files.filter(({ file }) => untracked.paths.has(file.path));
+  const isEmpty = others.every(({ content, said }) => content.declarations.length === 0 && !hasErrors(said));
+  return isEmpty ? untracked.commit : null;
 }
 
 type Read = Omit<Loaded, "contents">;

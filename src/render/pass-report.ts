@@ -3,7 +3,6 @@ import { groupOf } from "../core/kind.ts";
 import { splitIdentity } from "../core/manifest.ts";
 import type { NotUsed } from "../core/not-used.ts";
 import type { Plan, Step } from "../core/plan.ts";
-import { contentDigest } from "../core/seal.ts";
 import { kindOf } from "../kinds/index.ts";
 import { applyText } from "./apply.ts";
 import { driftText } from "./drift.ts";
@@ -42,8 +41,7 @@ export function planFile(event: PlanEvent): string {
 }
 
 function sealed(plan: Plan, { seal }: PlanEvent): object {
-  if (seal === null) return plan;
-  return { ...plan, seal: { ...seal, content: contentDigest({ ...plan, seal }) } };
+  return seal === null ? plan : { ...plan, seal };
 }
 
 /** The report of a drift pass; `base` names the commit whose manifests stand in where nothing is recorded. */

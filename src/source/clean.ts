@@ -2,16 +2,27 @@ import { join } from "node:path";
 import type { Head } from "./git.ts";
 import { isManifestFile, isPassedOver } from "./ignore.ts";
 import { lookAt } from "./open.ts";
-import type { SourceFile } from "./revision.ts";
+import type { RevisionFiles, SourceFile } from "./revision.ts";
 
 /** Where files were looked for: a root, and the starting points below it. */
 export type Searched = { readonly root: string; readonly starts: readonly string[] };
 
-/** Whether a folder is its commit: every file that was read is the commit's, and none of the commit's is missing. */
-export function isCommit(files: readonly SourceFile[], head: Head, searched: Searched): boolean {
+/**
+ * How a folder stands to its commit: it is that where every file that was read is the commit's, and none of the commit's is
+ * missing. Where all that differs are files that the commit does not have, it is the commit unless those hold manifests.
+ */
+export function commitOf(
+  files: readonly SourceFile[],
+  head: Head,
+  searched: Searched,
+): Pick<RevisionFiles, "commit" | "untracked"> {
   // Each is asked, while what was read of it is still held.
   const others = files.filter(({ path, blob }) => blob !== null && head.blobs.get(path) !== blob);
-  return others.length === 0 && missingFiles(files, head, searched).next().done === true;
+  const { commit } = head;
+  const isChanged = others.some(({ path }) => head.blobs.has(path));
+  if (isChanged || missingFiles(files, head, searched).next().done !== true) return { commit: null };
+  if (others.length === 0) return { commit };
+  return { commit: null, untracked: { commit, paths: new Set(others.map(({ path }) => path)) } };
 }
 
 /** The files of a commit that its folder has no more, by path relative to the root. */

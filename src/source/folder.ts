@@ -2,7 +2,7 @@ import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "nod
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { isCommit } from "./clean.ts";
+import { commitOf } from "./clean.ts";
 import { digestOf } from "./content.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import { FolderFile, type FolderPlace } from "./folder-file.ts";
@@ -77,8 +77,9 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   const { at, diagnostics, place } = reading;
   const commit = await head;
   place.head = commit;
-  const isClean = commit !== null && isCommit(files, commit, { root, starts: startsOf(root, options.paths) });
-  return { commit: isClean ? commit.commit : null, at, root, files, diagnostics };
+  const searched = { root, starts: startsOf(root, options.paths) };
+  const checkedOut = commit === null ? { commit: null } : commitOf(files, commit, searched);
+  return { ...checkedOut, at, root, files, diagnostics };
 }
 
 type Folder = { readonly path: string; readonly depth: number; readonly scopes: readonly Scope[] };

@@ -23,6 +23,8 @@ export type SourceFile = {
 export type RevisionFiles = {
   /** The commit whose content this is, byte for byte; null for a folder that differs from its commit or has none. */
   readonly commit: string | null;
+  /** The commit that it would be without these files, by path; left out where it is none without them either. */
+  readonly untracked?: { readonly commit: string; readonly paths: ReadonlySet<string> };
   /** When reading it began, epoch milliseconds. */
   readonly at: number;
   /** Absolute path of the source's root. */

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commitAll, git } from "../support/git.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
@@ -94,6 +96,23 @@ describe("in a git checkout", () => {
     expect(planOf(ended).steps).toMatchObject([
       { action: "orphan", identity: "service/dev:web/api", causedBy: "change" },
     ]);
+  });
+
+  test("plans, reports and other untracked files without manifests are no part of the commit", async () => {
+    const source = await sourceOf(committed, await serve());
+    const commit = await commitAll(source.folder, "Declare a platform");
+    const toFile = ["sh", "-c", 'exec "$@" > report.json 2> log.json', "sh"];
+    expect(await source.runThrough(toFile, ["plan", "-o", "json", "--strict"])).toMatchObject({ code: 0 });
+    const written = readFileSync(join(source.folder, "report.json"), "utf8");
+    expect(JSON.parse(written)).toMatchObject({ revision: commit, diagnostics: [] });
+    await source.write("compose.yaml", "services:\n  web:\n    image: nginx\n");
+    expect(planOf(await source.run(["plan", "-o", "json", "--out", "plan.json"])).revision).toBe(commit);
+    expect(reportOf(await source.run(["apply", "--plan", "report.json", "-o", "json"]))).toMatchObject({
+      revision: commit,
+      summary: { created: 8 },
+    });
+    await source.write("new-team.yaml", team("untracked"));
+    expect(planOf(await source.run(["plan", "-o", "json"])).revision).toBeNull();
   });
 
   test("an unknown base is named, and exits 3", async () => {

@@ -167,8 +167,12 @@ describe("a sealed plan is refused", () => {
       }));
       const forged = await source.run(apply);
       expect(forged).toMatchObject({ code: 6, stdout: "" });
-      expect(forged.stderr).toContain("error: the plan is stale: ");
+      expect(forged.stderr).toContain("error: the plan was edited after it was made");
     }
+    // Without the key, what is shown is compared step by step.
+    const elsewhere = await source.run([...apply, "--state", "elsewhere"]);
+    expect(elsewhere).toMatchObject({ code: 6, stdout: "" });
+    expect(elsewhere.stderr).toContain("error: the plan is stale: ");
     expect(server.effects()).toEqual(before);
   });
 
