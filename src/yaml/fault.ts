@@ -34,6 +34,17 @@ export function tooManyNodes(nodes: number, offset: number): Fault {
   return fault(offset, "too-many-nodes", `more than ${nodes} values in one document`, detail);
 }
 
+/** The fault of a key that stands twice in a mapping; `first` is where it stands first. */
+export function duplicateKey(key: string, offset: number, first: number): Fault {
+  return {
+    ...fault(offset, "duplicate-key", `the key ${quoted(key)} is there twice`, "Keep one of them."),
+    other: first,
+  };
+}
+
+/** Faults of one document beyond this many add nothing. */
+export const MOST_FAULTS = 100;
+
 const LONGEST = 80;
 
 /** A name as messages show it: in back quotes, shortened, with everything invisible escaped; a credential not at all. */

@@ -67,10 +67,16 @@ function isBlank(text: string): boolean {
 }
 
 function readDocument(chunk: Chunk, read: Plain | Refused, limits: YamlLimits): ParsedDocument {
-  if ("fault" in read) return faultyDocument(chunk, [{ ...read.fault, offset: chunk.offset + read.fault.offset }]);
+  if ("fault" in read) return faultyDocument(chunk, [moved(read.fault, chunk.offset)]);
   const { value, offset, hasCredentials } = read;
+  const faults = read.faults.map((one) => moved(one, chunk.offset));
   const outline = outlineLater(chunk, limits);
-  return { value, faults: [], offset: chunk.offset + offset, hasCredentials, chunk, readBy: "fast", outline };
+  return { value, faults, offset: chunk.offset + offset, hasCredentials, chunk, readBy: "fast", outline };
+}
+
+function moved(found: Fault, by: number): Fault {
+  const { offset, other } = found;
+  return { ...found, offset: offset + by, ...(other === undefined ? {} : { other: other + by }) };
 }
 
 // Made apart, since functions made in one place keep alive what either of them needs.

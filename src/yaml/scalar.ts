@@ -1,9 +1,26 @@
 import type { Json } from "../contract/json.ts";
+import { type Fault, fault } from "./fault.ts";
+
+/** Why the reading of a number would surprise. */
+type NumberTrouble = "octal-looking" | "unsafe-integer" | "not-finite";
 
 /** A plain scalar as YAML 1.2 core reads it, or why its reading would surprise. */
-export type Scalar =
-  | { readonly is: "value"; readonly value: Json }
-  | { readonly is: "octal-looking" | "unsafe-integer" | "not-finite" };
+export type Scalar = { readonly is: "value"; readonly value: Json } | { readonly is: NumberTrouble };
+
+const NUMBER_FAULTS: { readonly [trouble in NumberTrouble]: readonly [summary: string, detail: string] } = {
+  "octal-looking": [
+    "a number with a leading zero",
+    'Quote it ("0755") if it is a name or a mode; write 0o755 for an octal number.',
+  ],
+  "unsafe-integer": ["an integer too large to be kept exactly", "Quote it if it is a name or an id."],
+  "not-finite": ["a number that is not finite", "Manifests carry finite numbers only. Quote it if it is a name."],
+};
+
+/** The fault of a number that would be read in a surprising way. */
+export function numberFault(trouble: NumberTrouble, offset: number): Fault {
+  const [summary, detail] = NUMBER_FAULTS[trouble];
+  return fault(offset, trouble, summary, detail);
+}
 
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 const RADIX = /^0(?:o[0-7]+|x[0-9a-fA-F]+)$/;

@@ -2,10 +2,10 @@ import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
 import { namingFields } from "../../model/naming-fields.ts";
-import { type Fault, fault, quoted, tooDeep, tooManyNodes } from "../fault.ts";
+import { duplicateKey, type Fault, fault, MOST_FAULTS, tooDeep, tooManyNodes } from "../fault.ts";
 import { checkText } from "../invisible.ts";
 import type { YamlLimits } from "../limits.ts";
-import { resolvePlain } from "../scalar.ts";
+import { numberFault, resolvePlain } from "../scalar.ts";
 import { collectionTagFault, resolveTagged } from "./tag.ts";
 
 /** The value of a document, with everything in it that manifests may not contain. */
@@ -43,9 +43,6 @@ type State = {
   /** Levels of the deepest node seen so far, aliases expanded. */
   deepest: number;
 };
-
-/** Faults of one document beyond this many add nothing. */
-const MOST_FAULTS = 100;
 
 /** Builds a document's value from its nodes; `looksOdd` asks for a closer look at every string. */
 export function build(
@@ -166,19 +163,9 @@ function readScalar(state: State, node: ScalarNode): Json {
     report(state, fault(offset, "tag", scalar.summary, scalar.detail));
     return text;
   }
-  const [summary, detail] = NUMBER_FAULTS[scalar.is];
-  report(state, fault(offset, scalar.is, summary, detail));
+  report(state, numberFault(scalar.is, offset));
   return 0;
 }
-
-const NUMBER_FAULTS = {
-  "octal-looking": [
-    "a number with a leading zero",
-    'Quote it ("0755") if it is a name or a mode; write 0o755 for an octal number.',
-  ],
-  "unsafe-integer": ["an integer too large to be kept exactly", "Quote it if it is a name or an id."],
-  "not-finite": ["a number that is not finite", "Manifests carry finite numbers only. Quote it if it is a name."],
-} as const;
 
 function readSequence(state: State, node: ListNode, depth: number): Json {
   report(state, collectionTagFault(tagOf(node), "seq", startOf(node)));
@@ -212,10 +199,9 @@ function readMapping(state: State, node: MapNode, depth: number): Json {
 function reportTwice(state: State, key: string, second: Node, { items }: MapNode): void {
   // Looking for the first takes as long as the mapping is.
   if (state.faults.length >= MOST_FAULTS) return;
-  const summary = `the key ${quoted(key)} is there twice`;
-  const found = fault(Math.max(0, startOf(second)), "duplicate-key", summary, "Keep one of them.");
   const first = items.find((pair) => isScalar(pair.key) && pair.key.source === key);
-  report(state, { ...found, other: Math.max(0, startOf((first?.key ?? null) as Node)) });
+  const [at, before] = [startOf(second), startOf((first?.key ?? null) as Node)];
+  report(state, duplicateKey(key, Math.max(0, at), Math.max(0, before)));
 }
 
 // Beyond the limits nothing is kept but what the document is called.

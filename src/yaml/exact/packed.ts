@@ -49,6 +49,8 @@ export function unpack({ faults, documents }: PackedFile, bytes: Uint8Array, lim
 function unpackDocument(packed: PackedDocument, text: string, limits: YamlLimits): ParsedDocument {
   const { faults, offset, hasCredentials, from, to, isExplicit, readBy, outline } = packed;
   const chunk = { text: text.slice(from, to), offset: from, isExplicit };
+  // A document that could not be read at all has none.
+  const isUnread = packed.value === "null" && faults.length > 0;
   return {
     faults,
     offset,
@@ -57,6 +59,6 @@ function unpackDocument(packed: PackedDocument, text: string, limits: YamlLimits
     readBy,
     // Ours, made a moment ago from what is checked to be JSON.
     value: JSON.parse(packed.value) as Json,
-    outline: () => (readBy === "exact" || faults.length > 0 ? outline : outlinePlain(chunk, limits)),
+    outline: () => (readBy === "exact" || isUnread ? outline : outlinePlain(chunk, limits)),
   };
 }

@@ -17,7 +17,8 @@ import {
   QUOTE,
 } from "./characters.ts";
 import { keyIn } from "./key.ts";
-import { noKeys, objectOf, withKey } from "./shape.ts";
+import { mappingOf, noteTwice } from "./mapping.ts";
+import { noKeys, withKey } from "./shape.ts";
 import { listOf, noted, noteInside, type Reading, readQuoted, scalarAt, take } from "./word.ts";
 
 /** Reads a list or mapping in brackets; undefined where it is not surely one. */
@@ -50,12 +51,14 @@ function readFields(reading: Reading, depth: number): Json | undefined {
     if (next === null || next.size > reading.limits.keys) return undefined;
     shape = next;
     const value = readValue(reading, depth);
-    if (value === undefined || !take(reading, value, 2, keyAt) || !goesOn(reading, CLOSING_BRACE)) return undefined;
+    if (value === undefined || !take(reading, value, 2, keyAt)) return undefined;
+    noteTwice(reading, from, shape);
+    if (!goesOn(reading, CLOSING_BRACE)) return undefined;
   }
   reading.at++;
   noteInside(reading, from, start, shape);
   reading.open = from;
-  return shape === noKeys ? {} : (objectOf(shape, reading.values, from) ?? undefined);
+  return shape === noKeys ? {} : mappingOf(reading, shape, from);
 }
 
 function isAt({ text, at }: Reading, code: number): boolean {

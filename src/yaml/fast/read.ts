@@ -25,16 +25,19 @@ import {
 } from "./characters.ts";
 import { type Cut, cutter } from "./cut.ts";
 import { keyIn } from "./key.ts";
-import { noKeys, objectOf, type Shape, withKey } from "./shape.ts";
+import { mappingOf, noteTwice } from "./mapping.ts";
+import { noKeys, type Shape, withKey } from "./shape.ts";
 import { listOf, noted, noteInside, type Reading, readQuoted, scalarAt, take } from "./word.ts";
 
-/** The value of a document without a fault. */
+/** The value of a document. */
 export type Plain = {
   readonly value: Json;
   /** Where the content starts. */
   readonly offset: number;
   /** Whether a text in it is in a known credential format. */
   readonly hasCredentials: boolean;
+  /** What is wrong with keys and numbers. */
+  readonly faults: readonly Fault[];
 };
 
 /** A document that is read no further. */
@@ -42,12 +45,17 @@ export type Refused = { readonly fault: Fault };
 
 /**
  * Reads a document as nearly all are written: block mappings and lists, quoted and unquoted scalars, brackets, block texts.
- * Null where it is anything else, has a fault or might have one: other readers know what to say of that. Every character
+ * Keys that stand twice and surprising numbers are its faults. Null where it is anything else, has another fault or might
+ * have one: the exact reader knows what to say of that. Every character
  * is taken for what it looks like, so the text must hold no carriage return and none that is invisible. The bytes are
  * those of the whole file, where each is a character.
  */
 export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: YamlLimits): Plain | Refused | null {
-  return readFrom(beginning(chunk.text, cutter(chunk, bytes), limits, null));
+  const reading = beginning(chunk.text, cutter(chunk, bytes), limits, null);
+  const read = readFrom(reading);
+  if (read !== null || !reading.isFaulty) return read;
+  // Only now, since noting where everything stands takes longer.
+  return readFrom(beginning(chunk.text, cutter(chunk, bytes), limits, []));
 }
 
 /** Where the fields of a document stand that `readPlain` can read; its text begins at the chunk's offset. Null for any other. */
@@ -73,9 +81,11 @@ function readFrom(reading: Reading): Plain | Refused | null {
   const offset = reading.at;
   const value = readRoot(reading);
   // Whatever else the text holds, it was plain so far.
-  if (reading.nodes > reading.limits.nodes) return { fault: tooManyNodes(reading.limits.nodes, offset) };
+  const faults = reading.faults ?? [];
+  if (reading.nodes > reading.limits.nodes && faults.length === 0)
+    return { fault: tooManyNodes(reading.limits.nodes, offset) };
   if (value === undefined || !isAtEnd(reading)) return null;
-  return { value, offset, hasCredentials: reading.hasCredentials };
+  return { value, offset, hasCredentials: reading.hasCredentials, faults };
 }
 
 function readRoot(reading: Reading): Json | undefined {
@@ -87,7 +97,8 @@ function readRoot(reading: Reading): Json | undefined {
 
 function beginning(text: string, cut: Cut, limits: YamlLimits, places: Outline[] | null): Reading {
   const position = { open: 0, at: 0, column: 0, nodes: 1, margin: -1, start: -1 };
-  return { text, limits, cut, values: [], ...position, hasCredentials: false, places, inside: null };
+  const found = { hasCredentials: false, faults: places === null ? null : [], isFaulty: false };
+  return { text, limits, cut, values: [], ...position, ...found, places, inside: null };
 }
 
 function isAtEnd({ column }: Reading): boolean {
@@ -136,11 +147,12 @@ function readMapping(reading: Reading, above: Shape, depth: number): Json | unde
     shape = next;
     const value = readField(reading, column, shape, depth);
     if (value === undefined || !take(reading, value, 2, keyAt)) return undefined;
+    noteTwice(reading, from, shape);
   } while (reading.column === column);
   if (reading.column > column) return undefined;
   noteInside(reading, from, start, shape);
   reading.open = from;
-  return objectOf(shape, reading.values, from) ?? undefined;
+  return mappingOf(reading, shape, from);
 }
 
 // What followed last time mostly follows again: then the key is known without being cut out.

@@ -1,8 +1,9 @@
 import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
+import { type Fault, MOST_FAULTS } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
 import type { Outline } from "../outline.ts";
-import { resolvePlain } from "../scalar.ts";
+import { numberFault, resolvePlain } from "../scalar.ts";
 import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
 import type { Cut } from "./cut.ts";
 import { keysOf, type Shape } from "./shape.ts";
@@ -29,7 +30,19 @@ export type Reading = {
   /** Where each of the values stands, and what is inside the one read last; null where nobody asks. */
   readonly places: Outline[] | null;
   inside: Outline["inside"];
+  /** What is wrong with keys and numbers; null where a document with such a fault is read no further. */
+  readonly faults: Fault[] | null;
+  /** Whether it was read no further for such a fault. */
+  isFaulty: boolean;
 };
+
+/** Notes a fault; false where the document is read no further for it. */
+export function noteFault(reading: Reading, found: () => Fault): boolean {
+  reading.isFaulty = true;
+  if (reading.faults === null) return false;
+  if (reading.faults.length < MOST_FAULTS) reading.faults.push(found());
+  return true;
+}
 
 /**
  * Takes a value in, which counts as one node, or with its key as two; false where there are too many by now. `key` is where
@@ -55,7 +68,13 @@ export function noteInside(reading: Reading, from: number, start: number, shape:
   if (reading.places === null) return;
   const places = reading.places.slice(from, reading.open);
   const keys = shape === null ? null : keysOf(shape);
-  reading.inside = new Map(places.map((place, nth) => [keys?.[nth] ?? String(nth), place]));
+  const inside = new Map<string, Outline>();
+  for (const [nth, place] of places.entries()) {
+    const name = keys?.[nth] ?? String(nth);
+    // Of a key that stands twice the first one counts.
+    if (!inside.has(name)) inside.set(name, place);
+  }
+  reading.inside = inside;
 }
 
 /** The list of the values from the given one on; a list that grew item by item would keep room for more of them. */
@@ -74,7 +93,10 @@ export function scalarAt(reading: Reading, from: number, end: number): Json | un
   if (number >= 0) return number;
   const word = cut(from, end);
   const scalar = resolvePlain(word);
-  if (scalar.is !== "value") return undefined;
+  if (scalar.is !== "value") {
+    const { is } = scalar;
+    return noteFault(reading, () => numberFault(is, from)) ? 0 : undefined;
+  }
   return typeof scalar.value === "string" ? noted(reading, word) : scalar.value;
 }
 

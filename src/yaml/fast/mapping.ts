@@ -1,0 +1,33 @@
+import type { Json, JsonObject } from "../../contract/json.ts";
+import { duplicateKey } from "../fault.ts";
+import { keysOf, objectOf, type Shape } from "./shape.ts";
+import { noteFault, type Reading } from "./word.ts";
+
+/** The mapping of a shape, with the values from the given place on; undefined where a key is there twice and that ends it. */
+export function mappingOf(reading: Reading, shape: Shape, from: number): JsonObject | undefined {
+  const { values, faults } = reading;
+  const fields = objectOf(shape, values, from);
+  if (fields !== null) return fields;
+  reading.isFaulty = true;
+  return faults === null ? undefined : firstOfEach(shape, values, from);
+}
+
+function firstOfEach(shape: Shape, values: readonly Json[], from: number): JsonObject {
+  const fields: Record<string, Json> = {};
+  for (const [nth, key] of keysOf(shape).entries()) {
+    if (!Object.hasOwn(fields, key)) fields[key] = values[from + nth] ?? null;
+  }
+  return fields;
+}
+
+/** Notes it where the last key of a mapping stood there before, if faults are noted; its values begin at the given place. */
+export function noteTwice(reading: Reading, from: number, shape: Shape): void {
+  const { places, open } = reading;
+  if (places === null) return;
+  let first: Shape | null = null;
+  for (let each = shape.before; each !== null && each.size > 0; each = each.before) {
+    if (each.key === shape.key) first = each;
+  }
+  const [before, again] = [first && places[from + first.size - 1], places[open - 1]];
+  if (before && again) noteFault(reading, () => duplicateKey(shape.key, again.key, before.key));
+}
