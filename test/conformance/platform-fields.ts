@@ -9,13 +9,19 @@ const lines = readFileSync(join(import.meta.dirname, "platform-fields.txt"), "ut
   .split("\n")
   .filter(Boolean);
 
-type Known =
-  | { readonly is: "fields"; readonly base: string | null; readonly fields: readonly (readonly [string, string])[] }
+/** What the field list says of a type: its fields with their forms, or what it is one of. */
+export type PlatformType =
+  | {
+      readonly is: "fields";
+      readonly base: string | null;
+      readonly fields: readonly (readonly [name: string, form: string, isRequired: boolean])[];
+    }
   | { readonly is: "one of"; readonly names: readonly string[] };
 
-const types: ReadonlyMap<string, Known> = new Map(lines.map(readLine));
+/** Every type of the field list by its name. */
+export const platformTypes: ReadonlyMap<string, PlatformType> = new Map(lines.map(readLine));
 
-function readLine(line: string): readonly [string, Known] {
+function readLine(line: string): readonly [string, PlatformType] {
   const union = /^(\w+) = (.+)$/.exec(line);
   if (union !== null) {
     const [, name = "", choices = ""] = union;
@@ -24,8 +30,8 @@ function readLine(line: string): readonly [string, Known] {
   const [head = "", rest = ""] = line.split(/: (.*)/s);
   const [name = "", base = null] = head.split(" ⊃ ");
   const fields = rest.split(" · ").map((field) => {
-    const [, key = "", form = ""] = /^(\w+)\*? (.+)$/.exec(field) ?? [];
-    return [key, form] as const;
+    const [, key = "", star = "", form = ""] = /^(\w+)(\*?) (.+)$/.exec(field) ?? [];
+    return [key, form, star === "*"] as const;
   });
   return [name, { is: "fields", base, fields }];
 }
@@ -33,11 +39,17 @@ function readLine(line: string): readonly [string, Known] {
 /** Every field of a type of manifest by its path, with the forms that it has in the variants of the platform. */
 export function platformFields(type: string): ReadonlyMap<string, ReadonlySet<PlatformForm>> {
   const found = new Map<string, Set<PlatformForm>>();
-  for (const [name, known] of types) if (isManifest(known, type)) addFields(name, "", found);
+  const name = platformTypeOf(type);
+  if (name !== undefined) addFields(name, "", found);
   return found;
 }
 
-function isManifest(known: Known, type: string): boolean {
+/** The name that the field list has for a type of manifest. */
+export function platformTypeOf(type: string): string | undefined {
+  return platformTypes.entries().find(([, known]) => isManifest(known, type))?.[0];
+}
+
+function isManifest(known: PlatformType, type: string): boolean {
   if (known.is !== "fields") return false;
   const isOfType = known.fields.some(([name, form]) => name === "type" && form === `"${type}"`);
   return isOfType && (known.base !== null || known.fields.some(([name]) => name === "name"));
@@ -46,7 +58,7 @@ function isManifest(known: Known, type: string): boolean {
 type Found = Map<string, Set<PlatformForm>>;
 
 function addFields(type: string, path: string, found: Found): void {
-  const known = types.get(type);
+  const known = platformTypes.get(type);
   if (known?.is !== "fields") return;
   if (known.base !== null) addFields(known.base, path, found);
   for (const [name, form] of known.fields) addField(form, path === "" ? name : `${path}.${name}`, found);
@@ -61,10 +73,10 @@ function addField(form: string, path: string, found: Found): void {
   if (form.endsWith("[]")) {
     note("list");
     const item = form.slice(0, -2);
-    if (types.has(item)) addItem(item, `${path}[]`, found);
+    if (platformTypes.has(item)) addItem(item, `${path}[]`, found);
     return;
   }
-  const known = types.get(form);
+  const known = platformTypes.get(form);
   if (known?.is === "one of") for (const name of known.names) addField(name, path, found);
   else if (known === undefined) note("str");
   else {
@@ -74,7 +86,7 @@ function addField(form: string, path: string, found: Found): void {
 }
 
 function addItem(type: string, path: string, found: Found): void {
-  const known = types.get(type);
+  const known = platformTypes.get(type);
   if (known?.is === "one of") for (const name of known.names) addItem(name, path, found);
   else addFields(type, path, found);
 }
