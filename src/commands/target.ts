@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { realPathOutside } from "../files/real-path.ts";
+import type { OperatorConfig } from "../source/config.ts";
 import { contentTop, findRoot } from "../source/root.ts";
 import { readSourceConfig } from "../source/source-config.ts";
 import { isTrackedFolder } from "../source/tracked.ts";
@@ -23,6 +24,8 @@ export type OpenTargets = AsyncDisposable & {
   readonly targets: readonly OpenTarget[];
   /** The state folder that those of the targets lie in. */
   readonly stateFolder: string;
+  /** The operator keys that hold for all of them. */
+  readonly operator: OperatorConfig;
 };
 
 /** Says that a command for one target was called where there are several. */
@@ -70,7 +73,7 @@ export async function openTargets(invocation: Invocation, use: TargetUse): Promi
   const shared = { invocation, use, operator, root, config, stateFolder, embedded, resources, remotes: new Map() };
   const targets =
     choices.length === 0 ? [createTarget(null, shared)] : createTargets(choices, shared).filter(isOneOf(chosen));
-  return { targets, stateFolder, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { targets, operator, stateFolder, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 // All of them, since no two may declare the same.

@@ -5,7 +5,7 @@ import { type DaemonControl, serveControl } from "../daemon/control-socket.ts";
 import { runDaemon } from "../daemon/daemon.ts";
 import type { Webhook } from "../daemon/http/webhooks.ts";
 import { createTrigger } from "../daemon/loop.ts";
-import { observers } from "../daemon/observer.ts";
+import { observers, type PassObserver } from "../daemon/observer.ts";
 import { createPassRecorder, type PassRecorder } from "../daemon/pass-recorder.ts";
 import { createLeader, type Leader } from "../engine/leader.ts";
 import { printable } from "../render/escape.ts";
@@ -14,8 +14,9 @@ import type { OpenTarget } from "./create-target.ts";
 import type { watch } from "./declarations/watch.ts";
 import { withLinePrefix } from "./line-prefix.ts";
 import { openTargets } from "./target.ts";
+import { openNotifier } from "./watch-notifier.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
-import { openWatchServer, type WatchServer } from "./watch-server.ts";
+import { openWatchServer } from "./watch-server.ts";
 
 const INTERVAL_S = 60;
 
@@ -37,9 +38,14 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   });
   await using _control = await openControl(opened.stateFolder, watching, terminal);
   await using http = await openWatchServer(invocation, webhooksOf(watching));
+  await using notifier = await openNotifier(opened.operator, terminal);
+  const observe = (target: string) => [
+    ...http.observe(target),
+    ...(notifier === null ? [] : [notifier.observe(target)]),
+  ];
   const isAlone = active.length === 1;
   await untilAllEnd(
-    watching.map((one) => watchTarget(one, http, isAlone ? invocation : withName(one.target, invocation))),
+    watching.map((one) => watchTarget(one, observe, isAlone ? invocation : withName(one.target, invocation))),
     terminal,
   );
   if (stopping.reason instanceof HoldfastError && stopping.reason.code === "terminated") return 0;
@@ -55,13 +61,13 @@ type Watched = {
 
 function watchTarget(
   { target, trigger, leader, recorder }: Watched,
-  http: WatchServer,
+  observe: (target: string) => readonly PassObserver[],
   invocation: Invocation,
 ): Promise<void> {
   const { tell, failure } = observers([
     createWatchReporter(invocation),
     recorder.observer,
-    ...http.observe(target.choice?.name ?? "default"),
+    ...observe(target.choice?.name ?? "default"),
   ]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
   const sync = target.choice?.sync === "report" ? "report" : "heal";

@@ -39,8 +39,6 @@ export type SchemaNode = {
   /** A map whose values are compared as text. */
   readonly "x-as-text"?: true;
   readonly "x-sensitive"?: true | "keys";
-  /** A key of the configuration that has no effect yet. */
-  readonly "x-supported"?: false;
   /** Who may set a key of the configuration. */
   readonly "x-class"?: "repository" | "operator";
 };

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import type { HoldfastConfig } from "../contract/generated/config.ts";
-import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { isObject, type JsonObject } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isLooserThanDefault } from "../core/guard.ts";
@@ -10,7 +10,7 @@ import { schemaFor } from "../schema/schemas.ts";
 import { validateConfig } from "../schema/validate.ts";
 import type { ParsedDocument } from "../yaml/document.ts";
 import { ExactThread } from "../yaml/exact/thread.ts";
-import { type Fault, fault } from "../yaml/fault.ts";
+import { fault } from "../yaml/fault.ts";
 import { lineFinder } from "../yaml/line-finder.ts";
 import { locator } from "../yaml/locate.ts";
 import { readYaml } from "../yaml/read.ts";
@@ -105,13 +105,9 @@ export async function parseConfig(
     };
   if (document === undefined || document.value === null) return { ...noConfig, ...origin };
   const locate = locator(document, positionAt);
-  const invalid = validateConfig(document.value).map((each) => {
+  const diagnostics = validateConfig(document.value).map((each) => {
     return diagnosticInFile(origin.file, wordingOf(each), locate(each.pointer, keyOrValue(each)));
   });
-  const unsupported = unsupportedKeys(document.value).map((key) => {
-    return diagnosticInFile(origin.file, notSupported(key), locate(`/${key}`, "key"));
-  });
-  const diagnostics = [...invalid, ...unsupported];
   if (diagnostics.some(({ severity }) => severity === "error") || !isObject(document.value))
     return { ...noConfig, ...origin, diagnostics };
   return { ...noConfig, ...origin, ...split(document.value, origin), diagnostics };
@@ -165,19 +161,4 @@ function isLooser(guards: NonNullable<HoldfastConfig["guards"]>): boolean {
 
 function classOf(key: string): string | undefined {
   return schemaFor("config")?.properties?.[key]?.["x-class"];
-}
-
-function unsupportedKeys(value: Json): readonly string[] {
-  if (!isObject(value)) return [];
-  const properties = schemaFor("config")?.properties ?? {};
-  return Object.keys(value).filter((key) => value[key] !== null && properties[key]?.["x-supported"] === false);
-}
-
-function notSupported(key: string): Omit<Fault, "offset"> {
-  return {
-    severity: "error",
-    code: "not-supported",
-    summary: `\`${key}\` is not supported yet`,
-    detail: "Leave it out.",
-  };
 }

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll } from "../support/git.ts";
 import { team } from "../support/manifests.ts";
+import { startRecorder } from "../support/recorder.ts";
 import { planOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
@@ -72,12 +73,13 @@ describe("a configuration that is refused", () => {
     expect(JSON.parse(invalid.stdout).diagnostics.length).toBeGreaterThan(0);
   });
 
-  test("sets notifications, which are not supported yet", async () => {
-    const key = "notifications";
-    const { run } = await source(await serve(), `paths: [manifests]\n${key}: [{name: x}]\n`);
-    const ended = await run(["plan"]);
-    expect(ended.code).toBe(3);
-    expect(ended.stderr).toContain(`holdfast.yaml:2:1: error: \`${key}\` is not supported yet [not-supported]\n`);
+  test("S7 sets notifications, which only the operator may: nobody is told", async () => {
+    const recorder = await startRecorder();
+    const receiver = `{name: x, type: webhook, url: "${recorder.url}"}`;
+    const { run } = await source(await serve(), `paths: [manifests]\nnotifications: [${receiver}]\n`);
+    const ended = await run(["watch"]);
+    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining("holdfast.yaml sets notifications") });
+    expect(recorder.requests).toEqual([]);
   });
 });
 

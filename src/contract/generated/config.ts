@@ -130,9 +130,42 @@ state?: (string | null)
  */
 sinks?: (string[] | null)
 /**
- * Who is told about passes (not supported yet)
+ * Who is told about the passes of `watch`, over HTTP
  */
-notifications?: (JsonObject[] | null)
+notifications?: ({
+/**
+ * What logs call the receiver
+ */
+name: string
+/**
+ * What is sent: `slack` a text as Slack's incoming webhooks take it (and Mattermost, Rocket.Chat and Discord's /slack), `webhook` a CloudEvent 1.0 in JSON
+ */
+type: ("slack" | "webhook")
+/**
+ * Where it is sent; an address that is a secret belongs into `urlFile`
+ */
+url?: (string | null)
+/**
+ * File with the address, read anew for each notification
+ */
+urlFile?: (string | null)
+/**
+ * File with a bearer token for the receiver, read anew for each notification; needs https, or this machine
+ */
+tokenFile?: (string | null)
+/**
+ * Names of the targets that it is told about; all of them without this key
+ */
+targets?: (string[] | null)
+/**
+ * What it is told about; everything without this key
+ */
+events?: (("failure" | "stalled" | "recovery" | "drift" | "adopt-needed")[] | null)
+/**
+ * The least severity that it is told about: recovery is `info`, drift and adopt-needed are `warning`, failure and stalled are `error`
+ */
+severity?: (("info" | "warning" | "error") | null)
+}[] | null)
 /**
  * Git repositories that targets follow
  */

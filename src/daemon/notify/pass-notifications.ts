@@ -1,0 +1,90 @@
+import type { ApplyEvent, PassEvent } from "../../core/events.ts";
+import type { Plan, Step } from "../../core/plan.ts";
+import { count } from "../../render/count.ts";
+import type { PassObserver } from "../observer.ts";
+import type { Notification, NotificationEvent } from "./notification.ts";
+
+const MAX_DETAILS = 20;
+
+/**
+ * Turns what the passes of a target report into notifications: each state of affairs is told once, when it begins or
+ * changes, and recovery when the last failure is gone.
+ */
+export function passNotifications(target: string, send: (notification: Notification) => void): PassObserver {
+  const told = new Map<NotificationEvent, string>();
+  let hasFailed = false;
+  const tell = (notification: Omit<Notification, "target">): void => {
+    const { event, summary, details } = notification;
+    const content = JSON.stringify([summary, details]);
+    if (told.get(event) === content) return;
+    told.set(event, content);
+    send({ target, ...notification });
+  };
+  const tellOrForget = (event: NotificationEvent, revision: string | null, summary: string, all: readonly string[]) => {
+    if (all.length === 0) told.delete(event);
+    else tell({ event, revision, summary, details: shortened(all) });
+  };
+  const planned = (plan: Plan): void => {
+    const drifted = plan.steps.filter(isDrifted).map(({ identity }) => identity);
+    tellOrForget("drift", plan.revision, `${count(drifted.length, "resource")} moved in live`, drifted);
+    const unadopted = plan.steps.filter(needsAdoption).map(({ identity }) => identity);
+    const summary = `holdfast adopt is needed for ${count(unadopted.length, "resource")}`;
+    tellOrForget("adopt-needed", plan.revision, summary, unadopted);
+  };
+  const applied = ({ report, plan }: ApplyEvent): void => {
+    planned(plan);
+    const failed = report.outcomes.filter(isFailed).map(outcomeLine);
+    tellOrForget("failure", report.revision, `${count(failed.length, "resource")} failed`, failed);
+    const wasStalled = told.delete("stalled");
+    if (failed.length === 0) recovered(report.revision, wasStalled);
+    else hasFailed = true;
+  };
+  const recovered = (revision: string | null, wasStalled: boolean): void => {
+    if (wasStalled || hasFailed) send(recovery(target, revision));
+    hasFailed = false;
+  };
+  const stalled = (summary: string, revision: string | null): void =>
+    tell({ event: "stalled", revision, summary: summary.slice(0, MAX_SUMMARY), details: [] });
+  return {
+    tell: (event: PassEvent) => {
+      if (event.what === "applied") applied(event);
+      if (event.what === "planned") planned(event.plan);
+      if (event.what === "kept") stalled(`the source is refused: ${event.message}`, event.revision);
+      if (event.what === "read" && event.isRefused) stalled("the source is refused: it has errors", null);
+      if (event.what === "rolled-out" && event.rollout === "failed")
+        tell({ event: "failure", revision: null, summary: "a rollout failed", details: [event.identity] });
+    },
+    failure: (error) => stalled(error instanceof Error ? error.message : String(error), null),
+  };
+}
+
+const MAX_SUMMARY = 500;
+
+function recovery(target: string, revision: string | null): Notification {
+  return { event: "recovery", target, revision, summary: "passes succeed again", details: [] };
+}
+
+function isDrifted({ changes }: Step): boolean {
+  return changes.some(({ cause }) => cause === "drift" || cause === "conflict");
+}
+
+function needsAdoption({ action, risks }: Step): boolean {
+  return action === "block" && risks.includes("adopts");
+}
+
+type Outcome = ApplyEvent["report"]["outcomes"][number];
+
+function isFailed({ result, rollout }: Outcome): boolean {
+  return result === "failed" || result === "unknown" || rollout === "failed" || rollout === "timeout";
+}
+
+// The code and no message: a receiver is a stranger, and a control plane may quote what it refuses.
+function outcomeLine({ identity, result, rollout, error }: Outcome): string {
+  if (error !== null) return `${identity}: ${result} (${error.code})`;
+  return `${identity}: rollout ${rollout}`;
+}
+
+function shortened(all: readonly string[]): readonly string[] {
+  if (all.length <= MAX_DETAILS) return all;
+  return [...all.slice(0, MAX_DETAILS), `and ${all.length - MAX_DETAILS} more`];
+}

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import type { ApplyEvent, PassEvent } from "../../../../src/core/events.ts";
+import type { Step } from "../../../../src/core/plan.ts";
+import { type Outcome, summariseOutcomes } from "../../../../src/core/report.ts";
+import type { Notification } from "../../../../src/daemon/notify/notification.ts";
+import { passNotifications } from "../../../../src/daemon/notify/pass-notifications.ts";
+
+function observed() {
+  const told: Notification[] = [];
+  const observer = passNotifications("prod", (notification) => told.push(notification));
+  return { ...observer, events: () => told.splice(0).map(({ event }) => event), told };
+}
+
+const kept: PassEvent = {
+  what: "kept",
+  reason: "invalid",
+  revision: "c0ffee",
+  message: "it is empty",
+  hint: null,
+  diagnostics: [],
+};
+
+test("a state of affairs is told once, and again when it changes", () => {
+  const { tell, failure, events } = observed();
+  failure(new Error("unreachable"));
+  failure(new Error("unreachable"));
+  expect(events()).toEqual(["stalled"]);
+  failure(new Error("another reason"));
+  tell(kept);
+  tell(kept);
+  expect(events()).toEqual(["stalled", "stalled"]);
+});
+
+test("a failed rollout is told", () => {
+  const { tell, told } = observed();
+  tell({ what: "rolled-out", identity: "service/dev:web/api", rollout: "failed" });
+  tell({ what: "rolled-out", identity: "service/dev:web/web", rollout: "succeeded" });
+  expect(told).toMatchObject([{ event: "failure", details: ["service/dev:web/api"] }]);
+});
+
+const CANARY = "CANARY-7d1f0a";
+
+function applied(outcomes: readonly Partial<Outcome>[], steps: readonly Partial<Step>[] = []): ApplyEvent {
+  const summary = summariseOutcomes([]);
+  const common = { format_version: "2.0", revision: "c0ffee", server: "http://server", diagnostics: [] } as const;
+  return {
+    what: "applied",
+    report: { ...common, summary, outcomes: outcomes as readonly Outcome[] } as ApplyEvent["report"],
+    plan: { ...common, steps } as unknown as ApplyEvent["plan"],
+    tokens: [],
+    notUsed: [],
+    places: new Map(),
+  };
+}
+
+const failed: Partial<Outcome> = {
+  identity: "service/dev:web/api",
+  result: "failed",
+  error: { code: "response-refused", message: `bad value ${CANARY}` },
+};
+
+test("S6 failed resources are told by name and code, without what the control plane says of them, until they succeed", () => {
+  const { tell, told, events } = observed();
+  tell(applied([failed]));
+  expect(told).toMatchObject([
+    { event: "failure", revision: "c0ffee", details: ["service/dev:web/api: failed (response-refused)"] },
+  ]);
+  expect(JSON.stringify(told)).not.toContain(CANARY);
+  expect(events()).toEqual(["failure"]);
+  tell(applied([failed]));
+  expect(events()).toEqual([]);
+  tell(applied([{ ...failed, result: "updated", error: null }]));
+  tell(applied([]));
+  expect(events()).toEqual(["recovery"]);
+  tell(applied([failed]));
+  expect(events()).toEqual(["failure"]);
+});
+
+test("drift and what needs adoption are told by name, once for as long as they last", () => {
+  const { tell, events, told } = observed();
+  const drifted = { identity: "team/ml", action: "update", changes: [{ path: "/members", cause: "drift" }], risks: [] };
+  const unadopted = { identity: "cluster/c", action: "block", changes: [], risks: ["adopts"] };
+  const event = applied([], [drifted, unadopted] as unknown as readonly Partial<Step>[]);
+  tell(event);
+  expect(told).toMatchObject([
+    { event: "drift", details: ["team/ml"] },
+    { event: "adopt-needed", details: ["cluster/c"] },
+  ]);
+  events();
+  tell(event);
+  expect(events()).toEqual([]);
+  tell(applied([]));
+  tell(event);
+  expect(events()).toEqual(["drift", "adopt-needed"]);
+});
