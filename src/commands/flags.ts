@@ -103,6 +103,7 @@ export const flags = {
   yes: toggleFlag("-y, --yes", "do not ask"),
   wait: toggleFlag("--wait", "wait for rollouts, 10 minutes at most (the default)"),
   noWait: toggleFlag("--no-wait", "do not wait for rollouts"),
+  noDryRun: toggleFlag("--no-dry-run", "do not ask the control plane whether it would take what is new"),
   failFast: toggleFlag("--fail-fast", "start nothing more after the first failure"),
   allowShrink: toggleFlag(
     "--allow-shrink",

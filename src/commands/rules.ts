@@ -27,6 +27,7 @@ export function rulesOf(invocation: Invocation, root: string | null): Target["ru
     refusedRisks: refusedRisks(config.guards ?? {}),
     allowedRisks: allowedRisks(flags),
     updateShare: config.guards?.updateShare ?? null,
+    dryRunsCreates: flags.dryRun ?? true,
     leaseScope: flags.leaseScope ?? null,
     concurrency: flags.concurrency ?? config.concurrency ?? 16,
     requestTimeoutMs: milliseconds(flags.requestTimeout ?? config.requestTimeout) ?? 30_000,

@@ -12,6 +12,7 @@ import type { Kind, LiveRow } from "./kind.ts";
 import type { Live, UnknownReason } from "./live.ts";
 import type { Identity, Manifest } from "./manifest.ts";
 import { equal, expectedLive, valueAt, withDefaults } from "./normalise.ts";
+import { parentOf } from "./parent.ts";
 import type { Action, Reason } from "./plan.ts";
 import type { Recorded } from "./recorded.ts";
 import { redactMessage } from "./redact-message.ts";
@@ -20,7 +21,13 @@ import { chooseWriting, type ServerFacts } from "./server.ts";
 /** The reply of a dry run (a write with `dryRun`). */
 export type DryRunReply =
   | { readonly state: "answered"; readonly row: LiveRow | null }
-  | { readonly state: "refused"; readonly message: string; readonly code?: string | null }
+  /** `pointer`: where in the manifest, where the server tells. */
+  | {
+      readonly state: "refused";
+      readonly message: string;
+      readonly pointer?: string | null;
+      readonly code?: string | null;
+    }
   | { readonly state: "forbidden" };
 
 /** A reference that keeps a step from being carried out. */
@@ -42,6 +49,8 @@ export type DecisionInput = {
   readonly facts: ServerFacts;
   readonly ignored: readonly (readonly string[])[];
   readonly obstacle: BlockingReference | null;
+  /** Whether it may be there although no list shows it, since nothing that it lies in is visible. */
+  readonly isHidden: boolean;
   /** Whether a one-time token would be kept. */
   readonly hasSink: boolean;
   /** Whether the ledger's word is too old, or not to be trusted, where live cannot be read. */
@@ -61,6 +70,8 @@ export type Decision = {
   readonly reason: Reason | null;
   /** Which reference is in the way, or what the control plane said where it refused, without the manifest's secrets. */
   readonly detail: string | null;
+  /** JSON Pointer of the field that the detail is about; null where it is about the whole manifest. */
+  readonly pointer: string | null;
   /** What differs, the server's own additions and rewrites included. */
   readonly differences: readonly Difference[];
   /** The paths that differ and are left as live has them. */
@@ -80,6 +91,7 @@ const RECORDED_GONE = { drifted: true };
 const NOTHING = {
   reason: null,
   detail: null,
+  pointer: null,
   differences: [],
   ignored: [],
   drifted: false,
@@ -129,6 +141,8 @@ function isRefusal(
 
 function decideAbsent(one: DecisionInput, newest: number): Decision {
   const { manifest, kind, dryRun } = one;
+  // What has no parent but the tenant is told by its dry run alone.
+  if (one.isHidden || (dryRun?.state === "forbidden" && parentOf(manifest) === null)) return hidden(one);
   if (dryRun?.state === "refused") return refuse(one, "refused", dryRun.message);
   const { version } = manifest.value;
   const leaps = kind.versions !== undefined && typeof version === "number" && version > newest + 1;
@@ -139,13 +153,27 @@ function decideAbsent(one: DecisionInput, newest: number): Decision {
 }
 
 function decideUnknown(one: DecisionInput, why: UnknownReason): Decision {
-  const { shape, recorded } = one;
+  const { shape, recorded, dryRun } = one;
   const reason = reasonOf(why);
+  if (dryRun?.state === "refused" && !isSameAsWritten(one)) return refuse(one, "refused", dryRun.message);
+  const mayNot = why === "needs-write" || dryRun?.state === "forbidden";
+  if (recorded === null && (mayNot || one.isHidden)) return hidden(one);
   if (recorded === null) return act(one, "ensure", { reason });
   const [desired, written] = [content(one, one.manifest.value), content(one, recorded.written)];
   if (equal(desired, written)) return trust(one, reason);
   const before = recorded.echo === null ? written : content(one, recorded.echo);
   return follow(one, compare(one, before, expectedLive(shape, desired, { written, echo: before })));
+}
+
+// What keeps it from being made anyway says more than that nobody knows whether it is there.
+function hidden({ obstacle }: DecisionInput): Decision {
+  const detail = obstacle?.identity ?? null;
+  return block(obstacle?.reason === "dependency" ? "dependency" : "forbidden", { detail });
+}
+
+function isSameAsWritten(one: DecisionInput): boolean {
+  const { recorded, manifest } = one;
+  return recorded !== null && equal(content(one, manifest.value), content(one, recorded.written));
 }
 
 function reasonOf(why: UnknownReason): Reason | null {
@@ -261,9 +289,12 @@ function act(one: DecisionInput, action: "create" | "update" | "ensure", found: 
 
 // A refusal that a missing reference explains is that reference's fault.
 function refuse(one: DecisionInput, reason: Reason, said: string | undefined, found: Partial<Found> = {}): Decision {
-  const { obstacle, shape, manifest } = one;
+  const { obstacle, shape, manifest, dryRun } = one;
   if (obstacle !== null) return block(obstacle.reason, { ...found, detail: obstacle.identity });
-  return block(reason, { ...found, detail: said === undefined ? null : redactMessage(said, shape, manifest.value) });
+  if (said === undefined) return block(reason, found);
+  const pointer = dryRun?.state === "refused" ? (dryRun.pointer ?? null) : null;
+  const message = redactMessage(said, shape, manifest.value);
+  return block(reason, { ...found, pointer, detail: pointer === null ? message : `${pointer}: ${message}` });
 }
 
 function block(reason: Reason, found: Partial<Decision> = {}): Decision {

@@ -30,6 +30,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   unreadable: "live could not be read just now, so nothing is decided",
   "by-ledger": "live cannot be read; equal to what was last written",
   "needs-write": "live could be read only by a dry run, which this token may not ask for",
+  forbidden: "it may exist; this token cannot see it",
   guard: "a guard holds it back until a person allows it",
 };
 

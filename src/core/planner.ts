@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { NotChecked } from "../contract/generated/output.ts";
 import { canonical, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isActedOn } from "./cause.ts";
@@ -13,12 +14,13 @@ import { isThere, type LiveView } from "./live.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";
 import { equal } from "./normalise.ts";
 import { patchTo } from "./patch.ts";
-import { type Change, PLAN_FORMAT, type Plan, reasonText, type Step, summarise } from "./plan.ts";
+import { type Change, PLAN_FORMAT, type Plan, reasonText, type Step, summarise, writes } from "./plan.ts";
 import { type RecordedHead, requireOpened } from "./recorded.ts";
 import { redactManifest } from "./redact-manifest.ts";
 import type { ServerFacts } from "./server.ts";
 import { holdBack, type PlanGuards } from "./step-guard.ts";
 import { risksOf } from "./step-risks.ts";
+import { hiddenFrom, type IsHidden } from "./visibility.ts";
 
 /** A manifest and its depth in the reference graph. */
 export type WavedManifest = { readonly manifest: ManifestHead; readonly wave: number };
@@ -104,10 +106,11 @@ function decideGuarded(input: PlanInput): ReadonlyMap<Identity, Decision> {
 function decideAll(input: PlanInput, tooMuch: string | null): ReadonlyMap<Identity, Decision> {
   const decisions = new Map<Identity, Decision>();
   const isStale = staleness(input);
+  const isHidden = hiddenFrom(input);
   for (const { manifest } of input.desired) {
     const { identity } = manifest;
     if (input.inSync.has(identity)) continue;
-    const decision = decideOne(input, manifest, { decisions, isStale });
+    const decision = decideOne(input, manifest, { decisions, isStale, isHidden });
     decisions.set(identity, input.guards === null ? decision : holdBack(decision, input.guards, tooMuch));
   }
   return decisions;
@@ -117,24 +120,27 @@ type Before = {
   /** What was decided about the manifests before it. */
   readonly decisions: ReadonlyMap<Identity, Decision>;
   readonly isStale: (identity: Identity) => boolean;
+  readonly isHidden: IsHidden;
 };
 
-function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStale }: Before): Decision {
+function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStale, isHidden }: Before): Decision {
   const { identity } = manifest;
   const kind = input.kindOf(manifest.kind);
   if (kind === undefined) throw new TypeError(`no kind ${manifest.kind}`);
   const known = input.recorded.get(identity);
+  const live = input.live.get(identity) ?? ({ state: "unknown", reason: "no-read" } as const);
   const one: DecisionInput = {
     kind,
     shape: input.shapeOf(manifest.kind),
     manifest: requireRead(manifest),
-    live: input.live.get(identity) ?? { state: "unknown", reason: "no-read" },
+    live,
     recorded: known === undefined ? null : requireOpened(known),
     dryRun: input.dryRuns.get(identity) ?? null,
     base: input.base && { manifest: input.base.get(identity) },
     facts: input.facts,
     ignored: input.rulesFor(identity),
     obstacle: obstacleOf(input, manifest, decisions),
+    isHidden: live.state !== "present" && isHidden(manifest, decisions),
     hasSink: input.hasSink,
     isStale: isStale(identity),
   };
@@ -203,6 +209,23 @@ function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: D
   return { action, kind, identity, file, line, wave, changes, patch, reason, risks, causedBy };
 }
 
+/** The same plan, with what says why its creates were not checked. */
+export function withNotChecked(
+  { plan, decisions }: PlanWithDecisions,
+  notChecked: ReadonlyMap<Identity, NotChecked>,
+): PlanWithDecisions {
+  const steps = plan.steps.map((step) => {
+    const why = writes(step) ? notChecked.get(step.identity) : undefined;
+    return why === undefined ? step : { ...step, notChecked: why };
+  });
+  const count = steps.filter((step) => step.notChecked !== undefined).length;
+  if (count === 0) return { plan, decisions };
+  const { format_version, revision, server, complete, summary, diagnostics } = plan;
+  const counted = { ...summary, notChecked: count };
+  const same = { format_version, revision, server, complete, summary: counted, steps, diagnostics };
+  return { plan: summed(same, () => plan.checksum), decisions };
+}
+
 /** What a create makes: the whole manifest, masked like every change. */
 function contentChange({ shapeOf, recorded, base }: PlanInput, manifest: ManifestHead): Change {
   const { kind, identity, value } = requireRead(manifest);
@@ -246,7 +269,8 @@ function orphans({ recorded, declared, live, base }: PlanInput): readonly Step[]
 
 function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Decision>): readonly Diagnostic[] {
   const isBlocked = ({ manifest: { identity } }: WavedManifest): boolean => decisions.get(identity)?.action === "block";
-  return input.desired.filter(isBlocked).flatMap(({ manifest: { identity, file, line } }): Diagnostic[] => {
+  return input.desired.filter(isBlocked).flatMap(({ manifest }): Diagnostic[] => {
+    const { identity, file } = manifest;
     const decision = decisions.get(identity);
     if (!decision?.reason) return [];
     return [
@@ -256,16 +280,19 @@ function blockDiagnostics(input: PlanInput, decisions: ReadonlyMap<Identity, Dec
         summary: `${identity} is blocked: ${reasonText[decision.reason]}`,
         detail: decision.detail,
         file,
-        line,
-        column: 1,
+        ...positionOf(manifest, decision),
       },
     ];
   });
 }
 
+function positionOf(manifest: ManifestHead, { pointer }: Decision): Pick<Diagnostic, "line" | "column"> {
+  return pointer === null ? { line: manifest.line, column: 1 } : manifest.locate(pointer);
+}
+
 // What is done counts: not where it is declared, nor the cause, which depends on the base that was compared with, nor the
 // risks, which depend on what this state folder has recorded.
-function sealedStep({ risks: _, causedBy: __, ...step }: Step): Json {
+function sealedStep({ risks: _, causedBy: __, notChecked: ___, ...step }: Step): Json {
   return { ...step, file: null, line: null, changes: step.changes.map((change) => ({ ...change, cause: null })) };
 }
 

@@ -76,7 +76,15 @@ export function stale(message: string): HoldfastError {
 
 /** A step without what depends on the checkout, on the base and on what is recorded, and not on what is done. */
 export function bareStep(step: JsonObject): string {
-  const { file: _file, line: _line, risks: _risks, causedBy: _causedBy, changes, ...rest } = step;
+  const {
+    file: _file,
+    line: _line,
+    risks: _risks,
+    causedBy: _causedBy,
+    notChecked: _notChecked,
+    changes,
+    ...rest
+  } = step;
   return canonical({ ...rest, changes: Array.isArray(changes) ? changes.map(bareChange) : null });
 }
 

@@ -23,7 +23,7 @@ export function risksOf(one: DecisionInput, decision: Decision, context: RiskCon
   const isNew = before === undefined;
   const content = contentRisks({ before, after: after ?? one.manifest.value });
   const found: readonly (readonly [Risk, boolean])[] = [
-    ["adopts", action === "update" && adopts(one, context)],
+    ["adopts", action !== "create" && adopts(one, context)],
     ["reverts", action === "update" && differences.some(({ cause }) => cause === "drift" || cause === "conflict")],
     ...content.map((risk) => [risk, !(isNew && risk === "privilege-growth" && context.isEmbedded)] as const),
   ];
@@ -31,9 +31,12 @@ export function risksOf(one: DecisionInput, decision: Decision, context: RiskCon
 }
 
 // What is not recorded is ours only where its newest version, or the resource itself, was made by our own subject.
-function adopts({ recorded, live }: DecisionInput, { subject }: RiskContext): boolean {
-  if (recorded !== null || live.state !== "present") return false;
-  return subject === null || live.row.madeBy !== subject;
+function adopts({ recorded, live, dryRun }: DecisionInput, { subject }: RiskContext): boolean {
+  // Of what cannot be read a dry run tells that it is there, and who made it.
+  const answered = dryRun?.state === "answered" && dryRun.row?.id ? dryRun.row : null;
+  const row = live.state === "present" ? live.row : answered;
+  if (recorded !== null || row === null) return false;
+  return subject === null || row.madeBy !== subject;
 }
 
 /** The risks that a write's content has, whoever made what it replaces. */

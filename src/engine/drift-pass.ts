@@ -7,7 +7,7 @@ import { driftInput, planAgainstLive } from "./plan-live.ts";
 export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: boolean }): Promise<DriftEvent> {
   const { desired } = pass.read;
   const recorded = await pass.connection.session.recorded();
-  const looking = planContextIn(pass, recorded, { records: false });
+  const looking = planContextIn(pass, recorded, { records: false, creates: "pointless" });
   const looked = await planAgainstLive(desired, looking);
   const unrecorded = desired.manifests.filter(({ identity }) => !recorded.has(identity)).length;
   return {

@@ -89,6 +89,12 @@ async function dryRunOne(
   }
 }
 
+// The first fault that is told with its place stands for all of them.
+function faultIn({ message, details: [first] }: ClientError): { message: string; pointer: string | null } {
+  if (first === undefined || first.message === "") return { message, pointer: first?.pointer || null };
+  return { message: first.message, pointer: first.pointer || null };
+}
+
 // A dry run may answer fewer members than a write; without a manifest it carries ids alone.
 function rowOf(writing: Writing, reply: unknown): ReturnType<typeof readRow> {
   try {
@@ -108,20 +114,18 @@ function judge(error: unknown): DryRunResult {
     case "refused":
     case "not-found":
     case "conflict":
-      return { state: "refused", message: error.message, code: error.serverCode };
+      return { state: "refused", code: error.serverCode, ...faultIn(error) };
     default:
       throw error;
   }
 }
 
-// A reply without an application id made nothing; with one, the application must not show what was sent.
+// The application must not show what was sent. A reply without an application id proves nothing: what it may have made
+// cannot be looked for.
 async function prove(reader: Reader, memory: KnownServer, tried: DryRunResult, asked: Asked): Promise<void> {
   if (tried.state !== "answered" || !isDeployment(tried.reply)) return;
   const { applicationId } = tried.reply;
-  if (!applicationId) {
-    memory.dryRun = "proven";
-    return;
-  }
+  if (!applicationId) return;
   const { signal } = asked;
   const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
   memory.dryRun = proofFrom(tried.reply, rows[0], asked);

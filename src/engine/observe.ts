@@ -187,17 +187,19 @@ async function byDryRun(
     case "impossible":
       return { state: "unknown", reason: "no-read" };
     case "forbidden":
+      found.dryRuns.set(identity, tried);
       return { state: "unknown", reason: "needs-write" };
     case "refused":
       // The refusal may be about a reference that this plan is about to create.
       if (manifest.references.some((reference) => !isThere(found, reference.identity))) {
         return { state: "unknown", reason: "no-read" };
       }
+      found.dryRuns.set(identity, tried);
       return { state: "unknown", reason: refusalReason(kind, tried), detail: tried.message };
     case "answered": {
       const id = isObject(tried.reply) ? reading.idFrom(tried.reply as never) : null;
-      if (id === null) return { state: "absent" };
       found.dryRuns.set(identity, { state: "answered", row: tried.row });
+      if (id === null) return { state: "absent" };
       const row = await readById(reading, id, on);
       return row === null || row === "in-sync" ? { state: "absent" } : { state: "present", row: { ...row, id } };
     }

@@ -36,7 +36,11 @@ export function shapeOf(type: string): Shape {
 export function planContextIn(
   { connection: { session }, read: { rules }, context }: Pass,
   recorded: ReadonlyMap<Identity, ReceiptHead>,
-  { records, guards = null }: Pick<PlanContext, "records"> & Partial<Pick<PlanContext, "guards">>,
+  {
+    records,
+    guards = null,
+    creates = rules.dryRunsCreates ? "dry-run" : "skipped",
+  }: Pick<PlanContext, "records"> & Partial<Pick<PlanContext, "guards" | "creates">>,
 ): PlanContext {
   const { server, reader, probeRoute, memory, remember, ledger, cache, sink } = session;
   return {
@@ -57,6 +61,7 @@ export function planContextIn(
     ...(rules.allowShrink ? {} : { liveLimits: rules.guards }),
     records,
     guards,
+    creates,
     signal: context.stopping,
   };
 }

@@ -15,8 +15,9 @@ import { type IgnoreRule, type RuleFinder, ruleFinder } from "../core/ignore.ts"
 import type { Kind, LiveRow } from "../core/kind.ts";
 import { type Identity, splitIdentity } from "../core/manifest.ts";
 import { type NotUsed, notUsed } from "../core/not-used.ts";
+import { parentByName } from "../core/parent.ts";
 import { writes } from "../core/plan.ts";
-import { makePlan, type PlanInput, type PlanWithDecisions, staleness } from "../core/planner.ts";
+import { makePlan, type PlanInput, type PlanWithDecisions, staleness, withNotChecked } from "../core/planner.ts";
 import type { PlanGuards } from "../core/step-guard.ts";
 import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
 import { pacer } from "../source/pace.ts";
@@ -24,7 +25,7 @@ import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { createDryRun } from "./dry-run.ts";
 import type { KnownServer } from "./known-server.ts";
 import { type LiveQuery, type Observation, type ObserveContext, observe, type WavedSource } from "./observe.ts";
-import { preflight } from "./preflight.ts";
+import { type Preflight, preflight } from "./preflight.ts";
 import { withTakenNames } from "./taken-names.ts";
 
 /** The desired state, as the source declares it. */
@@ -67,6 +68,8 @@ export type PlanContext = {
   readonly liveLimits?: ShrinkLimits;
   /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
   readonly guards: PlanGuards | null;
+  /** Whether creates are dry-run. */
+  readonly creates: Preflight["creates"];
   readonly concurrency: number;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -122,13 +125,15 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   });
   const first = makePlan(input(observation.dryRuns));
   const missingFirst = missing().length;
-  const tried = await preflight(first, placed, observation.dryRuns, dryRun, { ...on, unclear });
+  const unchecked = { ...first, ...observation, placed, known: observation.dryRuns };
+  const { dryRuns: tried, notChecked } = await preflight(unchecked, { ...on, dryRun, unclear });
   // A probe may have shown that an operation that the plan needs does not exist.
   const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
   // Guards come last: what they hold back has been asked about like everything else.
   const guards = first.plan.steps.some(writes) ? on.guards : null;
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
-  const planned = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
+  const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
+  const planned = withNotChecked(final, notChecked);
   const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
   await on.remember();
   if (facts !== null && known !== null) {
@@ -246,7 +251,13 @@ function othersOf(
   const known = isAlone ? waves : new Set(manifests.map(({ identity }) => identity));
   const others = new Set<Identity>();
   for (const { references } of manifests) {
-    for (const { identity } of references) if (!known.has(identity)) others.add(identity);
+    for (const { identity } of references) {
+      if (known.has(identity)) continue;
+      others.add(identity);
+      // Whether what it lies in is visible tells whether it can be told to be absent.
+      const parent = parentByName(identity);
+      if (parent !== null && !known.has(parent)) others.add(parent);
+    }
   }
   if (isWhole) {
     for (const identity of recorded.keys()) if (!known.has(identity)) others.add(identity);

@@ -1,61 +1,147 @@
 import type { RouteProbe } from "../client/route-probe.ts";
+import type { NotChecked } from "../contract/generated/output.ts";
 import type { DryRunReply } from "../core/decide.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Kind } from "../core/kind.ts";
-import { type Identity, requireRead } from "../core/manifest.ts";
-import { writes } from "../core/plan.ts";
-import type { PlanWithDecisions, WavedManifest } from "../core/planner.ts";
+import { isThere, type LiveView } from "../core/live.ts";
+import { type Identity, type Manifest, requireRead } from "../core/manifest.ts";
+import { type Action, writes } from "../core/plan.ts";
+import type { PlanWithDecisions } from "../core/planner.ts";
+import { readManifest } from "../manifests/source-manifest.ts";
+import { absentSecrets, type SecretContext } from "./absent-secrets.ts";
 import type { DryRun, DryRunResult } from "./dry-run.ts";
 import type { KnownServer } from "./known-server.ts";
-import { isOfSource, unreadableDiagnostic } from "./observe.ts";
+import { isOfSource, unreadableDiagnostic, type WavedSource } from "./observe.ts";
 
 /** What dry runs need of their surroundings. */
-export type Preflight = {
+export type Preflight = SecretContext & {
   readonly kindOf: (type: string) => Kind | undefined;
   readonly memory: KnownServer;
   readonly probeRoute: RouteProbe;
-  readonly signal: AbortSignal;
+  readonly dryRun: DryRun;
+  /** Whether creates are dry-run: `skipped` where the user leaves that out, `pointless` where nobody looks at them. */
+  readonly creates: "dry-run" | "skipped" | "pointless";
   /** Takes what the dry runs left open. */
   readonly unclear: Diagnostic[];
 };
 
+/** What there is to check. */
+export type Unchecked = LiveView &
+  PlanWithDecisions & {
+    readonly placed: readonly WavedSource[];
+    /** What dry runs have told already. */
+    readonly known: ReadonlyMap<Identity, DryRunReply>;
+  };
+
+/** What the server says of a plan. */
+export type Checked = {
+  readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
+  /** The creates that no dry run has checked, and why. */
+  readonly notChecked: ReadonlyMap<Identity, NotChecked>;
+};
+
+type Job = { readonly kind: Kind; readonly manifest: Manifest; readonly action: Action };
+
+/** How many unchanged applications are dry-run at most to prove that a dry run changes nothing. */
+const PROOFS = 3;
+
 /**
- * Asks the server, by dry run, what it would make of manifests that seem to differ: its defaults and rewrites are no
- * differences. The first manifest of a kind whose write is an extension also shows whether the server has it, or a probe of
- * the route does, where there is no dry run.
+ * Asks the server, by dry run, what it would make of a plan. Of manifests that seem to differ: its defaults and rewrites
+ * are no differences. Of new ones: whether it would take them, at most one request each, and only where a dry run is
+ * proven to change nothing. The first manifest of a kind whose write is an extension also shows whether the server has
+ * it, or a probe of the route does, where there is no dry run.
  */
-export async function preflight(
-  { plan, decisions }: PlanWithDecisions,
-  placed: readonly WavedManifest[],
-  known: ReadonlyMap<Identity, DryRunReply>,
-  dryRun: DryRun,
+export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked> {
+  const { decisions, known } = plan;
+  const jobs = plan.placed.flatMap(({ manifest }): Job[] => {
+    const [kind, action] = [on.kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
+    return kind === undefined || action === undefined || !writes({ action })
+      ? []
+      : [{ kind, manifest: requireRead(manifest), action }];
+  });
+  const isNew = ({ action }: Job): boolean => action !== "update";
+  const creating = new Set(jobs.filter(isNew).map(({ manifest }) => manifest.identity));
+  const dependsOn = ({ manifest }: Job): readonly Identity[] =>
+    manifest.references.flatMap(({ identity }) => (creating.has(identity) ? [identity] : []));
+  const open = jobs.filter(({ manifest }) => !known.has(manifest.identity));
+  const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
+  const first = await ask(new Set([...probesAmong(open, on.memory), ...updates]), dependsOn, on);
+  const creates = jobs.filter(isNew);
+  if (creates.length === 0 || on.creates === "pointless") return { dryRuns: first, notChecked: new Map() };
+  const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), on);
+  const isWaiting = ({ manifest: { identity } }: Job): boolean => !known.has(identity) && !first.has(identity);
+  const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
+  if (waiting.length > 0) await prove(plan, on);
+  const isProven = on.memory.dryRun === "proven";
+  const asked = new Map([...first, ...(isProven ? await ask(new Set(waiting), () => [], on) : [])]);
+  const notChecked = new Map(
+    creates.flatMap((job) => {
+      const { identity } = job.manifest;
+      // What a probe of the route was answered tells nothing of the manifest until dryRun is proven.
+      const reply = known.get(identity) ?? (isProven ? asked.get(identity) : undefined);
+      const why = reply === undefined ? (dependent(job) ?? unasked(isProven)) : whyNot(reply);
+      return why === null ? [] : [[identity, why] as const];
+    }),
+  );
+  const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
+  const refused = await absentSecrets(unchecked, on);
+  return { dryRuns: new Map([...asked, ...refused]), notChecked };
+}
+
+/** Why a create is not dry-run, whatever the server has proven; null where it is. */
+function reasonNot(kind: Kind, dependencies: readonly Identity[], { creates, memory }: Preflight): NotChecked | null {
+  if (!hasDryRun(kind, memory)) return { reason: "unsupported" };
+  if (creates === "skipped") return { reason: "skipped" };
+  return dependencies.length === 0 ? null : { reason: "depends-on", on: dependencies };
+}
+
+function unasked(isProven: boolean): NotChecked {
+  return { reason: isProven ? "unanswered" : "unproven" };
+}
+
+function whyNot({ state }: DryRunReply): NotChecked | null {
+  return state === "forbidden" ? { reason: "needs-write" } : null;
+}
+
+function hasDryRun({ write }: Kind, memory: KnownServer): boolean {
+  return write.some(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
+}
+
+// The first of each kind whose write nobody knows yet.
+function probesAmong(jobs: readonly Job[], memory: KnownServer): readonly Job[] {
+  const unknown = jobs.filter(({ kind }) => isUnknown(kind, memory));
+  return [...Map.groupBy(unknown, ({ kind }) => kind).values()].flatMap((group) => group.slice(0, 1));
+}
+
+async function ask(
+  jobs: ReadonlySet<Job>,
+  dependsOn: (job: Job) => readonly Identity[],
   on: Preflight,
 ): Promise<ReadonlyMap<Identity, DryRunReply>> {
   const asked = new Map<Identity, DryRunReply>();
-  const creating = new Set(
-    plan.steps.filter(({ action }) => action === "create" || action === "ensure").map(({ identity }) => identity),
-  );
-  const probed = new Set<Kind>();
-  const isOpen = ({ manifest: { identity } }: WavedManifest): boolean =>
-    decisions.has(identity) && !known.has(identity);
-  const jobs = placed.filter(isOpen).flatMap(({ manifest }) => {
-    const kind = on.kindOf(manifest.kind);
-    const action = decisions.get(manifest.identity)?.action;
-    if (kind === undefined || action === undefined) return [];
-    const settles = action === "update" && !manifest.references.some(({ identity }) => creating.has(identity));
-    const probes = writes({ action }) && isUncharted(kind, on.memory) && !probed.has(kind);
-    if (probes) probed.add(kind);
-    return settles || probes ? [{ kind, manifest, settles, probes }] : [];
-  });
   await Promise.all(
-    jobs.map(async ({ kind, manifest, settles, probes }) => {
-      if (probes) await orPass(probe(kind, on), on);
-      const tried = await orPass(dryRun(kind, requireRead(manifest), on), on);
+    [...jobs].map(async (job) => {
+      const { kind, manifest } = job;
+      if (isUnknown(kind, on.memory)) await orPass(probe(kind, on), on);
+      const tried = await orPass(on.dryRun(kind, manifest, on), on);
       // A probe that is refused for what does not exist yet tells of the route alone.
-      if (settles && tried.state !== "impossible") asked.set(manifest.identity, tried);
+      if (tried.state !== "impossible" && dependsOn(job).length === 0) asked.set(manifest.identity, tried);
     }),
   );
   return asked;
+}
+
+// One that is live as it is declared would make a version that equals the newest one, were the dry run to do more than that.
+async function prove({ placed, decisions, ...live }: Unchecked, on: Preflight): Promise<void> {
+  let left = PROOFS;
+  for (const { manifest } of placed) {
+    if (on.memory.dryRun !== "unproven" || left === 0) return;
+    const kind = on.kindOf(manifest.kind);
+    const action = decisions.get(manifest.identity)?.action ?? "keep";
+    if (kind?.rollsOut !== true || action !== "keep" || !isThere(live, manifest.identity)) continue;
+    left -= 1;
+    await orPass(on.dryRun(kind, readManifest(manifest), on), on);
+  }
 }
 
 // A dry run tells of the route too, where there is one.
@@ -77,6 +163,6 @@ async function orPass(asking: Promise<DryRunResult>, { unclear }: Preflight): Pr
   });
 }
 
-function isUncharted({ write: [first] }: Kind, memory: KnownServer): boolean {
+function isUnknown({ write: [first] }: Kind, memory: KnownServer): boolean {
   return first !== undefined && !memory.knows(first.operation);
 }

@@ -63,6 +63,8 @@ export type Rules = {
   readonly allowedRisks: readonly Risk[];
   /** The largest share of the resources that a daemon updates in one pass; null for the default. */
   readonly updateShare: number | null;
+  /** Ask by dry run whether the server would take what is new. */
+  readonly dryRunsCreates: boolean;
   readonly leaseScope: string | null;
   readonly concurrency: number;
   readonly requestTimeoutMs: number;

@@ -1,5 +1,6 @@
 import { compareText } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
+import { notCheckedText } from "../core/not-checked.ts";
 import type { NotUsed } from "../core/not-used.ts";
 import { type Change, glyphs, type Plan, type PlanSummary, reasonText, type Step } from "../core/plan.ts";
 import { joinCounts } from "./count.ts";
@@ -41,7 +42,7 @@ export function planText(plan: Plan, view: PlanView): string {
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
 function planLine(summary: PlanSummary, complete: boolean, ignored: number): string {
-  const { create, update, keep, ensure, block, orphan, drift, unrecorded } = summary;
+  const { create, update, keep, ensure, block, orphan, drift, unrecorded, notChecked = 0 } = summary;
   const acting = joinCounts([
     [create, "to create"],
     [update, "to update"],
@@ -51,6 +52,7 @@ function planLine(summary: PlanSummary, complete: boolean, ignored: number): str
   const rest = joinCounts([
     [drift, "drifted"],
     [unrecorded, "unrecorded"],
+    [notChecked, "not checked"],
     [orphan, orphan === 1 ? "orphan" : "orphans"],
     [ignored, ignored === 1 ? "field ignored" : "fields ignored"],
   ]);
@@ -84,16 +86,18 @@ function groupText(group: string | null, steps: readonly Step[], view: PlanView)
 }
 
 function stepText(step: Step, { paint, detailOf }: PlanView): string {
-  const { action, identity, file, line, reason } = step;
+  const { action, identity, file, line, reason, risks, notChecked } = step;
   const glyph = paint(actionStyles[action], glyphs[action]);
   const place = file === null ? "" : paint("dim", `  ${printable(file)}:${line ?? 1}`);
-  const head = `  ${glyph} ${printable(identity)}${place}`;
+  const danger = risks.length === 0 ? "" : paint("red", `  [${risks.join(", ")}]`);
+  const head = `  ${glyph} ${printable(identity)}${danger}${place}`;
+  const unchecked = notChecked === undefined ? [] : [`      ${paint("dim", printable(notCheckedText(notChecked)))}`];
   const detail = detailOf(step);
   const behind = detail === null ? "" : ` (${printable(detail)})`;
   const because =
     reason === null ? [] : [`      ${paint(actionStyles[action], reason)}: ${reasonText[reason]}${behind}`];
   const changes = action === "create" ? [] : step.changes;
-  return [head, ...because, ...changes.map((change) => changeText(change, paint))].join("\n");
+  return [head, ...because, ...unchecked, ...changes.map((change) => changeText(change, paint))].join("\n");
 }
 
 /** One field that differs: its values and the cause. */

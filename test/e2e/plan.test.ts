@@ -41,7 +41,9 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
     expect(plan).toMatchObject({ format_version: "2.0", revision: null, server: server.url, complete: true });
     expect(plan.diagnostics).toEqual([]);
     expect(plan.checksum).toMatch(/^sha256:[0-9a-f]{64}$/);
-    expect(plan.summary).toEqual(isFull ? { ...empty, create: 8 } : { ...empty, create: 3, ensure: 2, keep: 3 });
+    expect(plan.summary).toEqual(
+      isFull ? { ...empty, create: 8, notChecked: 8 } : { ...empty, create: 3, ensure: 2, keep: 3, notChecked: 4 },
+    );
     expect(plan.steps.map(({ identity, wave }) => [identity, wave])).toEqual([
       ["cluster/dev", 0],
       ["ml-repo/registry", 0],
@@ -64,6 +66,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
       reason: null,
       risks: [],
       causedBy: "change",
+      ...(isFull ? { notChecked: { reason: "depends-on", on: ["workspace/dev:web"] } } : {}),
     });
     const again = await source.run(["plan", "-o", "json", "--show", "unchanged"], guarded);
     expect(again.stdout).toBe(first.stdout);
@@ -136,7 +139,13 @@ name: api
     expect(planned.code).toBe(0);
     const path = join(source.folder, "plan.json");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(await readFile(path, "utf8")).summary).toEqual({ ...empty, create: 1, update: 1, keep: 7 });
+    expect(JSON.parse(await readFile(path, "utf8")).summary).toEqual({
+      ...empty,
+      create: 1,
+      update: 1,
+      keep: 7,
+      notChecked: 1,
+    });
     const ended = await source.run(["apply", "--plan", "plan.json", "-o", "json"]);
     expect(ended.code).toBe(0);
     expect(reportOf(ended).summary).toMatchObject({ created: 1, updated: 1, unchanged: 7 });

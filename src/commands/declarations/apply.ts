@@ -15,6 +15,7 @@ export const apply = declareCommand({
     "noWait",
     "failFast",
     "allowShrink",
+    "noDryRun",
     "allowAdopt",
     "allowPrivilege",
     "sink",

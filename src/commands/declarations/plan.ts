@@ -14,6 +14,7 @@ export const plan = declareCommand({
     "detailedExitcode",
     "gate",
     "allowShrink",
+    "noDryRun",
     "allowAdopt",
     "allowPrivilege",
     "sink",

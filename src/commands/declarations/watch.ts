@@ -12,6 +12,7 @@ export const watch = declareCommand({
     "wait",
     "noWait",
     "allowShrink",
+    "noDryRun",
     "allowAdopt",
     "allowPrivilege",
     "sink",

@@ -23,7 +23,7 @@ export type Action = ("create" | "update" | "keep" | "ensure" | "block" | "orpha
 /**
  * Why a step is blocked, or how it came to be kept or ensured
  */
-export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "needs-upload" | "model-version-write" | "refused" | "type-changed" | "unreadable" | "by-ledger" | "needs-write" | "guard")
+export type Reason = ("read-only" | "dependency" | "reference-absent" | "immutable" | "version-gap" | "token-sink" | "needs-upload" | "model-version-write" | "refused" | "type-changed" | "unreadable" | "by-ledger" | "needs-write" | "forbidden" | "guard")
 /**
  * Who caused a step: the change that is planned, what waited before it, somebody in live, several of them, or nobody knows
  */
@@ -384,6 +384,23 @@ readonly drift: number
  * Steps with any difference of which nobody knows the cause
  */
 readonly unrecorded: number
+/**
+ * Creates that no dry run has checked; left out where there are none
+ */
+readonly notChecked?: number
+}
+/**
+ * Why no dry run has checked a create
+ */
+export type NotChecked = {
+/**
+ * depends-on: what it refers to is only planned; unproven: the server has not proven yet that a dry run changes nothing; needs-write: the token may not write it; unsupported: the kind has no dry run; unanswered: the dry run was not answered; skipped: --no-dry-run
+ */
+readonly reason: ("depends-on" | "unproven" | "needs-write" | "unsupported" | "unanswered" | "skipped")
+/**
+ * What is only planned, by identity; with depends-on
+ */
+readonly on?: readonly string[]
 }
 /**
  * What the plan rests on, by which apply --plan tells what has moved since
@@ -465,6 +482,7 @@ readonly risks: readonly Risk[]
  * Who caused it; null where nothing is done, or nobody moved
  */
 readonly causedBy: (CausedBy | null)
+readonly notChecked?: NotChecked
 readonly changedBy?: Writer
 }
 /**

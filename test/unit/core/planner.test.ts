@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../src/contract/json.ts";
 import type { OperationName } from "../../../src/contract/operations.ts";
 import type { DryRunReply } from "../../../src/core/decide.ts";
 import type { Live } from "../../../src/core/live.ts";
-import { makePlan } from "../../../src/core/planner.ts";
+import { makePlan, withNotChecked } from "../../../src/core/planner.ts";
 import { withServerSide } from "../../../src/core/server-side.ts";
 import { against, causes, declare, NOON, only, plan, planInput, present, prompt, recorded, service } from "./given.ts";
 
@@ -46,6 +46,56 @@ describe("what is absent", () => {
   test("is blocked as read-only where no operation writes it", () => {
     const step = against(workspace, absent, { facts: without("putWorkspace") });
     expect(step).toMatchObject({ action: "block", reason: "read-only" });
+  });
+});
+
+describe("what a token cannot see", () => {
+  const forbidden = new Map([["cluster/c1", { state: "forbidden" } as const]]);
+
+  test("S65 is not absent where what it lies in is hidden too", () => {
+    const hidden = { "cluster/c1": absent, "workspace/c1:ws1": absent };
+    expect(against(service(), absent, { live: hidden })).toMatchObject({ action: "block", reason: "forbidden" });
+    expect(against(workspace, absent, { live: hidden })).toMatchObject({ action: "block", reason: "forbidden" });
+    expect(against(prompt(), absent, { live: { "ml-repo/r": absent } })).toMatchObject({ reason: "forbidden" });
+  });
+
+  test("S65 is absent where what it lies in is visible, or made by the same plan", () => {
+    expect(against(service(), absent, { live: { "workspace/c1:ws1": present(workspace) } }).action).toBe("create");
+    const all = [cluster, workspace, service()].map((one) => declare(one));
+    const live = Object.fromEntries(all.map(({ identity }) => [identity, absent]));
+    expect(plan(all, { live }).plan.summary).toMatchObject({ create: 3, block: 0 });
+  });
+
+  test("S65 is there where something in it is visible, and where a dry run is refused for permission", () => {
+    const all = [cluster, workspace].map((one) => declare(one));
+    const live = { "cluster/c1": absent, "workspace/c1:ws1": present(workspace) };
+    expect(plan(all, { live }).plan.steps[0]).toMatchObject({ action: "block", reason: "forbidden" });
+    expect(against(cluster, absent, { dryRuns: forbidden })).toMatchObject({ action: "block", reason: "forbidden" });
+    const refused = new Map([["service/c1:ws1/api", { state: "forbidden" } as const]]);
+    const around = { live: { "workspace/c1:ws1": present(workspace) }, dryRuns: refused };
+    expect(against(service(), absent, around)).toMatchObject({ action: "create", reason: null });
+  });
+});
+
+describe("a dry run of what is new", () => {
+  const dryRuns = new Map([
+    ["service/c1:ws1/api", { state: "refused", message: "no such secret", pointer: "/mounts/0/secret_fqn" } as const],
+  ]);
+
+  test("blocks it where it is refused, and says where", () => {
+    const manifest = declare(service(), { locate: () => ({ line: 7, column: 9 }) });
+    const { plan: made } = plan([manifest], { live: { "service/c1:ws1/api": absent }, dryRuns });
+    expect(made.steps).toMatchObject([{ action: "block", reason: "refused" }]);
+    expect(made.diagnostics).toMatchObject([{ detail: "/mounts/0/secret_fqn: no such secret", line: 7, column: 9 }]);
+  });
+
+  test("is counted where it was not made, and leaves the checksum as it is", () => {
+    const made = plan([declare(service())], { live: { "service/c1:ws1/api": absent } });
+    const reason = { reason: "depends-on", on: ["workspace/c1:ws1"] } as const;
+    const told = withNotChecked(made, new Map([["service/c1:ws1/api", reason]]));
+    expect(told.plan.steps[0]?.notChecked).toEqual(reason);
+    expect(told.plan.summary.notChecked).toBe(1);
+    expect(told.plan.checksum).toBe(made.plan.checksum);
   });
 });
 
@@ -95,9 +145,12 @@ describe("what cannot be read", () => {
     });
   });
 
-  test("is ensured and says that only a writer could have looked", () => {
+  test("S65 is forbidden where only a writer could have looked, and nothing is recorded", () => {
     const live: Live = { state: "unknown", reason: "needs-write" };
-    expect(against(cluster, live)).toMatchObject({ action: "ensure", reason: "needs-write" });
+    expect(against(cluster, live)).toMatchObject({ action: "block", reason: "forbidden" });
+    const dryRuns = new Map([["team/ml", { state: "forbidden" } as const]]);
+    expect(against(team, unread, { dryRuns })).toMatchObject({ action: "block", reason: "forbidden" });
+    expect(against(team, unread, { dryRuns, recorded: [recorded(team)] })).toMatchObject({ action: "keep" });
   });
 
   test("is blocked where the read failed, and decides nothing", () => {
@@ -164,7 +217,7 @@ describe("references", () => {
 
   test("block what refers to something neither declared nor live", () => {
     const { plan: made } = plan([declare(service())], {
-      live: { "workspace/c1:ws1": absent, "service/c1:ws1/api": absent },
+      live: { "cluster/c1": present(cluster), "workspace/c1:ws1": absent, "service/c1:ws1/api": absent },
     });
     expect(made.steps).toMatchObject([{ action: "block", reason: "reference-absent" }]);
   });

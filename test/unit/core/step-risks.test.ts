@@ -169,6 +169,16 @@ describe("adopts", () => {
     ).not.toContain("adopts");
   });
 
+  test("is told of what cannot be read, where a dry run shows that somebody else made it", () => {
+    const row = { key: "ml", id: "t1", manifest: team(), stamp: null };
+    const around = (madeBy: string): Around => ({
+      subject: "me",
+      dryRuns: new Map([["team/ml", { state: "answered", row: { ...row, madeBy } } as const]]),
+    });
+    expect(against(team(), unread, around("other")).risks).toContain("adopts");
+    expect(against(team(), unread, around("me")).risks).not.toContain("adopts");
+  });
+
   test("is told where nobody knows who made it, or who we are", () => {
     expect(against(service(), foreign(), { subject: "me" }).risks).toEqual(["adopts"]);
     expect(against(service(), foreign("other")).risks).toEqual(["adopts"]);

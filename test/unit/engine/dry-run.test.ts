@@ -38,7 +38,7 @@ const remember = async (): Promise<void> => undefined;
 
 describe("the proof that a dryRun changes nothing", () => {
   test.each<[string, JsonObject, JsonObject | null, string]>([
-    ["is given by a new application without an id", { applicationId: null, version: 1 }, null, "proven"],
+    ["is not given by a new application without an id", { applicationId: null, version: 1 }, null, "unproven"],
     [
       "is given where the newest version is still the one before",
       { id: null, applicationId: "a", version: 4 },
@@ -74,7 +74,7 @@ describe("the proof that a dryRun changes nothing", () => {
   });
 
   test.each([
-    ["given", { applicationId: null, version: 1 }, null, "proven"],
+    ["given", { id: null, applicationId: "a", version: 4 }, { id: "d3", version: 3 }, "proven"],
     ["refuted", { id: "d4", applicationId: "a", version: 4 }, { id: "d4", version: 4 }, "ignored"],
   ] as const)("F76 is remembered as soon as it is %s", async (_, reply, newest, proof) => {
     expect((await tried(reply, newest)).remembered).toEqual([proof]);

@@ -116,6 +116,7 @@ export async function passes(url: string) {
         cache: options.recalls === false ? null : one.cache,
         ignore: options.ignore ?? [],
         guards: null,
+        creates: "dry-run",
         hasSink: one.sink !== null,
       };
       return await planAgainstLive(selected(manifests, options), looking);
@@ -132,6 +133,7 @@ export async function passes(url: string) {
         ignore: [],
         hasSink: one.sink !== null,
         guards: null,
+        creates: "dry-run",
       };
       const looked = await planAgainstLive(selected(manifests, options), looking);
       const applied = await follow(looked, one, {

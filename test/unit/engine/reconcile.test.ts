@@ -20,8 +20,8 @@ async function targetWith(files: { readonly [file: string]: string }) {
   const context = { ...terminal, tell: (event: PassEvent): void => void events.push(event) };
   const apply = {
     is: "apply",
-    approve: null,
     sealed: null,
+    approve: async () => ({ is: "confirmed" }) as const,
     lastGood: null,
     leader: null,
     stopWaiting: terminal.signal,

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { foundations, prompt, service, team } from "../support/manifests.ts";
+import { planes } from "../support/planes.ts";
+import { planOf, reportOf } from "../support/result.ts";
+import type { Server } from "../support/server.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+const DANGLING = "mounts:\n  - type: secret\n    mount_path: /etc/key\n    secret_fqn: holdfast:nowhere:key\n";
+
+/** A source whose one service is live: by dry runs of it, dryRun is proven there. */
+async function appliedSource(server: Server): Promise<Source> {
+  const source = await sourceOf({ ...foundations, "services/api.yaml": service("api") }, server);
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  return source;
+}
+
+/** Plans, and answers the steps that do something. */
+async function stepsOf(source: Source, args: readonly string[] = [], env = {}) {
+  const ended = await source.run(["plan", "-o", "json", ...args], env);
+  expect(ended).toMatchObject({ code: 0 });
+  return planOf(ended);
+}
+
+/** The token of an account that may only read the foundations' workspace. */
+async function readOnlyToken(server: Server): Promise<string> {
+  const permissions = [{ resource_type: "workspace", resource_fqn: "dev:web", role_id: "workspace-viewer" }];
+  const manifest = { type: "virtual-account", name: "reader", permissions };
+  const { token } = await server.call("PUT", "/api/svc/v1/virtual-accounts", { manifest });
+  return token;
+}
+
+describe.each(planes)("a dry run of what is new on a $name control plane", (plane) => {
+  test("S66 shows a dangling secret in the plan, with its place, and apply writes what plan said", async () => {
+    const server = await plane.serve();
+    const source = await appliedSource(server);
+    await source.write("services/worker.yaml", service("worker", DANGLING));
+    await source.write("services/good.yaml", service("good"));
+    const before = server.effects();
+    const plan = await stepsOf(source);
+    expect(plan.steps).toMatchObject([
+      { action: "create", identity: "service/dev:web/good" },
+      { action: "block", identity: "service/dev:web/worker", reason: "refused" },
+    ]);
+    expect(plan.summary).toMatchObject({ create: 1, block: 1 });
+    expect(plan.steps.map(({ notChecked }) => notChecked)).toEqual([undefined, undefined]);
+    expect(plan.diagnostics).toMatchObject([{ code: "refused", file: "services/worker.yaml", line: 12, column: 17 }]);
+    expect(plan.diagnostics[0]?.detail).toMatch(/^\/mounts\/0\/secret_fqn: /);
+    expect(server.effects()).toEqual(before);
+    const applied = await source.run(["apply", "--yes", "-o", "json"]);
+    expect(applied.code).toBe(7);
+    expect(reportOf(applied).summary).toMatchObject({ created: 1, blocked: 1, failed: 0 });
+  });
+
+  test("S66 says why something is not checked, and counts it", async () => {
+    const server = await plane.serve();
+    const source = await sourceOf({ ...foundations, "services/api.yaml": service("api") }, server);
+    expect(await source.run(["apply", "--yes", "--kind", "workspace"])).toMatchObject({ code: 0 });
+    await source.write("registry/prompt.yaml", prompt("greeting", "Be kind."));
+    const unproven = await stepsOf(source);
+    expect(unproven.steps.find(({ identity }) => identity === "service/dev:web/api")?.notChecked).toEqual(
+      plane.name === "full" ? { reason: "unproven" } : undefined,
+    );
+    expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+    await source.write("services/worker.yaml", service("worker"));
+    await source.write("registry/other.yaml", prompt("other", "Be kind."));
+    expect((await stepsOf(source)).steps).toMatchObject([
+      { identity: "chat_prompt/registry/other", notChecked: { reason: "unsupported" } },
+      { identity: "service/dev:web/worker" },
+    ]);
+    const text = await source.run(["plan", "--no-dry-run"]);
+    expect(text.stdout).toContain(
+      plane.name === "full" ? "not checked: --no-dry-run" : "not checked: no dry run of this kind",
+    );
+  });
+
+  test("S65 a token that may only read can plan: what it cannot see is not absent, and it changes nothing", async () => {
+    const server = await plane.serve();
+    const source = await appliedSource(server);
+    const token = await readOnlyToken(server);
+    await source.write("services/worker.yaml", service("worker"));
+    await source.write("services/hidden.yaml", service("hidden").replace("dev:web", "dev:other"));
+    await source.write("holdfast.yaml", 'external: ["workspace/dev:other"]\n');
+    await source.write("team.yaml", team("ml"));
+    const before = server.effects();
+    const { steps } = await stepsOf(source, ["--state", "fresh"], { HOLDFAST_TOKEN: token });
+    const told = new Map(steps.map((step) => [step.identity, step]));
+    expect(told.get("cluster/dev")).toMatchObject({ action: "block", reason: "forbidden" });
+    expect(told.get("service/dev:web/api")?.action ?? "keep").toBe(plane.name === "full" ? "keep" : "block");
+    expect(told.get("service/dev:other/hidden")).toMatchObject({ action: "block", reason: "forbidden" });
+    if (plane.name === "full") {
+      expect(told.get("service/dev:web/worker")).toMatchObject({ action: "create" });
+      expect(told.get("service/dev:web/worker")?.notChecked).toBeDefined();
+    } else {
+      expect(told.get("service/dev:web/worker")).toMatchObject({ action: "block", reason: "forbidden" });
+    }
+    expect(server.effects()).toEqual(before);
+  });
+});
+
+test("S66 a dangling secret shows on an empty platform too, by the list of secret groups", async () => {
+  const [full] = planes;
+  const server = await full?.serve();
+  const source = await sourceOf({ ...foundations, "services/api.yaml": service("api", DANGLING) }, server);
+  await server?.call("POST", "/api/svc/v1/secret-groups", {
+    name: "there",
+    integrationId: "builtin",
+    secrets: [{ key: "key", value: "v" }],
+  });
+  expect((await stepsOf(source)).steps.at(-1)).toMatchObject({ action: "block", reason: "refused" });
+  await source.write("services/api.yaml", service("api", DANGLING.replace("nowhere", "there")));
+  expect((await stepsOf(source)).steps.at(-1)).toMatchObject({
+    action: "create",
+    notChecked: { reason: "depends-on", on: ["workspace/dev:web"] },
+  });
+});
