@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type { Json, JsonObject } from "../contract/json.ts";
 
 /** Digest of the bytes of a row or a page. */
-export function digestOf(bytes: Buffer): string {
+export function rowDigest(bytes: Buffer): string {
   return hash("sha256", bytes, "base64");
 }
 

@@ -6,7 +6,7 @@ import type { Identity, Manifest } from "../core/manifest.ts";
 import type { SourceManifest } from "../manifests/source-manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
-import { type CachedPage, digestOf } from "./cached-row.ts";
+import { type CachedPage, rowDigest } from "./cached-row.ts";
 import { type ListReader, readerOfList } from "./list-reader.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
 
@@ -137,7 +137,7 @@ function replyReader(known: string | null, digests: WeakMap<LiveRow, string>): R
   let digest = "";
   return {
     parse: (bytes) => {
-      digest = digestOf(bytes);
+      digest = rowDigest(bytes);
       return digest === known ? { data: [], pagination: { total: 1 } } : null;
     },
     isSame: () => digest === known,

@@ -3,7 +3,7 @@ import { rowId } from "../client/list.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
-import { type CachedPage, CachedRow, digestOf } from "./cached-row.ts";
+import { type CachedPage, CachedRow, rowDigest } from "./cached-row.ts";
 import { readPage } from "./read-page.ts";
 
 /** Reads a list, but for the rows that are known and need not be read. */
@@ -46,7 +46,7 @@ export function readerOfList(kind: Kind, list: ListReading, on: ListKnowledge): 
   const digests = new Map<JsonObject, string>();
   const read = new Map<string, CachedPage>();
   const parseRow = (bytes: Buffer, seen: CachedRow[]): JsonObject => {
-    const digest = digestOf(bytes);
+    const digest = rowDigest(bytes);
     const before = rows().get(digest);
     if (before !== undefined && mayPass(before)) {
       seen.push(before);
@@ -63,7 +63,7 @@ export function readerOfList(kind: Kind, list: ListReading, on: ListKnowledge): 
   };
   return {
     parse: (bytes, maxDepth) => {
-      const digest = digestOf(bytes);
+      const digest = rowDigest(bytes);
       const before = known.get(digest);
       if (before?.rows.every(mayPass)) {
         read.set(digest, before);

@@ -2,7 +2,7 @@ import type { SealKey } from "../seal/key.ts";
 import { readSealed, writeSealed } from "../seal/sealed-file.ts";
 import type { OnForgotten } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";
-import { type LiveFacts, NO_FACTS, readLiveFacts, writeLiveFacts } from "./live-facts.ts";
+import { type LiveFacts, NO_LIVE_FACTS, readLiveFacts, writeLiveFacts } from "./live-facts.ts";
 
 /** Where the facts of one control plane are kept from pass to pass. */
 export type LiveCache = {
@@ -28,7 +28,7 @@ export function liveCacheIn(path: string, { server, key, build, onForgotten }: L
   let known: LiveFacts | null = null;
   const read = (): LiveFacts => {
     const text = readSealed(path, key, name);
-    return text === null ? NO_FACTS : readLiveFacts(text);
+    return text === null ? NO_LIVE_FACTS : readLiveFacts(text);
   };
   return {
     load: () => {

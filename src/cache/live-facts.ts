@@ -21,7 +21,7 @@ export type LiveFacts = {
 };
 
 /** Where nothing is known. */
-export const NO_FACTS: LiveFacts = { inSync: new Map(), lists: new Map() };
+export const NO_LIVE_FACTS: LiveFacts = { inSync: new Map(), lists: new Map() };
 
 type Written = {
   readonly inSync: readonly (readonly [

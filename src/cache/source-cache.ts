@@ -7,7 +7,7 @@ import { defaultLimits } from "../source/limits.ts";
 import { existingKey } from "../state/open.ts";
 import type { StateLocation } from "../state/state.ts";
 import { storageErrorAt } from "../store/store-error.ts";
-import { NO_FACTS, readSourceFacts, type SourceFacts, writeSourceFacts } from "./source-facts.ts";
+import { NO_SOURCE_FACTS, readSourceFacts, type SourceFacts, writeSourceFacts } from "./source-facts.ts";
 import { sourceToKeep } from "./source-to-keep.ts";
 
 /** Keeps the facts of one source in memory, and between runs in a sealed file beside the state. */
@@ -42,14 +42,14 @@ export function sourceCache(root: string, state: StateLocation): SourceCache {
   };
   const read = (key: SealKey, name: string): SourceFacts => {
     const text = readSealed(path, key, name);
-    return text === null ? NO_FACTS : readSourceFacts(text);
+    return text === null ? NO_SOURCE_FACTS : readSourceFacts(text);
   };
   return {
     load: async (rules) => {
       const name = `source ${root} by ${state.build()} with ${JSON.stringify(rulesOfFile(rules))}`;
       if (kept?.name === name) return kept.facts;
       const key = await keyNow();
-      const facts = key === null ? NO_FACTS : read(key, name);
+      const facts = key === null ? NO_SOURCE_FACTS : read(key, name);
       kept = { name, rules, facts, isStored: true };
       return facts;
     },

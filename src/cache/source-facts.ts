@@ -11,7 +11,7 @@ export type SourceFacts = KnownFiles & {
 };
 
 /** Where nothing is known. */
-export const NO_FACTS: SourceFacts = { at: 0, files: new Map(), outlines: new Map() };
+export const NO_SOURCE_FACTS: SourceFacts = { at: 0, files: new Map(), outlines: new Map() };
 
 type Written = {
   readonly at: number;

@@ -3,7 +3,7 @@ import { type OperationName, operation } from "../contract/operations.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./answer.ts";
-import { type BodyParser, type Decoded, decode, mediaType } from "./decode.ts";
+import { type BodyParser, type DecodedBody, decodeBody, mediaType } from "./decode.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import { faultCode, proxyStatus } from "./reachability.ts";
 import { readRefusal } from "./refusal.ts";
@@ -38,7 +38,7 @@ export async function classifyResponse(outcome: Exchange, context: ClassifyConte
   }
   if (outcome.state === "broken") return final(readBroken(outcome));
   const { headers } = outcome;
-  const decoded = await decode(headers, outcome.body, isSuccess(outcome.status) ? context.parse : undefined);
+  const decoded = await decodeBody(headers, outcome.body, isSuccess(outcome.status) ? context.parse : undefined);
   // Whoever was given them may hold them still.
   if (context.onReply === undefined) releaseBuffer(outcome.body);
   return isSuccess(outcome.status)
@@ -59,7 +59,7 @@ function isNoHttp(cause: unknown): boolean {
   return cause.name === "HTTPParserError" || faultCode(cause) === "UND_ERR_HEADERS_OVERFLOW";
 }
 
-function readSuccess(status: number, headers: Headers, decoded: Decoded): Answer {
+function readSuccess(status: number, headers: Headers, decoded: DecodedBody): Answer {
   if (decoded.state === "json") return { state: "answered", status, value: decoded.value, headers };
   const cause = new Error(`answered ${status}, and the reply ${decoded.fault}`);
   if (decoded.state === "oversize") return { state: "ambiguous", ambiguity: "oversize", status, cause };
@@ -70,7 +70,7 @@ function readSuccess(status: number, headers: Headers, decoded: Decoded): Answer
 function readFailure(
   status: number,
   headers: Headers,
-  { decoded, context }: { readonly decoded: Decoded; readonly context: ClassifyContext },
+  { decoded, context }: { readonly decoded: DecodedBody; readonly context: ClassifyContext },
 ): Tried {
   const raw = decoded.state === "oversize" ? "" : decoded.raw;
   const body = decoded.state === "json" ? decoded.value : undefined;

@@ -14,7 +14,7 @@ import { isTooDeep } from "./json-depth.ts";
 export type BodyParser = (bytes: Buffer, maxDepth: number) => Json | null;
 
 /** A body made readable, or what is wrong with it. */
-export type Decoded =
+export type DecodedBody =
   | { readonly state: "json"; readonly value: Json; readonly raw: string }
   | { readonly state: "other"; readonly raw: string; readonly fault: string }
   | { readonly state: "oversize"; readonly fault: string };
@@ -23,7 +23,7 @@ const DEPTH = 200;
 const unzip = promisify(gunzip);
 
 /** Unpacks and parses a body; what is not JSON is given back as text, since an error page still tells something. */
-export async function decode(headers: Headers, body: Buffer, parse?: BodyParser): Promise<Decoded> {
+export async function decodeBody(headers: Headers, body: Buffer, parse?: BodyParser): Promise<DecodedBody> {
   const unpacked = await unpack(headers["content-encoding"], body);
   if ("state" in unpacked) return unpacked;
   const { bytes } = unpacked;
@@ -41,7 +41,7 @@ export async function decode(headers: Headers, body: Buffer, parse?: BodyParser)
   return read(headers, bytes);
 }
 
-function read(headers: Headers, bytes: Buffer): Decoded {
+function read(headers: Headers, bytes: Buffer): DecodedBody {
   // A nest of a few kilobytes would overflow the stack of whatever walks the value later.
   if (isTooDeep(bytes, DEPTH)) return { state: "other", raw: "", fault: `is nested deeper than ${DEPTH} levels` };
   const raw = bytes.toString("utf8");
@@ -52,7 +52,7 @@ function read(headers: Headers, bytes: Buffer): Decoded {
   }
 }
 
-async function unpack(encoding: Headers[string], body: Buffer): Promise<Decoded | { readonly bytes: Buffer }> {
+async function unpack(encoding: Headers[string], body: Buffer): Promise<DecodedBody | { readonly bytes: Buffer }> {
   const coding = encoding ?? "identity";
   if (coding === "identity" || coding === "") return { bytes: body };
   if (coding !== "gzip" && coding !== "x-gzip")

@@ -60,7 +60,7 @@ export function readParcel<Name extends OperationName>(name: Name, value: Json):
 }
 
 /** Reads a reply of a list; undefined when it is not what the interface documents. */
-export function readPage<Name extends OperationName>(name: Name, value: Json): Page<Replies[Name]> | undefined {
+export function readEnvelopePage<Name extends OperationName>(name: Name, value: Json): Page<Replies[Name]> | undefined {
   if (!isObject(value) || !isObject(value.pagination)) return undefined;
   const { data, pagination } = value;
   const total = count(pagination.total);

@@ -2,10 +2,10 @@ import { isObject, text } from "../contract/json.ts";
 import type { Page } from "./envelope.ts";
 
 /** Reads one page; `oversize` when it is larger than any reply may be. */
-export type PageReader<Row> = (span: Span) => Promise<Page<Row> | "oversize">;
+export type PageReader<Row> = (span: PageRange) => Promise<Page<Row> | "oversize">;
 
 /** Some rows of a list. */
-export type Span = { readonly offset: number; readonly limit: number };
+export type PageRange = { readonly offset: number; readonly limit: number };
 
 /** What came of reading a list to its end. */
 export type Listing<Row> =
@@ -117,7 +117,7 @@ async function readFirst<Row>(
   return limit === 1 ? null : readFirst(read, Math.ceil(limit / 2));
 }
 
-async function readSpan<Row>(read: PageReader<Row>, { offset, limit }: Span): Promise<Page<Row> | null> {
+async function readSpan<Row>(read: PageReader<Row>, { offset, limit }: PageRange): Promise<Page<Row> | null> {
   const page = await read({ offset, limit });
   if (page !== "oversize") return page;
   if (limit === 1) return null;

@@ -10,7 +10,7 @@ import {
 } from "../contract/operations.ts";
 import type { RawReply } from "./answer.ts";
 import type { CallContent } from "./compose-request.ts";
-import { readPage } from "./envelope.ts";
+import { readEnvelopePage } from "./envelope.ts";
 
 /** What one request of a check was answered; null when there was no whole answer. */
 export type Probed = { readonly reply: RawReply; readonly value: Json | undefined } | null;
@@ -70,7 +70,8 @@ async function answersProperly({ method, path }: Operation, seen: Seen, probe: P
     ? (["listMlRepos", "putPromptVersion"] as const)
     : (["listWorkspaces", "putTeam"] as const);
   const page = await probe(operation(list), { query: { limit: 1 } });
-  if (page === null || page.reply.status !== 200 || readPage(list, page.value ?? null) === undefined) return false;
+  if (page === null || page.reply.status !== 200 || readEnvelopePage(list, page.value ?? null) === undefined)
+    return false;
   if (method === "GET") return true;
   const refused = await probe(operation(put), NO_MANIFEST);
   return (

@@ -13,9 +13,9 @@ import { answerError } from "./answer-error.ts";
 import type { Caller } from "./call.ts";
 import type { CallContent, PathParameters, Query } from "./compose-request.ts";
 import type { BodyParser } from "./decode.ts";
-import { type Page, readPage, readParcel } from "./envelope.ts";
+import { type Page, readEnvelopePage, readParcel } from "./envelope.ts";
 import { ClientError } from "./failure.ts";
-import { type Listing, readList, type Span } from "./list.ts";
+import { type Listing, type PageRange, readList } from "./list.ts";
 import { isSameResource } from "./same-resource.ts";
 
 type Stop = { readonly signal: AbortSignal };
@@ -72,7 +72,7 @@ export function createReader(call: Caller, origin: string): Reader {
   const page: Reader["page"] = async (name, { path, query, offset, limit }, stop) => {
     mustBe(name, (row) => row.reply === "list");
     const answer = await ask(name, content(path, { ...query, limit, offset }), stop);
-    return readPage(name, answer.value) ?? undocumented(name, answer);
+    return readEnvelopePage(name, answer.value) ?? undocumented(name, answer);
   };
 
   const listing = async <Name extends ListOperation>(
@@ -80,7 +80,7 @@ export function createReader(call: Caller, origin: string): Reader {
     { path, query, limit = PAGE }: Where & { readonly limit?: number },
     stop: Asking,
   ): Promise<Listings<Replies[Name]>> => {
-    const span = async (window: Span) => {
+    const span = async (window: PageRange) => {
       try {
         return await pages.add(() => page(name, { ...content(path, query), ...window }, stop));
       } catch (error) {

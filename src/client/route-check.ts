@@ -4,7 +4,7 @@ import type { RawReply } from "./answer.ts";
 import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
 import type { Credential } from "./credential.ts";
-import { decode, mediaType } from "./decode.ts";
+import { decodeBody, mediaType } from "./decode.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { exchange } from "./exchange.ts";
 import { isRouteMissing, type Probe } from "./missing-route.ts";
@@ -51,7 +51,7 @@ function probeOver(
     const outcome = await exchange(dispatchers.shared, request, { timeout, cap: REPLY_CAP, reset: false, signal });
     if (outcome.state !== "answered") return null;
     const { status, headers, body } = outcome;
-    const decoded = await decode(headers, body);
+    const decoded = await decodeBody(headers, body);
     if (decoded.state === "oversize") return null;
     const reply = { status, type: mediaType(headers["content-type"]), body: decoded.raw };
     return { reply, value: decoded.state === "json" ? decoded.value : undefined };

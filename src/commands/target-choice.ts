@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { isUnder } from "../core/select.ts";
 import type { OperatorConfig } from "../source/config.ts";
-import { parseAddress } from "../source/remote/address.ts";
+import { parseRemoteAddress } from "../source/remote/address.ts";
 import type { RemoteOptions } from "../source/remote/remote.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -53,7 +53,7 @@ function entriesOf(sources: readonly SourceChoice[], targets: readonly TargetEnt
 function sourceChoice(entry: SourceEntry, cwd: string, env: Terminal["env"]): SourceChoice {
   const { name, url, ref = null, paths = null, credentials, caFile, knownHosts, webhookSecretFile } = entry;
   const file = fileIn(cwd);
-  const address = parseAddress(url);
+  const address = parseRemoteAddress(url);
   if (address.protocol === "ssh" && !knownHosts) {
     throw refused(`source ${name} is fetched over ssh without knownHosts`, "name a file with the keys of its host");
   }

@@ -2,7 +2,7 @@ import { canonical, isObject, type Json, type JsonObject } from "../contract/jso
 import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Plan, Step } from "./plan.ts";
-import { digestsOf, type Sealable, type Sealing, stampOf } from "./seal.ts";
+import { digestsOf, liveStamp, type Sealable, type Sealing } from "./seal.ts";
 import { bareStep, edited, type SealedPlan, stale, stepJson } from "./sealed-plan.ts";
 
 /** What is planned now, and what it rests on. */
@@ -92,7 +92,7 @@ function movedStep(
   sealed: SealedPlan,
   current: CurrentPlan,
 ): readonly Moved[] {
-  const stamp = stampOf(current.sealable.liveOf(identity));
+  const stamp = liveStamp(current.sealable.liveOf(identity));
   const isSameLive = (sealed.seal.live[identity] ?? null) === stamp;
   const moved: Moved[] = [];
   if (!isSameSource(identity, sealed, current)) {

@@ -52,7 +52,7 @@ export function makeSeal(plan: Sealable, sealing: Sealing): Seal {
   const secrets: { [identity: Identity]: string } = {};
   const live: { [identity: Identity]: string | null } = {};
   for (const { identity } of acting) {
-    live[identity] = stampOf(plan.liveOf(identity));
+    live[identity] = liveStamp(plan.liveOf(identity));
     const manifest = plan.manifestOf(identity);
     if (manifest === undefined) continue;
     const { open, keyed } = digestsOf(manifest, plan, sealing);
@@ -84,7 +84,7 @@ export function digestsOf(
 }
 
 /** What changes whenever a resource does. */
-export function stampOf(live: Live | undefined): string | null {
+export function liveStamp(live: Live | undefined): string | null {
   return live?.state === "present" ? live.row.stamp : (live?.state ?? null);
 }
 

@@ -1,4 +1,4 @@
-import { NO_FACTS } from "../cache/source-facts.ts";
+import { NO_SOURCE_FACTS } from "../cache/source-facts.ts";
 import { knownOutline } from "../cache/source-to-keep.ts";
 import type { JsonObject } from "../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
@@ -104,7 +104,7 @@ async function settle(
   // Before each pass: what a daemon follows may have brought a state folder with its last change.
   const isOwn = await hasOwnState({ source, state }, stopping);
   const cache = isOwn ? sourceCache : null;
-  const remembered = (await cache?.load(rules.load)) ?? NO_FACTS;
+  const remembered = (await cache?.load(rules.load)) ?? NO_SOURCE_FACTS;
   return { rules, cache, ignore: [state.folder, ...source.ignore], remembered };
 }
 

@@ -25,7 +25,7 @@ export async function findBase(repository: TemporaryRepository, ref: string, sto
       hint: "commit first, or leave --base out",
     });
   }
-  const { code, stdout, ...found } = await run(repository, ["merge-base", commit, head], stop);
+  const { code, stdout, ...found } = await runInRepository(repository, ["merge-base", commit, head], stop);
   const mergeBase = stdout.trim();
   if (code !== 0 || mergeBase === "") throw unrelated(repository, ref, { code, stdout, ...found });
   const behind = mergeBase === commit ? 0 : await countCommits(repository, `${head}..${commit}`, ref, stop);
@@ -47,12 +47,12 @@ export async function resolveBase(repository: TemporaryRepository, ref: string, 
 type Explanation = { readonly message: string | null; readonly hint: string };
 
 async function whyUnresolved(repository: TemporaryRepository, ref: string, stop: Stop): Promise<Explanation | null> {
-  const { code, stdout } = await run(repository, ["cat-file", "-t", ref], stop);
+  const { code, stdout } = await runInRepository(repository, ["cat-file", "-t", ref], stop);
   const type = stdout.trim();
   if (code === 0 && type !== "commit" && type !== "tag") {
     return { message: `${ref} names a ${type}, not a commit`, hint: "name a branch, a tag or a commit" };
   }
-  const remote = await run(
+  const remote = await runInRepository(
     repository,
     ["rev-parse", "--verify", "--quiet", `refs/remotes/origin/${ref}^{commit}`],
     stop,
@@ -66,13 +66,13 @@ async function whyUnresolved(repository: TemporaryRepository, ref: string, stop:
 }
 
 async function countCommits(repository: TemporaryRepository, range: string, ref: string, stop: Stop): Promise<number> {
-  const counted = await run(repository, ["rev-list", "--count", range, "--"], stop);
+  const counted = await runInRepository(repository, ["rev-list", "--count", range, "--"], stop);
   if (counted.code !== 0) throw gitFailure(repository, ref, counted);
   return Number(counted.stdout);
 }
 
 /** Runs git in the temporary repository. */
-export function run(
+export function runInRepository(
   repository: TemporaryRepository,
   args: readonly string[],
   { signal, input = [] }: Stop & { readonly input?: Iterable<Uint8Array | string> },

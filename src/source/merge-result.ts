@@ -2,7 +2,7 @@ import { readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { compareText } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { type BaseCommit, gitFailure, run } from "./base-commit.ts";
+import { type BaseCommit, gitFailure, runInRepository } from "./base-commit.ts";
 import { missingFiles, type Searched } from "./clean.ts";
 import { headOf, type Stop } from "./git.ts";
 import { IGNORE_FILE_BYTES, ignoreFiles } from "./ignore.ts";
@@ -32,7 +32,7 @@ export async function mergeWithBase(
 ): Promise<MergeResult> {
   const branch = folder.commit ?? (await commitFolder(repository, base, folder, stop));
   const args = ["merge-tree", "--write-tree", "-z", "--messages", base.commit, branch];
-  const merged = await run(repository, args, stop);
+  const merged = await runInRepository(repository, args, stop);
   const isKnown = merged.code === 0 || (merged.code === 1 && merged.stdout !== "");
   if (!isKnown) throw await mergeFailure(repository, base, merged, stop);
   const { tree, sides, paths } = readMerge(merged.stdout);
@@ -100,7 +100,7 @@ async function conflictAt(
       "--",
       `:(literal,top)${path}`,
     ];
-    const { code, stdout } = await run(repository, args, stop);
+    const { code, stdout } = await runInRepository(repository, args, stop);
     return code === 0 ? stdout.trim() || null : null;
   };
   return { path, here: await newest(head), atBase: await newest(commit) };
@@ -114,7 +114,7 @@ async function mergeFailure(
 ): Promise<HoldfastError> {
   // What it does not know, an older git explains with its usage.
   if (failed.code !== 129) return gitFailure(repository, ref, failed);
-  const { stdout } = await run(repository, ["--version"], stop);
+  const { stdout } = await runInRepository(repository, ["--version"], stop);
   return new HoldfastError("error", `merging with ${ref} needs git 2.38 or newer, and this is ${stdout.trim()}`, {
     hint: `install a newer git, or merge ${ref} into this branch first`,
   });
@@ -197,7 +197,7 @@ async function importCommit(
     ...changes.flat(),
     "\nget-mark :1\ndone\n",
   ];
-  const made = await run(repository, ["fast-import", "--quiet", "--done", "--force"], { ...stop, input });
+  const made = await runInRepository(repository, ["fast-import", "--quiet", "--done", "--force"], { ...stop, input });
   if (made.code !== 0) throw gitFailure(repository, ref, made);
   return made.stdout.trim();
 }

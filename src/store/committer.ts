@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { openConnection } from "./open-connection.ts";
+import { openSqliteConnection } from "./open-connection.ts";
 import { type PackedChanges, unpackChanges } from "./packed-changes.ts";
 import type { Statement } from "./statement.ts";
 
@@ -69,7 +69,7 @@ function runAll(change: readonly Statement[], run: Connection["run"]): CommitRes
 }
 
 function connect(path: string): Connection {
-  const database = openConnection(path);
+  const database = openSqliteConnection(path);
   const prepared = new Map<string, StatementSync>();
   const prepare = (sql: string): StatementSync => {
     const statement = database.prepare(sql);

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ownDatabaseExists } from "../files/database-files.ts";
 import { lstatOrNull } from "../files/lstat.ts";
-import { openConnection } from "./open-connection.ts";
+import { openSqliteConnection } from "./open-connection.ts";
 import { StoreError, storeErrorCode } from "./store-error.ts";
 
 /**
@@ -43,7 +43,7 @@ async function copyThrough(unfinished: string, path: string, to: string): Promis
 }
 
 function fill(copy: string, path: string): void {
-  using source = openConnection(path);
+  using source = openSqliteConnection(path);
   source.prepare("VACUUM INTO ?").run(copy);
   using made = new DatabaseSync(copy, { readOnly: true });
   const [first] = made.prepare("PRAGMA quick_check(1)").all();

@@ -3,7 +3,10 @@ import { DatabaseSync } from "node:sqlite";
 const BUSY_TIMEOUT_MS = 5000;
 
 /** Opens one connection to a SQLite file, which is created when absent, unless it is opened read-only. */
-export function openConnection(path: string, { readOnly = false }: { readonly readOnly?: boolean } = {}): DatabaseSync {
+export function openSqliteConnection(
+  path: string,
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
+): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
   try {
     if (!readOnly) database.exec("PRAGMA journal_mode = WAL");

@@ -5,7 +5,7 @@ import { UnsafePathError } from "../files/unsafe-path.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { hasFreeSpace } from "./free-space.ts";
 import { type Migrations, requireSchema, type SchemaMode } from "./migrate.ts";
-import { openConnection } from "./open-connection.ts";
+import { openSqliteConnection } from "./open-connection.ts";
 import { queryBuilder } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 import { StoreError, type StoreErrorCode, storageErrorText, storeErrorCode } from "./store-error.ts";
@@ -46,7 +46,7 @@ async function open<Tables>(
   // Created with mode 0600 first: SQLite gives its other files the same mode.
   closeSync(openSync(path, FLAGS, 0o600));
   using opening = new DisposableStack();
-  const writing = opening.use(openConnection(path));
+  const writing = opening.use(openSqliteConnection(path));
   const writer = queryBuilder<Tables>(writing);
   if (schema === "leave") await requireSchema(writer, migrations);
   else {
@@ -54,7 +54,7 @@ async function open<Tables>(
     if (notice !== null) notify(notice);
   }
   // Reads have their own connection, so that they do not see uncommitted changes.
-  const read = queryBuilder<Tables>(opening.use(openConnection(path, { readOnly: true })));
+  const read = queryBuilder<Tables>(opening.use(openSqliteConnection(path, { readOnly: true })));
   const connections = opening.move();
   const isInPlace = placeOf(path);
   const changes = new CommitQueue(writer, () => {

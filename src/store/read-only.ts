@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { lstatOrNull } from "../files/lstat.ts";
 import { type Migrations, requireSchema } from "./migrate.ts";
 import { openError } from "./open.ts";
-import { openConnection } from "./open-connection.ts";
+import { openSqliteConnection } from "./open-connection.ts";
 import { queryBuilder } from "./sqlite.ts";
 import { StoreError } from "./store-error.ts";
 import type { ThreadedStore } from "./threaded-store.ts";
@@ -28,7 +28,7 @@ export async function openStoreReadOnly<Tables>(path: string, migrations: Migrat
 // opened as immutable without it.
 function connectReadOnly(path: string): DatabaseSync {
   try {
-    return readable(openConnection(path, { readOnly: true }));
+    return readable(openSqliteConnection(path, { readOnly: true }));
   } catch (error) {
     if ((lstatOrNull(`${path}-wal`)?.size ?? 0) > 0) throw error;
     const url = pathToFileURL(path);

@@ -1,7 +1,7 @@
 import type { Json } from "../contract/json.ts";
 import type { Fault } from "./fault.ts";
 import type { YamlLimits } from "./limits.ts";
-import type { Outline } from "./outline.ts";
+import type { DocumentOutline } from "./outline.ts";
 import type { Chunk } from "./split.ts";
 
 /** One document of a file. Offsets count from the start of the file's text. */
@@ -16,7 +16,7 @@ export type ParsedDocument = {
   readonly chunk: Chunk;
   readonly readBy: "fast" | "exact";
   /** Where its fields stand, read from the text again; null when it cannot be read. */
-  readonly outline: () => Outline | null;
+  readonly outline: () => DocumentOutline | null;
 };
 
 /** What a file holds. A file that is no text has faults and no documents. */

@@ -1,14 +1,14 @@
 /** Where a value stands in a file's text and what is inside it: plain data, linear in the size of the document. */
-export type Outline = {
+export type DocumentOutline = {
   /** Offset of its key; for an item of a list, of the item. */
   readonly key: number;
   readonly value: number;
   /** Fields by name, items by number; null where nothing is inside. */
-  readonly inside: ReadonlyMap<string, Outline> | null;
+  readonly inside: ReadonlyMap<string, DocumentOutline> | null;
 };
 
 /** An outline of at most so many places: the deepest levels go first. */
-export function shallow(outline: Outline, most: number): Outline {
+export function shallow(outline: DocumentOutline, most: number): DocumentOutline {
   let [count, depth, level] = [1, 0, [outline]];
   while (level.length > 0) {
     level = level.flatMap(({ inside }) => (inside === null ? [] : [...inside.values()]));
@@ -19,7 +19,7 @@ export function shallow(outline: Outline, most: number): Outline {
   return outline;
 }
 
-function cut(outline: Outline, depth: number): Outline {
+function cut(outline: DocumentOutline, depth: number): DocumentOutline {
   if (depth === 0 || outline.inside === null) return { ...outline, inside: null };
   return { ...outline, inside: new Map([...outline.inside].map(([name, place]) => [name, cut(place, depth - 1)])) };
 }

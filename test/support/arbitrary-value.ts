@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Json } from "../../src/contract/json.ts";
-import { resolveSchema, type Schema, type Schemas, schemaTypes } from "../../src/server/openapi/schema.ts";
+import { openApiTypes, resolveSchema, type Schema, type Schemas } from "../../src/server/openapi/schema.ts";
 
 /** Values that a schema allows; often those of its examples, so that what they refer to exists. */
 export function valuesOf(schemas: Schemas, given: Schema): fc.Arbitrary<Json> {
@@ -16,7 +16,7 @@ export function valuesOf(schemas: Schemas, given: Schema): fc.Arbitrary<Json> {
 function generated(schemas: Schemas, schema: Schema): fc.Arbitrary<Json> {
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices !== undefined) return fc.oneof(...choices.map((one) => valuesOf(schemas, one)));
-  const types = schemaTypes(schema);
+  const types = openApiTypes(schema);
   if (types.length === 0) return anything;
   return fc.oneof(...types.map((type) => ofType(schemas, schema, type)));
 }

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
 import { ledgerMigrations as ledger } from "../../src/state/sqlite/schema.ts";
 import { type Migrations, migrate } from "../../src/store/migrate.ts";
-import { openConnection } from "../../src/store/open-connection.ts";
+import { openSqliteConnection } from "../../src/store/open-connection.ts";
 import { queryBuilder } from "../../src/store/sqlite.ts";
 
 /** A database of a state folder. */
@@ -27,7 +27,7 @@ export function firstOf(migrations: Migrations, count: number): Migrations {
 
 /** Makes or upgrades a database as early releases did: every statement is committed by itself. */
 export async function migrateLikeEarlierReleases(path: string, migrations: Migrations): Promise<void> {
-  using connection = openConnection(path);
+  using connection = openSqliteConnection(path);
   await migrate(queryBuilder(connection), migrations);
 }
 

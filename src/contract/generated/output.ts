@@ -221,7 +221,7 @@ readonly diff: (string | null)
 /**
  * Who wrote something, and when
  */
-export type Writer = {
+export type LastWrite = {
 /**
  * Who it was; null where the control plane does not tell
  */
@@ -259,7 +259,7 @@ readonly state: ("drifted" | "unrecorded" | "absent" | "unknown" | "orphan")
  * The fields that moved: before is what was recorded or stands in for it, after is live
  */
 readonly changes: readonly Change[]
-readonly changedBy?: Writer
+readonly changedBy?: LastWrite
 }
 /**
  * How many resources of each state
@@ -483,7 +483,7 @@ readonly risks: readonly Risk[]
  */
 readonly causedBy: (CausedBy | null)
 readonly notChecked?: NotChecked
-readonly changedBy?: Writer
+readonly changedBy?: LastWrite
 }
 /**
  * What plan -o json and plan --out write: what apply would do, and why

@@ -1,4 +1,4 @@
-import { refName, refTo, type Schema, type Schemas, schemaTypes } from "./schema.ts";
+import { openApiTypes, refName, refTo, type Schema, type Schemas } from "./schema.ts";
 
 /**
  * The schemas in a form that client generators understand: unions are `oneOf` with a `discriminator`, lists have
@@ -12,7 +12,7 @@ function portableSchema(given: Schema): Schema {
   const schema = withInner(given, portableSchema);
   const union = unionOf(schema);
   if (union !== null) return union;
-  const types = schemaTypes(schema);
+  const types = openApiTypes(schema);
   return {
     ...schema,
     ...(types.includes("array") && schema.items === undefined && { items: {} }),
@@ -71,7 +71,7 @@ function formOf({ if: condition, then }: Schema): Form | null {
 
 /** Alternatives to the known variants: other types than objects, and objects with an unknown discriminator value. */
 function otherForms(base: Schema, field: string, known: readonly Form[]): readonly Schema[] {
-  const noObject = schemaTypes(base)
+  const noObject = openApiTypes(base)
     .filter((type) => type !== "object")
     .map((type): Schema => ({ type, ...(type === "array" && { items: base.items ?? {} }) }));
   const { [field]: mark = {}, ...others } = base.properties ?? {};

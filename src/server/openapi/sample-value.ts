@@ -1,5 +1,5 @@
 import type { Json } from "../../contract/json.ts";
-import { refName, type Schema, type Schemas, schemaTypes } from "./schema.ts";
+import { openApiTypes, refName, type Schema, type Schemas } from "./schema.ts";
 
 /** A sample value for a schema, built from its examples; recursive references become null. */
 export function sampleValue(schemas: Schemas, schema: Schema, above: readonly string[] = []): Json {
@@ -10,7 +10,7 @@ export function sampleValue(schemas: Schemas, schema: Schema, above: readonly st
   if (schema.default !== undefined) return schema.default;
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices !== undefined) return sampleOfChoice(schemas, choices, above);
-  const [type] = schemaTypes(schema);
+  const [type] = openApiTypes(schema);
   if (type === "array") return schema.items === undefined ? [] : sampleList(schemas, schema.items, above);
   if (type === "object") return sampleObject(schemas, schema, above);
   return null;

@@ -77,7 +77,7 @@ export function findUnion(schema: Schema): Schema | undefined {
 }
 
 /** The types that a schema allows. */
-export function schemaTypes({ type }: Schema): readonly string[] {
+export function openApiTypes({ type }: Schema): readonly string[] {
   return typeof type === "string" ? [type] : (type ?? []);
 }
 

@@ -1,4 +1,4 @@
-import { findUnion, refName, resolveSchema, type Schema, type Schemas, schemaTypes } from "../openapi/schema.ts";
+import { findUnion, openApiTypes, refName, resolveSchema, type Schema, type Schemas } from "../openapi/schema.ts";
 import { schemaAnchor } from "./anchor.ts";
 import { type Html, html } from "./html.ts";
 import { hasSection } from "./sections.ts";
@@ -13,7 +13,7 @@ export function typeWords(schemas: Schemas, schema: Schema): Html {
   if (findUnion(schema) !== undefined) return isNullable(schema) ? html`object or null` : html`object`;
   if (schema.anyOf !== undefined) return alternatives(schema.anyOf.map((one) => typeWords(schemas, one)));
   if (schema.const !== undefined) return html`${JSON.stringify(schema.const)}`;
-  const types = schemaTypes(schema).map((type) => singleType(schemas, schema, type));
+  const types = openApiTypes(schema).map((type) => singleType(schemas, schema, type));
   return types.length === 0 ? html`any` : alternatives(types);
 }
 

@@ -15,7 +15,7 @@ const SCP = /^(?:[\w.][\w.-]*@)?[\w][\w.-]*:(?![-:/]{2})[^-\s\\:][^\s\\]*$/;
 const HINT = "use https://host/path, ssh://user@host/path, an absolute path, or http:// on this machine alone";
 
 /** Reads the address of a source; refuses every transport but https, ssh, a local path and http on loopback. */
-export function parseAddress(text: string): RemoteAddress {
+export function parseRemoteAddress(text: string): RemoteAddress {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\u0000-\u0020\u007f]|%0[0ad]/i.test(text)) throw refused(text, "has white space or control characters");
   if (isAbsolute(text)) return { protocol: "file", url: normalize(text) };

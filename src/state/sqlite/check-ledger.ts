@@ -4,7 +4,7 @@ import type { SealKey } from "../../seal/key.ts";
 import { SealError, unseal } from "../../seal/seal.ts";
 import { schemaState } from "../../store/migrate.ts";
 import { openError } from "../../store/open.ts";
-import { openConnection } from "../../store/open-connection.ts";
+import { openSqliteConnection } from "../../store/open-connection.ts";
 import { iterateRows, queryBuilder } from "../../store/sqlite.ts";
 import { StoreError } from "../../store/store-error.ts";
 import { type LedgerTables, ledgerMigrations } from "./schema.ts";
@@ -27,7 +27,7 @@ export type LedgerContent = {
 /** Reads all of a ledger file without changing it; fails where it is damaged, newer, or sealed with another key. */
 export async function checkLedger(path: string, key: SealKey): Promise<LedgerContent> {
   try {
-    using connection = openConnection(path, { readOnly: true });
+    using connection = openSqliteConnection(path, { readOnly: true });
     const database = queryBuilder<LedgerTables>(connection);
     const { pending } = await schemaState(database, ledgerMigrations);
     requireSound(connection);

@@ -63,7 +63,7 @@ function opened(folder: string, key: SealKey, sealed: Buffer): ExportIndex {
 }
 
 /** The digest of a file's content. */
-export async function digestOf(path: string): Promise<string> {
+export async function fileDigest(path: string): Promise<string> {
   const digest = createHash("sha256");
   for await (const piece of createReadStream(path)) digest.update(piece);
   return digest.digest("hex");

@@ -8,7 +8,7 @@ import type { SealKey } from "../../seal/key.ts";
 import { seal } from "../../seal/seal.ts";
 import { copyDatabase } from "../../store/copy-database.ts";
 import type { TransferOptions, Transferred } from "../state.ts";
-import { digestOf, writeIndex } from "./export-index.ts";
+import { fileDigest, writeIndex } from "./export-index.ts";
 import { LEDGER_NAME, ledgerFolders } from "./ledger-folders.ts";
 import { resealLedger } from "./reseal-ledger.ts";
 import { existingKeyIn } from "./state.ts";
@@ -76,7 +76,7 @@ async function exportTokens(folder: string, to: string, key: SealKey): Promise<n
 
 async function digestsIn(folder: string): Promise<ReadonlyMap<string, string>> {
   const digests = new Map<string, string>();
-  for (const file of await filesIn(folder)) digests.set(file, await digestOf(join(folder, file)));
+  for (const file of await filesIn(folder)) digests.set(file, await fileDigest(join(folder, file)));
   return digests;
 }
 

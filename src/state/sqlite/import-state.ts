@@ -7,7 +7,7 @@ import type { SealKey } from "../../seal/key.ts";
 import { unseal } from "../../seal/seal.ts";
 import { makeFolder } from "../../store/make-folder.ts";
 import type { TransferOptions, Transferred } from "../state.ts";
-import { digestOf, readIndex } from "./export-index.ts";
+import { fileDigest, readIndex } from "./export-index.ts";
 import { LEDGER_NAME, ledgerFolders } from "./ledger-folders.ts";
 import { resealLedger } from "./reseal-ledger.ts";
 import { openSqliteState } from "./state.ts";
@@ -43,7 +43,7 @@ async function copyChecked(from: string, to: string, digest: string): Promise<vo
   await copyFile(from, to).catch((cause: unknown) => {
     throw new HoldfastError("invalid", `${from} is missing in the exported state`, { hint: "export it again", cause });
   });
-  if ((await digestOf(to)) === digest) return;
+  if ((await fileDigest(to)) === digest) return;
   throw new HoldfastError("invalid", `${from} was changed after it was exported`, { hint: "export it again" });
 }
 

@@ -3,7 +3,7 @@ import type { ParsedDocument, ParsedFile } from "../document.ts";
 import { outlinePlain } from "../fast/read.ts";
 import type { Fault } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
-import { type Outline, shallow } from "../outline.ts";
+import { type DocumentOutline, shallow } from "../outline.ts";
 import { decode } from "../text.ts";
 
 /** A parsed file as it crosses from a worker: the text stays where it is. */
@@ -16,7 +16,7 @@ type PackedDocument = Pick<ParsedDocument, "faults" | "offset" | "hasCredentials
   readonly to: number;
   readonly isExplicit: boolean;
   /** Null where there is none, or it can be had again at once. */
-  readonly outline: Outline | null;
+  readonly outline: DocumentOutline | null;
 };
 
 /** Makes a parsed file ready to cross. */

@@ -5,7 +5,7 @@ import type { ExactReader } from "../parse.ts";
 import type { Chunk } from "../split.ts";
 import { type AliasBudget, build } from "./build.ts";
 import { TEMPLATE } from "./likely-mistake.ts";
-import { outlineOf } from "./outline.ts";
+import { nodeOutline } from "./outline.ts";
 import { parseExact } from "./parse.ts";
 
 /** Reads the documents of one file with the library `yaml`; what their aliases repeat counts together. */
@@ -30,7 +30,7 @@ function readExact(chunk: Chunk, limits: YamlLimits, manner: Manner): ParsedDocu
     hasCredentials,
     chunk,
     readBy: "exact",
-    outline: () => outlineOf(root, chunk.offset),
+    outline: () => nodeOutline(root, chunk.offset),
   };
 }
 

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import type { ParsedFile, ReadOptions } from "../document.ts";
 import { fault } from "../fault.ts";
 import { unpack } from "./packed.ts";
-import type { Answer, Question } from "./worker.ts";
+import type { Question, WorkerReply } from "./worker.ts";
 
 /** What reading one file may cost. */
 export type Cost = {
@@ -91,7 +91,7 @@ export class ExactThread implements AsyncDisposable {
     const worker = new Worker(WORKER, { env: {}, execArgv: [], resourceLimits });
     this.#worker = worker;
     this.#isReady = false;
-    worker.on("message", (answer: Answer) => {
+    worker.on("message", (answer: WorkerReply) => {
       if (this.#worker === worker) this.#hear(answer);
     });
     worker.on("error", (error) => this.#replace(worker, refusedBy(error)));
@@ -99,7 +99,7 @@ export class ExactThread implements AsyncDisposable {
     return worker;
   }
 
-  #hear({ file, spent }: Answer): void {
+  #hear({ file, spent }: WorkerReply): void {
     this.#spentBefore = spent;
     this.#isReady = true;
     const [job, ...others] = this.#asked;

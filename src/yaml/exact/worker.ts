@@ -9,7 +9,7 @@ import { exactReader } from "./read.ts";
 export type Question = { readonly bytes: Uint8Array<ArrayBuffer>; readonly options: ReadOptions };
 
 /** What was read; null at first, which says that the worker is there. */
-export type Answer = {
+export type WorkerReply = {
   readonly file: PackedFile | null;
   /** Milliseconds of the processor's time that the worker has used so far. */
   readonly spent: number;
@@ -17,7 +17,7 @@ export type Answer = {
 
 function say(file: PackedFile | null): void {
   const { user, system } = threadCpuUsage();
-  const answer: Answer = { file, spent: (user + system) / 1000 };
+  const answer: WorkerReply = { file, spent: (user + system) / 1000 };
   parentPort?.postMessage(answer);
 }
 

@@ -16,7 +16,7 @@ import {
   OPENING_BRACKET,
   QUOTE,
 } from "./characters.ts";
-import { keyIn } from "./key.ts";
+import { readKeyAt } from "./key.ts";
 import { mappingOf, noteTwice } from "./mapping.ts";
 import { noKeys, withKey } from "./shape.ts";
 import { listOf, noted, noteInside, type Reading, readQuoted, scalarAt, take } from "./word.ts";
@@ -91,7 +91,7 @@ function goesOn(reading: Reading, closing: number): boolean {
 // A colon behind quotes needs no space.
 function readKey(reading: Reading): string | null {
   const { text } = reading;
-  const key = keyIn(reading, reading.at, endBetween);
+  const key = readKeyAt(reading, reading.at, endBetween);
   if (key === null || text.charCodeAt(key.end) !== COLON) return null;
   if (key.isBare && !isGap(text, key.end + 1)) return null;
   toNext(reading, key.end + 1);

@@ -11,7 +11,7 @@ const LONGEST = 1000;
 const DIGITS = /^\d+$/;
 
 /** The key at a place; null where it is not surely a text, or none that can be a field like any other. */
-export function keyIn(reading: Reading, from: number, endOf: (text: string, from: number) => number): Key | null {
+export function readKeyAt(reading: Reading, from: number, endOf: (text: string, from: number) => number): Key | null {
   const { text } = reading;
   const code = text.charCodeAt(from);
   const isBare = code !== QUOTE && code !== APOSTROPHE;

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
 import { duplicateKey } from "../fault.ts";
-import { keysOf, objectOf, type Shape } from "./shape.ts";
+import { keysOf, type MappingShape, objectOf } from "./shape.ts";
 import { noteFault, type Reading } from "./word.ts";
 
 /** The mapping of a shape, with the values from the given place on; undefined where a key is there twice and that ends it. */
-export function mappingOf(reading: Reading, shape: Shape, from: number): JsonObject | undefined {
+export function mappingOf(reading: Reading, shape: MappingShape, from: number): JsonObject | undefined {
   const { values, faults } = reading;
   const fields = objectOf(shape, values, from);
   if (fields !== null) return fields;
@@ -12,7 +12,7 @@ export function mappingOf(reading: Reading, shape: Shape, from: number): JsonObj
   return faults === null ? undefined : firstOfEach(shape, values, from);
 }
 
-function firstOfEach(shape: Shape, values: readonly Json[], from: number): JsonObject {
+function firstOfEach(shape: MappingShape, values: readonly Json[], from: number): JsonObject {
   const fields: Record<string, Json> = {};
   for (const [nth, key] of keysOf(shape).entries()) {
     if (!Object.hasOwn(fields, key)) fields[key] = values[from + nth] ?? null;
@@ -21,10 +21,10 @@ function firstOfEach(shape: Shape, values: readonly Json[], from: number): JsonO
 }
 
 /** Notes it where the last key of a mapping stood there before, if faults are noted; its values begin at the given place. */
-export function noteTwice(reading: Reading, from: number, shape: Shape): void {
+export function noteTwice(reading: Reading, from: number, shape: MappingShape): void {
   const { places, open } = reading;
   if (places === null) return;
-  let first: Shape | null = null;
+  let first: MappingShape | null = null;
   for (let each = shape.before; each !== null && each.size > 0; each = each.before) {
     if (each.key === shape.key) first = each;
   }

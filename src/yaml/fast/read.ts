@@ -1,7 +1,7 @@
 import type { Json } from "../../contract/json.ts";
 import { type Fault, tooManyNodes } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
-import type { Outline } from "../outline.ts";
+import type { DocumentOutline } from "../outline.ts";
 import type { Chunk } from "../split.ts";
 import { readBlock } from "./block.ts";
 import { readBrackets } from "./brackets.ts";
@@ -24,9 +24,9 @@ import {
   QUOTE,
 } from "./characters.ts";
 import { type Cut, cutter } from "./cut.ts";
-import { keyIn } from "./key.ts";
+import { readKeyAt } from "./key.ts";
 import { mappingOf, noteTwice } from "./mapping.ts";
-import { noKeys, type Shape, withKey } from "./shape.ts";
+import { type MappingShape, noKeys, withKey } from "./shape.ts";
 import { listOf, noted, noteInside, type Reading, readQuoted, scalarAt, take } from "./word.ts";
 
 /** The value of a document. */
@@ -59,15 +59,15 @@ export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: YamlLi
 }
 
 /** Where the fields of a document stand that `readPlain` can read; its text begins at the chunk's offset. Null for any other. */
-export function outlinePlain(chunk: Chunk, limits: YamlLimits): Outline | null {
-  const places: Outline[] = [];
+export function outlinePlain(chunk: Chunk, limits: YamlLimits): DocumentOutline | null {
+  const places: DocumentOutline[] = [];
   const reading = beginning(chunk.text, cutter(chunk, null), limits, places);
   const read = readFrom(reading);
   if (read === null || "fault" in read) return null;
   return moved({ key: read.offset, value: read.offset, inside: reading.inside }, chunk.offset);
 }
 
-function moved(outline: Outline, by: number): Outline {
+function moved(outline: DocumentOutline, by: number): DocumentOutline {
   if (by === 0) return outline;
   const { key, value, inside } = outline;
   const within = inside === null ? null : new Map(Array.from(inside, ([name, each]) => [name, moved(each, by)]));
@@ -95,7 +95,7 @@ function readRoot(reading: Reading): Json | undefined {
   return column === 0 ? readNode(reading, noKeys, 1) : undefined;
 }
 
-function beginning(text: string, cut: Cut, limits: YamlLimits, places: Outline[] | null): Reading {
+function beginning(text: string, cut: Cut, limits: YamlLimits, places: DocumentOutline[] | null): Reading {
   const position = { open: 0, at: 0, column: 0, nodes: 1, margin: -1, start: -1 };
   const found = { hasCredentials: false, faults: places === null ? null : [], isFaulty: false };
   return { text, limits, cut, values: [], ...position, ...found, places, inside: null };
@@ -132,11 +132,11 @@ function toContent(reading: Reading, from: number): void {
   reading.column = -1;
 }
 
-function readNode(reading: Reading, above: Shape, depth: number): Json | undefined {
+function readNode(reading: Reading, above: MappingShape, depth: number): Json | undefined {
   return isItem(reading.text, reading.at) ? readList(reading, above, depth) : readMapping(reading, above, depth);
 }
 
-function readMapping(reading: Reading, above: Shape, depth: number): Json | undefined {
+function readMapping(reading: Reading, above: MappingShape, depth: number): Json | undefined {
   const { column, open: from, at: start } = reading;
   if (depth > reading.limits.depth) return undefined;
   let shape = noKeys;
@@ -156,7 +156,7 @@ function readMapping(reading: Reading, above: Shape, depth: number): Json | unde
 }
 
 // What followed last time mostly follows again: then the key is known without being cut out.
-function readKey(reading: Reading, shape: Shape, above: Shape): Shape | null {
+function readKey(reading: Reading, shape: MappingShape, above: MappingShape): MappingShape | null {
   const { text, at } = reading;
   const guess = shape === noKeys ? above.inside : shape.guess;
   if (guess === null || !text.startsWith(guess.key, at)) return readOtherKey(reading, shape, above);
@@ -166,9 +166,9 @@ function readKey(reading: Reading, shape: Shape, above: Shape): Shape | null {
   return guess;
 }
 
-function readOtherKey(reading: Reading, shape: Shape, above: Shape): Shape | null {
+function readOtherKey(reading: Reading, shape: MappingShape, above: MappingShape): MappingShape | null {
   const { text } = reading;
-  const key = keyIn(reading, reading.at, endOfKey);
+  const key = readKeyAt(reading, reading.at, endOfKey);
   if (key === null || text.charCodeAt(key.end) !== COLON || !isGap(text, key.end + 1)) return null;
   const next = withKey(shape, key.word);
   reading.at = key.end + 1;
@@ -178,7 +178,7 @@ function readOtherKey(reading: Reading, shape: Shape, above: Shape): Shape | nul
   return next;
 }
 
-function readField(reading: Reading, column: number, key: Shape, depth: number): Json | undefined {
+function readField(reading: Reading, column: number, key: MappingShape, depth: number): Json | undefined {
   const { text } = reading;
   const at = afterSpaces(text, reading.at);
   const isInLine = !isRest(text, reading.at);
@@ -190,14 +190,14 @@ function readField(reading: Reading, column: number, key: Shape, depth: number):
   return value;
 }
 
-function readBelow(reading: Reading, column: number, key: Shape, depth: number): Json | undefined {
+function readBelow(reading: Reading, column: number, key: MappingShape, depth: number): Json | undefined {
   if (reading.column > column) return readNode(reading, key, depth + 1);
   // A list may stand as far to the left as its key.
   const isList = reading.column === column && isItem(reading.text, reading.at);
   return isList ? readList(reading, key, depth + 1) : null;
 }
 
-function readList(reading: Reading, above: Shape, depth: number): Json | undefined {
+function readList(reading: Reading, above: MappingShape, depth: number): Json | undefined {
   const { text, column, open: from, at: start } = reading;
   if (depth > reading.limits.depth) return undefined;
   do {
@@ -207,7 +207,7 @@ function readList(reading: Reading, above: Shape, depth: number): Json | undefin
   return reading.column > column ? undefined : listOf(reading, from, start);
 }
 
-function readItem(reading: Reading, column: number, above: Shape, depth: number): Json | undefined {
+function readItem(reading: Reading, column: number, above: MappingShape, depth: number): Json | undefined {
   const { text } = reading;
   const from = reading.at + 1;
   const at = afterSpaces(text, from);

@@ -4,17 +4,17 @@ import type { Json, JsonObject } from "../../contract/json.ts";
  * The keys of a mapping in their order, as a path from none to all of them. Manifests are much alike: what key followed
  * last time is a good guess at what follows now, and that all of them differ is seen once.
  */
-export type Shape = {
+export type MappingShape = {
   /** The last of the keys. */
   readonly key: string;
-  readonly before: Shape | null;
+  readonly before: MappingShape | null;
   readonly size: number;
   /** What followed last, where its key needs no quotes. */
-  guess: Shape | null;
+  guess: MappingShape | null;
   /** The first key of the last mapping under this key, where it needs no quotes. */
-  inside: Shape | null;
+  inside: MappingShape | null;
   /** Everything that followed, by key. */
-  next: Map<string, Shape> | null;
+  next: Map<string, MappingShape> | null;
   /** All of its keys, once an object has shown that they differ. */
   keys: readonly string[] | null;
   /** What further objects are copies of, where they are wide. */
@@ -33,15 +33,15 @@ const WIDE = 12;
 let remembered = 0;
 
 /** A mapping before its first key. */
-export const noKeys: Shape = after(null, "");
+export const noKeys: MappingShape = after(null, "");
 
-function after(before: Shape | null, key: string): Shape {
+function after(before: MappingShape | null, key: string): MappingShape {
   const size = before === null ? 0 : before.size + 1;
   return { key, before, size, guess: null, inside: null, next: null, keys: null, mould: null };
 }
 
 /** The shape with one more key; null where that is one too many. */
-export function withKey(shape: Shape, key: string): Shape | null {
+export function withKey(shape: MappingShape, key: string): MappingShape | null {
   const known = shape.next?.get(key);
   if (known !== undefined) return known;
   if (shape.size >= MOST_KEYS) return null;
@@ -49,7 +49,7 @@ export function withKey(shape: Shape, key: string): Shape | null {
   return remember(shape, after(shape, key));
 }
 
-function remember(shape: Shape, next: Shape): Shape {
+function remember(shape: MappingShape, next: MappingShape): MappingShape {
   remembered++;
   shape.next ??= new Map();
   shape.next.set(next.key, next);
@@ -64,7 +64,7 @@ function forget(): void {
 }
 
 /** An object of a shape, with the values from the given place on; null where a key is there twice. */
-export function objectOf(shape: Shape, values: readonly Json[], from: number): JsonObject | null {
+export function objectOf(shape: MappingShape, values: readonly Json[], from: number): JsonObject | null {
   const { keys } = shape;
   if (keys === null) return firstOf(shape, values, from);
   if (shape.size > WIDE) shape.mould ??= mouldOf(keys);
@@ -73,7 +73,7 @@ export function objectOf(shape: Shape, values: readonly Json[], from: number): J
   return fields;
 }
 
-function firstOf(shape: Shape, values: readonly Json[], from: number): JsonObject | null {
+function firstOf(shape: MappingShape, values: readonly Json[], from: number): JsonObject | null {
   const keys = keysOf(shape);
   const fields: Record<string, Json> = {};
   for (const [nth, key] of keys.entries()) {
@@ -85,9 +85,9 @@ function firstOf(shape: Shape, values: readonly Json[], from: number): JsonObjec
 }
 
 /** The keys of a shape, in their order. */
-export function keysOf(shape: Shape): readonly string[] {
+export function keysOf(shape: MappingShape): readonly string[] {
   const keys: string[] = [];
-  for (let each: Shape | null = shape; each !== null && each.size > 0; each = each.before) keys.push(each.key);
+  for (let each: MappingShape | null = shape; each !== null && each.size > 0; each = each.before) keys.push(each.key);
   return keys.reverse();
 }
 

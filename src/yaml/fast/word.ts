@@ -2,11 +2,11 @@ import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
 import { type Fault, MOST_FAULTS } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
-import type { Outline } from "../outline.ts";
+import type { DocumentOutline } from "../outline.ts";
 import { numberFault, resolvePlain } from "../scalar.ts";
 import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
 import type { Cut } from "./cut.ts";
-import { keysOf, type Shape } from "./shape.ts";
+import { keysOf, type MappingShape } from "./shape.ts";
 
 /** A document that is being read. */
 export type Reading = {
@@ -28,8 +28,8 @@ export type Reading = {
   /** Where the value read last begins; -1 where its key says more, or there is nothing. */
   start: number;
   /** Where each of the values stands, and what is inside the one read last; null where nobody asks. */
-  readonly places: Outline[] | null;
-  inside: Outline["inside"];
+  readonly places: DocumentOutline[] | null;
+  inside: DocumentOutline["inside"];
   /** What is wrong with keys and numbers; null where a document with such a fault is read no further. */
   readonly faults: Fault[] | null;
   /** Whether it was read no further for such a fault. */
@@ -55,7 +55,7 @@ export function take(reading: Reading, value: Json, nodes: 1 | 2, key: number): 
   return reading.nodes <= reading.limits.nodes;
 }
 
-function placeOf(reading: Reading, nodes: 1 | 2, key: number): Outline {
+function placeOf(reading: Reading, nodes: 1 | 2, key: number): DocumentOutline {
   const { start, inside } = reading;
   reading.inside = null;
   const value = start < 0 ? key : start;
@@ -63,12 +63,12 @@ function placeOf(reading: Reading, nodes: 1 | 2, key: number): Outline {
 }
 
 /** Notes what is inside the collection whose values begin at the given one, and where it begins itself. */
-export function noteInside(reading: Reading, from: number, start: number, shape: Shape | null): void {
+export function noteInside(reading: Reading, from: number, start: number, shape: MappingShape | null): void {
   reading.start = start;
   if (reading.places === null) return;
   const places = reading.places.slice(from, reading.open);
   const keys = shape === null ? null : keysOf(shape);
-  const inside = new Map<string, Outline>();
+  const inside = new Map<string, DocumentOutline>();
   for (const [nth, place] of places.entries()) {
     const name = keys?.[nth] ?? String(nth);
     // Of a key that stands twice the first one counts.

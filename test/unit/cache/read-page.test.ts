@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CachedPage } from "../../../src/cache/cached-row.ts";
-import { CachedRow, digestOf } from "../../../src/cache/cached-row.ts";
+import { CachedRow, rowDigest } from "../../../src/cache/cached-row.ts";
 import { type ListKnowledge, readerOfList } from "../../../src/cache/list-reader.ts";
 import { readPage } from "../../../src/cache/read-page.ts";
 import type { JsonObject } from "../../../src/contract/json.ts";
@@ -113,7 +113,7 @@ describe("a row that is known by its bytes", () => {
     expect(rowOf(one)).toMatchObject({
       key: "c1:w1",
       row: { manifest: { name: "w1" } },
-      digest: digestOf(Buffer.from(text)),
+      digest: rowDigest(Buffer.from(text)),
     });
   });
 

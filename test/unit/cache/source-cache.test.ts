@@ -14,7 +14,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sourceCache } from "../../../src/cache/source-cache.ts";
-import { NO_FACTS, type SourceFacts } from "../../../src/cache/source-facts.ts";
+import { NO_SOURCE_FACTS, type SourceFacts } from "../../../src/cache/source-facts.ts";
 import { knownOutline, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
@@ -48,7 +48,12 @@ const files: Files = {
 };
 
 /** What reading a folder gives, with or without what an earlier reading knew. */
-async function reading(root: string, remembered: SourceFacts = NO_FACTS, rules: LoadRules = {}, day = "2026-11-21") {
+async function reading(
+  root: string,
+  remembered: SourceFacts = NO_SOURCE_FACTS,
+  rules: LoadRules = {},
+  day = "2026-11-21",
+) {
   const repository = await findRepository(root, { signal });
   const revision = await readFolder({ root, cwd: root, repository, limits: defaultLimits, remembered }, { signal });
   const known = knownOutline(remembered, rules);
@@ -111,7 +116,7 @@ describe("a source read again", () => {
   test("is trusted only where nobody touched it just before", async () => {
     const root = await folderOf(files);
     const { loaded } = await reading(root);
-    const fresh = loaded.toKeep() ?? NO_FACTS;
+    const fresh = loaded.toKeep() ?? NO_SOURCE_FACTS;
     const again = await reading(root, fresh);
     // The content is the same, so nothing is parsed; but it was looked at.
     expect(again.loaded.toKeep()?.at).toBeGreaterThanOrEqual(fresh.at);
@@ -171,7 +176,7 @@ describe("a source read again", () => {
       tick(root);
       write(root, changes);
       const { loaded } = await reading(root, remembered, {}, day);
-      const cold = await reading(root, NO_FACTS, {}, day);
+      const cold = await reading(root, NO_SOURCE_FACTS, {}, day);
       expect(outline(loaded)).toEqual(outline(cold.loaded));
       write(root, files);
       return loaded.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
@@ -284,8 +289,8 @@ describe("a source read again", () => {
       const known = knownOutline(remembered, {});
       return load(revision, { kindOf, rules: {}, limits: defaultLimits, now: new Date(), known }, { signal });
     };
-    const remembered = sourceToKeep([(await loaded("x: 1\n", NO_FACTS)).contents], NO_FACTS, {});
-    const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", NO_FACTS)];
+    const remembered = sourceToKeep([(await loaded("x: 1\n", NO_SOURCE_FACTS)).contents], NO_SOURCE_FACTS, {});
+    const [warm, cold] = [await loaded("y: 1\n", later(remembered)), await loaded("y: 1\n", NO_SOURCE_FACTS)];
     expect(cold.diagnostics[0]?.file).toBe("a.yaml");
     expect(warm.diagnostics).toEqual(cold.diagnostics);
   });
@@ -361,10 +366,10 @@ describe("the cache of a source", () => {
     const facts = await kept(root, folder);
     expect(facts.outlines.size).toBe(Object.keys(files).length);
     expect(await cacheIn(folder, root).load({})).toEqual(facts);
-    expect(await cacheIn(folder, root).load({ unknownFields: "warn" })).toEqual(NO_FACTS);
-    expect(await cacheIn(folder, root, { build: "2" }).load({})).toEqual(NO_FACTS);
-    expect(await cacheIn(folder, `${root}2`).load({})).toEqual(NO_FACTS);
-    expect(await cacheIn(folder, root, { keyText: "b".repeat(64) }).load({})).toEqual(NO_FACTS);
+    expect(await cacheIn(folder, root).load({ unknownFields: "warn" })).toEqual(NO_SOURCE_FACTS);
+    expect(await cacheIn(folder, root, { build: "2" }).load({})).toEqual(NO_SOURCE_FACTS);
+    expect(await cacheIn(folder, `${root}2`).load({})).toEqual(NO_SOURCE_FACTS);
+    expect(await cacheIn(folder, root, { keyText: "b".repeat(64) }).load({})).toEqual(NO_SOURCE_FACTS);
   });
 
   test("is held in memory from pass to pass, for one set of rules at a time", async () => {
@@ -376,7 +381,7 @@ describe("the cache of a source", () => {
     const facts = await cache.load({});
     rmSync(folder, { recursive: true });
     expect(await cache.load({})).toBe(facts);
-    expect(await cache.load({ unknownFields: "warn" })).toEqual(NO_FACTS);
+    expect(await cache.load({ unknownFields: "warn" })).toEqual(NO_SOURCE_FACTS);
   });
 
   test("is written once there is a state folder", async () => {
@@ -386,7 +391,7 @@ describe("the cache of a source", () => {
     await cache.load({});
     await cache.keep([await contentsOf(root)]);
     mkdirSync(folder, { mode: 0o700 });
-    expect(await cacheIn(folder, root).load({})).toEqual(NO_FACTS);
+    expect(await cacheIn(folder, root).load({})).toEqual(NO_SOURCE_FACTS);
     cache.store(parseKey(keyText));
     expect(await cacheIn(folder, root).load({})).toEqual(await cache.load({}));
   });
@@ -402,8 +407,8 @@ describe("the cache of a source", () => {
     };
     const parsed = ({ contents }: Awaited<ReturnType<typeof commit>>) =>
       contents.files.flatMap(({ file, from }) => (from === null ? [file.path] : []));
-    const folder = (await reading(root)).loaded.toKeep() ?? NO_FACTS;
-    expect(parsed(await commit(NO_FACTS))).toHaveLength(Object.keys(files).length);
+    const folder = (await reading(root)).loaded.toKeep() ?? NO_SOURCE_FACTS;
+    expect(parsed(await commit(NO_SOURCE_FACTS))).toHaveLength(Object.keys(files).length);
     expect(parsed(await commit(folder))).toEqual([]);
     write(root, { "team.json": '{"type": "team", "name": "people", "members": ["b@x.io"]}' });
     await commitAll(root, "Change the team");
@@ -411,7 +416,7 @@ describe("the cache of a source", () => {
     expect(parsed(second)).toEqual(["team.json"]);
     const team = second.manifests.find(({ identity }) => identity === "team/people");
     expect(team && readValue(team)).toMatchObject({ members: ["b@x.io"] });
-    const facts = sourceToKeep([second.contents], folder, {}) ?? NO_FACTS;
+    const facts = sourceToKeep([second.contents], folder, {}) ?? NO_SOURCE_FACTS;
     expect(parsed(await commit(facts))).toEqual([]);
     // What is known of the folder is not forgotten for it.
     expect(facts.files).toBe(folder.files);
@@ -428,9 +433,9 @@ describe("the cache of a source", () => {
     expect(bytes.includes("service")).toBe(false);
     for (const at of [0, 3, 17, 30, bytes.length >> 1, bytes.length - 1]) {
       writeFileSync(file, bytes.with(at, (bytes[at] ?? 0) ^ 1));
-      expect(await cacheIn(folder, root).load({})).toEqual(NO_FACTS);
+      expect(await cacheIn(folder, root).load({})).toEqual(NO_SOURCE_FACTS);
     }
     rmSync(file);
-    expect(await cacheIn(folder, root).load({})).toEqual(NO_FACTS);
+    expect(await cacheIn(folder, root).load({})).toEqual(NO_SOURCE_FACTS);
   });
 });

@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
 import type { Page } from "../../../src/client/envelope.ts";
-import { type PageReader, readList, type Span } from "../../../src/client/list.ts";
+import { type PageRange, type PageReader, readList } from "../../../src/client/list.ts";
 
 type Row = { readonly id: string };
 
 const rows = (count: number): readonly Row[] => Array.from({ length: count }, (_, index) => ({ id: `r${index}` }));
 
-function pages(answer: (span: Span, nth: number) => Page<Row> | "oversize"): PageReader<Row> & { asked: Span[] } {
-  const asked: Span[] = [];
+function pages(
+  answer: (span: PageRange, nth: number) => Page<Row> | "oversize",
+): PageReader<Row> & { asked: PageRange[] } {
+  const asked: PageRange[] = [];
   const read: PageReader<Row> = async (span) => {
     asked.push(span);
     return answer(span, asked.length);
@@ -15,7 +17,7 @@ function pages(answer: (span: Span, nth: number) => Page<Row> | "oversize"): Pag
   return Object.assign(read, { asked });
 }
 
-const slice = (all: readonly Row[], { offset, limit }: Span) => ({
+const slice = (all: readonly Row[], { offset, limit }: PageRange) => ({
   rows: all.slice(offset, offset + limit),
   total: all.length,
 });
@@ -97,7 +99,7 @@ test("F19 a row removed between two pages hides none of the others", async () =>
 
 test("F17 a page that is too large is asked for in halves, and only one row too large is an error", async () => {
   const all = rows(40);
-  const heavy = (span: Span, weight: number) =>
+  const heavy = (span: PageRange, weight: number) =>
     slice(all, span).rows.reduce((sum, { id }) => sum + (id === "r7" ? weight : 1), 0) > 8
       ? "oversize"
       : slice(all, span);
@@ -113,6 +115,6 @@ test("F17 a page that is too large is asked for in halves, and only one row too 
 
 test("rows without an id are told apart by their name, or by all they say", async () => {
   const named = [{ name: "a" }, { name: "b" }, { key: 1 }, { key: 2 }];
-  const read = async ({ offset, limit }: Span) => ({ rows: named.slice(offset, offset + limit), total: 4 });
+  const read = async ({ offset, limit }: PageRange) => ({ rows: named.slice(offset, offset + limit), total: 4 });
   expect(await readList(read, { limit: 2 })).toMatchObject({ state: "complete", rows: named });
 });

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseAddress } from "../../../src/source/remote/address.ts";
+import { parseRemoteAddress } from "../../../src/source/remote/address.ts";
 import { createRemote, type RemoteOptions } from "../../../src/source/remote/remote.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { commitAll, git } from "../../support/git.ts";
@@ -22,7 +22,7 @@ async function followed(more: Partial<RemoteOptions> = {}) {
   const options: RemoteOptions = {
     name: "platform",
     folder,
-    address: parseAddress(upstream),
+    address: parseRemoteAddress(upstream),
     ref: "main",
     credentials: none,
     caFile: null,
@@ -69,9 +69,9 @@ describe("a remote that is followed", () => {
     await expect(remote.fetch({ signal })).rejects.toMatchObject({ reason: "RefNotFound", code: "refused" });
     const empty = await temporaryFolder();
     await git(empty, "init", "--quiet");
-    const emptied = createRemote({ ...options, ref: null, address: parseAddress(empty) });
+    const emptied = createRemote({ ...options, ref: null, address: parseRemoteAddress(empty) });
     await expect(emptied.fetch({ signal })).rejects.toMatchObject({ reason: "EmptyRepository" });
-    const gone = createRemote({ ...options, address: parseAddress(join(empty, "gone")) });
+    const gone = createRemote({ ...options, address: parseRemoteAddress(join(empty, "gone")) });
     await expect(gone.fetch({ signal })).rejects.toMatchObject({ reason: "RepositoryNotFound" });
   });
 
@@ -134,7 +134,7 @@ describe("a remote that is followed", () => {
     await writeFile(join(upstream, "team.yaml"), "type: team\nname: ml\n");
     const commit = await commitAll(upstream, "Begin");
     await createRemote(options).fetch({ signal });
-    const remote = createRemote({ ...options, address: parseAddress(upstream) });
+    const remote = createRemote({ ...options, address: parseRemoteAddress(upstream) });
     expect(await remote.fetch({ signal })).toMatchObject({ commit, change: "first" });
   });
 });
@@ -147,7 +147,7 @@ describe("a remote over HTTP", () => {
     await writeFile(tokenFile, "CANARY-old\n");
     const basic = (token: string): string => `Basic ${Buffer.from(`git:${token}`).toString("base64")}`;
     server.require(basic("CANARY-new"));
-    const address = parseAddress(`${server.url}/platform/.git`);
+    const address = parseRemoteAddress(`${server.url}/platform/.git`);
     const remote = createRemote({ ...options, address, credentials: { ...none, tokenFile } });
     const error = await remote.fetch({ signal }).catch((failure: unknown) => failure);
     expect(error).toMatchObject({ reason: "Unauthorized", code: "unauthorized" });
@@ -162,14 +162,14 @@ describe("a remote over HTTP", () => {
   test("F52 a remote that fails, or is not there, is unreachable, and the repository stays usable", async () => {
     const { upstream, options, first } = await followed();
     const server = await serveGit(join(upstream, ".."));
-    const remote = createRemote({ ...options, address: parseAddress(`${server.url}/platform/.git`) });
+    const remote = createRemote({ ...options, address: parseRemoteAddress(`${server.url}/platform/.git`) });
     server.answerWith(503);
     await expect(remote.fetch({ signal })).rejects.toMatchObject({ reason: "Unreachable" });
     server.answerWith(404);
     await expect(remote.fetch({ signal })).rejects.toMatchObject({ reason: "RepositoryNotFound" });
     server.answerWith(null);
     expect(await remote.fetch({ signal })).toMatchObject({ commit: first });
-    const nowhere = createRemote({ ...options, address: parseAddress("http://127.0.0.1:9/platform.git") });
+    const nowhere = createRemote({ ...options, address: parseRemoteAddress("http://127.0.0.1:9/platform.git") });
     await expect(nowhere.fetch({ signal })).rejects.toMatchObject({ reason: "Unreachable" });
   });
 
@@ -177,7 +177,7 @@ describe("a remote over HTTP", () => {
     const { upstream, options } = await followed();
     const server = await serveGit(join(upstream, ".."));
     server.answerWith(302);
-    const remote = createRemote({ ...options, address: parseAddress(`${server.url}/platform/.git`) });
+    const remote = createRemote({ ...options, address: parseRemoteAddress(`${server.url}/platform/.git`) });
     await expect(remote.fetch({ signal })).rejects.toMatchObject({ name: "HoldfastError" });
     expect(server.requests.length).toBe(1);
   });
@@ -203,12 +203,12 @@ describe("the address of a remote", () => {
     "relative/path",
     "",
   ])("S1 %j is refused before git is started", (url) => {
-    expect(() => parseAddress(url)).toThrow(expect.objectContaining({ code: "invalid" }));
+    expect(() => parseRemoteAddress(url)).toThrow(expect.objectContaining({ code: "invalid" }));
   });
 
   test("S1 a password in a refused address is not repeated", () => {
-    expect(() => parseAddress("https://ada:CANARY@example.com/x")).toThrow(expect.not.stringContaining("CANARY"));
-    expect(() => parseAddress("git://ada:CANARY@example.com/x")).toThrow(/^(?!.*CANARY)/);
+    expect(() => parseRemoteAddress("https://ada:CANARY@example.com/x")).toThrow(expect.not.stringContaining("CANARY"));
+    expect(() => parseRemoteAddress("git://ada:CANARY@example.com/x")).toThrow(/^(?!.*CANARY)/);
   });
 
   test.each([
@@ -219,7 +219,7 @@ describe("the address of a remote", () => {
     ["http://[::1]/platform.git", "http"],
     ["/srv/git/platform.git", "file"],
   ])("%s is taken, for %s alone", (url, protocol) => {
-    expect(parseAddress(url).protocol).toBe(protocol);
+    expect(parseRemoteAddress(url).protocol).toBe(protocol);
   });
 });
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { migrate } from "../../../src/store/migrate.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { openConnection } from "../../../src/store/open-connection.ts";
+import { openSqliteConnection } from "../../../src/store/open-connection.ts";
 import { queryBuilder } from "../../../src/store/sqlite.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
@@ -22,7 +22,7 @@ async function opened(path: string, count = 2): Promise<readonly string[]> {
 async function databaseWith({ bytes = 0 } = {}): Promise<string> {
   const path = join(await temporaryFolder(), "a.db");
   await opened(path, 1);
-  using connection = openConnection(path);
+  using connection = openSqliteConnection(path);
   connection.prepare("INSERT INTO notes (id, text) VALUES (1, ?)").run("x".repeat(bytes));
   return path;
 }
@@ -118,7 +118,7 @@ describe("F72 before an upgrade", () => {
 
   test("a process that starts while another one upgrades waits, and finds it done", async () => {
     const path = await databaseWith();
-    using connection = openConnection(path);
+    using connection = openSqliteConnection(path);
     connection.exec("BEGIN IMMEDIATE");
     const waits = `
       const { exec } = DatabaseSync.prototype;
@@ -158,7 +158,7 @@ test("F72 processes that start together on a new file all find its schema, made 
 
 test("F72 a database that an earlier release left half made is told about once it is complete", async () => {
   const path = join(await temporaryFolder(), "a.db");
-  using connection = openConnection(path);
+  using connection = openSqliteConnection(path);
   connection.exec("CREATE TABLE notes (id integer primary key, text text)");
   connection.close();
   expect(await opened(path, 1)).toEqual([`${path} was incomplete after an interrupted start, and was completed`]);

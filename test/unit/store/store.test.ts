@@ -89,8 +89,8 @@ test("writes beside those of another process all succeed", async () => {
   const path = join(await folder(), "a.db");
   const store = await opened(path);
   const script = `
-    import { openConnection } from ${JSON.stringify(import.meta.resolve("../../../src/store/open-connection.ts"))};
-    const database = openConnection(${JSON.stringify(path)});
+    import { openSqliteConnection } from ${JSON.stringify(import.meta.resolve("../../../src/store/open-connection.ts"))};
+    const database = openSqliteConnection(${JSON.stringify(path)});
     const insert = database.prepare("INSERT INTO notes (id) VALUES (?)");
     console.log("ready");
     for (let id = 1; id <= 150; id += 1) insert.run(-id);`;
