@@ -1,5 +1,5 @@
 import { compile, type JSONSchema } from "json-schema-to-typescript";
-import { allowedTypes, resolveRef, type SchemaNode, unionVariants } from "../../src/schema/schema-node.ts";
+import { allowedTypes, resolveRef, type SchemaNode } from "../../src/schema/schema-node.ts";
 import type { Schemas } from "./schemas.ts";
 
 const OPTIONS = {
@@ -19,9 +19,27 @@ const IMMUTABLE = `type Immutable<T> = T extends readonly (infer Item)[]
 `;
 
 /** Source text of `src/contract/generated/manifests.ts`. */
-export async function manifestTypesText({ kinds }: Schemas): Promise<string> {
-  const parts = await Promise.all([...kinds].map(([type, schema]) => typeText(`${pascal(type)}Manifest`, schema)));
-  return ['import type { Json, JsonObject } from "../json.ts";', "", IMMUTABLE, ...parts].join("\n");
+export async function manifestTypesText({ kinds, files }: Schemas): Promise<string> {
+  const names = new Set(files.shared.flatMap(({ $defs = {} }) => Object.keys($defs)));
+  const parts = [...kinds.values()].flatMap(({ $defs = {} }) =>
+    Object.entries($defs).flatMap(([name, part]) =>
+      names.has(name) ? [[name, { root: { $defs }, part }] as const] : [],
+    ),
+  );
+  const shared = await Promise.all(
+    [...new Map(parts)].map(([name, { root, part }]) => sharedText(name, typed({ schema: root, names }, part))),
+  );
+  const own = await Promise.all([...kinds].map(([type, schema]) => typeText(`${pascal(type)}Manifest`, schema, names)));
+  return ['import type { Json, JsonObject } from "../json.ts";', "", IMMUTABLE, ...shared, ...own].join("\n");
+}
+
+async function sharedText(name: string, body: JSONSchema): Promise<string> {
+  const title = sharedName(name);
+  return (await compile({ ...body, title }, title, OPTIONS)).replace(/^export /gm, "");
+}
+
+function sharedName(name: string): string {
+  return `Shared${pascal(name)}`;
 }
 
 /** Source text of `src/contract/generated/config.ts`. */
@@ -34,34 +52,41 @@ export async function configTypesText({ config }: Schemas): Promise<string> {
   ].join("\n");
 }
 
-async function typeText(name: string, schema: SchemaNode): Promise<string> {
+async function typeText(name: string, schema: SchemaNode, names: ReadonlySet<string> = new Set()): Promise<string> {
   const inner = `Mutable${name}`;
-  const body = await compile(typed(schema, schema, inner), inner, OPTIONS);
+  const body = await compile(typed({ schema, names }, schema, inner), inner, OPTIONS);
   const own = body.replace(/^export /gm, "");
   return `${own}\n/** ${schema.description}. */\nexport type ${name} = Immutable<${inner}>;\n`;
 }
 
+/** The schema whose parts are meant, and the names of those that have a type of their own. */
+type Typing = { readonly schema: SchemaNode; readonly names: ReadonlySet<string> };
+
+const PART = "#/$defs/";
+
 // The dialect in a form that has types: unions told apart by `type` become `anyOf`, free fields become Json.
-function typed(schema: SchemaNode, given: SchemaNode, title?: string): JSONSchema {
-  const node = resolveRef(schema, given);
+function typed(on: Typing, given: SchemaNode, title?: string): JSONSchema {
+  const node = resolveRef(on.schema, given);
   const { description } = node;
+  const part = given.$ref?.slice(PART.length) ?? "";
+  if (on.names.has(part)) return { tsType: sharedName(part), ...(description === undefined ? {} : { description }) };
   const head = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
   const nullable = Array.isArray(node.type) && node.type.includes("null");
-  const forms = formsOf(schema, node);
+  const forms = formsOf(on, node);
   const all = nullable ? [...forms, { type: "null" } as const] : forms;
   return all.length === 1 ? { ...all[0], ...head } : { ...head, anyOf: all };
 }
 
-function formsOf(schema: SchemaNode, node: SchemaNode): JSONSchema[] {
+function formsOf(on: Typing, node: SchemaNode): JSONSchema[] {
   if (node.const !== undefined) return [{ const: node.const as string }];
   if (node.enum !== undefined && node.allOf === undefined) {
     return [{ enum: node.enum.filter((value) => value !== null) as string[] }];
   }
-  const unionForms = unionVariants(schema, node).map((variant) => typed(schema, variant.node));
+  const unionForms = (node.allOf ?? []).map((branch) => typed(on, branch.then));
   if (unionForms.length > 0) return node.properties?.type?.enum === undefined ? [...unionForms, OPEN] : unionForms;
   return allowedTypes(node).length === 0
     ? [{ tsType: "Json" }]
-    : allowedTypes(node).map((type) => form(schema, node, type));
+    : allowedTypes(node).map((type) => form(on, node, type));
 }
 
 const OPEN: JSONSchema = {
@@ -71,16 +96,16 @@ const OPEN: JSONSchema = {
   additionalProperties: { tsType: "Json" },
 };
 
-function form(schema: SchemaNode, node: SchemaNode, type: string): JSONSchema {
+function form(on: Typing, node: SchemaNode, type: string): JSONSchema {
   if (type === "array")
-    return node["x-free"] ? { tsType: "readonly Json[]" } : { type: "array", items: typed(schema, node.items ?? {}) };
+    return node["x-free"] ? { tsType: "readonly Json[]" } : { type: "array", items: typed(on, node.items ?? {}) };
   if (type !== "object") return { type: type as "string" };
   if (node["x-free"]) return { tsType: "JsonObject" };
   if (node["x-as-text"]) return { tsType: "{ readonly [name: string]: string | number | boolean }" };
   return {
     type: "object",
     properties: Object.fromEntries(
-      Object.entries(node.properties ?? {}).map(([name, property]) => [name, typed(schema, property)]),
+      Object.entries(node.properties ?? {}).map(([name, property]) => [name, typed(on, property)]),
     ),
     required: [...(node.required ?? [])],
     additionalProperties:

@@ -7,6 +7,1069 @@ type Immutable<T> = T extends readonly (infer Item)[]
     : T;
 
 /**
+ * Name of the application, unique in its workspace
+ */
+type SharedName = string
+
+/**
+ * Workspace that the application runs in
+ */
+type SharedWorkspaceFqn = string
+
+/**
+ * Image that the containers run
+ */
+type SharedImage = (SharedBuiltImage | SharedReadyImage | {
+type: string
+[k: string]: Json | string
+})
+
+/**
+ * An image that the platform builds
+ */
+interface SharedBuiltImage {
+type: "build"
+/**
+ * Registry integration that the image is pushed to
+ */
+docker_registry?: (string | null)
+/**
+ * Where the source code is
+ */
+build_source?: (SharedRemoteSource | SharedGitSource | SharedLocalSource | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * How the image is made
+ */
+build_spec?: (SharedDockerfileBuild | SharedPythonBuild | {
+type: string
+[k: string]: Json | string
+} | null)
+}
+
+/**
+ * An archive of the source code
+ */
+interface SharedRemoteSource {
+type: "remote"
+/**
+ * Where the archive is
+ */
+remote_uri?: (string | null)
+}
+
+/**
+ * A commit of a git repository
+ */
+interface SharedGitSource {
+type: "git"
+/**
+ * Address of the repository
+ */
+repo_url?: (string | null)
+/**
+ * Commit that is built
+ */
+ref?: (string | null)
+/**
+ * Branch that the commit is on
+ */
+branch_name?: (string | null)
+}
+
+/**
+ * Source code on the machine that deploys
+ */
+interface SharedLocalSource {
+type: "local"
+/**
+ * Folder of the source code
+ */
+project_root_path?: (string | null)
+/**
+ * Whether the image is built on that machine
+ */
+local_build?: (boolean | null)
+}
+
+/**
+ * A build by a Dockerfile
+ */
+interface SharedDockerfileBuild {
+type: "dockerfile"
+/**
+ * Path of the Dockerfile in the source
+ */
+dockerfile_path?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Command that the container runs in place of the image's own
+ */
+command?: (string | string[] | null)
+/**
+ * Arguments of the build, as the Dockerfile names them
+ */
+build_args?: ({ readonly [name: string]: string | number | boolean } | null)
+/**
+ * Secrets of the build, as the platform defines them
+ */
+build_secrets?: (JsonObject | readonly Json[] | null)
+/**
+ * Taken and without effect here: only a buildpack reads it
+ */
+python_dependencies?: (JsonObject | null)
+}
+
+/**
+ * A build of Python source code without a Dockerfile
+ */
+interface SharedPythonBuild {
+type: "tfy-python-buildpack"
+/**
+ * Version of Python
+ */
+python_version?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+/**
+ * Packages that are installed by pip
+ */
+pip_packages?: (string[] | null)
+/**
+ * How the packages are installed
+ */
+python_dependencies?: (SharedPipDependencies | SharedUvDependencies | SharedPoetryDependencies | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Packages of the system
+ */
+apt_packages?: (string[] | null)
+/**
+ * Command that the container runs
+ */
+command?: (string | string[] | null)
+/**
+ * Version of CUDA
+ */
+cuda_version?: (string | null)
+}
+
+/**
+ * Packages that pip installs
+ */
+interface SharedPipDependencies {
+type: "pip"
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+/**
+ * Packages that are installed by pip
+ */
+pip_packages?: (string[] | null)
+}
+
+/**
+ * Packages that uv installs
+ */
+interface SharedUvDependencies {
+type: "uv"
+/**
+ * Version of uv
+ */
+uv_version?: (string | null)
+/**
+ * Options of `uv sync`
+ */
+sync_options?: (string | null)
+}
+
+/**
+ * Packages that poetry installs
+ */
+interface SharedPoetryDependencies {
+type: "poetry"
+/**
+ * Version of poetry
+ */
+poetry_version?: (string | null)
+/**
+ * Options of `poetry install`
+ */
+install_options?: (string | null)
+}
+
+/**
+ * An image that exists already
+ */
+interface SharedReadyImage {
+type: "image"
+/**
+ * Where the image is
+ */
+image_uri: string
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+/**
+ * Command that the container runs in place of the image's own
+ */
+command?: (string | string[] | null)
+}
+
+/**
+ * Files that are there before the container starts
+ */
+type SharedArtifactsDownload = ({
+/**
+ * Volume that keeps the files between starts
+ */
+cache_volume?: ({
+/**
+ * Storage class of the volume
+ */
+storage_class?: (string | null)
+/**
+ * Size of the volume
+ */
+cache_size?: (number | null)
+} | null)
+/**
+ * Artifacts that are downloaded, in their order
+ */
+artifacts?: ((SharedPlatformArtifact | SharedHubArtifact | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+
+/**
+ * A version that the platform's registry keeps
+ */
+interface SharedPlatformArtifact {
+type: "truefoundry-artifact"
+/**
+ * Version that is downloaded
+ */
+artifact_version_fqn?: (string | null)
+/**
+ * Environment variable that names the folder of the files
+ */
+download_path_env_variable?: (string | null)
+}
+
+/**
+ * A model of the Hugging Face Hub
+ */
+interface SharedHubArtifact {
+type: "huggingface-hub"
+/**
+ * Name of the model on the hub
+ */
+model_id?: (string | null)
+/**
+ * Revision of the model
+ */
+revision?: (string | null)
+/**
+ * Files that are left out
+ */
+ignore_patterns?: (string[] | null)
+/**
+ * Environment variable that names the folder of the files
+ */
+download_path_env_variable?: (string | null)
+}
+
+/**
+ * What each container may use; no request is above its limit
+ */
+type SharedResources = ({
+/**
+ * Processor time that is set aside
+ */
+cpu_request?: (number | null)
+/**
+ * Most processor time
+ */
+cpu_limit?: (number | null)
+/**
+ * Memory that is set aside
+ */
+memory_request?: (number | null)
+/**
+ * Most memory; a container that wants more is stopped
+ */
+memory_limit?: (number | null)
+/**
+ * Disk space that is set aside
+ */
+ephemeral_storage_request?: (number | null)
+/**
+ * Most disk space
+ */
+ephemeral_storage_limit?: (number | null)
+/**
+ * Size of /dev/shm
+ */
+shared_memory_size?: (number | null)
+/**
+ * Which nodes the containers may run on
+ */
+node?: (SharedNodeSelector | SharedNodepoolSelector | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Accelerators that each container gets
+ */
+devices?: ((SharedNvidiaGpu | SharedAwsInferentia | SharedNvidiaMigGpu | SharedNvidiaTimeslicingGpu | SharedGcpTpu | {
+type: string
+[k: string]: Json | string
+})[] | null)
+} | null)
+
+/**
+ * Nodes by what they are
+ */
+interface SharedNodeSelector {
+type: "node_selector"
+/**
+ * Families of machines
+ */
+instance_families?: (string[] | null)
+/**
+ * How the nodes are bought
+ */
+capacity_type?: (string | null)
+}
+
+/**
+ * Nodes by their pools
+ */
+interface SharedNodepoolSelector {
+type: "nodepool_selector"
+/**
+ * Pools that nodes may come from
+ */
+nodepools?: (string[] | null)
+}
+
+/**
+ * Whole GPUs
+ */
+interface SharedNvidiaGpu {
+type: "nvidia_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+}
+
+/**
+ * Inferentia accelerators
+ */
+interface SharedAwsInferentia {
+type: "aws_inferentia"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * How many of them
+ */
+count?: (number | null)
+}
+
+/**
+ * A fixed share of a GPU
+ */
+interface SharedNvidiaMigGpu {
+type: "nvidia_mig_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Share of the device
+ */
+profile?: (string | null)
+}
+
+/**
+ * A GPU in turns with others
+ */
+interface SharedNvidiaTimeslicingGpu {
+type: "nvidia_timeslicing_gpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Memory of the GPU
+ */
+gpu_memory?: (number | null)
+}
+
+/**
+ * A TPU
+ */
+interface SharedGcpTpu {
+type: "gcp_tpu"
+/**
+ * Name of the device
+ */
+name?: (string | null)
+/**
+ * Arrangement of the chips
+ */
+topology?: (string | null)
+}
+
+/**
+ * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
+ */
+type SharedEnv = ({ readonly [name: string]: string | number | boolean } | null)
+
+/**
+ * Ports of the containers; order carries no meaning
+ */
+type SharedPorts = (SharedPort[] | null)
+
+/**
+ * One port of the container
+ */
+interface SharedPort {
+/**
+ * Number of the port
+ */
+port: number
+/**
+ * Transport protocol
+ */
+protocol?: (string | null)
+/**
+ * Whether the port is reachable from outside the cluster
+ */
+expose?: (boolean | null)
+/**
+ * Protocol that is spoken on the port
+ */
+app_protocol?: (string | null)
+/**
+ * Host name of an exposed port; it lies under one of the cluster's base domains
+ */
+host?: (string | null)
+/**
+ * Path below which the port is exposed
+ */
+path?: (string | null)
+/**
+ * Path that the exposed one becomes for the container
+ */
+rewrite_path_to?: (string | null)
+/**
+ * How callers of an exposed port prove who they are
+ */
+auth?: (SharedBasicAuth | SharedJwtAuth | SharedPlatformLogin | {
+type: string
+[k: string]: Json | string
+} | null)
+}
+
+/**
+ * One name and one password for all callers
+ */
+interface SharedBasicAuth {
+type: "basic_auth"
+/**
+ * Name that callers give
+ */
+username?: (string | null)
+/**
+ * Password that callers give
+ */
+password?: (string | null)
+}
+
+/**
+ * A token of an identity provider
+ */
+interface SharedJwtAuth {
+type: "jwt_auth"
+/**
+ * Integration of the identity provider
+ */
+integration_fqn?: (string | null)
+/**
+ * Whether people are sent to the provider's login page
+ */
+enable_login?: (boolean | null)
+/**
+ * What the token must say; order carries no meaning
+ */
+claims?: ({
+/**
+ * Name of the claim
+ */
+key?: (string | null)
+/**
+ * Values of which the token has one
+ */
+values?: (string[] | null)
+}[] | null)
+/**
+ * Paths that need no proof
+ */
+bypass_auth_paths?: (string[] | null)
+}
+
+/**
+ * The login of the platform
+ */
+interface SharedPlatformLogin {
+type: "truefoundry_oauth"
+/**
+ * Paths that need no proof
+ */
+bypass_auth_paths?: (string[] | null)
+}
+
+/**
+ * Kubernetes service account of the containers
+ */
+type SharedServiceAccount = (string | null)
+
+/**
+ * Files and folders that are put into the containers; order carries no meaning
+ */
+type SharedMounts = ((SharedSecretMount | SharedStringMount | SharedVolumeMount | {
+type: string
+[k: string]: Json | string
+})[] | null)
+
+/**
+ * A secret as a file
+ */
+interface SharedSecretMount {
+type: "secret"
+/**
+ * Where in the container it appears
+ */
+mount_path: SharedMountPath
+/**
+ * Secret whose value is the file's content
+ */
+secret_fqn: string
+}
+
+/**
+ * Where in the container it appears
+ */
+type SharedMountPath = string
+
+/**
+ * A text as a file
+ */
+interface SharedStringMount {
+type: "string"
+/**
+ * Where in the container it appears
+ */
+mount_path: SharedMountPath
+/**
+ * Content of the file
+ */
+data?: (string | null)
+}
+
+/**
+ * A volume as a folder
+ */
+interface SharedVolumeMount {
+type: "volume"
+/**
+ * Where in the container it appears
+ */
+mount_path: SharedMountPath
+/**
+ * Volume that is mounted
+ */
+volume_fqn?: (string | null)
+/**
+ * Folder of the volume that is mounted in place of its top
+ */
+sub_path?: (string | null)
+}
+
+/**
+ * Labels put on everything that is made for the resource
+ */
+type SharedLabels = ({ readonly [name: string]: string | number | boolean } | null)
+
+/**
+ * Changes to the Kubernetes objects that the platform makes
+ */
+type SharedKustomize = ({
+/**
+ * Strategic patch of the objects
+ */
+patch?: (JsonObject | null)
+/**
+ * Objects that are made in addition
+ */
+additions?: (Json[] | null)
+} | null)
+
+/**
+ * How the platform asks a container for its health
+ */
+type SharedProbe = ({
+/**
+ * What is asked
+ */
+config?: (SharedHttpProbe | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time before the first probe
+ */
+initial_delay_seconds?: (number | null)
+/**
+ * Time between two probes
+ */
+period_seconds?: (number | null)
+/**
+ * Time after which a probe has failed
+ */
+timeout_seconds?: (number | null)
+/**
+ * Successes in a row after which the container is healthy
+ */
+success_threshold?: (number | null)
+/**
+ * Failures in a row after which it is not
+ */
+failure_threshold?: (number | null)
+} | null)
+
+/**
+ * An HTTP request that must be answered with success
+ */
+interface SharedHttpProbe {
+type: "http"
+/**
+ * Path that is requested
+ */
+path?: (string | null)
+/**
+ * Port of the container that is asked
+ */
+port?: (number | null)
+/**
+ * Host name that the request names
+ */
+host?: (string | null)
+/**
+ * Scheme of the request
+ */
+scheme?: (string | null)
+}
+
+/**
+ * How many containers run: a number, or the bounds between which the platform scales
+ */
+type SharedQueueReplicas = (number | {
+/**
+ * Fewest containers
+ */
+min_replicas?: (number | null)
+/**
+ * Most containers
+ */
+max_replicas?: (number | null)
+/**
+ * What the platform scales by: one metric or a list of them
+ */
+metrics?: (SharedSqsMetric | SharedNatsMetric | SharedKafkaMetric | SharedAmqpMetric | SharedCronMetric | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time between two looks at the metrics
+ */
+polling_interval?: (number | null)
+} | null)
+
+/**
+ * One metric
+ */
+type SharedQueueMetric = (SharedSqsMetric | SharedNatsMetric | SharedKafkaMetric | SharedAmqpMetric | SharedCronMetric | {
+type: string
+[k: string]: Json | string
+})
+
+/**
+ * Messages that wait in the queue
+ */
+interface SharedSqsMetric {
+type: "sqs"
+/**
+ * Waiting messages for each container
+ */
+queue_length?: (number | null)
+/**
+ * How the queue is asked
+ */
+auth?: (SharedSqsKeyAuth | SharedSqsRoleAuth | {
+type: string
+[k: string]: Json | string
+} | null)
+}
+
+/**
+ * A key of an AWS account
+ */
+interface SharedSqsKeyAuth {
+type: "access-key-based"
+/**
+ * Id of the key
+ */
+access_key_id?: (string | null)
+/**
+ * Secret of the key
+ */
+secret_access_key?: (string | null)
+}
+
+/**
+ * A role of an AWS account
+ */
+interface SharedSqsRoleAuth {
+type: "assumed-role-based"
+/**
+ * Role that is assumed
+ */
+assumed_role_arn?: (string | null)
+}
+
+/**
+ * Messages that wait
+ */
+interface SharedNatsMetric {
+type: "nats"
+/**
+ * Waiting messages for each container
+ */
+lag_threshold?: (number | null)
+}
+
+/**
+ * Messages that wait
+ */
+interface SharedKafkaMetric {
+type: "kafka"
+/**
+ * Waiting messages for each container
+ */
+lag_threshold?: (number | null)
+}
+
+/**
+ * Messages that wait in the queue
+ */
+interface SharedAmqpMetric {
+type: "amqp"
+/**
+ * Waiting messages for each container
+ */
+queue_length?: (number | null)
+}
+
+/**
+ * The time of day
+ */
+interface SharedCronMetric {
+type: "cron"
+/**
+ * Containers meanwhile
+ */
+desired_replicas?: (number | null)
+/**
+ * When it begins, as a cron expression
+ */
+start?: (string | null)
+/**
+ * When it ends, as a cron expression
+ */
+end?: (string | null)
+/**
+ * Time zone of both
+ */
+timezone?: (string | null)
+}
+
+/**
+ * Old containers are replaced by new ones step by step
+ */
+interface SharedRollingUpdate {
+type: "rolling_update"
+/**
+ * Share of the replicas that may be missing meanwhile
+ */
+max_unavailable_percentage?: (number | null)
+/**
+ * Share of the replicas that may be there in addition meanwhile
+ */
+max_surge_percentage?: (number | null)
+}
+
+/**
+ * One subject and the role it holds on this resource
+ */
+interface SharedCollaborator {
+/**
+ * Who gets the role: a person by e-mail, a team or a virtual account
+ */
+subject: string
+/**
+ * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
+ */
+role_id: string
+}
+
+/**
+ * Image that the workbench runs
+ */
+interface SharedWorkbenchImage {
+/**
+ * Where the image is
+ */
+image_uri: string
+/**
+ * Commands that add to the image
+ */
+build_script?: (string | null)
+/**
+ * Registry integration that the image is pulled with
+ */
+docker_registry?: (string | null)
+}
+
+/**
+ * Size of the home directory
+ */
+type SharedHomeDirectorySize = (number | null)
+
+/**
+ * Who is told, and how
+ */
+type SharedNotificationTarget = (SharedEmailTarget | SharedSlackWebhookTarget | SharedSlackBotTarget | {
+type: string
+[k: string]: Json | string
+} | null)
+
+/**
+ * E-mails about the account
+ */
+interface SharedEmailTarget {
+type: "email"
+/**
+ * Integration through which the e-mails are sent
+ */
+notification_channel?: (string | null)
+/**
+ * Addresses that are written to; order carries no meaning
+ */
+to_emails?: (string[] | null)
+}
+
+/**
+ * A message in Slack, by a webhook
+ */
+interface SharedSlackWebhookTarget {
+type: "slack-webhook"
+/**
+ * Notification channel of the platform
+ */
+notification_channel?: (string | null)
+}
+
+/**
+ * Messages in Slack, by a bot
+ */
+interface SharedSlackBotTarget {
+type: "slack-bot"
+/**
+ * Notification channel of the platform
+ */
+notification_channel?: (string | null)
+/**
+ * Channels of Slack; order carries no meaning
+ */
+channels?: (string[] | null)
+}
+
+/**
+ * Time without use after which it is stopped
+ */
+type SharedCullTimeout = (number | null)
+
+/**
+ * How many containers run: a number, or the bounds between which the platform scales
+ */
+type SharedReplicas = (number | {
+/**
+ * Fewest containers
+ */
+min_replicas?: (number | null)
+/**
+ * Most containers
+ */
+max_replicas?: (number | null)
+/**
+ * What the platform scales by: one metric or a list of them
+ */
+metrics?: (SharedCpuUtilizationMetric | SharedRpsMetric | SharedCronMetric | {
+type: string
+[k: string]: Json | string
+} | null)
+/**
+ * Time between two looks at the metrics
+ */
+polling_interval?: (number | null)
+} | null)
+
+/**
+ * One metric
+ */
+type SharedMetric = (SharedCpuUtilizationMetric | SharedRpsMetric | SharedCronMetric | {
+type: string
+[k: string]: Json | string
+})
+
+/**
+ * Use of the processors
+ */
+interface SharedCpuUtilizationMetric {
+type: "cpu_utilization"
+/**
+ * Use that is aimed at
+ */
+value?: (number | null)
+}
+
+/**
+ * Requests a second
+ */
+interface SharedRpsMetric {
+type: "rps"
+/**
+ * Requests a second that one container answers
+ */
+value?: (number | null)
+}
+
+/**
+ * A growing share of the requests goes to the new version
+ */
+interface SharedCanary {
+type: "canary"
+/**
+ * Share of the replicas that may be missing meanwhile
+ */
+max_unavailable_percentage?: (number | null)
+/**
+ * Share of the replicas that may be there in addition meanwhile
+ */
+max_surge_percentage?: (number | null)
+/**
+ * Steps of the rollout, in their order
+ */
+steps?: ({
+/**
+ * Share of the requests that goes to the new version
+ */
+weight_percentage?: (number | null)
+/**
+ * Time until the next step
+ */
+pause_duration?: (number | null)
+}[] | null)
+}
+
+/**
+ * The new version runs beside the old one, then takes all requests
+ */
+interface SharedBlueGreen {
+type: "blue_green"
+/**
+ * Whether the new version takes over by itself
+ */
+enable_auto_promotion?: (boolean | null)
+/**
+ * Time until it does
+ */
+auto_promotion_seconds?: (number | null)
+}
+
+/**
+ * A build of an image for Spark
+ */
+interface SharedSparkBuild {
+type: "tfy-spark-buildpack"
+/**
+ * Version of Spark
+ */
+spark_version?: (string | null)
+/**
+ * Folder that is the build's context
+ */
+build_context_path?: (string | null)
+/**
+ * Path of the file that lists the packages
+ */
+requirements_path?: (string | null)
+}
+
+/**
+ * One role on one resource
+ */
+interface SharedPermission {
+/**
+ * Resource on which the role is held
+ */
+resource_fqn: string
+/**
+ * What the resource is; types other than tenant, cluster, workspace, ml-repo and secret-group are carried and grant nothing on the embedded control plane
+ */
+resource_type: string
+/**
+ * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
+ */
+role_id: string
+}
+
+/**
  * Applications that are made together, from a list or a template
  */
 interface MutableApplicationSetManifest {
@@ -17,11 +1080,11 @@ type: "application-set"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * The applications, in their order: manifests without a workspace
  */
@@ -54,743 +1117,67 @@ type: "async-service"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Image that the containers run
  */
-image: ({
-type: "build"
-/**
- * Registry integration that the image is pushed to
- */
-docker_registry?: (string | null)
-/**
- * Where the source code is
- */
-build_source?: ({
-type: "remote"
-/**
- * Where the archive is
- */
-remote_uri?: (string | null)
-} | {
-type: "git"
-/**
- * Address of the repository
- */
-repo_url?: (string | null)
-/**
- * Commit that is built
- */
-ref?: (string | null)
-/**
- * Branch that the commit is on
- */
-branch_name?: (string | null)
-} | {
-type: "local"
-/**
- * Folder of the source code
- */
-project_root_path?: (string | null)
-/**
- * Whether the image is built on that machine
- */
-local_build?: (boolean | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * How the image is made
- */
-build_spec?: ({
-type: "dockerfile"
-/**
- * Path of the Dockerfile in the source
- */
-dockerfile_path?: (string | null)
-/**
- * Folder that is the build's context
- */
-build_context_path?: (string | null)
-/**
- * Command that the container runs in place of the image's own
- */
-command?: (string | string[] | null)
-/**
- * Arguments of the build, as the Dockerfile names them
- */
-build_args?: ({ readonly [name: string]: string | number | boolean } | null)
-/**
- * Secrets of the build, as the platform defines them
- */
-build_secrets?: (JsonObject | readonly Json[] | null)
-/**
- * Taken and without effect here: only a buildpack reads it
- */
-python_dependencies?: (JsonObject | null)
-} | {
-type: "tfy-python-buildpack"
-/**
- * Version of Python
- */
-python_version?: (string | null)
-/**
- * Folder that is the build's context
- */
-build_context_path?: (string | null)
-/**
- * Path of the file that lists the packages
- */
-requirements_path?: (string | null)
-/**
- * Packages that are installed by pip
- */
-pip_packages?: (string[] | null)
-/**
- * How the packages are installed
- */
-python_dependencies?: ({
-type: "pip"
-/**
- * Path of the file that lists the packages
- */
-requirements_path?: (string | null)
-/**
- * Packages that are installed by pip
- */
-pip_packages?: (string[] | null)
-} | {
-type: "uv"
-/**
- * Version of uv
- */
-uv_version?: (string | null)
-/**
- * Options of `uv sync`
- */
-sync_options?: (string | null)
-} | {
-type: "poetry"
-/**
- * Version of poetry
- */
-poetry_version?: (string | null)
-/**
- * Options of `poetry install`
- */
-install_options?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Packages of the system
- */
-apt_packages?: (string[] | null)
-/**
- * Command that the container runs
- */
-command?: (string | string[] | null)
-/**
- * Version of CUDA
- */
-cuda_version?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-} | {
-type: "image"
-/**
- * Where the image is
- */
-image_uri: string
-/**
- * Registry integration that the image is pulled with
- */
-docker_registry?: (string | null)
-/**
- * Command that the container runs in place of the image's own
- */
-command?: (string | string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-})
+image: SharedImage
 /**
  * Files that are there before the container starts
  */
-artifacts_download?: ({
-/**
- * Volume that keeps the files between starts
- */
-cache_volume?: ({
-/**
- * Storage class of the volume
- */
-storage_class?: (string | null)
-/**
- * Size of the volume
- */
-cache_size?: (number | null)
-} | null)
-/**
- * Artifacts that are downloaded, in their order
- */
-artifacts?: (({
-type: "truefoundry-artifact"
-/**
- * Version that is downloaded
- */
-artifact_version_fqn?: (string | null)
-/**
- * Environment variable that names the folder of the files
- */
-download_path_env_variable?: (string | null)
-} | {
-type: "huggingface-hub"
-/**
- * Name of the model on the hub
- */
-model_id?: (string | null)
-/**
- * Revision of the model
- */
-revision?: (string | null)
-/**
- * Files that are left out
- */
-ignore_patterns?: (string[] | null)
-/**
- * Environment variable that names the folder of the files
- */
-download_path_env_variable?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+artifacts_download?: SharedArtifactsDownload
 /**
  * What each container may use; no request is above its limit
  */
-resources?: ({
-/**
- * Processor time that is set aside
- */
-cpu_request?: (number | null)
-/**
- * Most processor time
- */
-cpu_limit?: (number | null)
-/**
- * Memory that is set aside
- */
-memory_request?: (number | null)
-/**
- * Most memory; a container that wants more is stopped
- */
-memory_limit?: (number | null)
-/**
- * Disk space that is set aside
- */
-ephemeral_storage_request?: (number | null)
-/**
- * Most disk space
- */
-ephemeral_storage_limit?: (number | null)
-/**
- * Size of /dev/shm
- */
-shared_memory_size?: (number | null)
-/**
- * Which nodes the containers may run on
- */
-node?: ({
-type: "node_selector"
-/**
- * Families of machines
- */
-instance_families?: (string[] | null)
-/**
- * How the nodes are bought
- */
-capacity_type?: (string | null)
-} | {
-type: "nodepool_selector"
-/**
- * Pools that nodes may come from
- */
-nodepools?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Accelerators that each container gets
- */
-devices?: (({
-type: "nvidia_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "aws_inferentia"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "nvidia_mig_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Share of the device
- */
-profile?: (string | null)
-} | {
-type: "nvidia_timeslicing_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Memory of the GPU
- */
-gpu_memory?: (number | null)
-} | {
-type: "gcp_tpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Arrangement of the chips
- */
-topology?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+resources?: SharedResources
 /**
  * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
  */
-env?: ({ readonly [name: string]: string | number | boolean } | null)
+env?: SharedEnv
 /**
  * Ports of the containers; order carries no meaning
  */
-ports?: ({
-/**
- * Number of the port
- */
-port: number
-/**
- * Transport protocol
- */
-protocol?: (string | null)
-/**
- * Whether the port is reachable from outside the cluster
- */
-expose?: (boolean | null)
-/**
- * Protocol that is spoken on the port
- */
-app_protocol?: (string | null)
-/**
- * Host name of an exposed port; it lies under one of the cluster's base domains
- */
-host?: (string | null)
-/**
- * Path below which the port is exposed
- */
-path?: (string | null)
-/**
- * Path that the exposed one becomes for the container
- */
-rewrite_path_to?: (string | null)
-/**
- * How callers of an exposed port prove who they are
- */
-auth?: ({
-type: "basic_auth"
-/**
- * Name that callers give
- */
-username?: (string | null)
-/**
- * Password that callers give
- */
-password?: (string | null)
-} | {
-type: "jwt_auth"
-/**
- * Integration of the identity provider
- */
-integration_fqn?: (string | null)
-/**
- * Whether people are sent to the provider's login page
- */
-enable_login?: (boolean | null)
-/**
- * What the token must say; order carries no meaning
- */
-claims?: ({
-/**
- * Name of the claim
- */
-key?: (string | null)
-/**
- * Values of which the token has one
- */
-values?: (string[] | null)
-}[] | null)
-/**
- * Paths that need no proof
- */
-bypass_auth_paths?: (string[] | null)
-} | {
-type: "truefoundry_oauth"
-/**
- * Paths that need no proof
- */
-bypass_auth_paths?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-}[] | null)
+ports?: SharedPorts
 /**
  * Kubernetes service account of the containers
  */
-service_account?: (string | null)
+service_account?: SharedServiceAccount
 /**
  * Files and folders that are put into the containers; order carries no meaning
  */
-mounts?: (({
-type: "secret"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Secret whose value is the file's content
- */
-secret_fqn: string
-} | {
-type: "string"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Content of the file
- */
-data?: (string | null)
-} | {
-type: "volume"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Volume that is mounted
- */
-volume_fqn?: (string | null)
-/**
- * Folder of the volume that is mounted in place of its top
- */
-sub_path?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
+mounts?: SharedMounts
 /**
  * Labels put on everything that is made for the resource
  */
-labels?: ({ readonly [name: string]: string | number | boolean } | null)
+labels?: SharedLabels
 /**
  * Changes to the Kubernetes objects that the platform makes
  */
-kustomize?: ({
-/**
- * Strategic patch of the objects
- */
-patch?: (JsonObject | null)
-/**
- * Objects that are made in addition
- */
-additions?: (Json[] | null)
-} | null)
+kustomize?: SharedKustomize
 /**
  * Probe that restarts a container when it fails
  */
-liveness_probe?: ({
-/**
- * What is asked
- */
-config?: ({
-type: "http"
-/**
- * Path that is requested
- */
-path?: (string | null)
-/**
- * Port of the container that is asked
- */
-port?: (number | null)
-/**
- * Host name that the request names
- */
-host?: (string | null)
-/**
- * Scheme of the request
- */
-scheme?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Time before the first probe
- */
-initial_delay_seconds?: (number | null)
-/**
- * Time between two probes
- */
-period_seconds?: (number | null)
-/**
- * Time after which a probe has failed
- */
-timeout_seconds?: (number | null)
-/**
- * Successes in a row after which the container is healthy
- */
-success_threshold?: (number | null)
-/**
- * Failures in a row after which it is not
- */
-failure_threshold?: (number | null)
-} | null)
+liveness_probe?: SharedProbe
 /**
  * Probe that takes a container out of service while it fails
  */
-readiness_probe?: ({
-/**
- * What is asked
- */
-config?: ({
-type: "http"
-/**
- * Path that is requested
- */
-path?: (string | null)
-/**
- * Port of the container that is asked
- */
-port?: (number | null)
-/**
- * Host name that the request names
- */
-host?: (string | null)
-/**
- * Scheme of the request
- */
-scheme?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Time before the first probe
- */
-initial_delay_seconds?: (number | null)
-/**
- * Time between two probes
- */
-period_seconds?: (number | null)
-/**
- * Time after which a probe has failed
- */
-timeout_seconds?: (number | null)
-/**
- * Successes in a row after which the container is healthy
- */
-success_threshold?: (number | null)
-/**
- * Failures in a row after which it is not
- */
-failure_threshold?: (number | null)
-} | null)
+readiness_probe?: SharedProbe
 /**
  * Probe that must succeed before the other two begin
  */
-startup_probe?: ({
-/**
- * What is asked
- */
-config?: ({
-type: "http"
-/**
- * Path that is requested
- */
-path?: (string | null)
-/**
- * Port of the container that is asked
- */
-port?: (number | null)
-/**
- * Host name that the request names
- */
-host?: (string | null)
-/**
- * Scheme of the request
- */
-scheme?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Time before the first probe
- */
-initial_delay_seconds?: (number | null)
-/**
- * Time between two probes
- */
-period_seconds?: (number | null)
-/**
- * Time after which a probe has failed
- */
-timeout_seconds?: (number | null)
-/**
- * Successes in a row after which the container is healthy
- */
-success_threshold?: (number | null)
-/**
- * Failures in a row after which it is not
- */
-failure_threshold?: (number | null)
-} | null)
+startup_probe?: SharedProbe
 /**
  * How many containers run: a number, or the bounds between which the platform scales
  */
-replicas?: (number | {
-/**
- * Fewest containers
- */
-min_replicas?: (number | null)
-/**
- * Most containers
- */
-max_replicas?: (number | null)
-/**
- * What the platform scales by: one metric or a list of them
- */
-metrics?: ({
-type: "sqs"
-/**
- * Waiting messages for each container
- */
-queue_length?: (number | null)
-/**
- * How the queue is asked
- */
-auth?: ({
-type: "access-key-based"
-/**
- * Id of the key
- */
-access_key_id?: (string | null)
-/**
- * Secret of the key
- */
-secret_access_key?: (string | null)
-} | {
-type: "assumed-role-based"
-/**
- * Role that is assumed
- */
-assumed_role_arn?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-} | {
-type: "nats"
-/**
- * Waiting messages for each container
- */
-lag_threshold?: (number | null)
-} | {
-type: "kafka"
-/**
- * Waiting messages for each container
- */
-lag_threshold?: (number | null)
-} | {
-type: "amqp"
-/**
- * Waiting messages for each container
- */
-queue_length?: (number | null)
-} | {
-type: "cron"
-/**
- * Containers meanwhile
- */
-desired_replicas?: (number | null)
-/**
- * When it begins, as a cron expression
- */
-start?: (string | null)
-/**
- * When it ends, as a cron expression
- */
-end?: (string | null)
-/**
- * Time zone of both
- */
-timezone?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Time between two looks at the metrics
- */
-polling_interval?: (number | null)
-} | null)
+replicas?: SharedQueueReplicas
 /**
  * How a new version takes over from the old one
  */
-rollout_strategy?: ({
-type: "rolling_update"
-/**
- * Share of the replicas that may be missing meanwhile
- */
-max_unavailable_percentage?: (number | null)
-/**
- * Share of the replicas that may be there in addition meanwhile
- */
-max_surge_percentage?: (number | null)
-} | {
+rollout_strategy?: (SharedRollingUpdate | {
 type: string
 [k: string]: Json | string
 } | null)
@@ -1762,16 +2149,7 @@ nodepool_selector_label?: (string | null)
 /**
  * Who may do what with the cluster; order carries no meaning
  */
-collaborators?: ({
-/**
- * Who gets the role: a person by e-mail, a team or a virtual account
- */
-subject: string
-/**
- * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
- */
-role_id: string
-}[] | null)
+collaborators?: (SharedCollaborator[] | null)
 /**
  * Who owns the resource
  */
@@ -1797,207 +2175,39 @@ type: "codeserver"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Image that the workbench runs
  */
-image: {
-/**
- * Where the image is
- */
-image_uri: string
-/**
- * Commands that add to the image
- */
-build_script?: (string | null)
-/**
- * Registry integration that the image is pulled with
- */
-docker_registry?: (string | null)
-}
+image: SharedWorkbenchImage
 /**
  * Size of the home directory
  */
-home_directory_size?: (number | null)
+home_directory_size?: SharedHomeDirectorySize
 /**
  * What each container may use; no request is above its limit
  */
-resources?: ({
-/**
- * Processor time that is set aside
- */
-cpu_request?: (number | null)
-/**
- * Most processor time
- */
-cpu_limit?: (number | null)
-/**
- * Memory that is set aside
- */
-memory_request?: (number | null)
-/**
- * Most memory; a container that wants more is stopped
- */
-memory_limit?: (number | null)
-/**
- * Disk space that is set aside
- */
-ephemeral_storage_request?: (number | null)
-/**
- * Most disk space
- */
-ephemeral_storage_limit?: (number | null)
-/**
- * Size of /dev/shm
- */
-shared_memory_size?: (number | null)
-/**
- * Which nodes the containers may run on
- */
-node?: ({
-type: "node_selector"
-/**
- * Families of machines
- */
-instance_families?: (string[] | null)
-/**
- * How the nodes are bought
- */
-capacity_type?: (string | null)
-} | {
-type: "nodepool_selector"
-/**
- * Pools that nodes may come from
- */
-nodepools?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Accelerators that each container gets
- */
-devices?: (({
-type: "nvidia_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "aws_inferentia"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "nvidia_mig_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Share of the device
- */
-profile?: (string | null)
-} | {
-type: "nvidia_timeslicing_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Memory of the GPU
- */
-gpu_memory?: (number | null)
-} | {
-type: "gcp_tpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Arrangement of the chips
- */
-topology?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+resources?: SharedResources
 /**
  * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
  */
-env?: ({ readonly [name: string]: string | number | boolean } | null)
+env?: SharedEnv
 /**
  * Files and folders that are put into the containers; order carries no meaning
  */
-mounts?: (({
-type: "secret"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Secret whose value is the file's content
- */
-secret_fqn: string
-} | {
-type: "string"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Content of the file
- */
-data?: (string | null)
-} | {
-type: "volume"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Volume that is mounted
- */
-volume_fqn?: (string | null)
-/**
- * Folder of the volume that is mounted in place of its top
- */
-sub_path?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
+mounts?: SharedMounts
 /**
  * Kubernetes service account of the containers
  */
-service_account?: (string | null)
+service_account?: SharedServiceAccount
 /**
  * Changes to the Kubernetes objects that the platform makes
  */
-kustomize?: ({
-/**
- * Strategic patch of the objects
- */
-patch?: (JsonObject | null)
-/**
- * Objects that are made in addition
- */
-additions?: (Json[] | null)
-} | null)
+kustomize?: SharedKustomize
 }
 
 /** Visual Studio Code in the browser. */
@@ -2014,15 +2224,15 @@ type: "helm"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Labels put on everything that is made for the resource
  */
-labels?: ({ readonly [name: string]: string | number | boolean } | null)
+labels?: SharedLabels
 /**
  * Where the chart is
  */
@@ -2087,16 +2297,7 @@ values?: (JsonObject | null)
 /**
  * Changes to the Kubernetes objects that the platform makes
  */
-kustomize?: ({
-/**
- * Strategic patch of the objects
- */
-patch?: (JsonObject | null)
-/**
- * Objects that are made in addition
- */
-additions?: (Json[] | null)
-} | null)
+kustomize?: SharedKustomize
 /**
  * Differences that are left alone, as Argo CD words them
  */
@@ -2117,11 +2318,11 @@ type: "intercept"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * The rules, in their order
  * 
@@ -2197,175 +2398,15 @@ type: "job"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Image that the containers run
  */
-image: ({
-type: "build"
-/**
- * Registry integration that the image is pushed to
- */
-docker_registry?: (string | null)
-/**
- * Where the source code is
- */
-build_source?: ({
-type: "remote"
-/**
- * Where the archive is
- */
-remote_uri?: (string | null)
-} | {
-type: "git"
-/**
- * Address of the repository
- */
-repo_url?: (string | null)
-/**
- * Commit that is built
- */
-ref?: (string | null)
-/**
- * Branch that the commit is on
- */
-branch_name?: (string | null)
-} | {
-type: "local"
-/**
- * Folder of the source code
- */
-project_root_path?: (string | null)
-/**
- * Whether the image is built on that machine
- */
-local_build?: (boolean | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * How the image is made
- */
-build_spec?: ({
-type: "dockerfile"
-/**
- * Path of the Dockerfile in the source
- */
-dockerfile_path?: (string | null)
-/**
- * Folder that is the build's context
- */
-build_context_path?: (string | null)
-/**
- * Command that the container runs in place of the image's own
- */
-command?: (string | string[] | null)
-/**
- * Arguments of the build, as the Dockerfile names them
- */
-build_args?: ({ readonly [name: string]: string | number | boolean } | null)
-/**
- * Secrets of the build, as the platform defines them
- */
-build_secrets?: (JsonObject | readonly Json[] | null)
-/**
- * Taken and without effect here: only a buildpack reads it
- */
-python_dependencies?: (JsonObject | null)
-} | {
-type: "tfy-python-buildpack"
-/**
- * Version of Python
- */
-python_version?: (string | null)
-/**
- * Folder that is the build's context
- */
-build_context_path?: (string | null)
-/**
- * Path of the file that lists the packages
- */
-requirements_path?: (string | null)
-/**
- * Packages that are installed by pip
- */
-pip_packages?: (string[] | null)
-/**
- * How the packages are installed
- */
-python_dependencies?: ({
-type: "pip"
-/**
- * Path of the file that lists the packages
- */
-requirements_path?: (string | null)
-/**
- * Packages that are installed by pip
- */
-pip_packages?: (string[] | null)
-} | {
-type: "uv"
-/**
- * Version of uv
- */
-uv_version?: (string | null)
-/**
- * Options of `uv sync`
- */
-sync_options?: (string | null)
-} | {
-type: "poetry"
-/**
- * Version of poetry
- */
-poetry_version?: (string | null)
-/**
- * Options of `poetry install`
- */
-install_options?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Packages of the system
- */
-apt_packages?: (string[] | null)
-/**
- * Command that the container runs
- */
-command?: (string | string[] | null)
-/**
- * Version of CUDA
- */
-cuda_version?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-} | {
-type: "image"
-/**
- * Where the image is
- */
-image_uri: string
-/**
- * Registry integration that the image is pulled with
- */
-docker_registry?: (string | null)
-/**
- * Command that the container runs in place of the image's own
- */
-command?: (string | string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-})
+image: SharedImage
 /**
  * What starts a run
  */
@@ -2417,120 +2458,11 @@ param_type?: (string | null)
 /**
  * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
  */
-env?: ({ readonly [name: string]: string | number | boolean } | null)
+env?: SharedEnv
 /**
  * What each container may use; no request is above its limit
  */
-resources?: ({
-/**
- * Processor time that is set aside
- */
-cpu_request?: (number | null)
-/**
- * Most processor time
- */
-cpu_limit?: (number | null)
-/**
- * Memory that is set aside
- */
-memory_request?: (number | null)
-/**
- * Most memory; a container that wants more is stopped
- */
-memory_limit?: (number | null)
-/**
- * Disk space that is set aside
- */
-ephemeral_storage_request?: (number | null)
-/**
- * Most disk space
- */
-ephemeral_storage_limit?: (number | null)
-/**
- * Size of /dev/shm
- */
-shared_memory_size?: (number | null)
-/**
- * Which nodes the containers may run on
- */
-node?: ({
-type: "node_selector"
-/**
- * Families of machines
- */
-instance_families?: (string[] | null)
-/**
- * How the nodes are bought
- */
-capacity_type?: (string | null)
-} | {
-type: "nodepool_selector"
-/**
- * Pools that nodes may come from
- */
-nodepools?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Accelerators that each container gets
- */
-devices?: (({
-type: "nvidia_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "aws_inferentia"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "nvidia_mig_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Share of the device
- */
-profile?: (string | null)
-} | {
-type: "nvidia_timeslicing_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Memory of the GPU
- */
-gpu_memory?: (number | null)
-} | {
-type: "gcp_tpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Arrangement of the chips
- */
-topology?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+resources?: SharedResources
 /**
  * Who is notified of runs
  */
@@ -2546,36 +2478,7 @@ to_emails?: (string[] | null)
 /**
  * Who is told, and how
  */
-notification_target?: ({
-type: "email"
-/**
- * Integration through which the e-mails are sent
- */
-notification_channel?: (string | null)
-/**
- * Addresses that are written to; order carries no meaning
- */
-to_emails?: (string[] | null)
-} | {
-type: "slack-webhook"
-/**
- * Notification channel of the platform
- */
-notification_channel?: (string | null)
-} | {
-type: "slack-bot"
-/**
- * Notification channel of the platform
- */
-notification_channel?: (string | null)
-/**
- * Channels of Slack; order carries no meaning
- */
-channels?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
+notification_target?: SharedNotificationTarget
 /**
  * Whether the start of a run is notified
  */
@@ -2604,65 +2507,19 @@ concurrency_limit?: (number | null)
 /**
  * Kubernetes service account of the containers
  */
-service_account?: (string | null)
+service_account?: SharedServiceAccount
 /**
  * Files and folders that are put into the containers; order carries no meaning
  */
-mounts?: (({
-type: "secret"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Secret whose value is the file's content
- */
-secret_fqn: string
-} | {
-type: "string"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Content of the file
- */
-data?: (string | null)
-} | {
-type: "volume"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Volume that is mounted
- */
-volume_fqn?: (string | null)
-/**
- * Folder of the volume that is mounted in place of its top
- */
-sub_path?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
+mounts?: SharedMounts
 /**
  * Labels put on everything that is made for the resource
  */
-labels?: ({ readonly [name: string]: string | number | boolean } | null)
+labels?: SharedLabels
 /**
  * Changes to the Kubernetes objects that the platform makes
  */
-kustomize?: ({
-/**
- * Strategic patch of the objects
- */
-patch?: (JsonObject | null)
-/**
- * Objects that are made in addition
- */
-additions?: (Json[] | null)
-} | null)
+kustomize?: SharedKustomize
 }
 
 /** Work that ends: each run starts containers and waits for them. */
@@ -2691,16 +2548,7 @@ storage_integration_fqn?: (string | null)
 /**
  * Who may do what with the ml repo; order carries no meaning
  */
-collaborators?: ({
-/**
- * Who gets the role: a person by e-mail, a team or a virtual account
- */
-subject: string
-/**
- * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
- */
-role_id: string
-}[] | null)
+collaborators?: (SharedCollaborator[] | null)
 /**
  * Who owns the resource
  */
@@ -2768,17 +2616,7 @@ type: "external"
  * Where the files are
  */
 uri: string
-} | {
-type: "local"
-/**
- * Path of the files
- */
-uri?: (string | null)
-/**
- * File or folder that is uploaded
- */
-file_or_folder?: (string | null)
-} | {
+} | SharedLocalSource | {
 type: string
 [k: string]: Json | string
 } | null)
@@ -2894,211 +2732,43 @@ type: "notebook"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Image that the workbench runs
  */
-image: {
-/**
- * Where the image is
- */
-image_uri: string
-/**
- * Commands that add to the image
- */
-build_script?: (string | null)
-/**
- * Registry integration that the image is pulled with
- */
-docker_registry?: (string | null)
-}
+image: SharedWorkbenchImage
 /**
  * Size of the home directory
  */
-home_directory_size?: (number | null)
+home_directory_size?: SharedHomeDirectorySize
 /**
  * What each container may use; no request is above its limit
  */
-resources?: ({
-/**
- * Processor time that is set aside
- */
-cpu_request?: (number | null)
-/**
- * Most processor time
- */
-cpu_limit?: (number | null)
-/**
- * Memory that is set aside
- */
-memory_request?: (number | null)
-/**
- * Most memory; a container that wants more is stopped
- */
-memory_limit?: (number | null)
-/**
- * Disk space that is set aside
- */
-ephemeral_storage_request?: (number | null)
-/**
- * Most disk space
- */
-ephemeral_storage_limit?: (number | null)
-/**
- * Size of /dev/shm
- */
-shared_memory_size?: (number | null)
-/**
- * Which nodes the containers may run on
- */
-node?: ({
-type: "node_selector"
-/**
- * Families of machines
- */
-instance_families?: (string[] | null)
-/**
- * How the nodes are bought
- */
-capacity_type?: (string | null)
-} | {
-type: "nodepool_selector"
-/**
- * Pools that nodes may come from
- */
-nodepools?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Accelerators that each container gets
- */
-devices?: (({
-type: "nvidia_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "aws_inferentia"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "nvidia_mig_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Share of the device
- */
-profile?: (string | null)
-} | {
-type: "nvidia_timeslicing_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Memory of the GPU
- */
-gpu_memory?: (number | null)
-} | {
-type: "gcp_tpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Arrangement of the chips
- */
-topology?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+resources?: SharedResources
 /**
  * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
  */
-env?: ({ readonly [name: string]: string | number | boolean } | null)
+env?: SharedEnv
 /**
  * Files and folders that are put into the containers; order carries no meaning
  */
-mounts?: (({
-type: "secret"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Secret whose value is the file's content
- */
-secret_fqn: string
-} | {
-type: "string"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Content of the file
- */
-data?: (string | null)
-} | {
-type: "volume"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Volume that is mounted
- */
-volume_fqn?: (string | null)
-/**
- * Folder of the volume that is mounted in place of its top
- */
-sub_path?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
+mounts?: SharedMounts
 /**
  * Kubernetes service account of the containers
  */
-service_account?: (string | null)
+service_account?: SharedServiceAccount
 /**
  * Changes to the Kubernetes objects that the platform makes
  */
-kustomize?: ({
-/**
- * Strategic patch of the objects
- */
-patch?: (JsonObject | null)
-/**
- * Objects that are made in addition
- */
-additions?: (Json[] | null)
-} | null)
+kustomize?: SharedKustomize
 /**
  * Time without use after which it is stopped
  */
-cull_timeout?: (number | null)
+cull_timeout?: SharedCullTimeout
 }
 
 /** A Jupyter notebook. */
@@ -3115,207 +2785,39 @@ type: "rstudio"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Image that the workbench runs
  */
-image: {
-/**
- * Where the image is
- */
-image_uri: string
-/**
- * Commands that add to the image
- */
-build_script?: (string | null)
-/**
- * Registry integration that the image is pulled with
- */
-docker_registry?: (string | null)
-}
+image: SharedWorkbenchImage
 /**
  * Size of the home directory
  */
-home_directory_size?: (number | null)
+home_directory_size?: SharedHomeDirectorySize
 /**
  * What each container may use; no request is above its limit
  */
-resources?: ({
-/**
- * Processor time that is set aside
- */
-cpu_request?: (number | null)
-/**
- * Most processor time
- */
-cpu_limit?: (number | null)
-/**
- * Memory that is set aside
- */
-memory_request?: (number | null)
-/**
- * Most memory; a container that wants more is stopped
- */
-memory_limit?: (number | null)
-/**
- * Disk space that is set aside
- */
-ephemeral_storage_request?: (number | null)
-/**
- * Most disk space
- */
-ephemeral_storage_limit?: (number | null)
-/**
- * Size of /dev/shm
- */
-shared_memory_size?: (number | null)
-/**
- * Which nodes the containers may run on
- */
-node?: ({
-type: "node_selector"
-/**
- * Families of machines
- */
-instance_families?: (string[] | null)
-/**
- * How the nodes are bought
- */
-capacity_type?: (string | null)
-} | {
-type: "nodepool_selector"
-/**
- * Pools that nodes may come from
- */
-nodepools?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Accelerators that each container gets
- */
-devices?: (({
-type: "nvidia_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "aws_inferentia"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "nvidia_mig_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Share of the device
- */
-profile?: (string | null)
-} | {
-type: "nvidia_timeslicing_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Memory of the GPU
- */
-gpu_memory?: (number | null)
-} | {
-type: "gcp_tpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Arrangement of the chips
- */
-topology?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+resources?: SharedResources
 /**
  * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
  */
-env?: ({ readonly [name: string]: string | number | boolean } | null)
+env?: SharedEnv
 /**
  * Files and folders that are put into the containers; order carries no meaning
  */
-mounts?: (({
-type: "secret"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Secret whose value is the file's content
- */
-secret_fqn: string
-} | {
-type: "string"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Content of the file
- */
-data?: (string | null)
-} | {
-type: "volume"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Volume that is mounted
- */
-volume_fqn?: (string | null)
-/**
- * Folder of the volume that is mounted in place of its top
- */
-sub_path?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
+mounts?: SharedMounts
 /**
  * Kubernetes service account of the containers
  */
-service_account?: (string | null)
+service_account?: SharedServiceAccount
 /**
  * Changes to the Kubernetes objects that the platform makes
  */
-kustomize?: ({
-/**
- * Strategic patch of the objects
- */
-patch?: (JsonObject | null)
-/**
- * Objects that are made in addition
- */
-additions?: (Json[] | null)
-} | null)
+kustomize?: SharedKustomize
 }
 
 /** RStudio in the browser. */
@@ -3332,694 +2834,63 @@ type: "service"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Image that the containers run
  */
-image: ({
-type: "build"
-/**
- * Registry integration that the image is pushed to
- */
-docker_registry?: (string | null)
-/**
- * Where the source code is
- */
-build_source?: ({
-type: "remote"
-/**
- * Where the archive is
- */
-remote_uri?: (string | null)
-} | {
-type: "git"
-/**
- * Address of the repository
- */
-repo_url?: (string | null)
-/**
- * Commit that is built
- */
-ref?: (string | null)
-/**
- * Branch that the commit is on
- */
-branch_name?: (string | null)
-} | {
-type: "local"
-/**
- * Folder of the source code
- */
-project_root_path?: (string | null)
-/**
- * Whether the image is built on that machine
- */
-local_build?: (boolean | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * How the image is made
- */
-build_spec?: ({
-type: "dockerfile"
-/**
- * Path of the Dockerfile in the source
- */
-dockerfile_path?: (string | null)
-/**
- * Folder that is the build's context
- */
-build_context_path?: (string | null)
-/**
- * Command that the container runs in place of the image's own
- */
-command?: (string | string[] | null)
-/**
- * Arguments of the build, as the Dockerfile names them
- */
-build_args?: ({ readonly [name: string]: string | number | boolean } | null)
-/**
- * Secrets of the build, as the platform defines them
- */
-build_secrets?: (JsonObject | readonly Json[] | null)
-/**
- * Taken and without effect here: only a buildpack reads it
- */
-python_dependencies?: (JsonObject | null)
-} | {
-type: "tfy-python-buildpack"
-/**
- * Version of Python
- */
-python_version?: (string | null)
-/**
- * Folder that is the build's context
- */
-build_context_path?: (string | null)
-/**
- * Path of the file that lists the packages
- */
-requirements_path?: (string | null)
-/**
- * Packages that are installed by pip
- */
-pip_packages?: (string[] | null)
-/**
- * How the packages are installed
- */
-python_dependencies?: ({
-type: "pip"
-/**
- * Path of the file that lists the packages
- */
-requirements_path?: (string | null)
-/**
- * Packages that are installed by pip
- */
-pip_packages?: (string[] | null)
-} | {
-type: "uv"
-/**
- * Version of uv
- */
-uv_version?: (string | null)
-/**
- * Options of `uv sync`
- */
-sync_options?: (string | null)
-} | {
-type: "poetry"
-/**
- * Version of poetry
- */
-poetry_version?: (string | null)
-/**
- * Options of `poetry install`
- */
-install_options?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Packages of the system
- */
-apt_packages?: (string[] | null)
-/**
- * Command that the container runs
- */
-command?: (string | string[] | null)
-/**
- * Version of CUDA
- */
-cuda_version?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-} | {
-type: "image"
-/**
- * Where the image is
- */
-image_uri: string
-/**
- * Registry integration that the image is pulled with
- */
-docker_registry?: (string | null)
-/**
- * Command that the container runs in place of the image's own
- */
-command?: (string | string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-})
+image: SharedImage
 /**
  * Files that are there before the container starts
  */
-artifacts_download?: ({
-/**
- * Volume that keeps the files between starts
- */
-cache_volume?: ({
-/**
- * Storage class of the volume
- */
-storage_class?: (string | null)
-/**
- * Size of the volume
- */
-cache_size?: (number | null)
-} | null)
-/**
- * Artifacts that are downloaded, in their order
- */
-artifacts?: (({
-type: "truefoundry-artifact"
-/**
- * Version that is downloaded
- */
-artifact_version_fqn?: (string | null)
-/**
- * Environment variable that names the folder of the files
- */
-download_path_env_variable?: (string | null)
-} | {
-type: "huggingface-hub"
-/**
- * Name of the model on the hub
- */
-model_id?: (string | null)
-/**
- * Revision of the model
- */
-revision?: (string | null)
-/**
- * Files that are left out
- */
-ignore_patterns?: (string[] | null)
-/**
- * Environment variable that names the folder of the files
- */
-download_path_env_variable?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+artifacts_download?: SharedArtifactsDownload
 /**
  * What each container may use; no request is above its limit
  */
-resources?: ({
-/**
- * Processor time that is set aside
- */
-cpu_request?: (number | null)
-/**
- * Most processor time
- */
-cpu_limit?: (number | null)
-/**
- * Memory that is set aside
- */
-memory_request?: (number | null)
-/**
- * Most memory; a container that wants more is stopped
- */
-memory_limit?: (number | null)
-/**
- * Disk space that is set aside
- */
-ephemeral_storage_request?: (number | null)
-/**
- * Most disk space
- */
-ephemeral_storage_limit?: (number | null)
-/**
- * Size of /dev/shm
- */
-shared_memory_size?: (number | null)
-/**
- * Which nodes the containers may run on
- */
-node?: ({
-type: "node_selector"
-/**
- * Families of machines
- */
-instance_families?: (string[] | null)
-/**
- * How the nodes are bought
- */
-capacity_type?: (string | null)
-} | {
-type: "nodepool_selector"
-/**
- * Pools that nodes may come from
- */
-nodepools?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Accelerators that each container gets
- */
-devices?: (({
-type: "nvidia_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "aws_inferentia"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "nvidia_mig_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Share of the device
- */
-profile?: (string | null)
-} | {
-type: "nvidia_timeslicing_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Memory of the GPU
- */
-gpu_memory?: (number | null)
-} | {
-type: "gcp_tpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Arrangement of the chips
- */
-topology?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+resources?: SharedResources
 /**
  * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
  */
-env?: ({ readonly [name: string]: string | number | boolean } | null)
+env?: SharedEnv
 /**
  * Ports of the containers; order carries no meaning
  */
-ports?: ({
-/**
- * Number of the port
- */
-port: number
-/**
- * Transport protocol
- */
-protocol?: (string | null)
-/**
- * Whether the port is reachable from outside the cluster
- */
-expose?: (boolean | null)
-/**
- * Protocol that is spoken on the port
- */
-app_protocol?: (string | null)
-/**
- * Host name of an exposed port; it lies under one of the cluster's base domains
- */
-host?: (string | null)
-/**
- * Path below which the port is exposed
- */
-path?: (string | null)
-/**
- * Path that the exposed one becomes for the container
- */
-rewrite_path_to?: (string | null)
-/**
- * How callers of an exposed port prove who they are
- */
-auth?: ({
-type: "basic_auth"
-/**
- * Name that callers give
- */
-username?: (string | null)
-/**
- * Password that callers give
- */
-password?: (string | null)
-} | {
-type: "jwt_auth"
-/**
- * Integration of the identity provider
- */
-integration_fqn?: (string | null)
-/**
- * Whether people are sent to the provider's login page
- */
-enable_login?: (boolean | null)
-/**
- * What the token must say; order carries no meaning
- */
-claims?: ({
-/**
- * Name of the claim
- */
-key?: (string | null)
-/**
- * Values of which the token has one
- */
-values?: (string[] | null)
-}[] | null)
-/**
- * Paths that need no proof
- */
-bypass_auth_paths?: (string[] | null)
-} | {
-type: "truefoundry_oauth"
-/**
- * Paths that need no proof
- */
-bypass_auth_paths?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-}[] | null)
+ports?: SharedPorts
 /**
  * Kubernetes service account of the containers
  */
-service_account?: (string | null)
+service_account?: SharedServiceAccount
 /**
  * Files and folders that are put into the containers; order carries no meaning
  */
-mounts?: (({
-type: "secret"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Secret whose value is the file's content
- */
-secret_fqn: string
-} | {
-type: "string"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Content of the file
- */
-data?: (string | null)
-} | {
-type: "volume"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Volume that is mounted
- */
-volume_fqn?: (string | null)
-/**
- * Folder of the volume that is mounted in place of its top
- */
-sub_path?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
+mounts?: SharedMounts
 /**
  * Labels put on everything that is made for the resource
  */
-labels?: ({ readonly [name: string]: string | number | boolean } | null)
+labels?: SharedLabels
 /**
  * Changes to the Kubernetes objects that the platform makes
  */
-kustomize?: ({
-/**
- * Strategic patch of the objects
- */
-patch?: (JsonObject | null)
-/**
- * Objects that are made in addition
- */
-additions?: (Json[] | null)
-} | null)
+kustomize?: SharedKustomize
 /**
  * Probe that restarts a container when it fails
  */
-liveness_probe?: ({
-/**
- * What is asked
- */
-config?: ({
-type: "http"
-/**
- * Path that is requested
- */
-path?: (string | null)
-/**
- * Port of the container that is asked
- */
-port?: (number | null)
-/**
- * Host name that the request names
- */
-host?: (string | null)
-/**
- * Scheme of the request
- */
-scheme?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Time before the first probe
- */
-initial_delay_seconds?: (number | null)
-/**
- * Time between two probes
- */
-period_seconds?: (number | null)
-/**
- * Time after which a probe has failed
- */
-timeout_seconds?: (number | null)
-/**
- * Successes in a row after which the container is healthy
- */
-success_threshold?: (number | null)
-/**
- * Failures in a row after which it is not
- */
-failure_threshold?: (number | null)
-} | null)
+liveness_probe?: SharedProbe
 /**
  * Probe that takes a container out of service while it fails
  */
-readiness_probe?: ({
-/**
- * What is asked
- */
-config?: ({
-type: "http"
-/**
- * Path that is requested
- */
-path?: (string | null)
-/**
- * Port of the container that is asked
- */
-port?: (number | null)
-/**
- * Host name that the request names
- */
-host?: (string | null)
-/**
- * Scheme of the request
- */
-scheme?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Time before the first probe
- */
-initial_delay_seconds?: (number | null)
-/**
- * Time between two probes
- */
-period_seconds?: (number | null)
-/**
- * Time after which a probe has failed
- */
-timeout_seconds?: (number | null)
-/**
- * Successes in a row after which the container is healthy
- */
-success_threshold?: (number | null)
-/**
- * Failures in a row after which it is not
- */
-failure_threshold?: (number | null)
-} | null)
+readiness_probe?: SharedProbe
 /**
  * Probe that must succeed before the other two begin
  */
-startup_probe?: ({
-/**
- * What is asked
- */
-config?: ({
-type: "http"
-/**
- * Path that is requested
- */
-path?: (string | null)
-/**
- * Port of the container that is asked
- */
-port?: (number | null)
-/**
- * Host name that the request names
- */
-host?: (string | null)
-/**
- * Scheme of the request
- */
-scheme?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Time before the first probe
- */
-initial_delay_seconds?: (number | null)
-/**
- * Time between two probes
- */
-period_seconds?: (number | null)
-/**
- * Time after which a probe has failed
- */
-timeout_seconds?: (number | null)
-/**
- * Successes in a row after which the container is healthy
- */
-success_threshold?: (number | null)
-/**
- * Failures in a row after which it is not
- */
-failure_threshold?: (number | null)
-} | null)
+startup_probe?: SharedProbe
 /**
  * How many containers run: a number, or the bounds between which the platform scales
  */
-replicas?: (number | {
-/**
- * Fewest containers
- */
-min_replicas?: (number | null)
-/**
- * Most containers
- */
-max_replicas?: (number | null)
-/**
- * What the platform scales by: one metric or a list of them
- */
-metrics?: ({
-type: "cpu_utilization"
-/**
- * Use that is aimed at
- */
-value?: (number | null)
-} | {
-type: "rps"
-/**
- * Requests a second that one container answers
- */
-value?: (number | null)
-} | {
-type: "cron"
-/**
- * Containers meanwhile
- */
-desired_replicas?: (number | null)
-/**
- * When it begins, as a cron expression
- */
-start?: (string | null)
-/**
- * When it ends, as a cron expression
- */
-end?: (string | null)
-/**
- * Time zone of both
- */
-timezone?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Time between two looks at the metrics
- */
-polling_interval?: (number | null)
-} | null)
+replicas?: SharedReplicas
 /**
  * When the service is stopped for want of requests
  */
@@ -4036,50 +2907,7 @@ allow_interception?: (boolean | null)
 /**
  * How a new version takes over from the old one
  */
-rollout_strategy?: ({
-type: "rolling_update"
-/**
- * Share of the replicas that may be missing meanwhile
- */
-max_unavailable_percentage?: (number | null)
-/**
- * Share of the replicas that may be there in addition meanwhile
- */
-max_surge_percentage?: (number | null)
-} | {
-type: "canary"
-/**
- * Share of the replicas that may be missing meanwhile
- */
-max_unavailable_percentage?: (number | null)
-/**
- * Share of the replicas that may be there in addition meanwhile
- */
-max_surge_percentage?: (number | null)
-/**
- * Steps of the rollout, in their order
- */
-steps?: ({
-/**
- * Share of the requests that goes to the new version
- */
-weight_percentage?: (number | null)
-/**
- * Time until the next step
- */
-pause_duration?: (number | null)
-}[] | null)
-} | {
-type: "blue_green"
-/**
- * Whether the new version takes over by itself
- */
-enable_auto_promotion?: (boolean | null)
-/**
- * Time until it does
- */
-auto_promotion_seconds?: (number | null)
-} | {
+rollout_strategy?: (SharedRollingUpdate | SharedCanary | SharedBlueGreen | {
 type: string
 [k: string]: Json | string
 } | null)
@@ -4103,11 +2931,11 @@ type: "spark-job"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Image that driver and executors use
  */
@@ -4134,48 +2962,14 @@ docker_registry?: (string | null)
 /**
  * Where the source code is
  */
-build_source?: ({
-type: "git"
-/**
- * Address of the repository
- */
-repo_url?: (string | null)
-/**
- * Commit that is built
- */
-ref?: (string | null)
-/**
- * Branch that the commit is on
- */
-branch_name?: (string | null)
-} | {
-type: "remote"
-/**
- * Where the archive is
- */
-remote_uri?: (string | null)
-} | {
+build_source?: (SharedGitSource | SharedRemoteSource | {
 type: string
 [k: string]: Json | string
 } | null)
 /**
  * How the image is made
  */
-build_spec?: ({
-type: "tfy-spark-buildpack"
-/**
- * Version of Spark
- */
-spark_version?: (string | null)
-/**
- * Folder that is the build's context
- */
-build_context_path?: (string | null)
-/**
- * Path of the file that lists the packages
- */
-requirements_path?: (string | null)
-} | {
+build_spec?: (SharedSparkBuild | {
 type: string
 [k: string]: Json | string
 } | null)
@@ -4247,116 +3041,7 @@ driver_config?: ({
 /**
  * What each container may use; no request is above its limit
  */
-resources?: ({
-/**
- * Processor time that is set aside
- */
-cpu_request?: (number | null)
-/**
- * Most processor time
- */
-cpu_limit?: (number | null)
-/**
- * Memory that is set aside
- */
-memory_request?: (number | null)
-/**
- * Most memory; a container that wants more is stopped
- */
-memory_limit?: (number | null)
-/**
- * Disk space that is set aside
- */
-ephemeral_storage_request?: (number | null)
-/**
- * Most disk space
- */
-ephemeral_storage_limit?: (number | null)
-/**
- * Size of /dev/shm
- */
-shared_memory_size?: (number | null)
-/**
- * Which nodes the containers may run on
- */
-node?: ({
-type: "node_selector"
-/**
- * Families of machines
- */
-instance_families?: (string[] | null)
-/**
- * How the nodes are bought
- */
-capacity_type?: (string | null)
-} | {
-type: "nodepool_selector"
-/**
- * Pools that nodes may come from
- */
-nodepools?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Accelerators that each container gets
- */
-devices?: (({
-type: "nvidia_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "aws_inferentia"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "nvidia_mig_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Share of the device
- */
-profile?: (string | null)
-} | {
-type: "nvidia_timeslicing_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Memory of the GPU
- */
-gpu_memory?: (number | null)
-} | {
-type: "gcp_tpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Arrangement of the chips
- */
-topology?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+resources?: SharedResources
 } | null)
 /**
  * The executors
@@ -4388,121 +3073,12 @@ type: string
 /**
  * What each container may use; no request is above its limit
  */
-resources?: ({
-/**
- * Processor time that is set aside
- */
-cpu_request?: (number | null)
-/**
- * Most processor time
- */
-cpu_limit?: (number | null)
-/**
- * Memory that is set aside
- */
-memory_request?: (number | null)
-/**
- * Most memory; a container that wants more is stopped
- */
-memory_limit?: (number | null)
-/**
- * Disk space that is set aside
- */
-ephemeral_storage_request?: (number | null)
-/**
- * Most disk space
- */
-ephemeral_storage_limit?: (number | null)
-/**
- * Size of /dev/shm
- */
-shared_memory_size?: (number | null)
-/**
- * Which nodes the containers may run on
- */
-node?: ({
-type: "node_selector"
-/**
- * Families of machines
- */
-instance_families?: (string[] | null)
-/**
- * How the nodes are bought
- */
-capacity_type?: (string | null)
-} | {
-type: "nodepool_selector"
-/**
- * Pools that nodes may come from
- */
-nodepools?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Accelerators that each container gets
- */
-devices?: (({
-type: "nvidia_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "aws_inferentia"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "nvidia_mig_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Share of the device
- */
-profile?: (string | null)
-} | {
-type: "nvidia_timeslicing_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Memory of the GPU
- */
-gpu_memory?: (number | null)
-} | {
-type: "gcp_tpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Arrangement of the chips
- */
-topology?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+resources?: SharedResources
 } | null)
 /**
  * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
  */
-env?: ({ readonly [name: string]: string | number | boolean } | null)
+env?: SharedEnv
 /**
  * Settings of Spark
  */
@@ -4510,44 +3086,7 @@ spark_conf?: ({ readonly [name: string]: string | number | boolean } | null)
 /**
  * Files and folders that are put into the containers; order carries no meaning
  */
-mounts?: (({
-type: "secret"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Secret whose value is the file's content
- */
-secret_fqn: string
-} | {
-type: "string"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Content of the file
- */
-data?: (string | null)
-} | {
-type: "volume"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Volume that is mounted
- */
-volume_fqn?: (string | null)
-/**
- * Folder of the volume that is mounted in place of its top
- */
-sub_path?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
+mounts?: SharedMounts
 /**
  * How often a run that failed is repeated
  */
@@ -4555,7 +3094,7 @@ retries?: (number | null)
 /**
  * Kubernetes service account of the containers
  */
-service_account?: (string | null)
+service_account?: SharedServiceAccount
 }
 
 /** A job that Spark runs. */
@@ -4572,207 +3111,39 @@ type: "ssh-server"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Image that the workbench runs
  */
-image: {
-/**
- * Where the image is
- */
-image_uri: string
-/**
- * Commands that add to the image
- */
-build_script?: (string | null)
-/**
- * Registry integration that the image is pulled with
- */
-docker_registry?: (string | null)
-}
+image: SharedWorkbenchImage
 /**
  * Size of the home directory
  */
-home_directory_size?: (number | null)
+home_directory_size?: SharedHomeDirectorySize
 /**
  * What each container may use; no request is above its limit
  */
-resources?: ({
-/**
- * Processor time that is set aside
- */
-cpu_request?: (number | null)
-/**
- * Most processor time
- */
-cpu_limit?: (number | null)
-/**
- * Memory that is set aside
- */
-memory_request?: (number | null)
-/**
- * Most memory; a container that wants more is stopped
- */
-memory_limit?: (number | null)
-/**
- * Disk space that is set aside
- */
-ephemeral_storage_request?: (number | null)
-/**
- * Most disk space
- */
-ephemeral_storage_limit?: (number | null)
-/**
- * Size of /dev/shm
- */
-shared_memory_size?: (number | null)
-/**
- * Which nodes the containers may run on
- */
-node?: ({
-type: "node_selector"
-/**
- * Families of machines
- */
-instance_families?: (string[] | null)
-/**
- * How the nodes are bought
- */
-capacity_type?: (string | null)
-} | {
-type: "nodepool_selector"
-/**
- * Pools that nodes may come from
- */
-nodepools?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
-/**
- * Accelerators that each container gets
- */
-devices?: (({
-type: "nvidia_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "aws_inferentia"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * How many of them
- */
-count?: (number | null)
-} | {
-type: "nvidia_mig_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Share of the device
- */
-profile?: (string | null)
-} | {
-type: "nvidia_timeslicing_gpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Memory of the GPU
- */
-gpu_memory?: (number | null)
-} | {
-type: "gcp_tpu"
-/**
- * Name of the device
- */
-name?: (string | null)
-/**
- * Arrangement of the chips
- */
-topology?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
-} | null)
+resources?: SharedResources
 /**
  * Environment variables of the containers; values are compared as texts, and `secret://tenant:group:key` stands for a secret
  */
-env?: ({ readonly [name: string]: string | number | boolean } | null)
+env?: SharedEnv
 /**
  * Files and folders that are put into the containers; order carries no meaning
  */
-mounts?: (({
-type: "secret"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Secret whose value is the file's content
- */
-secret_fqn: string
-} | {
-type: "string"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Content of the file
- */
-data?: (string | null)
-} | {
-type: "volume"
-/**
- * Where in the container it appears
- */
-mount_path: string
-/**
- * Volume that is mounted
- */
-volume_fqn?: (string | null)
-/**
- * Folder of the volume that is mounted in place of its top
- */
-sub_path?: (string | null)
-} | {
-type: string
-[k: string]: Json | string
-})[] | null)
+mounts?: SharedMounts
 /**
  * Kubernetes service account of the containers
  */
-service_account?: (string | null)
+service_account?: SharedServiceAccount
 /**
  * Changes to the Kubernetes objects that the platform makes
  */
-kustomize?: ({
-/**
- * Strategic patch of the objects
- */
-patch?: (JsonObject | null)
-/**
- * Objects that are made in addition
- */
-additions?: (Json[] | null)
-} | null)
+kustomize?: SharedKustomize
 /**
  * Key of whoever may log in
  */
@@ -4780,7 +3151,7 @@ ssh_public_key: string
 /**
  * Time without use after which it is stopped
  */
-cull_timeout?: (number | null)
+cull_timeout?: SharedCullTimeout
 }
 
 /** A machine to log in to. */
@@ -4865,20 +3236,7 @@ name: string
  * 
  * Items: One role on one resource
  */
-permissions: {
-/**
- * Resource on which the role is held
- */
-resource_fqn: string
-/**
- * What the resource is; types other than tenant, cluster, workspace, ml-repo and secret-group are carried and grant nothing on the embedded control plane
- */
-resource_type: string
-/**
- * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
- */
-role_id: string
-}[]
+permissions: SharedPermission[]
 /**
  * Last day (UTC) on which the account's token is valid
  */
@@ -4899,36 +3257,7 @@ grace_period?: (number | null)
 /**
  * Who is told about the account's expiry and rotation
  */
-notification_target?: ({
-type: "email"
-/**
- * Integration through which the e-mails are sent
- */
-notification_channel?: (string | null)
-/**
- * Addresses that are written to; order carries no meaning
- */
-to_emails?: (string[] | null)
-} | {
-type: "slack-webhook"
-/**
- * Notification channel of the platform
- */
-notification_channel?: (string | null)
-} | {
-type: "slack-bot"
-/**
- * Notification channel of the platform
- */
-notification_channel?: (string | null)
-/**
- * Channels of Slack; order carries no meaning
- */
-channels?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
+notification_target?: SharedNotificationTarget
 /**
  * Secret store that the control plane puts the token into
  */
@@ -4975,11 +3304,11 @@ type: "volume"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * What the storage is made of
  */
@@ -5049,31 +3378,15 @@ type: "workflow"
 /**
  * Name of the application, unique in its workspace
  */
-name: string
+name: SharedName
 /**
  * Workspace that the application runs in
  */
-workspace_fqn: string
+workspace_fqn: SharedWorkspaceFqn
 /**
  * Where the source code is
  */
-source: ({
-type: "local"
-/**
- * Folder of the source code
- */
-project_root_path?: (string | null)
-/**
- * Whether the image is built on that machine
- */
-local_build?: (boolean | null)
-} | {
-type: "remote"
-/**
- * Where the archive is
- */
-remote_uri?: (string | null)
-} | {
+source: (SharedLocalSource | SharedRemoteSource | {
 type: string
 [k: string]: Json | string
 })
@@ -5092,36 +3405,7 @@ alerts?: ({
 /**
  * Who is told, and how
  */
-notification_target?: ({
-type: "email"
-/**
- * Integration through which the e-mails are sent
- */
-notification_channel?: (string | null)
-/**
- * Addresses that are written to; order carries no meaning
- */
-to_emails?: (string[] | null)
-} | {
-type: "slack-webhook"
-/**
- * Notification channel of the platform
- */
-notification_channel?: (string | null)
-} | {
-type: "slack-bot"
-/**
- * Notification channel of the platform
- */
-notification_channel?: (string | null)
-/**
- * Channels of Slack; order carries no meaning
- */
-channels?: (string[] | null)
-} | {
-type: string
-[k: string]: Json | string
-} | null)
+notification_target?: SharedNotificationTarget
 /**
  * Whether runs that end well are told
  */
@@ -5167,33 +3451,11 @@ annotations?: ({ readonly [name: string]: string | number | boolean } | null)
 /**
  * Who may do what with the workspace; order carries no meaning
  */
-collaborators?: ({
-/**
- * Who gets the role: a person by e-mail, a team or a virtual account
- */
-subject: string
-/**
- * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
- */
-role_id: string
-}[] | null)
+collaborators?: (SharedCollaborator[] | null)
 /**
  * Roles that what runs in the workspace holds on other resources; order carries no meaning
  */
-permissions?: ({
-/**
- * Resource on which the role is held
- */
-resource_fqn: string
-/**
- * What the resource is; types other than tenant, cluster, workspace, ml-repo and secret-group are carried and grant nothing on the embedded control plane
- */
-resource_type: string
-/**
- * Role that is assigned; a custom role id is carried but grants nothing on the embedded control plane
- */
-role_id: string
-}[] | null)
+permissions?: (SharedPermission[] | null)
 /**
  * Who owns the resource
  */
