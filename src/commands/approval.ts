@@ -28,7 +28,7 @@ export function createApproval(
     if (!isFirst && asked !== plan.checksum) throw overtaken();
     asked = plan.checksum;
     if (!isFirst || !plan.steps.some(writes)) return { is: "confirmed" };
-    terminal.stderr.write(planReport({ ...planned, notUsed: [] }, { output: "text", paint: view.paint }));
+    terminal.stderr.write(planReport({ ...planned, notUsed: [] }, { ...view, output: "text" }));
     return { is: (await confirm("Apply this plan?", terminal)) ? "confirmed" : "declined" };
   };
 }

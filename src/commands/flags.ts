@@ -125,6 +125,7 @@ export const flags = {
     "--export-key-file <file>",
     "file with the key that seals an exported state (or HOLDFAST_EXPORT_KEY)",
   ),
+  noFold: toggleFlag("--no-fold", "show equal changes of several resources one by one"),
   noColor: toggleFlag("--no-color", "no colours"),
   logLevel: choiceFlag("--log-level <level>", "how much is logged", {
     of: ["error", "warn", "info", "debug", "trace"],

@@ -3,6 +3,7 @@ import { type Gate, hasChanges, type Plan } from "../core/plan.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { replaceFile } from "../files/write.ts";
+import { printable } from "../render/escape.ts";
 import { planFile, planReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
@@ -33,8 +34,20 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   if (end.what !== "planned") return refuseSource(end, invocation);
   if (out !== null) writePlan(planFile(end), out);
   showErrors(end.plan.diagnostics, invocation, view);
-  await writeResult(terminal, planReport(end, { ...view, showUnchanged: show.has("unchanged") }));
+  await writeResult(
+    terminal,
+    planReport(end, {
+      ...view,
+      showUnchanged: show.has("unchanged"),
+      folds: flags.fold !== false,
+      next: nextCommand(flags.out),
+    }),
+  );
   return exitCodeOf(end.plan, gate);
+}
+
+function nextCommand(out: string | undefined): string {
+  return out === undefined ? "holdfast apply" : `holdfast apply --plan ${printable(out)}`;
 }
 
 function writePlan(plan: string, path: string): void {

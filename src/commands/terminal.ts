@@ -7,7 +7,7 @@ import { printable } from "../render/escape.ts";
 export type Terminal = {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** Results go here, and nothing else. */
-  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   /** Logs, progress and diagnostics go here. */
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: { readonly [name: string]: string | undefined };

@@ -3,16 +3,15 @@ import type { ApplyEvent, KeptEvent, PassEvent } from "../core/events.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Outcome } from "../core/report.ts";
 import { applyLine, outcomeText } from "../render/apply.ts";
+import { changeLines } from "../render/change.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
 import { notUsedText } from "../render/not-used.ts";
-import type { Paint } from "../render/paint.ts";
 import { planReport } from "../render/pass-report.ts";
-import { changeText } from "../render/plan.ts";
 import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
 import { failureOf } from "./failure.ts";
-import { outputOptionsOf } from "./output-options.ts";
+import { type OutputOptions, outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
 
 /** Reports what changes from one pass to the next, and nothing while nothing does. */
@@ -51,7 +50,7 @@ export function createWatchReporter(invocation: Invocation): WatchReporter {
     );
     once("notUsed", notUsedText(notUsed, view.paint).join(""));
     stderr.write(tokensText(tokens));
-    once("applied", appliedText(event, view.paint), stdout);
+    once("applied", appliedText(event, view), stdout);
     last.failure = "";
   };
   return {
@@ -64,7 +63,7 @@ export function createWatchReporter(invocation: Invocation): WatchReporter {
           return once("kept", `${failureText(event)}keeping the last good revision${revisionText(event)}\n`);
         case "planned":
           last.failure = "";
-          return once("planned", planReport(event, { output: "text", paint: view.paint }), stdout);
+          return once("planned", planReport(event, { ...view, output: "text", now: null }), stdout);
         case "other-writers":
           return once("warnings", shown(event.warnings));
         case "applied":
@@ -94,18 +93,22 @@ function revisionText({ revision }: KeptEvent): string {
   return revision === null ? "" : `, commit ${revision}`;
 }
 
-function appliedText({ report, plan, places }: ApplyEvent, paint: Paint): string {
+function appliedText({ report, plan, places }: ApplyEvent, { paint, width }: OutputOptions): string {
   const lines = report.outcomes
     .filter(({ result }) => result !== "unchanged")
     .flatMap((outcome) => [
       `  ${outcomeText(outcome, paint, ({ identity }) => places.get(identity) ?? null)}`,
-      ...changesOf(outcome, plan, paint),
+      ...changesOf(outcome, plan, { paint, width }),
     ]);
   return [...lines, applyLine(report)].map((line) => `${line}\n`).join("");
 }
 
-function changesOf({ identity }: Outcome, { steps }: Plan, paint: Paint): readonly string[] {
+function changesOf(
+  { identity }: Outcome,
+  { steps }: Plan,
+  { paint, width }: Pick<OutputOptions, "paint" | "width">,
+): readonly string[] {
   const step = steps.find((one) => one.identity === identity);
   if (step === undefined || step.action === "create") return [];
-  return step.changes.map((change) => changeText(change, paint));
+  return changeLines(step.changes, { paint, width, by: null });
 }

@@ -6,6 +6,7 @@ import type { Decision } from "./decide.ts";
 import { compareText } from "./diagnostic.ts";
 import { differences } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";
+import { type LiveRow, writerIn } from "./kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";
 import type { Change } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./planner.ts";
@@ -66,13 +67,18 @@ export function makeDrift(input: DriftInput): DriftReport {
 function findingFor(identity: Identity, manifest: ManifestHead | null, input: DriftInput): Finding {
   const live = input.live.get(identity);
   const recorded = input.recorded.get(identity);
-  const entry = (state: DriftEntry["state"], changes: readonly Change[] = []): DriftEntry => ({
+  const entry = (
+    state: DriftEntry["state"],
+    changes: readonly Change[] = [],
+    row: LiveRow | null = null,
+  ): DriftEntry => ({
     identity,
     kind: splitIdentity(identity).kind,
     file: manifest?.file ?? null,
     line: manifest?.line ?? null,
     state,
     changes,
+    ...(row === null ? null : writerIn(row)),
   });
   if (manifest === null && !input.declared.has(identity)) return live?.state === "absent" ? null : entry("orphan");
   if (input.inSync.get(identity) === "live") return "unchanged";
@@ -86,7 +92,7 @@ function findingFor(identity: Identity, manifest: ManifestHead | null, input: Dr
   };
   const changes = recorded === undefined ? standIn(identity, input, { sides }) : moved(recorded, sides, input);
   if (changes.length === 0) return "unchanged";
-  return entry(changes.some(({ cause }) => cause === "drift") ? "drifted" : "unrecorded", changes);
+  return entry(changes.some(({ cause }) => cause === "drift") ? "drifted" : "unrecorded", changes, live.row);
 }
 
 function moved(

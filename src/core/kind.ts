@@ -1,3 +1,4 @@
+import type { LastWrite } from "../contract/generated/output.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import type { DryRunOperation, GetOperation, ListOperation, Replies, WriteOperation } from "../contract/operations.ts";
 import { type Identity, type Reference, splitIdentity } from "./manifest.ts";
@@ -19,6 +20,11 @@ export type LiveRow = {
   /** The newest deployment's status, where the kind rolls out. */
   readonly status?: { readonly status: string; readonly state?: unknown } | null;
 };
+
+/** Who wrote what is live, and when, as reports say it; null where the control plane does not tell. */
+export function writerIn({ madeBy, madeAt }: LiveRow): { readonly changedBy: LastWrite } | null {
+  return madeBy === undefined ? null : { changedBy: { subject: madeBy, at: madeAt ?? null } };
+}
 
 /** A list that shows many resources of the kind at once. */
 export type ListReading = {

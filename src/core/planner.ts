@@ -5,11 +5,18 @@ import type { Shape } from "../contract/shape.ts";
 import { isActedOn } from "./cause.ts";
 import { changeOf } from "./change.ts";
 import { withoutVersion } from "./content.ts";
-import { type BlockingReference, type Decision, type DecisionInput, type DryRunReply, decide } from "./decide.ts";
+import {
+  type BlockingReference,
+  type Decision,
+  type DecisionInput,
+  type Difference,
+  type DryRunReply,
+  decide,
+} from "./decide.ts";
 import { compareText, type Diagnostic } from "./diagnostic.ts";
 import { updateGuard } from "./guard.ts";
 import type { RuleFinder } from "./ignore.ts";
-import type { Kind } from "./kind.ts";
+import { type Kind, writerIn } from "./kind.ts";
 import { isThere, type LiveView } from "./live.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";
 import { equal } from "./normalise.ts";
@@ -206,7 +213,19 @@ function stepOf(input: PlanInput, { manifest, wave }: WavedManifest, decision: D
   const live = liveOf(input, manifest) ?? decision?.before;
   const changes = acted.map((one) => changeOf(one, one.cause, { shape, manifest: requireRead(manifest).value, live }));
   const patch = patchTo(shape, live, decision?.after);
-  return { action, kind, identity, file, line, wave, changes, patch, reason, risks, causedBy };
+  const writer = writerOf(input, manifest, acted);
+  return { action, kind, identity, file, line, wave, changes, patch, reason, risks, causedBy, ...writer };
+}
+
+// Whoever wrote the newest version is known, and not who changed which field of it.
+function writerOf(
+  { live }: PlanInput,
+  { identity }: ManifestHead,
+  acted: readonly Difference[],
+): Pick<Step, "changedBy"> | null {
+  const found = live.get(identity);
+  const hasMoved = acted.some(({ cause }) => cause === "drift" || cause === "conflict");
+  return hasMoved && found?.state === "present" ? writerIn(found.row) : null;
 }
 
 /** The same plan, with what says why its creates were not checked. */

@@ -1,10 +1,13 @@
 import type { NotUsed } from "../core/not-used.ts";
 import type { DriftEntry, DriftReport } from "../core/report.ts";
+import { changeLines } from "./change.ts";
+import { padColumns } from "./columns.ts";
 import { joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import { notUsedText } from "./not-used.ts";
 import type { Paint, Style } from "./paint.ts";
-import { showValue } from "./value.ts";
+import { nameIn, titleLine, writerText } from "./step.ts";
+import { wrapWords } from "./wrap.ts";
 
 const styles: { readonly [state in DriftEntry["state"]]: Style } = {
   drifted: "yellow",
@@ -30,34 +33,44 @@ function driftLine({ summary, complete }: Pick<DriftReport, "summary" | "complet
   return `Drift: ${[head, text].filter((part) => part !== "").join("; ")}${tail}`;
 }
 
-/** A drift report for people: recorded → live for each field that moved. */
+/** How a drift report is laid out. */
+export type DriftView = {
+  readonly paint: Paint;
+  readonly width: number;
+  /** The current time in epoch milliseconds, where ages are shown instead of times; null elsewhere. */
+  readonly now: number | null;
+};
+
+const SIDES = "recorded → live";
+
+/** A drift report for people: recorded → live for each field that moved, and a summary. */
 export function driftText(
   report: DriftReport,
-  paint: Paint,
+  view: DriftView,
   stand: string | null,
   notUsed: readonly NotUsed[] = [],
 ): string {
+  const { paint, width } = view;
   const line = driftLine(report);
   const shown = report.drift.filter(({ state }) => state !== "unknown");
-  const note = stand === null ? [] : [paint("dim", printable(stand))];
+  const note = stand === null ? [] : wrapWords(printable(stand), { indent: "", width }).map((one) => paint("dim", one));
   if (shown.length === 0) return [line, ...note, ""].join("\n");
   return [
-    paint("bold", line),
+    ...wrapWords(`Drift on ${printable(report.server)}: ${SIDES}`, { indent: "", width }),
     ...note,
     "",
-    ...shown.map((entry) => entryText(entry, paint)),
+    ...shown.flatMap((entry) => entryLines(entry, view)),
     "",
     ...notUsedText(notUsed, paint),
-    paint("bold", line),
+    ...wrapWords(line, { indent: "", width }).map((one) => paint("bold", one)),
     "",
   ].join("\n");
 }
 
-function entryText({ identity, state, file, line, changes }: DriftEntry, paint: Paint): string {
-  const place = file === null ? "" : paint("dim", `  ${printable(file)}:${line ?? 1}`);
-  const rows = changes.map(
-    ({ label, before, after, cause }) =>
-      `      ${printable(label)}: ${showValue(before)} → ${showValue(after)}  ${paint("dim", cause)}`,
-  );
-  return [`  ${paint(styles[state], state.padEnd(10))} ${printable(identity)}${place}`, ...rows].join("\n");
+function entryLines(entry: DriftEntry, { paint, width, now }: DriftView): readonly string[] {
+  const { identity, state, file, line, changes } = entry;
+  const head = `${paint(styles[state], padColumns(state, 10))} `;
+  const place = file === null ? "" : `${file}:${line ?? 1}`;
+  const title = titleLine(head, nameIn(null, identity), place, { paint, width: width - 9 });
+  return [title, ...changeLines(changes, { paint, width, by: writerText(entry, now) })];
 }

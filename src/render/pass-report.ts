@@ -2,7 +2,7 @@ import type { ApplyEvent, DriftEvent, PlanEvent } from "../core/events.ts";
 import { groupOf } from "../core/kind.ts";
 import { splitIdentity } from "../core/manifest.ts";
 import type { NotUsed } from "../core/not-used.ts";
-import type { Plan, Step } from "../core/plan.ts";
+import { type Plan, type Step, writes } from "../core/plan.ts";
 import { kindOf } from "../kinds/index.ts";
 import { applyText } from "./apply.ts";
 import { driftText } from "./drift.ts";
@@ -14,12 +14,23 @@ import { planText, unmanagedText } from "./plan.ts";
 export type ReportView = {
   readonly output: "text" | "json";
   readonly paint: Paint;
+  /** Columns that a line may take. */
+  readonly width: number;
+  /** Rows of the terminal; null where it is none. */
+  readonly rows: number | null;
+  /** The current time in epoch milliseconds, where ages are shown instead of times; null elsewhere. */
+  readonly now: number | null;
   /** Show what does not change too. */
   readonly showUnchanged?: boolean;
+  /** Show equal changes of several resources once; so it is unless it is turned off. */
+  readonly folds?: boolean;
+  /** The command that follows a plan; null where none does. */
+  readonly next?: string | null;
 };
 
 /** The report of a plan. */
-export function planReport(event: PlanEvent, { output, paint, showUnchanged = false }: ReportView): string {
+export function planReport(event: PlanEvent, view: ReportView): string {
+  const { output, paint, showUnchanged = false, folds = true, next = null } = view;
   const { ignored, details, notUsed, unmanaged, withServerSide } = event;
   const plan = withServerSide ?? event.plan;
   if (output === "json") {
@@ -31,7 +42,16 @@ export function planReport(event: PlanEvent, { output, paint, showUnchanged = fa
   }
   const group = (step: Step): string | null => groupOf(step, kindOf);
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
-  const text = planText(plan, { paint, groupOf: group, detailOf, showUnchanged, ignored, notUsed });
+  const text = planText(plan, {
+    ...view,
+    groupOf: group,
+    detailOf,
+    showUnchanged,
+    folds,
+    next: hasWrites(plan) ? next : null,
+    ignored,
+    notUsed,
+  });
   return unmanaged === null ? text : text + unmanagedText(unmanaged, paint);
 }
 
@@ -45,18 +65,22 @@ function sealed(plan: Plan, { seal }: PlanEvent): object {
 }
 
 /** The report of a drift pass; `base` names the commit whose manifests stand in where nothing is recorded. */
-export function driftReport(event: DriftEvent, base: string | null, { output, paint }: ReportView): string {
+export function driftReport(event: DriftEvent, base: string | null, view: ReportView): string {
   const { report, notUsed, unrecorded, selected } = event;
-  if (output === "json") return jsonText({ ...report, ...notUsedIn(notUsed) });
+  if (view.output === "json") return jsonText({ ...report, ...notUsedIn(notUsed) });
   const what = base === null ? "the manifests here" : `the manifests at ${base}`;
   const stand = `${unrecorded} of ${selected} have no record in this state folder: ${what} stand in for it`;
-  return driftText(report, paint, unrecorded === 0 ? null : stand, notUsed);
+  return driftText(report, view, unrecorded === 0 ? null : stand, notUsed);
 }
 
 /** The report of an apply. */
 export function applyReport({ report, places, notUsed }: ApplyEvent, { output, paint }: ReportView): string {
   if (output === "json") return jsonText({ ...report, ...notUsedIn(notUsed) });
   return applyText(report, paint, ({ identity }) => places.get(identity) ?? null, notUsed);
+}
+
+function hasWrites({ steps, complete }: Plan): boolean {
+  return complete && steps.some(writes);
 }
 
 // Unchanged resources are counted; they are listed on request, or where they have a note.

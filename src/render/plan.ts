@@ -1,43 +1,72 @@
 import { compareText } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
-import { notCheckedText } from "../core/not-checked.ts";
 import type { NotUsed } from "../core/not-used.ts";
-import { type Change, glyphs, type Plan, type PlanSummary, reasonText, type Step } from "../core/plan.ts";
+import type { Plan, PlanSummary, Step } from "../core/plan.ts";
+import { changeLines } from "./change.ts";
+import { cutEnd } from "./columns.ts";
 import { joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
+import { type Fold, foldSteps } from "./fold.ts";
 import { notUsedText } from "./not-used.ts";
-import { actionStyles, type Paint } from "./paint.ts";
-import { showValue } from "./value.ts";
+import type { Paint } from "./paint.ts";
+import { type StepView, stepLines, titleLine } from "./step.ts";
+import { wrapWords } from "./wrap.ts";
 
 /** How a plan is shown to people. */
-export type PlanView = {
+export type PlanView = StepView & {
   readonly paint: Paint;
+  /** Rows of the terminal; null where it is none. */
+  readonly rows: number | null;
   /** The group (workspace, repo) of a step's identity; null for the whole tenant. */
   readonly groupOf: (step: Step) => string | null;
   readonly showUnchanged: boolean;
+  /** Whether equal changes of several resources are shown once. */
+  readonly folds: boolean;
   /** How many differing fields an ignore rule covers. */
   readonly ignored: number;
-  /** Details of a step's reason: the blocking reference, or the control plane's message. */
-  readonly detailOf: (step: Step) => string | null;
+  /** The command that follows; null where none does. */
+  readonly next: string | null;
   /** The extensions that the control plane lacks. */
   readonly notUsed?: readonly NotUsed[];
 };
 
-/** A plan for people: summary first and last, grouped, in dependency order; one line when nothing changes. */
+const SIDES = "live → git";
+const ROWS = 40;
+const MOST_NAME_LINES = 6;
+
+/** A plan for people: what is dangerous first, then what changes, grouped by workspace, and a summary; one line when nothing changes. */
 export function planText(plan: Plan, view: PlanView): string {
   const summary = planLine(plan.summary, plan.complete, view.ignored);
   const shown = plan.steps.filter((step) => isShown(step, view));
   if (shown.length === 0) return `${summary}\n`;
-  const [orphans, declared] = [shown.filter(isOrphan), shown.filter((step) => !isOrphan(step))];
-  const groups = [...Map.groupBy(declared, view.groupOf)].toSorted(byDependency);
-  const blocks = groups.map(([group, steps]) => groupText(group, steps, view));
+  const body = bodyLines(shown, view);
+  const end = wrapWords(summary, { indent: "", width: view.width }).map((line) => view.paint("bold", line));
+  const isLong = body.join("\n").split("\n").length > (view.rows ?? ROWS);
   return [
-    `${view.paint("bold", summary)}\n`,
-    ...blocks,
-    ...orphanText(orphans, view),
+    ...wrapWords(headerText(plan), { indent: "", width: view.width }),
+    ...(isLong ? end : []),
+    "",
+    ...body,
     ...notUsedText(view.notUsed ?? [], view.paint),
-    `${view.paint("bold", summary)}\n`,
+    ...end,
+    ...(view.next === null ? [] : [view.paint("dim", `Next: ${view.next}`)]),
+    "",
   ].join("\n");
+}
+
+function headerText({ server, revision }: Plan): string {
+  const commit = revision === null ? "" : `, commit ${printable(revision.slice(0, 12))}`;
+  return `Plan for ${printable(server)}${commit}: ${SIDES}`;
+}
+
+function bodyLines(shown: readonly Step[], view: PlanView): readonly string[] {
+  const [orphans, declared] = [shown.filter(isOrphan), shown.filter((step) => !isOrphan(step))];
+  const { folds, others } = view.folds ? foldSteps(declared) : { folds: [], others: declared };
+  const groups = [...Map.groupBy(others, view.groupOf)].toSorted(byDanger);
+  const blocks = groups.map(([group, steps]) => groupText(group, steps, view));
+  const folded = folds.map((fold) => foldText(fold, view));
+  const isDangerous = groups.some(([, steps]) => steps.some(({ risks }) => risks.length > 0));
+  return [...(isDangerous ? [...blocks, ...folded] : [...folded, ...blocks]), ...orphanText(orphans, view)];
 }
 
 /** `Plan: 2 to create, 1 to update, 40 unchanged; 1 drifted, 2 fields ignored`. */
@@ -72,8 +101,13 @@ function isOrphan({ action }: Step): boolean {
 
 type Group = readonly [string | null, readonly Step[]];
 
-function byDependency([nameA, a]: Group, [nameB, b]: Group): number {
-  return firstWave(a) - firstWave(b) || compareText(nameA ?? "", nameB ?? "");
+// What is dangerous comes first, and then what others refer to.
+function byDanger([nameA, a]: Group, [nameB, b]: Group): number {
+  return danger(a) - danger(b) || firstWave(a) - firstWave(b) || compareText(nameA ?? "", nameB ?? "");
+}
+
+function danger(steps: readonly Step[]): number {
+  return steps.some(({ risks }) => risks.length > 0) ? 0 : 1;
 }
 
 function firstWave(steps: readonly Step[]): number {
@@ -81,35 +115,34 @@ function firstWave(steps: readonly Step[]): number {
 }
 
 function groupText(group: string | null, steps: readonly Step[], view: PlanView): string {
-  const title = view.paint("bold", group === null ? "(tenant)" : printable(group));
-  return [title, ...steps.map((step) => stepText(step, view)), ""].join("\n");
+  const name = group === null ? "(tenant)" : group;
+  const title = cutEnd(printable(name), view.width);
+  const ordered = steps.toSorted((a, b) => danger([a]) - danger([b]));
+  return [view.paint("bold", title), ...ordered.flatMap((step) => stepLines(step, group, view)), ""].join("\n");
 }
 
-function stepText(step: Step, { paint, detailOf }: PlanView): string {
-  const { action, identity, file, line, reason, risks, notChecked } = step;
-  const glyph = paint(actionStyles[action], glyphs[action]);
-  const place = file === null ? "" : paint("dim", `  ${printable(file)}:${line ?? 1}`);
-  const danger = risks.length === 0 ? "" : paint("red", `  [${risks.join(", ")}]`);
-  const head = `  ${glyph} ${printable(identity)}${danger}${place}`;
-  const unchecked = notChecked === undefined ? [] : [`      ${paint("dim", printable(notCheckedText(notChecked)))}`];
-  const detail = detailOf(step);
-  const behind = detail === null ? "" : ` (${printable(detail)})`;
-  const because =
-    reason === null ? [] : [`      ${paint(actionStyles[action], reason)}: ${reasonText[reason]}${behind}`];
-  const changes = action === "create" ? [] : step.changes;
-  return [head, ...because, ...unchecked, ...changes.map((change) => changeText(change, paint))].join("\n");
-}
-
-/** One field that differs: its values and the cause. */
-export function changeText({ label, before, after, cause }: Change, paint: Paint): string {
-  const values = `${showValue(before)} → ${showValue(after)}`;
-  return `      ${printable(label)}: ${values}  ${paint("dim", cause)}`;
+function foldText({ steps, changes }: Fold, view: PlanView): string {
+  const { paint, width } = view;
+  const kinds = new Set(steps.map(({ kind }) => kind));
+  const [kind = ""] = kinds.size === 1 ? kinds : [];
+  const what = kind === "" ? `${steps.length} resources` : `${steps.length} × ${kind}`;
+  const names = steps.map(({ identity }) => printable(kind === "" ? identity : identity.slice(kind.length + 1)));
+  const lines = wrapWords(names.join(", "), { indent: "    ", width });
+  const shown = lines.slice(0, MOST_NAME_LINES);
+  const rest = lines.length - shown.length;
+  const more = rest === 0 ? [] : ["    … --no-fold shows each of them"];
+  return [
+    titleLine(`${paint("yellow", "~")} `, `${what}: the same change in each`, "", view),
+    ...changeLines(changes, { paint, width, by: null }),
+    ...[...shown, ...more].map((line) => paint("dim", line)),
+    "",
+  ].join("\n");
 }
 
 function orphanText(orphans: readonly Step[], view: PlanView): readonly string[] {
   if (orphans.length === 0) return [];
   const title = view.paint("bold", "Orphans: recorded, no longer declared; reported, never deleted");
-  return [[title, ...orphans.map((step) => stepText(step, view)), ""].join("\n")];
+  return [[title, ...orphans.flatMap((step) => stepLines(step, null, view)), ""].join("\n")];
 }
 
 /** What is live but neither declared nor recorded, one line each. */

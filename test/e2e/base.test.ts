@@ -74,7 +74,7 @@ describe("plan --base", () => {
     const behind = await source.run(["plan", "--base", "main", "--gate", "change"]);
     expect(behind).toMatchObject({ code: 0 });
     expect(behind.stderr).toContain("1 commit behind main: this is the plan for the result of merging it");
-    expect(behind.stdout).toContain("/replicas: 1 → 5  unrecorded");
+    expect(behind.stdout).toContain("unrecorded replicas  1 → 5");
 
     await source.write("services/api.yaml", scaled(3));
     const dirty = planOf(await source.run([...plan, "main"]));

@@ -12,7 +12,7 @@ describe("flags have twins in the environment", () => {
     expect(ended.code).toBe(2);
     expect(planOf(ended).summary.create).toBe(2);
     const overruled = await source.run(["plan", "-o", "text", "--kind", "team"], env);
-    expect(overruled.stdout).toMatch(/^Plan: 1 to create/);
+    expect(overruled.stdout).toMatch(/^Plan: 1 to create/m);
     const applied = await source.run(["apply"], {
       HOLDFAST_YES: "1",
       HOLDFAST_NO_WAIT: "true",

@@ -11,6 +11,7 @@ export const plan = declareCommand({
     "out",
     "base",
     "show",
+    "noFold",
     "detailedExitcode",
     "gate",
     "allowShrink",

@@ -56,8 +56,9 @@ const change = (label: string, before: Json, after: Json, cause: Change["cause"]
 });
 
 const groupOf = ({ kind, identity }: Step) => kindOf(kind)?.group(splitIdentity(identity).key) ?? null;
+const layout = { paint: plain, width: 80, rows: null, now: null, folds: true, next: null };
 const shown = (plan: Plan, showUnchanged = false) =>
-  planText(plan, { paint: plain, groupOf, showUnchanged, detailOf: () => null, ignored: 0 });
+  planText(plan, { ...layout, groupOf, showUnchanged, detailOf: () => null, ignored: 0 });
 
 const outcome = (identity: string, fields: Partial<Outcome> = {}): Outcome => ({
   identity,
@@ -97,7 +98,7 @@ const placeOf = ({ error }: Outcome) => (error?.pointer === undefined ? null : "
 const bare = { paint: plain, excerptOf: () => null };
 
 describe("a plan for people", () => {
-  test("says everything between two summaries, grouped in dependency order", () => {
+  test("says everything before a summary, grouped in dependency order", () => {
     const steps = [
       step("team/ml", { action: "ensure" }),
       step("workspace/c1:ws1", { action: "keep", wave: 1 }),
@@ -116,26 +117,28 @@ describe("a plan for people", () => {
       step("service/c1:ws1/old", { action: "orphan", file: null, line: null }),
     ];
     expect(shown(planOf(steps, { summary: summarise(steps, 1) }))).toBe(
-      `Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted, 1 orphan
+      `Plan for http://server: live → git
 
 (tenant)
-  ? team/ml  team.yaml:1
+? team/ml                               team.yaml:1
 
 c1:ws2
-  ! workspace/c1:ws2  workspace.yaml:1
-      read-only: this control plane has no operation that writes this kind: change it there by hand
+! workspace/c1:ws2                      workspace.yaml:1
+    read-only: this control plane has no operation that writes this kind: change
+    it there by hand
 
 c1:ws1
-  ~ service/c1:ws1/api  service.yaml:3
-      env.DB_PASSWORD: (sensitive) → (sensitive)  manifest
-      replicas: 5 → 2  drift
-      service_account: (none) → "runner"  manifest
-  + service/c1:ws1/web  service.yaml:1
+~ service/api                           service.yaml:3
+    manifest   env.DB_PASSWORD  (sensitive) → (sensitive)
+    drift      replicas         5 → 2
+    manifest   service_account  (none) → runner
++ service/web                           service.yaml:1
 
 Orphans: recorded, no longer declared; reported, never deleted
-  ○ service/c1:ws1/old
+○ service/c1:ws1/old
 
-Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted, 1 orphan
+Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted,
+1 orphan
 `,
     );
   });
@@ -149,7 +152,7 @@ Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted, 
   });
 
   test("counts the fields that a rule leaves alone", () => {
-    const view = { paint: plain, groupOf, showUnchanged: false, detailOf: () => null };
+    const view = { ...layout, groupOf, showUnchanged: false, detailOf: () => null };
     const line = (ignored: number) => planText(planOf([step("cluster/c1", { action: "keep" })]), { ...view, ignored });
     expect([line(1), line(2)]).toEqual([
       "Plan: nothing to do, 1 unchanged; 1 field ignored\n",
@@ -158,7 +161,7 @@ Plan: 1 to create, 1 to update, 1 to ensure, 1 blocked, 1 unchanged; 1 drifted, 
   });
 
   test("shows what is unchanged on request", () => {
-    expect(shown(planOf([step("cluster/c1", { action: "keep" })]), true)).toContain("  = cluster/c1  cluster.yaml:1\n");
+    expect(shown(planOf([step("cluster/c1", { action: "keep" })]), true)).toMatch(/^= cluster\/c1 +cluster\.yaml:1$/m);
   });
 });
 
@@ -225,16 +228,16 @@ describe("a drift report for people", () => {
     expect(
       driftText(
         report([entry, gone, unknown], { drifted: 1, unrecorded: 0, absent: 1, unknown: 1, unchanged: 3 }),
-        plain,
+        layout,
         "the manifests stand in",
       ),
     ).toBe(
-      `Drift: 1 drifted, 1 absent, 1 unknown, 3 unchanged
+      `Drift on http://server: recorded → live
 the manifests stand in
 
-  drifted    service/c1:ws1/api  a.yaml:3
-      replicas: 2 → 5  drift
-  absent     service/c1:ws1/web  a.yaml:3
+drifted    service/c1:ws1/api               a.yaml:3
+    drift      replicas  2 → 5
+absent     service/c1:ws1/web               a.yaml:3
 
 Drift: 1 drifted, 1 absent, 1 unknown, 3 unchanged
 `,
@@ -242,7 +245,7 @@ Drift: 1 drifted, 1 absent, 1 unknown, 3 unchanged
   });
 
   test("is one line where nothing moved", () => {
-    expect(driftText(report([], { unchanged: 3 }), plain, null)).toBe("Drift: none; 3 unchanged\n");
+    expect(driftText(report([], { unchanged: 3 }), layout, null)).toBe("Drift: none; 3 unchanged\n");
   });
 });
 
@@ -361,13 +364,13 @@ function renderedWith(text: string, paint: Paint = plain) {
     diagnostics: [],
   };
   const told = { severity: "error", code: text, summary: text, detail: text, file: text, line: 1, column: 1 } as const;
-  const view = { paint, groupOf: () => text, showUnchanged: true, detailOf: () => text, ignored: 0 };
+  const view = { ...layout, paint, groupOf: () => text, showUnchanged: true, detailOf: () => text, ignored: 0 };
   const snapshot = { ...emptySnapshot, clusters: [{ name: text }] };
   const texts = [
     planText(plan, view),
     applyText(reportOf([failed]), paint, () => text),
     outcomeText(failed, paint, () => text),
-    driftText(drift, paint, text),
+    driftText(drift, { ...layout, paint }, text),
     diagnosticsText([told, { ...told, file: null }], { paint, excerptOf: () => ({ line: text, column: 1 }) }),
     unmanagedText([text], paint),
     tokensText(Array.from({ length: 12 }, () => ({ identity: text, location: `${text}/${text}` }))),
@@ -435,7 +438,7 @@ describe("what would command a CI runner", () => {
 });
 
 describe("a value", () => {
-  test("is shown in one line, quoted where it is text, and cut where it is long", () => {
+  test("is shown in one line, quoted where it could be taken for something else, and cut where it is very long", () => {
     expect([null, "(sensitive)", "a\nb", 1.5, true, [1, "x"], { a: 1 }].map(showValue)).toEqual([
       "(none)",
       "(sensitive)",
@@ -445,8 +448,17 @@ describe("a value", () => {
       '[1,"x"]',
       '{"a":1}',
     ]);
-    expect(showValue("x".repeat(500))).toMatch(/^"x{119}… \(382 more characters\)$/);
-    expect(showValue("🚀".repeat(200))).not.toMatch(/\p{Cs}/u);
+    expect(["runner", "5.0.1", "12", "true", "", "a b", " a"].map((text) => showValue(text))).toEqual([
+      "runner",
+      "5.0.1",
+      '"12"',
+      '"true"',
+      '""',
+      "a b",
+      '" a"',
+    ]);
+    expect(showValue("x".repeat(5000))).toMatch(/^x{4096}…$/);
+    expect(showValue(`a${"🚀".repeat(5000)}`)).not.toMatch(/\p{Cs}/u);
   });
 });
 
@@ -464,6 +476,7 @@ describe("colours", () => {
   test("add nothing but colour", () => {
     const plan = planOf([step("cluster/c1"), step("team/ml", { action: "block", reason: "read-only" })]);
     const painted = planText(plan, {
+      ...layout,
       paint: coloured,
       groupOf,
       showUnchanged: false,

@@ -1,0 +1,105 @@
+import type { Change } from "../core/plan.ts";
+import { columnsOf, cutAround, cutEnd, padColumns } from "./columns.ts";
+import { printable } from "./escape.ts";
+import type { Paint, Style } from "./paint.ts";
+import { textDiffLines } from "./text-diff.ts";
+import { showValue } from "./value.ts";
+
+/** How changes are laid out. */
+export type ChangeView = {
+  readonly paint: Paint;
+  readonly width: number;
+  /** Who moved live and when, shown beside what drifted; null where nobody knows. */
+  readonly by: string | null;
+};
+
+const INDENT = "    ";
+const CAUSE_COLUMNS = 10;
+const MOST_LABEL_COLUMNS = 28;
+/** Characters that are kept before the first difference of two very long texts. */
+const LONGEST_LEAD = 1000;
+
+const styles: { readonly [cause in Change["cause"]]: Style } = {
+  manifest: "cyan",
+  pending: "dim",
+  drift: "magenta",
+  conflict: "red",
+  unrecorded: "yellow",
+  default: "dim",
+  server: "dim",
+  ignored: "dim",
+};
+
+/** The fields that differ, one after the other: cause, field, and the value on both sides. */
+export function changeLines(changes: readonly Change[], view: ChangeView): readonly string[] {
+  const labels = changes.map(({ label }) => fieldName(label));
+  const labelColumns = Math.min(MOST_LABEL_COLUMNS, Math.max(0, ...labels.map(columnsOf)));
+  return changes.flatMap((change, index) => linesOf(change, labels[index] ?? "", labelColumns, view));
+}
+
+/** A field's name, without what it repeats: `image.image_uri` is the image. */
+export function fieldName(label: string): string {
+  return printable(label.replace(/(^|\.)([a-z]+)\.\2_(?:uri|url)$/, "$1$2"));
+}
+
+function linesOf(change: Change, label: string, labelColumns: number, view: ChangeView): readonly string[] {
+  const { paint, width, by } = view;
+  const cause = paint(styles[change.cause], padColumns(change.cause, CAUSE_COLUMNS));
+  const shownLabel = padColumns(cutEnd(label, labelColumns), labelColumns);
+  const head = `${INDENT}${cause} ${shownLabel}`;
+  const start = INDENT.length + CAUSE_COLUMNS + 1 + labelColumns + 2;
+  const who = by !== null && (change.cause === "drift" || change.cause === "conflict") ? `  ${by}` : "";
+  if (isLineDiff(change)) {
+    const counts = `${count(change.diff, "+")} added, ${count(change.diff, "-")} removed`;
+    const indent = " ".repeat(INDENT.length + 2);
+    return [
+      `${head}  ${paint("dim", `lines: ${counts}`)}${who}`,
+      ...textDiffLines(change.diff, { paint, width, indent }),
+    ];
+  }
+  const [before, after] = shownValues(change);
+  const values = `${before} → ${after}`;
+  const room = width - start;
+  if (columnsOf(values) + columnsOf(who) <= room) return [`${head}  ${before} → ${after}${paint("dim", who)}`];
+  const from = visibleFrom(before, after, room);
+  return [
+    `${head}  ${cutAround(before, from, room)}`,
+    `${" ".repeat(start - 2)}→ ${cutAround(after, from, room)}`,
+    ...(who === "" ? [] : [" ".repeat(start) + paint("dim", cutEnd(who.trimStart(), room))]),
+  ];
+}
+
+function isLineDiff(change: Change): change is Change & { readonly diff: string } {
+  const isLines = (value: Change["before"]): boolean => typeof value === "string" && value.includes("\n");
+  return change.diff !== null && (isLines(change.before) || isLines(change.after));
+}
+
+function count(diff: string, mark: string): number {
+  return diff.split("\n").filter((line) => line.startsWith(mark)).length;
+}
+
+// Of texts that are longer than anybody reads, what is shown begins shortly before they differ.
+function shownValues({ before, after }: Change): readonly [string, string] {
+  if (typeof before !== "string" || typeof after !== "string") return [showValue(before), showValue(after)];
+  const from = Math.max(0, sameLength(before, after) - LONGEST_LEAD);
+  return from === 0
+    ? [showValue(before), showValue(after)]
+    : [showValue(before.slice(from)), showValue(after.slice(from))];
+}
+
+// A word that does not fit is shown from shortly before its first difference.
+function visibleFrom(before: string, after: string, room: number): number {
+  const [word, same] = [changedFrom(before, after), sameLength(before, after)];
+  return same - word > room / 2 ? same - Math.floor(room / 4) : word;
+}
+
+function sameLength(before: string, after: string): number {
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same += 1;
+  return same;
+}
+
+/** Where two texts begin to differ, at the beginning of a word. */
+export function changedFrom(before: string, after: string): number {
+  return before.slice(0, sameLength(before, after)).search(/[^/:@=\s,"]*$/);
+}

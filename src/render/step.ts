@@ -1,0 +1,88 @@
+import { splitIdentity } from "../core/manifest.ts";
+import { notCheckedText } from "../core/not-checked.ts";
+import { glyphs, reasonText, type Step } from "../core/plan.ts";
+import { ageText } from "./age.ts";
+import { changeLines } from "./change.ts";
+import { columnsOf, cutEnd, cutStart, padColumns } from "./columns.ts";
+import { contentLines } from "./content.ts";
+import { printable } from "./escape.ts";
+import { actionStyles, type Paint } from "./paint.ts";
+import { wrapWords } from "./wrap.ts";
+
+/** How a step is laid out. */
+export type StepView = {
+  readonly paint: Paint;
+  readonly width: number;
+  /** The current time in epoch milliseconds, where ages are shown instead of times; null elsewhere. */
+  readonly now: number | null;
+  /** Details of a step's reason: the blocking reference, or the control plane's message. */
+  readonly detailOf: (step: Step) => string | null;
+};
+
+/** One step: what is done to which resource, where it is declared, and which fields differ. */
+export function stepLines(step: Step, group: string | null, view: StepView): readonly string[] {
+  const { paint, width } = view;
+  const { action, identity, changes, risks } = step;
+  const head = `${paint(actionStyles[action], glyphs[action])} `;
+  const danger = risks.length === 0 ? [] : [`    ${paint("red", "danger")}     ${risks.join(" · ")}`];
+  const [first] = changes;
+  const content = action === "create" && first?.path === "" ? contentLines(first.after, identity, view) : null;
+  const rows = content ?? changeLines(changes, { paint, width, by: writerText(step, view.now) });
+  return [
+    titleLine(head, nameIn(group, identity), placeOf(step), view),
+    ...danger,
+    ...reasonLines(step, view),
+    ...notCheckedLines(step, view),
+    ...rows,
+  ];
+}
+
+/** Two texts on a line, the second one in the middle of the terminal, cut where they are too wide. */
+export function titleLine(
+  head: string,
+  name: string,
+  place: string,
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): string {
+  const room = width - 2;
+  const shownName = cutEnd(printable(name), room);
+  if (place === "") return head + shownName;
+  const column = Math.floor(width / 2) - 2;
+  const padded = padColumns(shownName, column - 1);
+  const left = room - columnsOf(padded) - 1;
+  if (left < 12) return `${head}${shownName}\n    ${paint("dim", cutStart(printable(place), width - 4))}`;
+  return `${head}${padded} ${paint("dim", cutStart(printable(place), left))}`;
+}
+
+/** A resource's name under the title of its group, which it does not repeat. */
+export function nameIn(group: string | null, identity: string): string {
+  const { kind, key } = splitIdentity(identity);
+  return group !== null && key.startsWith(`${group}/`) ? `${kind}/${key.slice(group.length + 1)}` : identity;
+}
+
+function placeOf({ file, line }: Step): string {
+  return file === null ? "" : `${file}:${line ?? 1}`;
+}
+
+function notCheckedLines({ notChecked }: Step, { paint, width }: StepView): readonly string[] {
+  if (notChecked === undefined) return [];
+  const lines = wrapWords(printable(notCheckedText(notChecked)), { indent: "    ", width });
+  return lines.map((line) => paint("dim", line));
+}
+
+function reasonLines(step: Step, { paint, width, detailOf }: StepView): readonly string[] {
+  if (step.reason === null) return [];
+  const detail = detailOf(step);
+  const because = detail === null ? "" : ` (${printable(detail)})`;
+  const lines = wrapWords(`${step.reason}: ${reasonText[step.reason]}${because}`, { indent: "    ", width });
+  return lines.map((line) => paint(actionStyles[step.action], line));
+}
+
+/** Who wrote what is live, and when: an age where the current time is given; null where nobody knows. */
+export function writerText({ changedBy }: Pick<Step, "changedBy">, now: number | null): string | null {
+  if (changedBy === undefined) return null;
+  const { subject, at } = changedBy;
+  const when = at === null ? "" : now === null ? at : ageText(at, now);
+  const who = subject === null ? "" : `by ${subject}`;
+  return printable([who, when].filter((part) => part !== "").join(", "));
+}

@@ -1,0 +1,67 @@
+import { diffWordsWithSpace } from "diff";
+import { cutEnd } from "./columns.ts";
+import { printable } from "./escape.ts";
+import type { Paint } from "./paint.ts";
+
+/** Lines of one diff that are shown; the rest is counted. */
+const MOST_LINES = 40;
+/** In a longer line no words are told apart. */
+const LONGEST = 400;
+
+/** A unified diff for people: what is removed and added with its words emphasised, bounded in width and length. */
+export function textDiffLines(
+  diff: string,
+  { paint, width, indent }: { readonly paint: Paint; readonly width: number; readonly indent: string },
+): readonly string[] {
+  const lines = diff.split("\n").filter((line) => line !== "" && !line.startsWith("\\"));
+  const room = width - indent.length - 1;
+  const shown = lines.slice(0, MOST_LINES);
+  const painted = shown.map((line, index) => {
+    const [mark, text] = [line.charAt(0), line.slice(1)];
+    if (mark === "@") return paint("dim", cutEnd(printable(line), room + 1));
+    if (mark === " ") return `  ${paint("dim", cutEnd(printable(text), room - 1))}`;
+    return paintLine(mark, text, partnerOf(lines, index), { paint, room: room - 1 });
+  });
+  const rest = lines.length - shown.length;
+  const more = rest === 0 ? [] : [paint("dim", `… and ${rest} more lines; -o json has all of them`)];
+  return [...painted, ...more].map((line) => `${indent}${line}`);
+}
+
+// The line that another one replaces, or is replaced by: at the same place in the run of the other sign.
+function partnerOf(lines: readonly string[], index: number): string | null {
+  const mark = lines[index]?.charAt(0) ?? "";
+  const other = mark === "-" ? "+" : "-";
+  let first = index;
+  while (lines[first - 1]?.charAt(0) === mark) first -= 1;
+  let last = index;
+  while (lines[last + 1]?.charAt(0) === mark) last += 1;
+  const size = last - first + 1;
+  const partner = lines[mark === "-" ? index + size : index - size];
+  return partner?.charAt(0) === other ? partner.slice(1) : null;
+}
+
+function paintLine(
+  mark: string,
+  text: string,
+  partner: string | null,
+  { paint, room }: { readonly paint: Paint; readonly room: number },
+): string {
+  const style = mark === "-" ? "red" : "green";
+  const head = paint(style, `${mark} `);
+  const shown = printable(text);
+  const other = partner === null ? null : printable(partner);
+  if (other === null || shown.length > Math.min(LONGEST, room) || other.length > LONGEST) {
+    return head + paint(style, cutEnd(shown, room));
+  }
+  const [before, after] = mark === "-" ? [shown, other] : [other, shown];
+  const parts = diffWordsWithSpace(before, after).filter((part) => (mark === "-" ? !part.added : !part.removed));
+  return (
+    head +
+    parts
+      .map(({ value, added, removed }) => {
+        const coloured = paint(style, value);
+        return added || removed ? paint("bold", coloured) : coloured;
+      })
+      .join("")
+  );
+}
