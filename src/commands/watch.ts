@@ -14,6 +14,7 @@ import type { OpenTarget } from "./create-target.ts";
 import type { watch } from "./declarations/watch.ts";
 import { withLinePrefix } from "./line-prefix.ts";
 import { openTargets } from "./target.ts";
+import { commitStatusOf } from "./watch-commit-status.ts";
 import { openNotifier } from "./watch-notifier.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
 import { openWatchServer } from "./watch-server.ts";
@@ -39,10 +40,11 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   await using _control = await openControl(opened.stateFolder, watching, terminal);
   await using http = await openWatchServer(invocation, webhooksOf(watching));
   await using notifier = await openNotifier(opened.operator, terminal);
-  const observe = (target: string) => [
-    ...http.observe(target),
-    ...(notifier === null ? [] : [notifier.observe(target)]),
-  ];
+  const observe = (target: OpenTarget): readonly PassObserver[] => {
+    const name = target.choice?.name ?? "default";
+    const notifying = notifier === null ? [] : [notifier.observe(name)];
+    return [...http.observe(name), ...notifying, ...commitStatusOf(target, opened.operator, terminal)];
+  };
   const isAlone = active.length === 1;
   await untilAllEnd(
     watching.map((one) => watchTarget(one, observe, isAlone ? invocation : withName(one.target, invocation))),
@@ -61,14 +63,10 @@ type Watched = {
 
 function watchTarget(
   { target, trigger, leader, recorder }: Watched,
-  observe: (target: string) => readonly PassObserver[],
+  observe: (target: OpenTarget) => readonly PassObserver[],
   invocation: Invocation,
 ): Promise<void> {
-  const { tell, failure } = observers([
-    createWatchReporter(invocation),
-    recorder.observer,
-    ...observe(target.choice?.name ?? "default"),
-  ]);
+  const { tell, failure } = observers([createWatchReporter(invocation), recorder.observer, ...observe(target)]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
   const sync = target.choice?.sync === "report" ? "report" : "heal";
   const context = {

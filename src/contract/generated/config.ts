@@ -215,6 +215,23 @@ knownHosts?: (string | null)
  * File with the secret that webhooks to /hooks/<name> are signed with (GitHub), or carry as their token (GitLab)
  */
 webhookSecretFile?: (string | null)
+/**
+ * Tells the git host what became of each applied commit; off without this key
+ */
+commitStatus?: ({
+/**
+ * Whose API it is
+ */
+provider: ("github" | "gitlab")
+/**
+ * File with a token that may write commit statuses, read anew for each
+ */
+tokenFile: string
+/**
+ * Address of the API; without this key api.github.com, or the repository's host with /api/v3 (GitHub) or /api/v4 (GitLab)
+ */
+apiUrl?: (string | null)
+} | null)
 }[] | null)
 /**
  * Control planes, each with the source that it follows

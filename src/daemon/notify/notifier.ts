@@ -1,7 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { PassObserver } from "../observer.ts";
 import { passNotifications } from "./pass-notifications.ts";
-import { createReceiver, type Delivery, type ReceiverOptions } from "./receiver.ts";
+import type { Delivery } from "./post.ts";
+import { createReceiver, type ReceiverOptions } from "./receiver.ts";
 
 /** Tells receivers what passes report, apart from the passes. */
 export type Notifier = AsyncDisposable & { readonly observe: (target: string) => PassObserver };

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
-import { setTimeout as wait } from "node:timers/promises";
-import { isSentInClear } from "../../http/loopback.ts";
 import { type Message, type MessageType, messageOf } from "./message.ts";
 import { isAtLeast, type Notification, type NotificationEvent, type Severity, severities } from "./notification.ts";
+import { type Delivery, type PostRequest, postWithRetry } from "./post.ts";
 
 /** Who is told, and of what. */
 export type ReceiverOptions = {
@@ -15,17 +14,6 @@ export type ReceiverOptions = {
   readonly targets: readonly string[] | null;
   readonly events: readonly NotificationEvent[] | null;
   readonly severity: Severity;
-};
-
-/** How messages are delivered. */
-export type Delivery = {
-  readonly now: () => number;
-  /** Told what could not be delivered, and why. */
-  readonly onTrouble: (text: string) => void;
-  /** Milliseconds for one attempt. */
-  readonly timeoutMs: number;
-  /** Milliseconds before each further attempt. */
-  readonly backoffMs: readonly number[];
 };
 
 /** A receiver with the notifications that wait for it; nobody waits for it. */
@@ -86,61 +74,18 @@ async function deliver(
   signal: AbortSignal,
 ): Promise<void> {
   const message = messageOf(options.type, notifications, delivery.now());
-  for (const pause of [0, ...delivery.backoffMs]) {
-    try {
-      if (pause > 0) await wait(pause, undefined, { signal });
-      const attempt = await send(options, message, delivery.timeoutMs, signal);
-      if (attempt.is === "delivered") return;
-      if (attempt.is === "refused") return delivery.onTrouble(troubleText(options, attempt.why));
-      if (pause === delivery.backoffMs.at(-1)) delivery.onTrouble(troubleText(options, attempt.why));
-    } catch {
-      // Stopped while it waited.
-      return;
-    }
-  }
+  const why = await postWithRetry(() => requestTo(options, message), delivery, signal);
+  if (why !== null) delivery.onTrouble(troubleText(options, why));
 }
 
 function troubleText({ name }: ReceiverOptions, why: string): string {
   return `notification to ${name} was not delivered: ${why}`;
 }
 
-type Attempt = { readonly is: "delivered" } | { readonly is: "refused" | "failed"; readonly why: string };
-
-// The address may be a secret: nothing that quotes it is passed on.
-async function send(
-  { url, tokenFile }: ReceiverOptions,
-  { headers, body }: Message,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Attempt> {
-  let address: string;
-  let authorization: { readonly authorization?: string };
-  try {
-    address = "text" in url ? url.text : readFileSync(url.file, "utf8").trim();
-    authorization = tokenFile === null ? {} : { authorization: `Bearer ${readFileSync(tokenFile, "utf8").trim()}` };
-  } catch {
-    return { is: "failed", why: "the file with its address or its token cannot be read" };
-  }
-  if (tokenFile !== null && isSentInClear(address))
-    return { is: "refused", why: "a token is sent over https alone, or to this machine" };
-  try {
-    const answer = await fetch(address, {
-      method: "POST",
-      headers: { ...headers, ...authorization },
-      body,
-      // A redirect could lead anywhere, with what is told.
-      redirect: "manual",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    });
-    await answer.body?.cancel();
-    return attemptOf(answer.status);
-  } catch {
-    return { is: "failed", why: "it cannot be reached, or does not answer" };
-  }
-}
-
-function attemptOf(status: number): Attempt {
-  if (status >= 200 && status < 300) return { is: "delivered" };
-  const why = `it answered ${status}`;
-  return { is: status >= 500 || status === 429 || status === 408 ? "failed" : "refused", why };
+// Read for each attempt: the operator may replace the files meanwhile.
+function requestTo({ url, tokenFile }: ReceiverOptions, { headers, body }: Message): PostRequest {
+  const address = "text" in url ? url.text : readFileSync(url.file, "utf8").trim();
+  if (tokenFile === null) return { address, headers, body, hasToken: false };
+  const token = readFileSync(tokenFile, "utf8").trim();
+  return { address, headers: { ...headers, authorization: `Bearer ${token}` }, body, hasToken: true };
 }

@@ -1,0 +1,62 @@
+import type { PostRequest } from "../notify/post.ts";
+
+/** Where the statuses of a repository's commits are written. */
+export type StatusPlace = {
+  readonly provider: "github" | "gitlab";
+  readonly apiUrl: string;
+  /** Path of the repository on its host, such as `ml/platform`. */
+  readonly repository: string;
+};
+
+/** What became of a commit on one target. */
+export type CommitStatus = {
+  readonly commit: string;
+  readonly target: string;
+  readonly state: "success" | "failure";
+  readonly description: string;
+};
+
+/** The place of a repository's statuses by its address; null where that names no host. */
+export function statusPlace(provider: StatusPlace["provider"], url: string, apiUrl: string | null): StatusPlace | null {
+  const [, host = "", path = ""] =
+    /^(?:[a-z]+:\/\/)?(?:[^@/]+@)?([^/:]+)(?::\d+(?=\/))?[/:](.+?)(?:\.git)?\/?$/.exec(url) ?? [];
+  if (host === "" || path === "") return null;
+  return {
+    provider,
+    apiUrl: (apiUrl ?? apiOf(provider, host)).replace(/\/+$/, ""),
+    repository: path.replace(/^\/+/, ""),
+  };
+}
+
+function apiOf(provider: StatusPlace["provider"], host: string): string {
+  if (provider === "gitlab") return `https://${host}/api/v4`;
+  return host === "github.com" ? "https://api.github.com" : `https://${host}/api/v3`;
+}
+
+// GitHub takes no longer one.
+const MAX_DESCRIPTION = 140;
+
+/** The request that writes a status. */
+export function statusRequest(
+  { provider, apiUrl, repository }: StatusPlace,
+  token: string,
+  { commit, target, state, description }: CommitStatus,
+): PostRequest {
+  const name = `holdfast/${target}`;
+  const text = description.slice(0, MAX_DESCRIPTION);
+  const json = { "content-type": "application/json", "user-agent": "holdfast" };
+  if (provider === "github") {
+    return {
+      address: `${apiUrl}/repos/${repository.split("/").map(encodeURIComponent).join("/")}/statuses/${commit}`,
+      headers: { ...json, accept: "application/vnd.github+json", authorization: `Bearer ${token}` },
+      body: JSON.stringify({ state, context: name, description: text }),
+      hasToken: true,
+    };
+  }
+  return {
+    address: `${apiUrl}/projects/${encodeURIComponent(repository)}/statuses/${commit}`,
+    headers: { ...json, "private-token": token },
+    body: JSON.stringify({ state: state === "success" ? "success" : "failed", name, description: text }),
+    hasToken: true,
+  };
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import type { ApplyEvent } from "../../core/events.ts";
+import { joinCounts } from "../../render/count.ts";
+import { type Delivery, postWithRetry } from "../notify/post.ts";
+import type { PassObserver } from "../observer.ts";
+import { type CommitStatus, type StatusPlace, statusRequest } from "./status-request.ts";
+
+/** Where statuses are written, and with what. */
+export type StatusWriterOptions = StatusPlace & { readonly target: string; readonly tokenFile: string };
+
+/** Writes what became of each applied commit as a status of it; passes do not wait for it. */
+export function createStatusWriter(
+  { target, tokenFile, ...place }: StatusWriterOptions,
+  delivery: Delivery,
+  signal: AbortSignal,
+): PassObserver {
+  let last: CommitStatus | null = null;
+  let writing = Promise.resolve();
+  const write = async (status: CommitStatus): Promise<void> => {
+    const token = () => readFileSync(tokenFile, "utf8").trim();
+    const why = await postWithRetry(() => statusRequest(place, token(), status), delivery, signal);
+    if (why !== null) delivery.onTrouble(`the status of commit ${status.commit} was not written: ${why}`);
+  };
+  return {
+    tell: (event) => {
+      const status = event.what === "applied" ? statusOf(event, target) : null;
+      if (status === null) return;
+      // A later pass over the same commit leaves what was said of it, unless it ended otherwise.
+      if (last?.commit === status.commit && last.state === status.state) return;
+      last = status;
+      writing = writing.then(() => write(status));
+    },
+    failure: () => {},
+  };
+}
+
+function statusOf({ report }: ApplyEvent, target: string): CommitStatus | null {
+  const { revision, summary, outcomes } = report;
+  if (revision === null) return null;
+  const rollouts = outcomes.filter(({ rollout }) => rollout === "failed" || rollout === "timeout").length;
+  const { created, updated, unchanged, failed, blocked, skipped, unknown } = summary;
+  const isGood = failed + blocked + skipped + unknown + rollouts === 0;
+  const description = joinCounts([
+    [created, "created"],
+    [updated, "updated"],
+    [unchanged, "unchanged"],
+    [failed, "failed"],
+    [blocked, "blocked"],
+    [skipped, "skipped"],
+    [unknown, "unknown"],
+    [rollouts, "failed rollouts"],
+  ]);
+  return { commit: revision, target, state: isGood ? "success" : "failure", description };
+}

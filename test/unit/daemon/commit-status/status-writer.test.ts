@@ -1,0 +1,88 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { ApplyEvent } from "../../../../src/core/events.ts";
+import { statusPlace } from "../../../../src/daemon/commit-status/status-request.ts";
+import { createStatusWriter } from "../../../../src/daemon/commit-status/status-writer.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { startReceiver, status } from "../../../support/http-receiver.ts";
+
+const none = { created: 0, updated: 0, unchanged: 0, skipped: 0, blocked: 0, failed: 0, unknown: 0 };
+
+function applied(revision: string | null, summary: Partial<typeof none>): ApplyEvent {
+  const report = { revision, summary: { ...none, ...summary }, outcomes: [] };
+  return { what: "applied", report } as unknown as ApplyEvent;
+}
+
+async function writerTo(url: string, provider: "github" | "gitlab" = "github") {
+  const tokenFile = join(await temporaryFolder(), "token");
+  await writeFile(tokenFile, "status-token\n");
+  const troubles: string[] = [];
+  const delivery = { now: () => 0, onTrouble: (text: string) => troubles.push(text), timeoutMs: 1000, backoffMs: [1] };
+  const place = { provider, apiUrl: url, repository: "ml/platform", target: "prod", tokenFile };
+  return { ...createStatusWriter(place, delivery, new AbortController().signal), troubles };
+}
+
+test("GitHub is told of a commit once, and again when it ends otherwise", async () => {
+  const { url, received } = await startReceiver(status(201));
+  const { tell } = await writerTo(url);
+  tell(applied("c0ffee", { created: 3, unchanged: 2 }));
+  tell(applied("c0ffee", { unchanged: 5 }));
+  tell(applied("c0ffee", { unchanged: 4, failed: 1 }));
+  tell(applied(null, { created: 1 }));
+  tell(applied("decade", { updated: 1 }));
+  await eventually("the statuses", () => received.length === 3);
+  expect(received.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+    [
+      "/repos/ml/platform/statuses/c0ffee",
+      { state: "success", context: "holdfast/prod", description: "3 created, 2 unchanged" },
+    ],
+    [
+      "/repos/ml/platform/statuses/c0ffee",
+      { state: "failure", context: "holdfast/prod", description: "4 unchanged, 1 failed" },
+    ],
+    ["/repos/ml/platform/statuses/decade", { state: "success", context: "holdfast/prod", description: "1 updated" }],
+  ]);
+  expect(received[0]?.headers).toMatchObject({ authorization: "Bearer status-token" });
+});
+
+test("GitLab is told in its own form, and asked again when it answers 503", async () => {
+  const { url, received } = await startReceiver((response, nth) => void response.writeHead(nth < 2 ? 503 : 201).end());
+  const { tell } = await writerTo(url, "gitlab");
+  tell(applied("c0ffee", { blocked: 1 }));
+  await eventually("the status", () => received.length === 2);
+  expect(received[1]).toMatchObject({ path: "/projects/ml%2Fplatform/statuses/c0ffee" });
+  expect(received[1]?.headers).toMatchObject({ "private-token": "status-token" });
+  expect(JSON.parse(received[1]?.body ?? "")).toEqual({
+    state: "failed",
+    name: "holdfast/prod",
+    description: "1 blocked",
+  });
+});
+
+test("a host that refuses the token is named by the commit, without the token", async () => {
+  const { url } = await startReceiver(status(403));
+  const { tell, troubles } = await writerTo(url);
+  tell(applied("c0ffee", {}));
+  await eventually("the warning", () => troubles.length === 1);
+  expect(troubles).toEqual(["the status of commit c0ffee was not written: it answered 403"]);
+});
+
+test.each([
+  ["github", "https://github.com/ml/platform.git", "https://api.github.com", "ml/platform"],
+  ["github", "git@git.example.com:ml/platform.git", "https://git.example.com/api/v3", "ml/platform"],
+  [
+    "gitlab",
+    "ssh://git@git.example.com:2222/group/sub/platform",
+    "https://git.example.com/api/v4",
+    "group/sub/platform",
+  ],
+  ["gitlab", "https://git.example.com:8443/group/platform/", "https://git.example.com/api/v4", "group/platform"],
+] as const)("the API of %s for %s", (provider, url, apiUrl, repository) => {
+  expect(statusPlace(provider, url, null)).toEqual({ provider, apiUrl, repository });
+});
+
+test("a repository on this machine has no statuses", () => {
+  expect(statusPlace("github", "/srv/git/platform.git", null)).toBeNull();
+});
