@@ -40,7 +40,7 @@ type WrittenDeclaration = readonly [
   identity: Identity,
   line: number,
   index: number,
-  meaning: readonly [cluster: string | null, day: string | null] | null,
+  checkedBy: readonly [cluster: string | null, day: string | null] | null,
   /** Identity and pointer by turns. */
   references: readonly string[],
 ];
@@ -63,9 +63,9 @@ function writtenOutline({ unmanaged, said, declarations }: Outline): WrittenOutl
 }
 
 function writtenDeclaration(one: DeclarationOutline): WrittenDeclaration {
-  const { type, identity, line, index, meaning } = one;
+  const { type, identity, line, index, checkedBy } = one;
   const references = one.references.flatMap((each) => [each.identity, each.pointer]);
-  return [type, identity, line, index, meaning && [meaning.cluster, meaning.day], references];
+  return [type, identity, line, index, checkedBy && [checkedBy.cluster, checkedBy.day], references];
 }
 
 /** Reads what `writeSourceFacts` wrote. */
@@ -91,5 +91,5 @@ function readDeclaration([type, identity, line, index, told, texts]: WrittenDecl
   for (let at = 0; at < texts.length; at += 2) {
     references.push({ identity: texts[at] ?? "", pointer: texts[at + 1] ?? "" });
   }
-  return { type, identity, line, index, references, meaning: told && { cluster: told[0], day: told[1] } };
+  return { type, identity, line, index, references, checkedBy: told && { cluster: told[0], day: told[1] } };
 }

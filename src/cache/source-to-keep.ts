@@ -18,7 +18,7 @@ export function sourceToKeep(loaded: readonly Contents[], before: SourceFacts, r
   for (const contents of loaded) {
     for (const read of contents.files) {
       const key = contentKey(read.file, rules);
-      const outline = key === null ? null : outlineNow(read, contents.meanings);
+      const outline = key === null ? null : outlineNow(read, contents.checks);
       if (key !== null && outline !== null) outlines.set(key, outline);
     }
   }
@@ -34,12 +34,12 @@ function contentKey({ path, digest }: SourceFile, { allowLiteralSecrets = [] }: 
   return allowLiteralSecrets.length > 0 ? `${path} ${digest}` : `${formatOf(path)} ${digest}`;
 }
 
-function outlineNow(read: ReadFile, meanings: Contents["meanings"]): Outline | null {
+function outlineNow(read: ReadFile, checks: Contents["checks"]): Outline | null {
   const outline = read.from ?? outlineOf(read);
-  if (!outline?.declarations.some(({ identity }) => meanings.has(identity))) return outline;
+  if (!outline?.declarations.some(({ identity }) => checks.has(identity))) return outline;
   const declarations = outline.declarations.map((one) => {
-    const meaning = meanings.get(one.identity);
-    return meaning === undefined ? one : { ...one, meaning };
+    const checkedBy = checks.get(one.identity);
+    return checkedBy === undefined ? one : { ...one, checkedBy };
   });
   return { ...outline, declarations };
 }

@@ -5,16 +5,16 @@ import { namingFields } from "../model/naming-fields.ts";
 import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { Locate } from "../yaml/locate.ts";
-import type { Meaning } from "./meaning.ts";
+import type { CheckBasis } from "./semantics.ts";
 
-/** A document that declares a resource of ours, sound or not. */
+/** A document that declares a resource of ours, valid or not. */
 export type Declaration = Named &
   DeclaredValue & {
     readonly kind: Kind;
     readonly type: string;
-    /** Its fields without an error where it is not sound; null where none can be told. Absent where it is sound. */
+    /** Its fields without an error where it is not valid; null where none can be told. Absent where it is valid. */
     readonly fields?: JsonObject | null;
-    /** What it refers to, as far as its fields are sound. */
+    /** What it refers to, as far as its fields are valid. */
     readonly references: readonly Reference[];
     readonly file: SourceFile;
     /** Its place among the documents of the file. */
@@ -22,9 +22,9 @@ export type Declaration = Named &
     readonly line: number;
     readonly locate: Locate;
     /** Whether it passed everything that can be told from it alone. */
-    readonly isSound: boolean;
-    /** By what it is known to mean something sound; null where that is not known yet. */
-    readonly meaning: Meaning | null;
+    readonly isValid: boolean;
+    /** What it was checked by; null where it was not checked yet. */
+    readonly checkedBy: CheckBasis | null;
   };
 
 /** The value of a document, or how to parse it where its file was recognised by its content and not parsed. */
@@ -74,7 +74,7 @@ const FIELD = new RegExp(
 );
 
 /** The fields that would name a manifest, as far as a text that cannot be parsed still shows them. */
-export function salvage(text: string): JsonObject {
+export function namingFieldsIn(text: string): JsonObject {
   const found = Array.from(text.matchAll(FIELD), ([, { length = 0 } = "", key = "", value = ""]) => ({
     length,
     key,

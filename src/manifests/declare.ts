@@ -14,14 +14,14 @@ import { quoted } from "../yaml/fault.ts";
 import { lineFinder } from "../yaml/line-finder.ts";
 import { type Locate, locator } from "../yaml/locate.ts";
 import { readPlainYaml } from "../yaml/read.ts";
-import { glimpse } from "../yaml/text.ts";
-import { type Declaration, nameOf, salvage } from "./declaration.ts";
+import { decodeRoughly } from "../yaml/text.ts";
+import { type Declaration, nameOf, namingFieldsIn } from "./declaration.ts";
 import { withDefaultWorkspace } from "./default-workspace.ts";
 import { claimsType, type Detected, detect, isPlanText } from "./detect.ts";
 import type { Findings } from "./diagnostic-list.ts";
 import { examine } from "./examine.ts";
-import { meaningAlone } from "./meaning.ts";
 import { isPlain, type PlainFile, plainFile, readOptionsOf } from "./plain-file.ts";
+import { checkAlone } from "./semantics.ts";
 
 /** What one file contributes. */
 export type FileContent = {
@@ -61,8 +61,8 @@ type Hearing = Pick<Findings, "add">;
  */
 export function declare(file: SourceFile, options: DeclareOptions, found: Hearing): FileContent | Promise<FileContent> {
   if (file.size > options.limits.fileBytes) {
-    const glimpsed = glimpse(file.bytes());
-    if (!isPlanText(glimpsed)) found.add(tooLarge(file, glimpsed, options.limits));
+    const rough = decodeRoughly(file.bytes());
+    if (!isPlanText(rough)) found.add(tooLarge(file, rough, options.limits));
     return { declarations: [], unmanaged: 1, isReadable: false };
   }
   const bytes = file.bytes();
@@ -154,8 +154,8 @@ type Reader = {
 
 const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
 
-function tooLarge(file: SourceFile, glimpsed: string, { fileBytes }: Limits): Diagnostic {
-  const isOurs = claimsType(glimpsed);
+function tooLarge(file: SourceFile, rough: string, { fileBytes }: Limits): Diagnostic {
+  const isOurs = claimsType(rough);
   const summary = `larger than ${fileBytes} bytes, and not read`;
   return fileDiagnostic(
     isOurs ? "error" : "warning",
@@ -168,7 +168,7 @@ function tooLarge(file: SourceFile, glimpsed: string, { fileBytes }: Limits): Di
 
 // A file that is no text at all, or has a fault as a whole.
 function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFile, found: Hearing): FileContent {
-  const isOurs = claimsType(text === "" ? glimpse(bytes) : text);
+  const isOurs = claimsType(text === "" ? decodeRoughly(bytes) : text);
   const positionAt = lineFinder(text);
   for (const fault of faults) {
     found.add(
@@ -254,14 +254,14 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   const [first] = document.faults;
   if (!claimsType(document.chunk.text)) return first ? passOver(reader, document, mild(first)) : null;
   for (const fault of document.faults) found.add(diagnosticInFile(file.display, fault, positionAt(fault.offset)));
-  const salvaged = salvage(document.chunk.text);
-  const type = typeof salvaged.type === "string" ? salvaged.type : "";
+  const named = namingFieldsIn(document.chunk.text);
+  const type = typeof named.type === "string" ? named.type : "";
   const kind = options.kindOf(type);
   if (kind === undefined) return null;
-  const value = withDefaultWorkspace(kind, salvaged, options);
+  const value = withDefaultWorkspace(kind, named, options);
   const locate: Locate = () => positionAt(document.offset);
   const { line } = locate("");
-  const broken = { isSound: false, fields: null, references: [], meaning: null };
+  const broken = { isValid: false, fields: null, references: [], checkedBy: null };
   return { kind, type, ...nameOf(kind, type, value), value, file, index, line, locate, ...broken };
 }
 
@@ -276,11 +276,11 @@ function readManifest(
   const allowsSecrets = document.hasCredentials && reader.allowsSecrets();
   const { faults, fields } = examine(document, type, value, { locate, positionAt }, { unknownFields, allowsSecrets });
   for (const { position, ...said } of faults) found.add(diagnosticInFile(file.display, said, position));
-  const isSound = faults.every(({ severity }) => severity === "warning");
+  const isValid = faults.every(({ severity }) => severity === "warning");
   const { line } = positionAt(document.offset);
   const { identity, key } = nameOf(kind, type, value);
-  const references = isSound ? kind.references(value) : referencesOf(kind, fields);
-  const meaning = isSound ? meaningAlone(type, value, options.now) : null;
+  const references = isValid ? kind.references(value) : referencesOf(kind, fields);
+  const checkedBy = isValid ? checkAlone(type, value, options.now) : null;
   // The text of every file, or where each of its fields stands, would be most of what a run holds.
   const again = plain === null ? locator(document, positionAt) : plain.locate(index, line);
   return {
@@ -289,14 +289,14 @@ function readManifest(
     identity,
     key,
     value,
-    ...(isSound ? {} : { fields }),
+    ...(isValid ? {} : { fields }),
     references,
     file,
     index,
     line,
     locate: again,
-    isSound,
-    meaning,
+    isValid,
+    checkedBy,
   };
 }
 

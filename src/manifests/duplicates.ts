@@ -5,7 +5,7 @@ import type { Declaration } from "./declaration.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 
 /** Refuses what is declared more than once, and names declared both with and without a version number. */
-export function refuseTwins(
+export function refuseDuplicates(
   declarations: readonly Declaration[],
   declared: ReadonlySet<Identity>,
   refuse: Refuse,

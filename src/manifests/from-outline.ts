@@ -28,7 +28,7 @@ export function fromOutline(
 }
 
 function declarationOf(
-  { type, identity, line, index, references, meaning }: DeclarationOutline,
+  { type, identity, line, index, references, checkedBy }: DeclarationOutline,
   {
     file,
     plain,
@@ -51,8 +51,8 @@ function declarationOf(
     index,
     line,
     locate: plain.locate(index, line),
-    isSound: true,
-    meaning,
+    isValid: true,
+    checkedBy,
   };
 }
 

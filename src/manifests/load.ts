@@ -9,11 +9,11 @@ import { ExactThread } from "../yaml/exact/thread.ts";
 import type { Declaration } from "./declaration.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
 import { findings, type Refuse } from "./diagnostic-list.ts";
-import { refuseTwins } from "./duplicates.ts";
+import { refuseDuplicates } from "./duplicates.ts";
 import { fromOutline } from "./from-outline.ts";
-import { type Checking, checkMeanings, type Meaning } from "./meaning.ts";
 import type { Outline } from "./outline.ts";
 import { type ReferenceContext, resolveReferences } from "./references.ts";
+import { type CheckBasis, type Checking, checkEverySemantics } from "./semantics.ts";
 import type { SourceManifest } from "./source-manifest.ts";
 import { faultyManifest, type ValidManifest, validManifest } from "./valid-manifest.ts";
 
@@ -59,15 +59,15 @@ export type Contents = {
   /** When reading began, epoch milliseconds. */
   readonly at: number;
   readonly files: readonly ReadFile[];
-  /** By what manifests were told to mean something sound, where that is news; null where they do not. */
-  readonly meanings: ReadonlyMap<Identity, Meaning | null>;
+  /** What manifests were checked by in this pass; null where they are invalid. */
+  readonly checks: ReadonlyMap<Identity, CheckBasis | null>;
 };
 
 /** What a revision declares. */
 export type Loaded = {
-  /** Every sound manifest, each after everything it refers to. */
+  /** Every valid manifest, each after everything it refers to. */
   readonly manifests: readonly SourceManifest[];
-  /** Depth of each sound manifest in the reference graph, from 0. */
+  /** Depth of each valid manifest in the reference graph, from 0. */
   readonly waves: ReadonlyMap<Identity, number>;
   /** Every identity that is declared, refused ones included. */
   readonly declared: ReadonlySet<Identity>;
@@ -76,7 +76,7 @@ export type Loaded = {
   readonly diagnostics: readonly Diagnostic[];
   /** Files that were read. */
   readonly files: number;
-  /** Documents that declare a resource of ours, sound or not. */
+  /** Documents that declare a resource of ours, valid or not. */
   readonly documents: number;
   /** Those of them that are refused. */
   readonly refused: readonly Refused[];
@@ -104,25 +104,25 @@ export async function load(
   const declarations = files.flatMap(({ content }) => content.declarations);
   const unmanaged = files.reduce((sum, { content }) => sum + content.unmanaged, 0);
   const invalid = new Set(
-    declarations.flatMap(({ identity, isSound }) => (isSound || identity === null ? [] : [identity])),
+    declarations.flatMap(({ identity, isValid }) => (isValid || identity === null ? [] : [identity])),
   );
   const declared = new Set(declarations.flatMap(({ identity }) => identity ?? []));
   const refuse: Refuse = (identity, diagnostic) => {
     invalid.add(identity);
     if (diagnostic !== null) found.add(diagnostic);
   };
-  refuseTwins(declarations, declared, refuse);
-  const sound = declarations.flatMap((declaration) => validManifest(declaration, { declared, invalid }) ?? []);
+  refuseDuplicates(declarations, declared, refuse);
+  const valid = declarations.flatMap((declaration) => validManifest(declaration, { declared, invalid }) ?? []);
   await pause();
-  await resolveReferences(sound, { declared, external, refuse, pause });
-  const graph = resolveGraph(sound);
-  refuseCycles(graph, sound, refuse);
+  await resolveReferences(valid, { declared, external, refuse, pause });
+  const graph = resolveGraph(valid);
+  refuseCycles(graph, valid, refuse);
   await pause();
-  const meanings = checkMeanings(sound, { now: options.now, add: found.add, refuse });
+  const checks = checkEverySemantics(valid, { now: options.now, add: found.add, refuse });
   await pause();
-  await checkFaulty(declarations, sound, { declared, external, pause, now: options.now, add: found.add });
+  await checkFaulty(declarations, valid, { declared, external, pause, now: options.now, add: found.add });
   return {
-    ...ordered(sound, invalid, graph),
+    ...ordered(valid, invalid, graph),
     declared,
     invalid,
     diagnostics: found.all(),
@@ -130,7 +130,7 @@ export async function load(
     documents: declarations.length,
     refused: declarations.flatMap((declaration) => refusedOf(declaration, invalid)),
     unmanaged,
-    contents: { at: revision.at, files, meanings },
+    contents: { at: revision.at, files, checks },
   };
 }
 
@@ -139,7 +139,7 @@ type Checks = Omit<ReferenceContext, "refuse"> & Omit<Checking, "refuse">;
 // One fault must not hide the others: whoever mends it would only then hear of them.
 async function checkFaulty(
   declarations: readonly Declaration[],
-  sound: readonly ValidManifest[],
+  valid: readonly ValidManifest[],
   checks: Checks,
 ): Promise<void> {
   const faulty = declarations.flatMap((declaration) => faultyManifest(declaration) ?? []);
@@ -148,7 +148,7 @@ async function checkFaulty(
     if (diagnostic !== null) checks.add(diagnostic);
   };
   await resolveReferences(faulty, { ...checks, refuse });
-  checkMeanings(faulty, { ...checks, refuse }, [...sound, ...faulty]);
+  checkEverySemantics(faulty, { ...checks, refuse }, [...valid, ...faulty]);
 }
 
 function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<Identity>): readonly Refused[] {
@@ -196,9 +196,9 @@ function readOne(file: SourceFile, options: DeclareOptions): ReadFile | Promise<
   return content instanceof Promise ? content.then(read) : read(content);
 }
 
-function refuseCycles(graph: Graph, sound: readonly ManifestHead[], refuse: Refuse): void {
+function refuseCycles(graph: Graph, valid: readonly ManifestHead[], refuse: Refuse): void {
   if (graph.cycles.length === 0) return;
-  const byIdentity = new Map(sound.map((manifest) => [manifest.identity, manifest]));
+  const byIdentity = new Map(valid.map((manifest) => [manifest.identity, manifest]));
   for (const cycle of graph.cycles) {
     const [first = "", second] = cycle;
     const manifest = byIdentity.get(first);
@@ -222,13 +222,13 @@ function shorten(cycle: readonly string[]): readonly string[] {
 }
 
 function ordered(
-  sound: readonly SourceManifest[],
+  valid: readonly SourceManifest[],
   invalid: ReadonlySet<Identity>,
   graph: Graph,
 ): Pick<Loaded, "manifests" | "waves"> {
   const accepted = new Map(
-    sound.filter(({ identity }) => !invalid.has(identity)).map((manifest) => [manifest.identity, manifest]),
+    valid.filter(({ identity }) => !invalid.has(identity)).map((manifest) => [manifest.identity, manifest]),
   );
-  const { order, waves } = accepted.size === sound.length ? graph : resolveGraph([...accepted.values()]);
+  const { order, waves } = accepted.size === valid.length ? graph : resolveGraph([...accepted.values()]);
   return { manifests: order.flatMap((identity) => accepted.get(identity) ?? []), waves };
 }

@@ -21,6 +21,6 @@ export function outlineOf({
 }
 
 function declarationOutline(one: Declaration): DeclarationOutline | null {
-  const { type, identity, line, index, references, isSound, meaning } = one;
-  return isSound && identity !== null ? { type, identity, line, index, references, meaning } : null;
+  const { type, identity, line, index, references, isValid, checkedBy } = one;
+  return isValid && identity !== null ? { type, identity, line, index, references, checkedBy } : null;
 }

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
-import type { Meaning } from "./meaning.ts";
+import type { CheckBasis } from "./semantics.ts";
 
 /** What a file contributes, its manifests in outline. */
 export type Outline = {
@@ -10,7 +10,7 @@ export type Outline = {
   readonly said: readonly Omit<Diagnostic, "file">[];
 };
 
-/** A sound manifest in outline: all that rules between files need. */
+/** A valid manifest in outline: all that rules between files need. */
 export type DeclarationOutline = {
   readonly type: string;
   readonly identity: Identity;
@@ -18,6 +18,6 @@ export type DeclarationOutline = {
   /** Its place among the documents of its file. */
   readonly index: number;
   readonly references: readonly Reference[];
-  /** What its sound meaning was told by; null where it was not found sound. */
-  readonly meaning: Meaning | null;
+  /** What it was checked by; null where it was not found valid. */
+  readonly checkedBy: CheckBasis | null;
 };

@@ -1,13 +1,13 @@
 import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
 import { formatOf } from "../yaml/document.ts";
 import type { Declaration } from "./declaration.ts";
-import type { Meaning } from "./meaning.ts";
+import type { CheckBasis } from "./semantics.ts";
 import type { SourceManifest } from "./source-manifest.ts";
 
 /** A declaration that may be taken, as everybody outside the source sees it. */
 export type ValidManifest = SourceManifest & {
-  /** By what it is known to mean something sound; null where that is not known yet. */
-  readonly meaning: Meaning | null;
+  /** What it was checked by; null where it was not checked yet. */
+  readonly checkedBy: CheckBasis | null;
 };
 
 /** The manifest of a declaration; null where it is refused. */
@@ -15,25 +15,25 @@ export function validManifest(
   declaration: Declaration,
   { declared, invalid }: { readonly declared: ReadonlySet<Identity>; readonly invalid: ReadonlySet<Identity> },
 ): ValidManifest | null {
-  const { kind, identity, references, isSound } = declaration;
-  if (!isSound || identity === null || invalid.has(identity)) return null;
+  const { kind, identity, references, isValid } = declaration;
+  if (!isValid || identity === null || invalid.has(identity)) return null;
   const before = kind.versions === undefined ? null : earlierVersion(identity);
   const hasEarlier = before !== null && declared.has(before);
   const all = hasEarlier ? [...references, { identity: before, pointer: "/version" }] : references;
   return manifestOf(declaration, identity, all);
 }
 
-/** What of a declaration that is not sound can be checked against others; null where it is sound, or nothing can. */
+/** What of a declaration that is not valid can be checked against others; null where it is valid, or nothing can. */
 export function faultyManifest(declaration: Declaration): ValidManifest | null {
-  const { fields, identity, references, isSound } = declaration;
-  if (isSound || fields === undefined || fields === null) return null;
+  const { fields, identity, references, isValid } = declaration;
+  if (isValid || fields === undefined || fields === null) return null;
   return manifestOf({ ...declaration, value: fields }, identity ?? "", references);
 }
 
 function manifestOf(declaration: Declaration, identity: Identity, references: readonly Reference[]): ValidManifest {
-  const { kind, file, index, line, locate, meaning } = declaration;
+  const { kind, file, index, line, locate, checkedBy } = declaration;
   const digest = file.digest === null ? undefined : `${file.digest} ${formatOf(file.path)} ${index}`;
-  const head = { kind: kind.type, identity, digest, file: file.display, line, references, locate, meaning };
+  const head = { kind: kind.type, identity, digest, file: file.display, line, references, locate, checkedBy };
   return "value" in declaration ? { ...head, value: declaration.value } : { ...head, read: declaration.read };
 }
 

@@ -25,7 +25,7 @@ export function decode(bytes: Uint8Array): Decoded {
 }
 
 /** A rough reading of bytes that are not proper text, good enough to look for a word in it. */
-export function glimpse(bytes: Uint8Array): string {
+export function decodeRoughly(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
   if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);

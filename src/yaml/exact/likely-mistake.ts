@@ -1,5 +1,5 @@
 import type { ErrorCode } from "yaml";
-import { leftOpen } from "./left-open.ts";
+import { findUnclosed } from "./unclosed.ts";
 
 /** What a person most likely did where a parser gave up. */
 export type Mistake = { readonly offset: number; readonly summary: string; readonly detail: string | null };
@@ -45,13 +45,13 @@ function template({ start, text }: Line): Mistake | null {
 function unclosed({ message, offset }: Complaint, text: string): Mistake | null {
   const [, closing] = /end with a ([\]}])$/.exec(message) ?? [];
   if (closing !== undefined) {
-    const at = leftOpen(text, offset).bracket ?? offset;
+    const at = findUnclosed(text, offset).bracket ?? offset;
     const open = closing === "]" ? "[" : "{";
     const detail = `Close it with \`${closing}\`; lines inside are indented.`;
     return { offset: at, summary: `a \`${open}\` that is never closed`, detail };
   }
   if (!message.startsWith("Missing closing")) return null;
-  const at = leftOpen(text, offset).quote ?? offset;
+  const at = findUnclosed(text, offset).quote ?? offset;
   return { offset: at, summary: "a quote that is never closed", detail: "Close it at the end of the text." };
 }
 
@@ -87,7 +87,7 @@ const NO_COLON = {
 function surplus({ message, offset }: Complaint, line: Line, text: string): Mistake | null {
   const isFirst = offset <= line.start + line.indent;
   const isAtEnd = message.endsWith("at node end");
-  if (message.startsWith("Missing , between") || (isAtEnd && leftOpen(text, offset).bracket !== null)) {
+  if (message.startsWith("Missing , between") || (isAtEnd && findUnclosed(text, offset).bracket !== null)) {
     return { offset, summary: "no comma between two items", detail: "Inside brackets items are separated by commas." };
   }
   if (isAtEnd) {

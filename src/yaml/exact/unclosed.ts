@@ -1,12 +1,12 @@
 /** Where the last bracket and the quote begin that are still open at a place in a text; null where none is. */
-export type LeftOpen = { readonly bracket: number | null; readonly quote: number | null };
+export type Unclosed = { readonly bracket: number | null; readonly quote: number | null };
 
 // A block scalar begins: what is in it opens nothing.
 const BLOCK = /(?:^|[:\-?])\s+[|>][-+\d]*\s*(?:\s#.*)?$/;
 const STARTS = new Set(["", ":", "-", ",", "[", "{", "?"]);
 
 /** Finds what is left open, roughly, as one reads it who looks for a slip. */
-export function leftOpen(text: string, end: number): LeftOpen {
+export function findUnclosed(text: string, end: number): Unclosed {
   const state: State = { brackets: [], quote: null };
   let block = -1;
   for (let start = 0; start < end; ) {

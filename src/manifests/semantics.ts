@@ -6,15 +6,15 @@ import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
 import { readValue, type SourceManifest } from "./source-manifest.ts";
 
-/** What the sound meaning of a manifest was told by, besides itself. */
-export type Meaning = {
+/** What a manifest was checked by, besides itself, when nothing was wrong with it. */
+export type CheckBasis = {
   /** Digest of the cluster's manifest, empty for no cluster; null where it does not matter. */
   readonly cluster: string | null;
   /** `yyyy-mm-dd`; null where the day does not matter. */
   readonly day: string | null;
 };
 
-/** What checking meanings needs, and whom it tells. */
+/** What checking needs, and whom it tells. */
 export type Checking = {
   readonly now: Date;
   readonly add: (diagnostic: Diagnostic) => void;
@@ -22,33 +22,34 @@ export type Checking = {
 };
 
 /**
- * Checks what no schema can say of each manifest, knowing the cluster that it ends up in; those that are known to be
- * sound, by the same cluster and day, are not looked at. Clusters are looked for among all manifests. Gives what the others were told by; null where they are faulty.
+ * Checks what no schema can say of each manifest, knowing the cluster that it ends up in; those that were checked by the
+ * same cluster and day are not checked again. Clusters are found among all manifests. Gives what the others were checked
+ * by; null where they are invalid.
  */
-export function checkMeanings(
-  manifests: readonly Meant[],
+export function checkEverySemantics(
+  manifests: readonly CheckedManifest[],
   checking: Checking,
   among: readonly SourceManifest[] = manifests,
-): ReadonlyMap<Identity, Meaning | null> {
+): ReadonlyMap<Identity, CheckBasis | null> {
   const clusterOf = clusterFinder(among);
-  const checked = new Map<Identity, Meaning | null>();
+  const checked = new Map<Identity, CheckBasis | null>();
   const day = dayOf(checking.now);
   for (const manifest of manifests) {
     const cluster = () => clusterOf(manifest);
-    const { identity, meaning } = manifest;
-    if (meaning !== null && holds(meaning, cluster, day)) continue;
+    const { identity, checkedBy } = manifest;
+    if (checkedBy !== null && holds(checkedBy, cluster, day)) continue;
     const told = check(manifest, cluster, checking, day);
-    if (told !== null || meaning !== null) checked.set(identity, told);
+    if (told !== null || checkedBy !== null) checked.set(identity, told);
   }
   return checked;
 }
 
-/** A manifest, and by what an earlier look told that it means something sound. */
-type Meant = SourceManifest & { readonly meaning: Meaning | null };
+/** A manifest, and what it was checked by in an earlier pass. */
+type CheckedManifest = SourceManifest & { readonly checkedBy: CheckBasis | null };
 
 type Finding = () => SourceManifest | undefined;
 
-function holds(known: Meaning, cluster: Finding, day: string): boolean {
+function holds(known: CheckBasis, cluster: Finding, day: string): boolean {
   return (known.cluster === null || known.cluster === digestOf(cluster())) && (known.day === null || known.day === day);
 }
 
@@ -62,7 +63,7 @@ function check(
   cluster: Finding,
   { now, add, refuse }: Checking,
   day: string,
-): Meaning | null {
+): CheckBasis | null {
   const value = readValue(manifest);
   const named = (): JsonObject | undefined => {
     const found = cluster();
@@ -78,8 +79,8 @@ function check(
   return faults.length > 0 || known === undefined ? null : { cluster: known, day: asked.now ? day : null };
 }
 
-/** What tells that a manifest means something sound, whatever its cluster is; null where that matters, or it does not. */
-export function meaningAlone(type: string, value: JsonObject, now: Date): Meaning | null {
+/** What a manifest is checked by without its cluster; null where its cluster matters, or it is invalid. */
+export function checkAlone(type: string, value: JsonObject, now: Date): CheckBasis | null {
   const { faults, asked } = ask(type, value, { now, cluster: null });
   return asked.cluster || faults.length > 0 ? null : { cluster: null, day: asked.now ? dayOf(now) : null };
 }
