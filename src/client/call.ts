@@ -19,6 +19,7 @@ import type { ServerClock } from "./server-clock.ts";
 import type { ServerPause } from "./server-pause.ts";
 import type { WaitNotice } from "./wait-notice.ts";
 import { askedToWait, reasonToWait, withAskedWait } from "./wait-text.ts";
+import type { FirstContact } from "./wrong-server.ts";
 
 export type { Ambiguity } from "./answer.ts";
 
@@ -55,6 +56,7 @@ export type Line = {
   readonly isMissing: RouteCheck;
   readonly serverPause: ServerPause;
   readonly reach: Reachability;
+  readonly firstContact: FirstContact;
   readonly serverClock: ServerClock;
   readonly clock: Clock;
   readonly random: () => number;
@@ -84,6 +86,10 @@ export function createCaller(line: Line): Caller {
         if (pause.isAsked) notice.waits(null);
         attempts += 1;
         const tried = await attempt(line, name, { content, policy });
+        if (!line.firstContact.isOver()) {
+          const cause = await line.firstContact.misdirected(name, tried.answer);
+          if (cause !== null) return { state: "not-sent", reason: "aborted", cause, attempts };
+        }
         if (tried.answer.state === "ambiguous") ambiguity = tried.answer;
         pause = policy.signal.aborted ? null : nextPause(tried, attempts);
         if (pause === null) return { ...finalAnswer(name, tried.answer, ambiguity), attempts };

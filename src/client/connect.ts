@@ -14,6 +14,7 @@ import { createServerClock } from "./server-clock.ts";
 import { createServerPause } from "./server-pause.ts";
 import { createWaitNotices } from "./wait-notice.ts";
 import { createWriter, type Writer } from "./writer.ts";
+import { createFirstContact } from "./wrong-server.ts";
 
 /** How to talk to one control plane. */
 export type ConnectOptions = {
@@ -83,6 +84,7 @@ export function connect(options: ConnectOptions): Connection {
     capabilities,
     isMissing: createRouteCheck(line),
     serverPause: createServerPause(clock),
+    firstContact: createFirstContact(address),
     reach: createReachability(clock, { ...options, server: address.origin }),
     serverClock,
     random,

@@ -36,12 +36,18 @@ export function createReachability(
       downSince = null;
     },
     failed: (cause) => {
-      if (downSince === null) log?.warn({ server, cause: causeText(cause) }, "the control plane cannot be reached");
+      // What we broke off ourselves says nothing of the server.
+      if (downSince === null && !isOwnEnd(cause))
+        log?.warn({ server, cause: causeText(cause) }, "the control plane cannot be reached");
       downSince ??= clock.now();
       return downSince;
     },
     deadline: (callStarted, failingSince) => (reached ? failingSince + PATIENCE : callStarted + connectTimeout),
   };
+}
+
+function isOwnEnd(cause: unknown): boolean {
+  return /^UND_ERR_(?:DESTROYED|CLOSED)$/.test(faultCode(cause) ?? "");
 }
 
 /** The code of a connection fault, such as `ECONNREFUSED`; nothing of its text, which may quote a proxy's URL. */

@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { everyKind } from "../support/manifests.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+import { createAuthority } from "../unit/client/certificate.ts";
+
+const plan = ["plan", "--server"];
+
+test("a token that the control plane does not take is exit 4 at once", async () => {
+  const server = await serve();
+  const source = await sourceOf(everyKind, server);
+  const ended = await source.run(["plan"], { HOLDFAST_TOKEN: "not-a-token" });
+  expect(ended).toMatchObject({ code: 4, stdout: "" });
+  expect(ended.stderr).toMatch(/^error: .* answered 401: .*\n {2}→ check the token: /);
+});
+
+test("http to a port that speaks TLS, and https to one that does not, say so at the first answer", async () => {
+  const { cert, key } = createAuthority().issue("plane.test");
+  const source = await sourceOf({ ...everyKind, "tls.crt": cert, "tls.key": key });
+  const flags = ["--tls-cert", "tls.crt", "--tls-key", "tls.key", "--port", "0", "--data", "data"];
+  const served = source.start(["serve", ...flags]);
+  const [, url = ""] = await served.shows("stdout", /^listening on (\S+)\n/);
+  const env = { HOLDFAST_TOKEN: "some-token" };
+  const plain = url.replace("https:", "http:");
+  const cleartext = await source.run([...plan, plain], env);
+  expect(cleartext).toMatchObject({ code: 1, stdout: "" });
+  expect(cleartext.stderr).toBe(`error: ${plain} speaks TLS\n  → use https: --server ${url}\n`);
+
+  const http = await serve();
+  const secure = http.url.replace("http:", "https:");
+  const encrypted = await source.run([...plan, secure], env);
+  expect(encrypted).toMatchObject({ code: 1, stdout: "" });
+  expect(encrypted.stderr).toContain(`error: ${secure} does not speak TLS\n  → use http, where that is meant: `);
+});
+
+test("a server that is no control plane is recognised by its first answer", async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>Welcome</title>");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const source = await sourceOf(everyKind);
+  const ended = await source.run([...plan, url], { HOLDFAST_TOKEN: "some-token" });
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toContain(`what answers at ${url} does not look like a control plane: answered 200, and `);
+});
