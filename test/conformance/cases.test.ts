@@ -19,6 +19,10 @@ const cases = [
   // Crashes, and a leader that sleeps.
   ...numbered("F", 32, 34),
   ...numbered("F", 72, 84),
+  // A daemon in production: its disk, its ledger after a newer release, and what strangers see of it.
+  ...numbered("F", 35, 35),
+  ...numbered("F", 44, 44),
+  ...numbered("S", 36, 36),
 ];
 
 function numbered(letter: string, first: number, last: number): readonly string[] {
