@@ -3,11 +3,13 @@ import { sourceCache } from "../cache/source-cache.ts";
 import { canonical } from "../contract/json.ts";
 import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { type Hold, holdOn, holdText, isReleased, readDecisions, type TargetDecisions } from "../daemon/holds.ts";
 import type { Target } from "../engine/target.ts";
 import { printable } from "../render/escape.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import type { CommitSource } from "../source/read-source.ts";
 import { createRemote, type Remote } from "../source/remote/remote.ts";
+import { SourceError } from "../source/remote/source-error.ts";
 import type { Base, SourceConfig } from "../source/source-config.ts";
 import { buildOf } from "./build.ts";
 import { usesCaches } from "./cache-choice.ts";
@@ -66,6 +68,9 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     caches: usesCaches(terminal),
   };
   const operator = { ...shared.operator, ...operatorKeysOf(choice) };
+  const decisions = (): TargetDecisions => readDecisions(state.folder, terminal.now());
+  const isRemote = remote !== null && choice !== null;
+  const commits = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.stopping, decisions }) : null;
   const server = connector(invocation, state, { ...use, operator, embedded: shared.embedded });
   resources.use(server);
   return {
@@ -76,7 +81,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       cwd: terminal.cwd,
       configFile: flags.config,
       base: flags.base === undefined ? null : { ref: flags.base, use: use.base ?? "compare" },
-      commits: remote === null || choice === null ? null : newestOf(remote, choice.name, terminal.stopping),
+      commits,
       paths: choice?.paths ?? undefined,
       config,
       doesWithoutGit: use.doesWithoutGit ?? false,
@@ -86,7 +91,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     sourceCache: state.caches ? sourceCache(root, state) : null,
     server,
     state,
-    rules: rulesOf(invocation, remote === null ? root : null),
+    rules: withDecisions(rulesOf(invocation, remote === null ? root : null), commits, decisions),
   };
 }
 
@@ -99,12 +104,38 @@ function refuseFolderFlags({ flags }: Invocation): void {
   });
 }
 
-function newestOf(remote: Remote, target: string, signal: AbortSignal): CommitSource {
+// What people have decided about a target counts from the next pass on.
+function withDecisions(
+  rulesBy: Target["rules"],
+  commits: CommitSource | null,
+  decisions: () => TargetDecisions,
+): Target["rules"] {
+  return (config) => {
+    const rules = rulesBy(config);
+    const decided = decisions();
+    const commit = commits?.newest() ?? null;
+    return {
+      ...rules,
+      allowShrink: rules.allowShrink || (commit !== null && isReleased(decided, commit)),
+      held: new Map(decided.holds.map((hold) => [hold.what, `held, ${holdText(hold)}`])),
+    };
+  };
+}
+
+type Following = {
+  readonly target: string;
+  readonly signal: AbortSignal;
+  readonly decisions: () => TargetDecisions;
+};
+
+function newestOf(remote: Remote, { target, signal, decisions }: Following): CommitSource {
   let newest: string | null = null;
   return {
     repository: remote.repository,
     resolve: async (stop) => {
       newest = (await remote.fetch(stop)).commit;
+      const hold = holdOn(decisions(), newest);
+      if (hold !== null) throw heldCommit(remote.name, newest, hold);
       return newest;
     },
     newest: () => newest,
@@ -112,6 +143,16 @@ function newestOf(remote: Remote, target: string, signal: AbortSignal): CommitSo
     kept: () => remote.kept(target, { signal }),
     onUnreadable: remote.discard,
   };
+}
+
+function heldCommit(source: string, commit: string, hold: Hold): SourceError {
+  return new SourceError(
+    "Held",
+    `source ${source}: commit ${commit.slice(0, 12)} is held until ${hold.until}: ${hold.reason}`,
+    {
+      hint: `holdfast release ${hold.what} ends that; a newer commit is applied`,
+    },
+  );
 }
 
 function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation }: SharedByTargets): Remote {

@@ -71,6 +71,8 @@ export const flags = {
     "--target <name>",
     "the target of the operator's configuration; without it all of them, where nothing is written",
   ),
+  reason: textFlag("--reason <text>", "why"),
+  until: textFlag("--until <time>", "until when: an ISO time, or a time from now such as 4h or 2d"),
   confirm: textFlag("--confirm <name>", "the name of a target that asks for it"),
   only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
   kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),

@@ -5,8 +5,10 @@ import { apply } from "./declarations/apply.ts";
 import { backup } from "./declarations/backup.ts";
 import { drift } from "./declarations/drift.ts";
 import { history } from "./declarations/history.ts";
+import { hold } from "./declarations/hold.ts";
 import { plan } from "./declarations/plan.ts";
 import { reconcile } from "./declarations/reconcile.ts";
+import { release } from "./declarations/release.ts";
 import { revoke } from "./declarations/revoke.ts";
 import { serve } from "./declarations/serve.ts";
 import { state } from "./declarations/state.ts";
@@ -28,6 +30,8 @@ const entries: readonly CommandEntry[] = [
   toEntry(status, () => import("./status.ts")),
   toEntry(history, () => import("./history.ts")),
   toEntry(reconcile, () => import("./reconcile.ts")),
+  toEntry(hold, () => import("./hold.ts")),
+  toEntry(release, () => import("./release.ts")),
   toEntry(serve, () => import("./serve.ts")),
   toEntry(backup, () => import("./backup.ts")),
   toEntry(state, () => import("./state.ts")),

@@ -26,6 +26,7 @@ export function rulesOf(invocation: Invocation, root: string | null): Target["ru
     allowShrink: flags.allowShrink ?? false,
     refusedRisks: refusedRisks(config.guards ?? {}),
     allowedRisks: allowedRisks(flags),
+    held: new Map(),
     updateShare: config.guards?.updateShare ?? null,
     dryRunsCreates: flags.dryRun ?? true,
     leaseScope: flags.leaseScope ?? null,

@@ -1,6 +1,7 @@
 import type { TargetStatus } from "../core/target-status.ts";
 import { askDaemon } from "../daemon/control-socket.ts";
 import { keptStatus } from "../daemon/history.ts";
+import { holdText, readDecisions } from "../daemon/holds.ts";
 import { newStatus } from "../daemon/status.ts";
 import { jsonText } from "../render/json.ts";
 import { statusText } from "../render/status.ts";
@@ -17,7 +18,7 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const stop = { signal: terminal.stopping };
   const running = await askDaemon(opened.stateFolder, { method: "GET", path: "/status" }, stop);
   const known = running?.targets ?? [];
-  const targets = opened.targets.map((target) => statusOf(target, known));
+  const targets = opened.targets.map((target) => statusOf(target, known, terminal.now()));
   const daemon = running === null ? null : { pid: running.pid };
   const text =
     flags.output === "json" ? jsonText({ format_version: "2.0", daemon, targets }) : statusText(targets, daemon);
@@ -25,8 +26,10 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   return 0;
 }
 
-function statusOf({ choice, remote, state }: OpenTarget, known: readonly TargetStatus[]): TargetStatus {
+function statusOf({ choice, remote, state }: OpenTarget, known: readonly TargetStatus[], now: number): TargetStatus {
   const name = choice?.name ?? "default";
   const found = known.find(({ target }) => target === name);
-  return found ?? keptStatus(state.folder) ?? { ...newStatus(name, remote?.name ?? null), reason: "NeverRun" };
+  if (found !== undefined) return found;
+  const held = readDecisions(state.folder, now).holds.map(holdText);
+  return { ...(keptStatus(state.folder) ?? { ...newStatus(name, remote?.name ?? null), reason: "NeverRun" }), held };
 }

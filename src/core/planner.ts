@@ -118,7 +118,7 @@ function decideAll(input: PlanInput, tooMuch: string | null): ReadonlyMap<Identi
     const { identity } = manifest;
     if (input.inSync.has(identity)) continue;
     const decision = decideOne(input, manifest, { decisions, isStale, isHidden });
-    decisions.set(identity, input.guards === null ? decision : holdBack(decision, input.guards, tooMuch));
+    decisions.set(identity, input.guards === null ? decision : holdBack(identity, decision, input.guards, tooMuch));
   }
   return decisions;
 }

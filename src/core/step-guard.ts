@@ -2,6 +2,7 @@ import { isActedOn } from "./cause.ts";
 import type { Decision } from "./decide.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { HoldfastError } from "./errors.ts";
+import type { Identity } from "./manifest.ts";
 import { type Plan, type Step, writes } from "./plan.ts";
 import { pointerOf } from "./pointer.ts";
 import type { Risk } from "./risk.ts";
@@ -57,12 +58,21 @@ export type PlanGuards = {
   readonly refused: ReadonlySet<Risk>;
   /** The largest share of the resources that is updated at once. */
   readonly updateShare?: number;
+  /** Resources that a person holds, and why. */
+  readonly held?: ReadonlyMap<Identity, string>;
 };
 
 /** The decision, or that it is held back: for one of its risks, or since too much would be updated at once. */
-export function holdBack(decision: Decision, { refused }: PlanGuards, tooMuch: string | null): Decision {
+export function holdBack(
+  identity: Identity,
+  decision: Decision,
+  { refused, held }: PlanGuards,
+  tooMuch: string | null,
+): Decision {
   const { action, risks, differences } = decision;
   if (!writes({ action })) return decision;
+  const hold = held?.get(identity);
+  if (hold !== undefined) return { ...decision, action: "block", reason: "guard", detail: hold };
   const risk = risks.find((one) => refused.has(one));
   const lost = differences.filter(({ cause, before }) => isActedOn(cause) && before !== undefined);
   const fields = lost.map(({ tokens }) => pointerOf(tokens));

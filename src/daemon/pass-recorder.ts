@@ -1,5 +1,6 @@
 import type { PassRecord, TargetStatus } from "../core/target-status.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory } from "./history.ts";
+import { holdText, readDecisions } from "./holds.ts";
 import type { PassObserver } from "./observer.ts";
 import { createPassWatch, newStatus, type PassTimes, statusAfter } from "./status.ts";
 
@@ -36,7 +37,7 @@ export function createPassRecorder({ target, source, folder, now, between }: Rec
   };
   return {
     observer: watch.observer,
-    status: () => status,
+    status: () => ({ ...status, held: readDecisions(folder, now()).holds.map(holdText) }),
     nextPass: () =>
       new Promise((resolve) => {
         waiting.push({ since: now(), resolve });

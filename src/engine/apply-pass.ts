@@ -117,8 +117,9 @@ async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): P
   return { looked: await planAgain(), recovered, planAgain };
 }
 
-function guardsOf({ refusedRisks, allowedRisks, updateShare }: Rules): PlanGuards {
-  return { refused: without(refusedRisks, allowedRisks), ...(updateShare === null ? {} : { updateShare }) };
+function guardsOf({ refusedRisks, allowedRisks, updateShare, held }: Rules): PlanGuards {
+  const refused = without(refusedRisks, allowedRisks);
+  return { refused, held, ...(updateShare === null ? {} : { updateShare }) };
 }
 
 function followOptions({ read: { rules }, context }: Pass, { stopWaiting, onLeft }: ApplyMode): FollowOptions {

@@ -30,7 +30,8 @@ export async function lastGoodInstead(
   const { message, hint, diagnostics } = error;
   const reason = error instanceof SourceError ? error.reason : "SourceRefused";
   context.tell({ what: "kept", revision: kept.desired.revision, reason, message, hint, diagnostics });
-  return kept;
+  // What people hold counts for this revision too.
+  return { ...kept, rules: { ...kept.rules, held: target.rules({}).held } };
 }
 
 /** Whether an error is about the source, so that its last good revision may stand in. */

@@ -61,6 +61,8 @@ export type Rules = {
   readonly refusedRisks: ReadonlySet<Risk>;
   /** Those that the operator allows by flag all the same. */
   readonly allowedRisks: readonly Risk[];
+  /** Resources that a person holds, and why. */
+  readonly held: ReadonlyMap<Identity, string>;
   /** The largest share of the resources that a daemon updates in one pass; null for the default. */
   readonly updateShare: number | null;
   /** Ask by dry run whether the server would take what is new. */

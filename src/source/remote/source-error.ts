@@ -13,7 +13,8 @@ export type SourceReason =
   | "EmptyRepository"
   | "TooLarge"
   | "ContentRefused"
-  | "FetchFailed";
+  | "FetchFailed"
+  | "Held";
 
 const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
   Unauthorized: "unauthorized",
@@ -21,6 +22,7 @@ const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
   RefNotFound: "refused",
   RepositoryNotFound: "refused",
   EmptyRepository: "refused",
+  Held: "refused",
 };
 
 /** A remote source that gives no commit now; a daemon keeps its last good revision and tries again. */

@@ -1,0 +1,11 @@
+import { declareCommand } from "../command.ts";
+
+/** What `release` is called with. */
+export const release = declareCommand({
+  name: "release",
+  arguments: "<what>",
+  argumentsAre: "identity of a resource, or a commit",
+  summary: "end a hold, or let a commit be applied although it has lost much",
+  flags: ["target"],
+  examples: ["holdfast release service/c1:ws1/api", "holdfast release 1f0c9ab"],
+});

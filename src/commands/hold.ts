@@ -1,0 +1,49 @@
+import { HoldfastError } from "../core/errors.ts";
+import { splitIdentity } from "../core/manifest.ts";
+import { addHold, holdText, isCommitPrefix } from "../daemon/holds.ts";
+import { kindOf } from "../kinds/index.ts";
+import { printable } from "../render/escape.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import type { InvocationOf } from "./command.ts";
+import type { hold } from "./declarations/hold.ts";
+import { openTarget } from "./target.ts";
+import { writeResult } from "./terminal.ts";
+
+const LONGEST_REASON = 500;
+const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Keeps the daemon from writing a resource, or from applying a commit, for a while. */
+export async function run(invocation: InvocationOf<typeof hold>): Promise<number> {
+  const { args, flags, terminal } = invocation;
+  const what = holdable(args[0] ?? "");
+  const now = terminal.now();
+  const entry = { what, reason: requireReason(flags.reason), until: untilTime(flags.until, now) };
+  await using target = await openTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
+  await makeFolder(target.state.folder);
+  addHold(target.state.folder, entry, now);
+  await writeResult(terminal, `held: ${printable(holdText(entry))}\n`);
+  return 0;
+}
+
+/** A resource or a commit, as a hold names it. */
+export function holdable(what: string): string {
+  if (isCommitPrefix(what)) return what;
+  if (what.includes("/") && kindOf(splitIdentity(what).kind) !== undefined) return what;
+  throw new HoldfastError("invalid", `${what} is neither a resource nor a commit`, {
+    hint: "write an identity such as service/c1:ws1/api, or at least seven characters of a commit's id",
+  });
+}
+
+function requireReason(reason: string | undefined): string {
+  if (reason !== undefined && reason.trim() !== "" && reason.length <= LONGEST_REASON) return reason;
+  throw new HoldfastError("invalid", "a hold needs a reason", { hint: "say why with --reason" });
+}
+
+function untilTime(until: string | undefined, now: number): string {
+  const [, count = "", unit = ""] = /^(\d{1,4})([mhd])$/.exec(until ?? "") ?? [];
+  const at = count === "" ? Date.parse(until ?? "") : now + Number(count) * (UNITS[unit] ?? 0);
+  if (at > now) return new Date(at).toISOString();
+  throw new HoldfastError("invalid", "a hold needs an end in the future", {
+    hint: "name it with --until: 4h, 2d, or a time such as 2027-03-31T12:00:00Z",
+  });
+}

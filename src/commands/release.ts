@@ -1,0 +1,21 @@
+import { HoldfastError } from "../core/errors.ts";
+import { isCommitPrefix, release as releaseHold } from "../daemon/holds.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import type { InvocationOf } from "./command.ts";
+import type { release } from "./declarations/release.ts";
+import { holdable } from "./hold.ts";
+import { openTarget } from "./target.ts";
+import { writeResult } from "./terminal.ts";
+
+/** Ends a hold, or lets a commit be applied although it has lost much. */
+export async function run(invocation: InvocationOf<typeof release>): Promise<number> {
+  const { args, terminal } = invocation;
+  const what = holdable(args[0] ?? "");
+  await using target = await openTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
+  await makeFolder(target.state.folder);
+  const wasHeld = releaseHold(target.state.folder, what, terminal.now());
+  if (!wasHeld && !isCommitPrefix(what))
+    throw new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists what is" });
+  await writeResult(terminal, `released: ${what}\n`);
+  return 0;
+}

@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import { readOwnFile } from "../files/own-file.ts";
+import { replaceFile } from "../files/write.ts";
+
+/** A person's word that a resource is not written, or a commit not applied, for a while. */
+export type Hold = {
+  /** Identity of a resource, or the beginning of a commit's id. */
+  readonly what: string;
+  readonly reason: string;
+  /** ISO time of its end. */
+  readonly until: string;
+};
+
+/** What people have decided about a target, beside its manifests. */
+export type TargetDecisions = {
+  readonly holds: readonly Hold[];
+  /** Commits that may be applied although they have lost much. */
+  readonly released: readonly string[];
+};
+
+const NOTHING: TargetDecisions = { holds: [], released: [] };
+const MOST_BYTES = 1024 * 1024;
+const MOST_RELEASED = 100;
+
+/** The decisions about a target that hold now. */
+export function readDecisions(folder: string, now: number): TargetDecisions {
+  const text = readOwnFile(fileIn(folder), { limit: MOST_BYTES })?.toString("utf8");
+  if (text === undefined) return NOTHING;
+  const { holds, released } = JSON.parse(text) as TargetDecisions;
+  return { holds: holds.filter(({ until }) => Date.parse(until) > now), released };
+}
+
+/** Adds a hold, in place of an earlier one on the same. */
+export function addHold(folder: string, hold: Hold, now: number): void {
+  const { holds, released } = readDecisions(folder, now);
+  const others = holds.filter(({ what }) => what !== hold.what);
+  keep(folder, { holds: [...others, hold], released: released.filter((commit) => !isCommitOf(hold, commit)) });
+}
+
+/** Ends a hold; a commit may then be applied whatever it has lost. Answers whether there was a hold. */
+export function release(folder: string, what: string, now: number): boolean {
+  const { holds, released } = readDecisions(folder, now);
+  const others = holds.filter((hold) => hold.what !== what && !isCommitOf(hold, what));
+  const isCommit = isCommitPrefix(what);
+  keep(folder, { holds: others, released: isCommit ? [...released, what].slice(-MOST_RELEASED) : released });
+  return others.length < holds.length;
+}
+
+/** The hold on a commit; null where there is none. */
+export function holdOn({ holds }: TargetDecisions, commit: string): Hold | null {
+  return holds.find((hold) => isCommitOf(hold, commit)) ?? null;
+}
+
+/** Whether a commit was released by its id, or the beginning of it. */
+export function isReleased({ released }: TargetDecisions, commit: string): boolean {
+  return released.some((name) => commit.startsWith(name));
+}
+
+/** Whether a text can be the beginning of a commit's id. */
+export function isCommitPrefix(text: string): boolean {
+  return /^[0-9a-f]{7,64}$/.test(text);
+}
+
+/** A hold in a line. */
+export function holdText({ what, reason, until }: Hold): string {
+  return `${what} until ${until}: ${reason}`;
+}
+
+function isCommitOf({ what }: Hold, commit: string): boolean {
+  return isCommitPrefix(what) && commit.startsWith(what);
+}
+
+function keep(folder: string, decisions: TargetDecisions): void {
+  replaceFile(fileIn(folder), `${JSON.stringify(decisions)}\n`, { durable: true });
+}
+
+const fileIn = (folder: string) => join(folder, "holds.json");

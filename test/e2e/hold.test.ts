@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { team } from "../support/manifests.ts";
+import { operatorOf, upstreamOf } from "../support/remote.ts";
+import { type Server, serve } from "../support/server.ts";
+
+const written = (server: Server): readonly string[] => server.effects().map(({ resource }) => resource);
+
+async function following(files: { readonly [file: string]: string }) {
+  const server = await serve();
+  const upstream = await upstreamOf(files);
+  const source = { name: "platform", url: upstream.folder, ref: "main" };
+  const operator = await operatorOf({ sources: [source], targets: [{ name: "prod", interval: 3600 }] }, server);
+  const daemon = operator.start(["watch"]);
+  await daemon.shows("stdout", /created/);
+  const status = async () => JSON.parse((await operator.run(["status", "-o", "json"])).stdout).targets[0];
+  return { server, upstream, status, ...operator };
+}
+
+test("a held resource is reported and not written until it is released", async () => {
+  const { server, upstream, run, status } = await following({ "ml.yaml": team("ml"), "web.yaml": team("web") });
+  const hold = ["hold", "team/ml", "--reason", "incident 12", "--until", "4h"];
+  expect((await run(hold)).stdout).toMatch(/^held: team\/ml until \d{4}-.*Z: incident 12\n$/);
+  await upstream.commit({ "ml.yaml": team("ml", "eve@example.com"), "web.yaml": team("web", "eve@example.com") });
+  expect(await run(["reconcile"])).toMatchObject({ code: 1 });
+  expect(written(server)).toHaveLength(3);
+  expect(await status()).toMatchObject({
+    condition: "Stalled",
+    reason: "Blocked",
+    counts: { updated: 1, blocked: 1 },
+    held: [expect.stringMatching(/^team\/ml until .*: incident 12$/)],
+  });
+  expect(await run(["release", "team/ml"])).toMatchObject({ code: 0 });
+  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
+  expect(written(server)).toHaveLength(4);
+  expect(await status()).toMatchObject({ sync: "Synced", held: [] });
+});
+
+test("a held commit is not applied, a newer one is, and one that lost much is once it is released", async () => {
+  const twelve = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`t${at}.yaml`, team(`t${at}`)]));
+  const { server, upstream, run, status } = await following(twelve);
+  const held = await upstream.commit({ "t0.yaml": team("t0", "held@example.com") });
+  const hold = ["hold", held.slice(0, 9), "--reason", "waits", "--until", "2099-01-01T00:00:00Z"];
+  expect(await run(hold)).toMatchObject({ code: 0 });
+  expect(await run(["reconcile"])).toMatchObject({ code: 1 });
+  expect(await status()).toMatchObject({ condition: "Stalled", reason: "Held", wantedRevision: held });
+  expect(await run(["apply", "--yes"])).toMatchObject({ code: 5 });
+  expect(written(server)).toHaveLength(12);
+  await upstream.commit({ "t1.yaml": team("t1", "newer@example.com") });
+  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
+  expect(written(server)).toHaveLength(14);
+
+  for (let at = 2; at < 12; at += 1) await upstream.git("rm", "--quiet", `t${at}.yaml`);
+  const shrunk = await upstream.commit({ "t0.yaml": team("t0", "shrunk@example.com") });
+  expect(await run(["reconcile"])).toMatchObject({ code: 1 });
+  expect(await status()).toMatchObject({ reason: "SourceRefused", oldestUnapplied: { commit: shrunk } });
+  expect(written(server)).toHaveLength(14);
+  expect(await run(["release", shrunk])).toMatchObject({ code: 0 });
+  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
+  expect(written(server)).toHaveLength(15);
+});
+
+test.each([
+  [["hold", "team/ml", "--until", "1h"], "--reason"],
+  [["hold", "team/ml", "--reason", "x"], "--until"],
+  [["hold", "team/ml", "--reason", "x", "--until", "2001-01-01"], "future"],
+  [["hold", "nonsense", "--reason", "x", "--until", "1h"], "neither a resource nor a commit"],
+  [["release", "team/ml"], "is not held"],
+])("%j is refused", async (args, why) => {
+  const { run } = await operatorOf({ targets: [{ name: "prod" }] });
+  const ended = await run(args);
+  expect(ended).toMatchObject({ code: 3, stdout: "" });
+  expect(ended.stderr).toContain(why);
+});
