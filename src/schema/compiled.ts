@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { schemaFile } from "./schemas.ts";
 
-/** A fault as ajv words it. */
+/** An error as ajv reports it. */
 export type ValidatorError = {
   readonly instancePath: string;
   readonly keyword: string;
@@ -10,10 +10,10 @@ export type ValidatorError = {
   readonly params: { readonly [name: string]: unknown };
 };
 
-/** Checks a value; the faults of the last call are on the function itself. */
+/** Validates a value; the errors of the last call are a property of the function. */
 export type Validator = { (value: unknown): boolean; errors?: readonly ValidatorError[] | null };
 
-// As schemas are, each is loaded when first needed.
+// Each is loaded at its first use.
 const load = createRequire(import.meta.url);
 const loaded = new Map<string, Validator>();
 

@@ -14,7 +14,7 @@ export async function makeFolder(path: string): Promise<void> {
     if (code === "EEXIST" && !(await lstat(path)).isFile()) return requireOwnFolder(path);
     if (code !== "ENOENT" || dirname(path) === path || (await exists(dirname(path)))) throw error;
     await makeFolder(dirname(path));
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it in the meantime.
     await makeFolder(path);
   }
 }

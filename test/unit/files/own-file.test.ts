@@ -25,7 +25,7 @@ function expectUnsafe(work: () => unknown, message: string): void {
   expect(work).toThrow(message);
 }
 
-describe("S40 a file of ours", () => {
+describe("S40 a file of the user", () => {
   test("S40 is read when it is a regular file of the user's, and null where there is none", async () => {
     const path = await file("content");
     expect(read(path)).toBe("content");
@@ -91,7 +91,7 @@ describe("S40 a file of ours", () => {
   });
 });
 
-describe("S40 a database of ours", () => {
+describe("S40 a database of the user", () => {
   test.each(["", "-wal", "-shm", "-journal"])(
     "S40 is refused when its file named …%s is a pipe or a link",
     async (suffix) => {
@@ -104,7 +104,7 @@ describe("S40 a database of ours", () => {
     },
   );
 
-  test("S40 is neither opened, locked nor made where it is no regular file", async () => {
+  test("S40 is not opened, locked or created when it is no regular file", async () => {
     const path = join(await temporaryFolder(), "a.db");
     placeSpecial("dangling symlink", path);
     await expect(openStore(path, {})).rejects.toThrow(UnsafePathError);

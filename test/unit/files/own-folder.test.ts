@@ -16,14 +16,14 @@ async function folder(mode: number): Promise<string> {
 
 const inContent = { isContent: true };
 
-describe("S40 a folder of ours", () => {
+describe("S40 a folder of the user", () => {
   test.each(["700", "750", "755"])("S40 is one with mode %s", async (mode) => {
     const path = await folder(Number.parseInt(mode, 8));
     requireOwnFolder(path);
     requireOwnFolder(path, inContent);
   });
 
-  test("S40 is none when it is a link or a file", async () => {
+  test("S40 is refused when it is a link or a file", async () => {
     const path = await folder(0o700);
     symlinkSync(path, `${path}-link`);
     writeFileSync(`${path}-file`, "");
@@ -34,21 +34,21 @@ describe("S40 a folder of ours", () => {
     expect(() => ensureOwnFolder(`${path}-link`)).toThrow("a symbolic link");
   });
 
-  test.each(["702", "777", "1777"])("S40 is none with mode %s, since others can write it", async (mode) => {
+  test.each(["702", "777", "1777"])("S40 is refused with mode %s, since others can write it", async (mode) => {
     const path = await folder(Number.parseInt(mode, 8));
     for (const options of [{}, inContent]) {
       expect(() => requireOwnFolder(path, options)).toThrow(`${path}: others can write it; run chmod go-w on it`);
     }
   });
 
-  test("S40 is made for its owner alone", async () => {
+  test("S40 is created for its owner alone", async () => {
     const path = join(await temporaryFolder(), "state");
     ensureOwnFolder(path);
     ensureOwnFolder(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
   });
 
-  test("S40 is none when it is another user's, also for root", async (context) => {
+  test("S40 is refused when it belongs to another user, also for root", async (context) => {
     needsRoot(context);
     const path = await folder(0o700);
     chownSync(path, 12_345, 12_345);
@@ -57,7 +57,7 @@ describe("S40 a folder of ours", () => {
     }
   });
 
-  test("S40 may be root's outside of the source, given to a group of ours; in the source it may not", async (context) => {
+  test("S40 may belong to root outside the source, when a group of the user may write it; inside the source it may not", async (context) => {
     needsRoot(context);
     const path = await folder(0o2775);
     chownSync(path, 0, 54_321);

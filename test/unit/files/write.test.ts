@@ -23,7 +23,7 @@ function* failing(): Generator<Buffer> {
 }
 
 describe("S45 a file that is written", () => {
-  test("S45 appears whole, for its owner alone, and leaves nothing beside it", async () => {
+  test("S45 appears atomically, for its owner alone, and leaves no temporary file", async () => {
     const folder = await temporaryFolder();
     const path = join(folder, "file");
     replaceFile(path, "first", { durable: true });
@@ -54,7 +54,7 @@ describe("S45 a file that is written", () => {
     expect(existsSync(`${path}.nowhere`)).toBe(false);
   });
 
-  test("S45 is not there at all when writing it fails, and what was there stays", async () => {
+  test("S45 is not created when writing fails, and an existing file stays", async () => {
     const folder = await temporaryFolder();
     const path = join(folder, "file");
     expect(() => createFile(path, failing())).toThrow("no more");
@@ -65,7 +65,7 @@ describe("S45 a file that is written", () => {
     expect(readFileSync(path, "utf8")).toBe("before");
   });
 
-  test("S45 is made once: whoever comes second is told, and changes nothing", async () => {
+  test("S45 is created once: a second attempt returns false and changes nothing", async () => {
     const folder = await temporaryFolder();
     const path = join(folder, "file");
     expect([createFile(path, "one", { durable: true }), createFile(path, "two")]).toEqual([true, false]);

@@ -21,7 +21,7 @@ test("S46 one owner gets half of all bytes, the next one half of the rest, and t
   expect(() => budget("e", 4)).not.toThrow();
 });
 
-test("S46 what is let go of is free again, once", () => {
+test("S46 released bytes are available again, and are released only once", () => {
   const budget = createByteBudget(10);
   const share = budget("a", 5);
   expect(() => budget("a", 1)).toThrow(refused(429));
@@ -32,7 +32,7 @@ test("S46 what is let go of is free again, once", () => {
   expect(() => budget("b", 6)).toThrow(refused(503));
 });
 
-test("S46 bytes count for whom they are found to be from, and are let go of when that one holds too many", () => {
+test("S46 bytes move to the caller once it is known, and are released when it holds too many", () => {
   const budget = createByteBudget(16);
   const first = budget("address 1", 6);
   first.moveTo("ada");

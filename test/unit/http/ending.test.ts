@@ -23,7 +23,7 @@ function create(options: Partial<HttpOptions> = {}) {
   return app;
 }
 
-test("while it drains it is not ready, answers all the same, and lets its connections end", async () => {
+test("a draining server is not ready, still answers, and closes connections after their next reply", async () => {
   const draining = new AbortController();
   const app = create({ draining: draining.signal });
   app.get("/look", async () => ({}));
@@ -37,7 +37,7 @@ test("while it drains it is not ready, answers all the same, and lets its connec
   expect([during.status, during.headers.get("connection")]).toEqual([200, "close"]);
 });
 
-test("closing answers what has arrived, also on connections that were there", async () => {
+test("closing answers requests that have arrived, also on existing connections", async () => {
   const app = create();
   const held = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
@@ -74,7 +74,7 @@ async function filesOf(certificate: Certificate) {
   return { files, write };
 }
 
-test("with certificate and key it speaks TLS, and takes new ones without a pause", async () => {
+test("with certificate and key it serves TLS, and reloads them without an interruption", async () => {
   const authority = createAuthority();
   const [first, second] = [authority.issue("first.example.com"), authority.issue("second.example.com")];
   const { files, write } = await filesOf(first);

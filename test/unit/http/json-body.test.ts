@@ -28,7 +28,7 @@ test.each([
   expect(() => parse(text)).toThrow(expect.objectContaining({ status: 400 }));
 });
 
-test("what is no UTF-8 is refused", () => {
+test("invalid UTF-8 is refused", () => {
   expect(() => parseJsonBody(Buffer.from([0x22, 0xff, 0x22]))).toThrow("UTF-8");
 });
 
@@ -38,7 +38,7 @@ test("the message quotes nothing of the body", () => {
   );
 });
 
-test("brackets and colons inside of strings are none", () => {
+test("brackets and colons inside strings are not counted", () => {
   expect(measureJson('["[[[[", "\\"[[[:"]')).toMatchObject({ depth: 1, pairs: 0 });
   expect(measureJson('[["a"], {"a:\\\\": ":{"}]')).toMatchObject({ depth: 2, pairs: 1 });
   expect(measureJson('["never closed [[')).toMatchObject({ depth: 1, pairs: 0 });

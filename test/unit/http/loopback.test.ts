@@ -22,7 +22,7 @@ test.each([
   expect(isLoopback(host)).toBe(false);
 });
 
-test("S51 a token is sent in clear over http:// to another machine alone", () => {
+test("S51 a token travels in clear only over http:// to another machine", () => {
   // A URL's host is read as browsers read it.
   for (const url of [
     "http://127.1:7071",

@@ -32,7 +32,7 @@ function metricIn(text: string, name: string): number | null {
   return line === undefined ? null : Number(line.slice(name.length + 1));
 }
 
-test("every series is there from the start, at zero", async () => {
+test("every series exists from the start with the value zero", async () => {
   const { metric } = await started();
   for (const operation of ["look", "refuse"]) {
     for (const status of ["2xx", "4xx", "5xx"]) {
@@ -54,7 +54,7 @@ test("requests are counted by operation and status, refusals and what is no oper
   expect(await metric('holdfast_http_refusals_total{operation="other",status="404"}')).toBe(1);
 });
 
-test("what is being answered is counted, and a client that goes away is not for ever", async () => {
+test("requests in flight are counted, until their client disconnects", async () => {
   const { url, metric, release } = await started();
   const inFlight = () => metric('holdfast_http_requests_in_flight{operation="look"}');
   const waiting = fetch(`${url}/hold`);
@@ -68,7 +68,7 @@ test("what is being answered is counted, and a client that goes away is not for 
   await expect.poll(inFlight, { interval: 5 }).toBe(0);
 });
 
-test("S19 S36 nothing that a client says makes a series, and no version is told", async () => {
+test("S19 S36 no input of a client creates a series, and no version is shown", async () => {
   const { url } = await started();
   const count = (await scrape(url)).split("\n").length;
   const odd = ["x%22%7D%0Aevil", "CANARY-path", "look?CANARY=1", "a".repeat(500)];

@@ -52,7 +52,7 @@ test.each([
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
-test("S25 a client that trickles its headers is let go all the same", async () => {
+test("S25 a client that sends its headers too slowly is disconnected", async () => {
   const { dial } = await started();
   const socket = await dial();
   const answer = readText(socket);
@@ -62,7 +62,7 @@ test("S25 a client that trickles its headers is let go all the same", async () =
   clearInterval(trickle);
 });
 
-test("S25 a client that does not read its reply is let go", async () => {
+test("S25 a client that does not read its reply is disconnected", async () => {
   const { dial, arrived } = await started();
   const socket = await dial();
   socket.pause();

@@ -38,7 +38,7 @@ const put = (url: string, body: string, type: string | null = "application/json"
     headers: type === null ? {} : { "content-type": type },
   });
 
-test("health says that it lives, and readiness that it can serve", async () => {
+test("/healthz shows liveness, and /readyz whether requests can be served", async () => {
   const url = await started();
   expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: "ok" });
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -47,7 +47,7 @@ test("health says that it lives, and readiness that it can serve", async () => {
   expect((await fetch(`${failing}/healthz`)).status).toBe(200);
 });
 
-test("a body over the limit is 413, another type 415, broken JSON and none 400", async () => {
+test("a body over the limit is 413, another content type 415, invalid JSON or no body 400", async () => {
   const url = await started();
   expect((await put(url, '{"a":1}')).status).toBe(200);
   expect((await put(url, '{"a":1}', "application/json; charset=utf-8")).status).toBe(200);
@@ -68,7 +68,7 @@ test("a body over the limit is 413, another type 415, broken JSON and none 400",
   }
 });
 
-test("a refusal is told with status, message and code; a failure keeps its reason to the log", async () => {
+test("an HTTP error is answered with status, message and code; the reason of an internal error is only logged", async () => {
   const url = await started();
   const refused = await fetch(`${url}/refuses`);
   expect(refused.status).toBe(409);

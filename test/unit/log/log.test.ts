@@ -33,11 +33,11 @@ test("S15: people get a line that no value can forge", () => {
   expect(text).not.toContain("\u001b");
 });
 
-test("what is below the level is not said", () => {
+test("entries below the level are not logged", () => {
   expect(logged("json", (log) => log.debug("quiet"))).toBe("");
 });
 
-test("S51 nothing in a line steers a terminal, forges another line or is very long, in both formats", () => {
+test("S51 no value in a line controls a terminal, forges another line or is very long, in both formats", () => {
   const hostile = "a\nERROR forged\r\u001b[2J\u009b2J\u0085\u2028\u202e\u200b\u{e0001}";
   const say = (log: ReturnType<typeof createLog>) =>
     log.error({ name: hostile, long: "x".repeat(100_000), err: new Error(hostile + "y".repeat(100_000)) }, hostile);

@@ -16,7 +16,7 @@ async function folder(): Promise<string> {
   return path;
 }
 
-test("what was sealed opens with its key and its associated data", () => {
+test("a sealed value is unsealed with its key and its associated data", () => {
   for (const text of ["", "a", "ünïcode\0", "x".repeat(100_000)]) {
     expect(unseal(key, seal(key, text, "row 1"), "row 1").toString()).toBe(text);
   }
@@ -28,11 +28,11 @@ test("sealing the same twice gives different bytes, none of them the text", () =
   expect(first.includes("hunter2")).toBe(false);
 });
 
-test("swapped to another row it does not open", () => {
+test("a value moved to another row cannot be unsealed", () => {
   expect(() => unseal(key, seal(key, "text", "row 1"), "row 2")).toThrow(expect.objectContaining({ code: "tampered" }));
 });
 
-test("no byte can be changed, and no length", () => {
+test("a value with a changed byte or length cannot be unsealed", () => {
   const sealed = seal(key, "text", "a");
   for (let at = 0; at < sealed.length; at += 1) {
     const changed = Buffer.from(sealed);
@@ -42,7 +42,7 @@ test("no byte can be changed, and no length", () => {
   }
 });
 
-test("another key is told apart before anything is tried", () => {
+test("another key is recognised by its version", () => {
   const other = parseKey(randomBytes(32).toString("hex"));
   const sealed = seal(key, "text", "a");
   expect(sealedVersion(sealed)).toBe(key.version);
@@ -73,7 +73,7 @@ test("a key file that others can read is refused, and so is one that is no key",
   await expect(loadOrCreateKey(path)).rejects.toBeInstanceOf(UnsafePathError);
 });
 
-test("a key shows itself to nobody", () => {
+test("a key is not printed", () => {
   expect(inspect(key, { depth: 5 })).not.toContain(key.bytes.open());
   expect(JSON.stringify(key)).not.toContain(key.bytes.open());
 });

@@ -10,14 +10,14 @@ const key = parseKey("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
 const kept = (path: string) => readSealed(path, key, "n")?.toString() ?? null;
 
 describe("a sealed file", () => {
-  test("gives back what was kept, under its name alone", async () => {
+  test("returns the written text, under the same name only", async () => {
     const path = join(await temporaryFolder(), "cache", "one");
     writeSealed(path, key, "n", "content");
     expect(kept(path)).toBe("content");
     expect(readSealed(path, key, "other")).toBeNull();
   });
 
-  test("is the same whether its content comes whole or in pieces", async () => {
+  test("is the same for whole content and for chunks", async () => {
     const path = join(await temporaryFolder(), "one");
     function* pieces() {
       yield "con";
@@ -28,7 +28,7 @@ describe("a sealed file", () => {
     expect(kept(path)).toBe("content ü");
   });
 
-  test("B20: is nothing where something else stands in its place", async () => {
+  test("B20: is null when the path is something else", async () => {
     const folder = await temporaryFolder();
     const places = ["pipe", "link", "folder", "device"].map((name) => join(folder, name));
     const [pipe = "", link = "", inner = "", device = ""] = places;
@@ -40,7 +40,7 @@ describe("a sealed file", () => {
     expect(places.map(kept)).toEqual([null, null, null, null]);
   });
 
-  test("is given up where it cannot be kept", async () => {
+  test("returns the error when it cannot be written", async () => {
     const folder = await temporaryFolder();
     writeFileSync(join(folder, "file"), "");
     const path = join(folder, "file", "one");

@@ -60,7 +60,7 @@ test.each<[string, string, string, readonly AccessAction[], readonly AccessActio
   expect(allowed(principal, repo)).toEqual(onRepo);
 });
 
-test("S48 a secret group is used by whoever holds that role on it", () => {
+test("S48 a secret group may be used by everyone with that role on it", () => {
   const user = holding("secret-group", "holdfast:db", "secret-group-user");
   expect(allowed(user, group)).toEqual(["read"]);
   expect(allowed(user, { ...group, fqn: "holdfast:d" })).toEqual([]);

@@ -19,7 +19,7 @@ describe("S40 an endpoint", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("S40 that a killed server has left does not count because another one serves now", async () => {
+  test("S40 that a killed server has left is not confirmed by another running server", async () => {
     const folder = await temporaryFolder();
     await using _announced = await announceEndpoint(folder, url);
     writeFileSync(join(folder, "endpoint"), "http://127.0.0.1:7072\n");

@@ -72,7 +72,7 @@ function checkLog(lines: readonly string[]): void {
   expect(lines.join("")).not.toMatch(/no transaction|savepoint/i);
 }
 
-test("F82 on a full disk writes are 507, it is not ready and says why, and it goes on once there is room", {
+test("F82 on a full disk writes are 507, /readyz fails with the reason, and it works again when there is space", {
   timeout: 60_000,
 }, async ({ skip }) => {
   const disk = await mountSmallDisk(40_000);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createIdGenerator } from "../../../src/server/database/id-generator.ts";
 
-test("ids grow, within a millisecond and when the clock goes back", () => {
+test("ids grow, also within a millisecond and when the clock is set back", () => {
   const times = [5000, 5000, 5000, 4000, 4000, 6000, 5999];
   let at = 0;
   const newId = createIdGenerator(() => times[at++] ?? 0);

@@ -58,7 +58,7 @@ describe("a virtual account's token", () => {
     );
   });
 
-  test("S49 asks for no key whose name is of another form", async () => {
+  test("S49 looks up no key whose id has another form", async () => {
     const find = () => Promise.reject(new TypeError("it was asked for"));
     const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
     for (const kid of [7, null, true, [], {}, "", "a\0b", "\ud800", "x".repeat(5000), "__proto__", undefined]) {

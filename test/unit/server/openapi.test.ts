@@ -74,7 +74,7 @@ test.each(Object.entries(interfaceResources))(
   },
 );
 
-test("the document tells the limits and defaults of lists", () => {
+test("the document has the limits and defaults of lists", () => {
   expect(whole.components.parameters).toMatchObject({
     limit: { schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 } },
     offset: { schema: { type: "integer", minimum: 0, default: 0 } },

@@ -31,7 +31,7 @@ test("every object of the document without fields of its own is open", () => {
   expect(placesOf((one) => isOf(one, "object") && isSilent(one))).toEqual([]);
 });
 
-test("the document says forms by a discriminator, and nowhere by if and then", () => {
+test("the document describes variants by a discriminator, and never by if and then", () => {
   expect(JSON.stringify(document)).not.toContain('"if":{');
   expect(document.components.schemas.TeamManifest).toMatchObject({
     oneOf: [{ $ref: refTo("TeamTeam") }, { $ref: refTo("TeamSsoTeam") }],
@@ -39,7 +39,7 @@ test("the document says forms by a discriminator, and nowhere by if and then", (
   });
 });
 
-test("forms that may be unknown or null stand beside the known ones", () => {
+test("unknown variants and null are alternatives to the known variants", () => {
   const form = (value: string): Schema => ({
     if: { type: "object", properties: { type: { const: value } }, required: ["type"] },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema

@@ -78,6 +78,6 @@ test("failing again is one more time of the same alert, until a success ends it"
   ]);
 });
 
-test("being cancelled is nobody's alert", () => {
+test("a cancelled deployment causes no alert", () => {
   expect(alertsAfter([], status("CANCELLED", "t1"), application, () => "id")).toEqual([]);
 });

@@ -42,7 +42,7 @@ test("a moment named during its work is not lost", async () => {
   expect(turns).toEqual([0, 50]);
 });
 
-test("it goes on after a failure, a second later", async () => {
+test("it runs again one second after a failure", async () => {
   const { task, turns, failures } = turning((turn) => {
     if (turn === 1) throw new Error("no");
     return null;

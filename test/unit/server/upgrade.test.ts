@@ -26,7 +26,7 @@ const at = (version: string, values: AddonHelmManifest["values"]): AddonHelmMani
   workspace_fqn: "c1x:x",
 });
 
-test("differences are told by key, inside objects by their own changes, and lists as a whole", () => {
+test("differences are listed by key, in objects recursively, and lists as a whole", () => {
   expect(addonDifferences(older.values, newer.values)).toEqual([
     { type: "CHANGE", key: "a", value: 2, oldValue: 1, changes: [] },
     {

@@ -50,7 +50,7 @@ function openApart(path: string, { mostBlocks, before = "" }: { mostBlocks?: num
 const filesBeside = (path: string) => readdirSync(dirname(path)).toSorted();
 
 describe("F72 before an upgrade", () => {
-  test("a backup is made beside the database, for its owner alone, and the notice names it", async () => {
+  test("a backup is created next to the database, for its owner alone, and the notice names it", async () => {
     const path = await databaseWith();
     const before = contentOf(path);
     const backup = `${path}.0001-notes.backup`;
@@ -76,7 +76,7 @@ describe("F72 before an upgrade", () => {
     expect(filesBeside(path)).toEqual(["a.db", "a.db.0001-notes.backup"]);
   });
 
-  test("only the backups of the latest three schemas are kept, and no other files are removed", async () => {
+  test("only the backups of the latest three schemas stay, and no other files are removed", async () => {
     const path = await databaseWith();
     writeFileSync(`${path}.mine.backup`, "mine");
     for (const count of [2, 3, 4, 5, 6]) await opened(path, count);
@@ -116,7 +116,7 @@ describe("F72 before an upgrade", () => {
     expect(filesBeside(path)).toEqual(files);
   });
 
-  test("a process that starts while another one upgrades waits, and finds it done", async () => {
+  test("a process that starts while another one upgrades waits, and finds the upgrade done", async () => {
     const path = await databaseWith();
     using connection = openSqliteConnection(path);
     connection.exec("BEGIN IMMEDIATE");
@@ -135,7 +135,7 @@ describe("F72 before an upgrade", () => {
     expect(filesBeside(path)).not.toContain("a.db.0001-notes.backup");
   });
 
-  test("tables, indexes and columns that somebody else has added do not stop it", async () => {
+  test("unknown tables, indexes and columns do not stop an upgrade", async () => {
     const path = await databaseWith();
     using connection = new DatabaseSync(path);
     connection.exec(
@@ -156,7 +156,7 @@ test("F72 processes that start together on a new file all find its schema, made 
   expect(contentOf(path).rows).toEqual({ notes: [] });
 });
 
-test("F72 a database that an earlier release left half made is told about once it is complete", async () => {
+test("F72 the operator is notified when a database that an earlier release left incomplete was completed", async () => {
   const path = join(await temporaryFolder(), "a.db");
   using connection = openSqliteConnection(path);
   connection.exec("CREATE TABLE notes (id integer primary key, text text)");

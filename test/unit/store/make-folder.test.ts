@@ -6,7 +6,7 @@ import { makeFolder } from "../../../src/store/make-folder.ts";
 
 const fresh = (): string => mkdtempSync(join(tmpdir(), "holdfast-folder-"));
 
-describe("a folder of ours", () => {
+describe("a folder of the user", () => {
   it("is made with its parents, for its owner alone, and may be there already", async () => {
     const path = join(fresh(), "a", "b", "c");
     await makeFolder(path);

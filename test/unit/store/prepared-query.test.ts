@@ -44,7 +44,7 @@ async function opened() {
   return store;
 }
 
-test("it runs with the values of each call, wherever they stand, in and out of transactions", async () => {
+test("it runs with the values of each call, in any place, inside and outside transactions", async () => {
   const store = await opened();
   const notes = ["a", "b", "c"].map((id) => ({ id, text: id === "b" ? null : "t", kind: "slot" }));
   await store.write(async (transaction) => {
@@ -58,7 +58,7 @@ test("it runs with the values of each call, wherever they stand, in and out of t
   expect(built).toBe(2);
 });
 
-test("it is put together for each database by itself", async () => {
+test("it is compiled for each database separately", async () => {
   const [one, other] = [await opened(), await opened()];
   await one.write((transaction) => save(transaction, { id: "a", text: "t", kind: "slot" }));
   expect(await find(one.read, { from: "a", to: "z" })).toHaveLength(1);

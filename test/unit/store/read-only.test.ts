@@ -19,7 +19,7 @@ async function written() {
 }
 
 describe("F82 a store that is only read", () => {
-  test("F82 shows what was written, also while somebody else has it open, and takes nothing", async () => {
+  test("F82 shows what was written, also while another process has it open, and accepts no writes", async () => {
     const { path, store } = await written();
     for (const close of [async () => undefined, () => store.close()]) {
       await close();
@@ -29,7 +29,7 @@ describe("F82 a store that is only read", () => {
     }
   });
 
-  test("F82 is refused where it needs a change first, or is none", async () => {
+  test("F82 is refused when it needs a migration, or is no database", async () => {
     const { path, store } = await written();
     await store.close();
     const later = { ...migrations, "9999-later": { up: async () => undefined } };

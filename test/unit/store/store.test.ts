@@ -52,7 +52,7 @@ test("writes made at once all succeed, in their order", async () => {
   expect(await idsIn(store)).toEqual(ids);
 });
 
-test("a write that throws leaves nothing, and those beside it stay", async () => {
+test("a write that throws is rolled back, and the others of its batch stay", async () => {
   const store = await opened(join(await folder(), "a.db"));
   const outcomes = await Promise.allSettled(
     [1, 2, 3].map((id) =>
@@ -67,7 +67,7 @@ test("a write that throws leaves nothing, and those beside it stay", async () =>
   expect(await idsIn(store)).toEqual([1, 3]);
 });
 
-test("a broken constraint is told apart", async () => {
+test("a violated constraint is recognised", async () => {
   const store = await opened(join(await folder(), "a.db"));
   const insert = () =>
     store.write((transaction) => transaction.insertInto("notes").values({ id: 1, text: null }).execute());
@@ -85,7 +85,7 @@ test("a reader sees nothing of a write that is not committed", async () => {
   expect(await idsIn(store)).toEqual([1]);
 });
 
-test("writes beside those of another process all succeed", async () => {
+test("concurrent writes of two processes all succeed", async () => {
   const path = join(await folder(), "a.db");
   const store = await opened(path);
   const script = `
@@ -110,7 +110,7 @@ test("writes beside those of another process all succeed", async () => {
   expect(await idsIn(store)).toHaveLength(300);
 });
 
-test("F72 a commit for which the disk has no room is told as that, though SQLite has rolled back by itself", async () => {
+test("F72 a commit on a full disk fails with that error, although SQLite has rolled back by itself", async () => {
   const path = join(await folder(), "a.db");
   const store = await opened(path);
   await store.close();
@@ -158,7 +158,7 @@ test("a folder that is absent is named", async () => {
   });
 });
 
-test("a lock is held by one, and free once it is let go", async () => {
+test("a lock is held by one process, and free after its release", async () => {
   const path = join(await folder(), "lock.db");
   const held = holdExclusiveLock(path);
   expect(held).not.toBeNull();

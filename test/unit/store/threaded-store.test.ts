@@ -56,7 +56,7 @@ function program(path: string, script: string): string {
     ${script}`;
 }
 
-describe("a store whose commits are made apart", () => {
+describe("a store that commits in a worker thread", () => {
   test("has what was written, in its order, after opening again", async () => {
     const { path, store } = await fresh();
     const add = adding(store);
@@ -81,7 +81,7 @@ describe("a store whose commits are made apart", () => {
     expect(await idsIn(store)).toEqual([1]);
   });
 
-  test("leaves nothing of a change that breaks, and keeps those beside it", async () => {
+  test("rolls back a change that fails, and commits the others of its batch", async () => {
     const { store } = await fresh();
     const add = adding(store);
     await store.write([add(2)]);
@@ -95,7 +95,7 @@ describe("a store whose commits are made apart", () => {
     expect(await idsIn(store)).toEqual([1, 2, 4]);
   });
 
-  test("keeps the bytes it is given, given twice or a part of other memory, and leaves them as they are", async () => {
+  test("stores byte arrays that are given twice or are views of a buffer, and leaves them unchanged", async () => {
     const { store } = await fresh();
     const insert = (id: number, bytes: Uint8Array) => ({ sql: "insert into notes values (?, ?)", values: [id, bytes] });
     const whole = Buffer.allocUnsafeSlow(3).fill("w");
@@ -108,7 +108,7 @@ describe("a store whose commits are made apart", () => {
     expect([whole.toString(), memory.toString()]).toEqual(["www", "memory of many"]);
   });
 
-  test("starts no thread until something is written, and keeps nothing running by it", async () => {
+  test("starts no thread before the first write, and does not keep the process alive", async () => {
     const started = threads();
     const { folder, path, store } = await fresh();
     expect(await idsIn(store)).toEqual([]);
@@ -155,7 +155,7 @@ describe("a store whose commits are made apart", () => {
     if (found.length === 1) expect(refused).toHaveLength(50);
   });
 
-  test("tells of a disk without room, loses nothing that it answered, and goes on when there is room", async () => {
+  test("fails on a full disk, loses nothing that it acknowledged, and works again when there is space", async () => {
     const { folder, path, store } = await fresh();
     await store.close();
     const script = program(
