@@ -111,6 +111,7 @@ export const flags = {
     "--allow-shrink",
     "act although the source, its configuration or live shows far less than before",
   ),
+  all: toggleFlag("--all", "everything that is declared and live"),
   allowAdopt: toggleFlag("--allow-adopt", "overwrite what somebody else manages"),
   allowPrivilege: toggleFlag("--allow-privilege", "give somebody more rights"),
   sink: choiceFlag("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),

@@ -1,9 +1,11 @@
 import { Command } from "commander";
 import { printable, printableLines } from "../render/escape.ts";
 import { type CommandEntry, toEntry } from "./command.ts";
+import { adopt } from "./declarations/adopt.ts";
 import { apply } from "./declarations/apply.ts";
 import { backup } from "./declarations/backup.ts";
 import { drift } from "./declarations/drift.ts";
+import { forget } from "./declarations/forget.ts";
 import { history } from "./declarations/history.ts";
 import { hold } from "./declarations/hold.ts";
 import { plan } from "./declarations/plan.ts";
@@ -32,6 +34,8 @@ const entries: readonly CommandEntry[] = [
   toEntry(reconcile, () => import("./reconcile.ts")),
   toEntry(hold, () => import("./hold.ts")),
   toEntry(release, () => import("./release.ts")),
+  toEntry(adopt, () => import("./adopt.ts")),
+  toEntry(forget, () => import("./forget.ts")),
   toEntry(serve, () => import("./serve.ts")),
   toEntry(backup, () => import("./backup.ts")),
   toEntry(state, () => import("./state.ts")),

@@ -95,12 +95,22 @@ export type LeaseEvent =
   /** Warnings of other writers; none where a lease excludes them. */
   | { readonly what: "other-writers"; readonly warnings: readonly Diagnostic[] };
 
+/** Records were made or dropped, and live was left as it is: how a pass over records ends. */
+export type RecordsEvent = {
+  readonly what: "records";
+  /** Whose record was made, or dropped. */
+  readonly changed: readonly Identity[];
+  /** What was asked for and left as it is. */
+  readonly left: readonly { readonly identity: Identity; readonly why: string }[];
+};
+
 /** How a pass ends. */
 export type PassEnd =
   | ReadEvent
   | PlanEvent
   | DriftEvent
   | ApplyEvent
+  | RecordsEvent
   /** The user declined: nothing was written. */
   | { readonly what: "declined" }
   /** The lease was waited for, and everything may have changed: nothing was done. */

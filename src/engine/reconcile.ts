@@ -1,6 +1,8 @@
 import type { PassEnd } from "../core/events.ts";
+import { type AdoptMode, adoptPass } from "./adopt-pass.ts";
 import type { ApplyMode } from "./apply-pass.ts";
 import { driftPass } from "./drift-pass.ts";
+import { type ForgetMode, forgetPass } from "./forget-pass.ts";
 import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./last-good.ts";
 import type { Pass, PassContext } from "./pass.ts";
 import { type PlanMode, planPass } from "./plan-pass.ts";
@@ -9,11 +11,11 @@ import { requireConfiguration, ShrunkSourceError } from "./source-guard.ts";
 import type { Target } from "./target.ts";
 
 /** What a pass is made for. */
-export type Mode = PlanMode | { readonly is: "drift" } | ApplyMode;
+export type Mode = PlanMode | { readonly is: "drift" } | ApplyMode | AdoptMode | ForgetMode;
 
 /** Makes one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, context: PassContext): Promise<PassEnd> {
-  const lastGood = mode.is === "drift" ? null : (mode.lastGood ?? null);
+  const lastGood = mode.is === "plan" || mode.is === "apply" ? (mode.lastGood ?? null) : null;
   const read = await readNewest(target, lastGood, context);
   if (read.event.isRefused) return read.event;
   try {
@@ -67,6 +69,10 @@ async function passIn(mode: Mode, pass: Pass, { source }: Target): Promise<PassE
       return planPass(pass, mode);
     case "drift":
       return driftPass(pass, { isAtBase: source.base !== null });
+    case "adopt":
+      return adoptPass(pass, mode);
+    case "forget":
+      return forgetPass(pass, mode);
     case "apply": {
       // Loaded here, so that a pass that writes nothing does not load what writes.
       const { applyPass } = await import("./apply-pass.ts");

@@ -1,0 +1,12 @@
+import { declareCommand } from "../command.ts";
+import { serverFlags } from "../flags.ts";
+
+/** What `adopt` is called with. */
+export const adopt = declareCommand({
+  name: "adopt",
+  arguments: "[id...]",
+  argumentsAre: "identities of declared resources, such as service/c1:ws1/api",
+  summary: "record what is live as it is, so that apply may change it; writes nothing to the control plane",
+  flags: ["all", ...serverFlags],
+  examples: ["holdfast adopt service/c1:ws1/api", "holdfast adopt --all"],
+});

@@ -1,0 +1,43 @@
+import type { RecordsEvent } from "../core/events.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { Recorded } from "../core/recorded.ts";
+import { kindOf } from "../kinds/index.ts";
+import { type Pass, planContextIn, shapeOf } from "./pass.ts";
+import { planAgainstLive } from "./plan-live.ts";
+import { receiptFrom } from "./receipt.ts";
+
+/** A pass that records what is live of resources that are not recorded yet, and writes nothing to the server. */
+export type AdoptMode = {
+  readonly is: "adopt";
+  /** Which of the declared resources; null for all of them. */
+  readonly identities: ReadonlySet<Identity> | null;
+};
+
+/** Records what is live as it is, so that a later plan changes it as something of ours. */
+export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<RecordsEvent> {
+  const { session } = pass.connection;
+  const recorded = await session.recorded();
+  const context = planContextIn(pass, recorded, { records: true, creates: "pointless" });
+  // What is recorded is the row itself, so every row has to be read.
+  const { observation, desired } = await planAgainstLive(pass.read.desired, { ...context, cache: null });
+  const chosen = desired.manifests.filter(({ identity }) => identities === null || identities.has(identity));
+  const found = chosen.map(({ identity, kind }) => ({ identity, kind, live: observation.live.get(identity) }));
+  const receipts = found.flatMap(({ identity, kind: type, live }): Recorded[] => {
+    const kind = kindOf(type);
+    if (recorded.has(identity) || live?.state !== "present" || kind === undefined) return [];
+    const { row } = live;
+    const sent = { kind, shape: shapeOf(type), identity, written: row.manifest, left: [] };
+    return [receiptFrom(sent, row, { known: null, at: context.now() })];
+  });
+  if (receipts.length > 0) await session.ledger.record(receipts);
+  const adopted = new Set(receipts.map(({ identity }) => identity));
+  return {
+    what: "records",
+    changed: [...adopted],
+    left: found.flatMap(({ identity, live }) => {
+      if (adopted.has(identity)) return [];
+      if (recorded.has(identity)) return [{ identity, why: "is recorded already" }];
+      return [{ identity, why: live?.state === "absent" ? "is not live" : "cannot be read here" }];
+    }),
+  };
+}
