@@ -60,7 +60,7 @@ test("a ledger of an older release is upgraded by the next command, after a back
   expect((await checkOf(source, env)).report.ledgers).toMatchObject([{ schema: "older", problem: null }]);
   const plan = await source.run(["plan"], env);
   expect(plan).toMatchObject({ code: 0, stdout: "Plan: nothing to do, 8 unchanged\n" });
-  expect(plan.stderr).toMatch(/ledger\.db was upgraded; a backup of what it was is in .*003-receipt-mark\.backup/);
+  expect(plan.stderr).toMatch(/ledger\.db was upgraded; its backup is .*003-receipt-mark\.backup/);
   expect(existsSync(`${older}.003-receipt-mark.backup`)).toBe(true);
   expect((await checkOf(source, env)).report.ledgers).toMatchObject([{ schema: "current", problem: null }]);
 });
