@@ -103,8 +103,9 @@ export const flags = {
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
   noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 although there is drift"),
   yes: toggleFlag("-y, --yes", "do not ask"),
-  wait: toggleFlag("--wait", "wait for rollouts, 10 minutes at most (the default)"),
+  wait: toggleFlag("--wait", "wait for rollouts (the default)"),
   noWait: toggleFlag("--no-wait", "do not wait for rollouts"),
+  waitTimeout: numberFlag("--wait-timeout <s>", "seconds to wait for a rollout (default: 600)", { parse: seconds() }),
   noDryRun: toggleFlag("--no-dry-run", "do not ask the control plane whether it would take what is new"),
   failFast: toggleFlag("--fail-fast", "start nothing more after the first failure"),
   allowShrink: toggleFlag(

@@ -32,7 +32,7 @@ export function rulesOf(invocation: Invocation, root: string | null): Target["ru
     leaseScope: flags.leaseScope ?? null,
     concurrency: flags.concurrency ?? config.concurrency ?? 16,
     requestTimeoutMs: milliseconds(flags.requestTimeout ?? config.requestTimeout) ?? 30_000,
-    rolloutTimeoutMs: ROLLOUT_TIMEOUT_MS,
+    rolloutTimeoutMs: milliseconds(flags.waitTimeout) ?? ROLLOUT_TIMEOUT_MS,
     wait: flags.wait ?? true,
     failFast: flags.failFast ?? false,
     timeout: flags.timeout === undefined ? (config.timeout ?? null) : null,

@@ -33,6 +33,15 @@ describe.each(planes)("on a $name control plane with rollouts that take their ti
     expect(server.effects()).toHaveLength(before);
   });
 
+  test("apply --wait-timeout waits no longer than that, and says so", async () => {
+    const server = await plane.serve({ rolloutSeconds: 60 });
+    const source = await sourceOf(everyKind, server);
+    const ended = await source.run(["apply", "--yes", "--wait-timeout", "0.5", "-o", "json"]);
+    expect(ended.code).toBe(7);
+    const outcome = reportOf(ended).outcomes.find(({ identity }) => identity === SERVICE);
+    expect(outcome).toMatchObject({ result: "created", rollout: "timeout" });
+  });
+
   test("a deployment in progress is waited for, never forced", async () => {
     const server = await plane.serve({ rolloutSeconds: 1 });
     const source = await sourceOf(everyKind, server);

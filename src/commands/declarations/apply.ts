@@ -13,6 +13,7 @@ export const apply = declareCommand({
     "output",
     "wait",
     "noWait",
+    "waitTimeout",
     "failFast",
     "allowShrink",
     "noDryRun",

@@ -11,6 +11,7 @@ export const watch = declareCommand({
     "yes",
     "wait",
     "noWait",
+    "waitTimeout",
     "allowShrink",
     "noDryRun",
     "allowAdopt",
