@@ -8,6 +8,7 @@ import { createLog } from "../src/log/log.ts";
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/server/app.ts";
 import { tokenHash } from "../src/server/auth/authenticate.ts";
 import { databaseOf, statement } from "./support/databases.ts";
+import { expectPromised } from "./support/promised-reply.ts";
 
 /** A reply as a test looks at it. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
@@ -53,7 +54,7 @@ export async function startControlPlane({
   return { ...plane, admin: caller(plane.url, plane.adminToken), data };
 }
 
-/** Calls as the holder of a token. */
+/** Calls as the holder of a token; a reply that the OpenAPI document does not promise fails the test. */
 export function caller(url: string, token: Secret): Caller {
   const send = async (method: string, path: string, body?: unknown): Promise<Reply> => {
     const response = await fetch(url + path, {
@@ -65,7 +66,10 @@ export function caller(url: string, token: Secret): Caller {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+    const { status, headers } = response;
+    const reply: Reply = { status, headers, text, body: JSON.parse(text) };
+    expectPromised({ method, path, status, type: headers.get("content-type"), body: reply.body });
+    return reply;
   };
   return {
     get: (path) => send("GET", path),
