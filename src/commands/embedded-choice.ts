@@ -1,7 +1,6 @@
 import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
 import { attach, noServer, type ServerChoice } from "./server-choice.ts";
-import { terminalLog } from "./terminal-log.ts";
 
 /** The embedded control plane of a state folder: found or started when first asked for, once for all targets. */
 export function embeddedServerOf(
@@ -18,6 +17,7 @@ export function embeddedServerOf(
     if (!flags.embedded) throw noServer();
     // Only who serves it pays for loading it.
     const { startEmbedded } = await import("./embedded.ts");
+    const { terminalLog } = await import("./terminal-log.ts");
     return resources.use(await startEmbedded(folder, terminalLog({ flags, terminal }), terminal)).choice;
   };
   let finding: Promise<ServerChoice> | null = null;
