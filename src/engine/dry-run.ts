@@ -49,7 +49,7 @@ export function createDryRun({ reader, memory, remember, concurrency, shapeOf }:
         refuseIgnored(memory);
         const asked: Asked = { kind, manifest, shape: shapeOf(manifest.kind), signal };
         const tried = await dryRunOne(reader, memory, asked);
-        if (memory.dryRun === "unproven") {
+        if (memory.dryRun !== "proven") {
           await prove(reader, memory, tried, asked);
           await remember();
           refuseIgnored(memory);
@@ -120,12 +120,15 @@ function judge(error: unknown): DryRunResult {
   }
 }
 
-// The application must not show what was sent. A reply without an application id proves nothing: what it may have made
-// cannot be looked for.
+// The application must not show what was sent. A reply without an application id is no proof, since what it may have
+// made cannot be looked for.
 async function prove(reader: Reader, memory: KnownServer, tried: DryRunResult, asked: Asked): Promise<void> {
   if (tried.state !== "answered" || !isDeployment(tried.reply)) return;
   const { applicationId } = tried.reply;
-  if (!applicationId) return;
+  if (!applicationId) {
+    memory.dryRun = "indicated";
+    return;
+  }
   const { signal } = asked;
   const { rows } = await reader.page("listDeployments", { path: { id: applicationId }, limit: 1 }, { signal });
   memory.dryRun = proofFrom(tried.reply, rows[0], asked);

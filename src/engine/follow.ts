@@ -8,6 +8,7 @@ import type { PendingIntent } from "../state/ledger.ts";
 import { type ApplyContext, type ApplyResult, applyPlan } from "./apply-plan.ts";
 import { createDryRun, type DryRun } from "./dry-run.ts";
 import { type CurrentPass, interruptedOutcomes, isFinished } from "./interrupted-writes.ts";
+import type { KnownServer } from "./known-server.ts";
 import { type ObserveContext, observeOne } from "./observe.ts";
 import type { LivePlan } from "./plan-live.ts";
 import { type Recovered, recover } from "./recover.ts";
@@ -98,7 +99,7 @@ type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: stri
 /** Reads live of one resource again; where there is no read, a proven dry run shows whether it exists. */
 async function readOne({ kind, manifest, id }: One, on: ObserveContext): Promise<Live> {
   const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, on);
-  const mayAsk = kind.single === undefined && on.memory.dryRun === "proven";
+  const mayAsk = kind.single === undefined && isDryRunSafe(on.memory);
   if (live.state !== "unknown" || live.reason !== "no-read" || !mayAsk) return live;
   const tried = await on.dryRun(kind, manifest, on);
   if (tried.state !== "answered" || tried.row === null) return live;
@@ -112,8 +113,12 @@ function observingWith({ reader, memory, remember }: ServerSession, options: Fol
 }
 
 // On a control plane that may ignore dryRun, the dry run would be the write that must not be repeated.
+function isDryRunSafe({ dryRun }: KnownServer): boolean {
+  return dryRun === "proven" || dryRun === "indicated";
+}
+
 function dryRunForReading(session: ServerSession, options: FollowOptions): DryRun {
-  if (session.memory.dryRun !== "proven") return async () => ({ state: "impossible" });
+  if (!isDryRunSafe(session.memory)) return async () => ({ state: "impossible" });
   return observingWith(session, options).dryRun;
 }
 

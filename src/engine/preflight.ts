@@ -135,7 +135,7 @@ async function ask(
 async function prove({ placed, decisions, ...live }: Unchecked, on: Preflight): Promise<void> {
   let left = PROOFS;
   for (const { manifest } of placed) {
-    if (on.memory.dryRun !== "unproven" || left === 0) return;
+    if (on.memory.dryRun === "proven" || left === 0) return;
     const kind = on.kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action ?? "keep";
     if (kind?.rollsOut !== true || action !== "keep" || !isThere(live, manifest.identity)) continue;

@@ -1,7 +1,10 @@
 import type { Identity } from "../core/manifest.ts";
 
-/** Whether a dryRun of this server was shown to change nothing (`design.md` promise 1). */
-export type DryRunProof = "unproven" | "proven" | "ignored";
+/**
+ * Whether a dryRun of this server was shown to change nothing (`design.md` promise 1); `indicated`: one of a new
+ * application was answered without ids, which no write is.
+ */
+export type DryRunProof = "unproven" | "indicated" | "proven" | "ignored";
 
 /** What is remembered of a control plane between runs. */
 export type RememberedFacts = {

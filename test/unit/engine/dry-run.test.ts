@@ -38,7 +38,7 @@ const remember = async (): Promise<void> => undefined;
 
 describe("the proof that a dryRun changes nothing", () => {
   test.each<[string, JsonObject, JsonObject | null, string]>([
-    ["is not given by a new application without an id", { applicationId: null, version: 1 }, null, "unproven"],
+    ["is only indicated by a new application without an id", { applicationId: null, version: 1 }, null, "indicated"],
     [
       "is given where the newest version is still the one before",
       { id: null, applicationId: "a", version: 4 },
