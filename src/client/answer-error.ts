@@ -1,5 +1,5 @@
 import { type OperationName, operation } from "../contract/operations.ts";
-import type { Ambiguity, Answer } from "./answer.ts";
+import type { Ambiguity, Answer } from "./call-outcome.ts";
 import { ClientError, type FailureReason } from "./failure.ts";
 import { causeText } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";

@@ -1,11 +1,12 @@
 import type { Buffer } from "node:buffer";
 import { REPLY_CAP } from "../contract/limits.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
-import type { Answer, Tried } from "./answer.ts";
+import type { Answer, Tried } from "./call-outcome.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { classifyResponse } from "./classify-response.ts";
 import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
+import type { RouteCheck } from "./confirm-missing-route.ts";
 import type { Credential } from "./credential.ts";
 import type { BodyParser } from "./decode.ts";
 import type { Dispatchers } from "./dispatcher.ts";
@@ -14,14 +15,13 @@ import { exchange } from "./exchange.ts";
 import { saysRouteIsMissing } from "./missing-route.ts";
 import type { ClientLog, Reachability } from "./reachability.ts";
 import { type Pause, startRetryPolicy } from "./retry-policy.ts";
-import type { RouteCheck } from "./route-check.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { ServerPause } from "./server-pause.ts";
 import type { WaitNotice } from "./wait-notice.ts";
 import { askedToWait, reasonToWait, withAskedWait } from "./wait-text.ts";
 import type { FirstContact } from "./wrong-server.ts";
 
-export type { Ambiguity } from "./answer.ts";
+export type { Ambiguity } from "./call-outcome.ts";
 
 /** An answer after all the tries that the call allows, and how often the request was sent for it. */
 export type Called = Answer & { readonly attempts: number };

@@ -2,7 +2,7 @@ import type { Buffer } from "node:buffer";
 import { type OperationName, operation } from "../contract/operations.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Secret } from "../contract/secret.ts";
-import type { Answer, Tried } from "./answer.ts";
+import type { Answer, Tried } from "./call-outcome.ts";
 import { type BodyParser, type DecodedBody, decodeBody, mediaType } from "./decode.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import { faultCode, proxyStatus } from "./reachability.ts";

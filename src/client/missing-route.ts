@@ -8,7 +8,7 @@ import {
   operation,
   operations,
 } from "../contract/operations.ts";
-import type { RawReply } from "./answer.ts";
+import type { RawReply } from "./call-outcome.ts";
 import type { CallContent } from "./compose-request.ts";
 import { readEnvelopePage } from "./envelope.ts";
 

@@ -8,9 +8,9 @@ import {
   operation,
   type Replies,
 } from "../contract/operations.ts";
-import type { Answer } from "./answer.ts";
 import { answerError } from "./answer-error.ts";
 import type { Caller } from "./call.ts";
+import type { Answer } from "./call-outcome.ts";
 import type { CallContent, PathParameters, Query } from "./compose-request.ts";
 import type { BodyParser } from "./decode.ts";
 import { type Page, readEnvelopePage, readParcel } from "./envelope.ts";

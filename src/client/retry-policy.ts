@@ -1,5 +1,5 @@
-import type { Ambiguity, Tried } from "./answer.ts";
 import { backoff } from "./backoff.ts";
+import type { Ambiguity, Tried } from "./call-outcome.ts";
 import type { Clock } from "./clock.ts";
 import { isLasting, type Reachability } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";

@@ -1,6 +1,6 @@
 import { type OperationName, operation } from "../contract/operations.ts";
 import { timestampText } from "../core/timestamp-text.ts";
-import type { Tried } from "./answer.ts";
+import type { Tried } from "./call-outcome.ts";
 import { causeText } from "./reachability.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Pause } from "./retry-policy.ts";

@@ -1,8 +1,8 @@
 import type { Buffer } from "node:buffer";
 import { type OperationName, operation, type Replies, type WriteOperation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
-import type { Ambiguity } from "./answer.ts";
 import type { Called, Caller } from "./call.ts";
+import type { Ambiguity } from "./call-outcome.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { CallContent } from "./compose-request.ts";
 import { readParcel } from "./envelope.ts";

@@ -2,7 +2,7 @@ import { connect as connectTls } from "node:tls";
 import { type OperationName, operation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Address } from "./address.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./call-outcome.ts";
 import { ClientError } from "./failure.ts";
 import { faultCode } from "./reachability.ts";
 

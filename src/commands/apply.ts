@@ -17,7 +17,7 @@ import { openTarget } from "./target.ts";
 import { requireTargetConfirmed } from "./target-confirmation.ts";
 import { isInteractive, writeResult } from "./terminal.ts";
 
-/** Makes live follow the manifests. */
+/** Updates the live resources to match the manifests. */
 export async function run(invocation: InvocationOf<typeof apply>): Promise<number> {
   const { flags, terminal } = invocation;
   requireConsent(invocation);
@@ -47,7 +47,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   return exitCodeOf(end.report);
 }
 
-// Nothing hurries it, so it leaves no rollout before its end.
+// Nothing aborts `stopWaiting` here, so no rollout outlasts the pass.
 function onLeft(): void {}
 
 function requireConsent({ flags, terminal }: Invocation): void {

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { sourceCache } from "../cache/source-cache.ts";
+import { sourceCache } from "../cache/source-facts-cache.ts";
 import { canonical } from "../contract/json.ts";
 import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";

@@ -4,7 +4,7 @@ import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { count } from "../render/count.ts";
 import { printable } from "../render/escape.ts";
 import { jsonText } from "../render/json.ts";
-import { type StateReport, stateText } from "../render/state.ts";
+import { type StateReport, stateText } from "../render/state-check.ts";
 import { checkoutTop } from "../source/repository.ts";
 import { isTrackedFolder } from "../source/tracked.ts";
 import { type CheckedLedger, checkState } from "../state/check-state.ts";

@@ -53,42 +53,42 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   // After a long standby everything may have changed.
   if (writer === null) return { what: "superseded" };
   const session = { ...pass.connection.session, writer };
-  const { looked, recovered } = await planFirst(pass, session, mode);
+  const { planned, recovered } = await planFirst(pass, session, mode);
   const hasLease = mode.leader.hasLease();
-  tellOtherWriters(looked, pass, hasLease);
-  const applied = await follow(looked, session, { ...followOptions(pass, mode), recovered, hasLease });
-  return applyEvent(applied, looked, pass);
+  tellOtherWriters(planned, pass, hasLease);
+  const applied = await follow(planned, session, { ...followOptions(pass, mode), recovered, hasLease });
+  return applyEvent(applied, planned, pass);
 }
 
 // Without writes no lease is acquired.
 async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   const { session } = pass.connection;
-  const { looked, recovered, planAgain } = await planFirst(pass, session, mode);
-  if (!(await isApproved(looked, pass, mode))) return { what: "declined" };
+  const { planned, recovered, planAgain } = await planFirst(pass, session, mode);
+  if (!(await isApproved(planned, pass, mode))) return { what: "declined" };
   const following = { ...followOptions(pass, mode), recovered };
-  if (!looked.plan.steps.some(writes)) {
+  if (!planned.plan.steps.some(writes)) {
     // A server that was written to before is known to have leases or not.
     const hasLease = session.memory.get("putLease") === "yes";
-    if (!hasLease) tellOtherWriters(looked, pass, hasLease);
-    return withLeases(applyEvent(await follow(looked, session, { ...following, hasLease }), looked, pass), session);
+    if (!hasLease) tellOtherWriters(planned, pass, hasLease);
+    return withLeases(applyEvent(await follow(planned, session, { ...following, hasLease }), planned, pass), session);
   }
   await using turn = await acquireWriteAccess(pass.connection, pass.read, pass.context);
   const { writer, hasLease } = turn;
-  const current = turn.mustPlanAgain ? await planAgain() : looked;
+  const current = turn.mustPlanAgain ? await planAgain() : planned;
   if (turn.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (!hasLease) tellOtherWriters(current, pass, hasLease);
   const applied = await follow(current, { ...session, writer }, { ...following, hasLease });
   return withLeases(applyEvent(applied, current, pass), session);
 }
 
-async function isApproved(looked: LivePlan, pass: Pass, { approve, sealed }: ApplyMode): Promise<boolean> {
+async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: ApplyMode): Promise<boolean> {
   const { rules } = pass.read;
   if (sealed !== null) {
-    requireSealed(sealed, { plan: looked.plan, sealable: sealableOf(looked), sealing: sealingOf(pass) });
+    requireSealed(sealed, { plan: planned.plan, sealable: sealableOf(planned), sealing: sealingOf(pass) });
   }
   if (approve === null) return true;
-  const approval = await approve(planEvent(looked));
-  if (approval.is === "agreed") requireUnguarded(looked.plan, without(rules.refusedRisks, approval.allows));
+  const approval = await approve(planEvent(planned));
+  if (approval.is === "agreed") requireUnguarded(planned.plan, without(rules.refusedRisks, approval.allows));
   return approval.is !== "declined";
 }
 
@@ -97,7 +97,7 @@ function without(refused: ReadonlySet<Risk>, allowed: readonly string[]): Readon
 }
 
 type First = {
-  readonly looked: LivePlan;
+  readonly planned: LivePlan;
   readonly recovered: readonly Recovered[];
   readonly planAgain: () => Promise<LivePlan>;
 };
@@ -114,7 +114,7 @@ async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): P
     guards: mode.approve === null ? guardsOf(rules) : null,
   });
   const planAgain = (): Promise<LivePlan> => planAgainstLive(desired, planning);
-  return { looked: await planAgain(), recovered, planAgain };
+  return { planned: await planAgain(), recovered, planAgain };
 }
 
 function guardsOf({ refusedRisks, allowedRisks, updateShare, held }: Rules): PlanGuards {

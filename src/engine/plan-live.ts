@@ -1,5 +1,5 @@
 import { knownLive } from "../cache/known-live.ts";
-import type { LiveCache } from "../cache/live-cache.ts";
+import type { LiveCache } from "../cache/live-facts-cache.ts";
 import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
@@ -147,7 +147,7 @@ function withWaves({ manifests, waves }: Desired): readonly WavedSource[] {
   return manifests.map((manifest) => ({ manifest, wave: waves.get(manifest.identity) ?? 0 }));
 }
 
-// About what is in sync nothing is decided, so its value is not needed.
+// Resources in sync need no decision, so their manifests are not read.
 async function readManifests(desired: Desired, { inSync }: Observation, { signal }: PlanContext): Promise<Desired> {
   const pause = pacer(signal);
   const manifests: SourceManifest[] = [];
@@ -159,7 +159,7 @@ async function readManifests(desired: Desired, { inSync }: Observation, { signal
   return { ...desired, manifests };
 }
 
-// Where live cannot be read, what was written last is trusted for so long only.
+// Where live cannot be read, what was written last is trusted for a limited time only.
 function withoutStale(observation: Observation, { declared }: Desired, { recorded, now }: PlanContext): Observation {
   const isStale = staleness({ recorded, declared, live: observation.live, now: now() });
   const holds = ([identity, by]: readonly [Identity, "live" | "ledger"]): boolean =>

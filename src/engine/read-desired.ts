@@ -83,7 +83,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   };
 }
 
-// What git does not have and holds no manifest, such as a report, is no part of what is planned.
+// Untracked files without manifests, such as a report, do not change what is planned: the commit still names it.
 function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): string | null {
   if (untracked === undefined) return null;
   const others = files.filter(({ file }) => untracked.paths.has(file.path));
@@ -108,7 +108,7 @@ async function settle(
   return { rules, cache, ignore: [state.folder, ...source.ignore], remembered };
 }
 
-// What does without git does without a cache too where git cannot tell whose it is.
+// `validate` works without git: where git cannot tell whose the state folder is, no cache is used.
 async function hasOwnState(target: Pick<Target, "source" | "state">, signal: AbortSignal): Promise<boolean> {
   try {
     await requireOwnState(target, signal);
@@ -189,7 +189,7 @@ function readEvent(
     files,
     manifests: manifests.length,
     documents,
-    // A branch that lacks commits of its base is as good as any: its plan is for both.
+    // Being behind the base refuses nothing, even with --strict: the plan is for the merge result.
     isRefused: hasErrors(diagnostics, { strict }) && !partial,
   };
 }

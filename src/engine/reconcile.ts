@@ -19,27 +19,27 @@ export async function reconcile(target: Target, mode: Mode, context: PassContext
   const read = await readNewest(target, lastGood, context);
   if (read.event.isRefused) return read.event;
   try {
-    return await passOver(read, { target, mode, lastGood, context });
+    return await runPass(read, { target, mode, lastGood, context });
   } catch (error) {
-    // What it has lost shows only beside the ledger.
+    // That a source shrank shows only when it is compared with the ledger.
     if (!(error instanceof ShrunkSourceError)) throw error;
     const kept = await lastGoodInstead(error, lastGood, target, context);
-    return passOver(kept, { target, mode, lastGood, context });
+    return runPass(kept, { target, mode, lastGood, context });
   }
 }
 
-type Passing = {
+type PassInput = {
   readonly target: Target;
   readonly mode: Mode;
   readonly lastGood: LastGood | null;
   readonly context: PassContext;
 };
 
-async function passOver(read: DesiredRead, { target, mode, lastGood, context }: Passing): Promise<PassEnd> {
+async function runPass(read: DesiredRead, { target, mode, lastGood, context }: PassInput): Promise<PassEnd> {
   const connection = await target.server.connect(read.rules);
   requireConfiguration(connection.session.memory, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
-  const end = await passIn(mode, { connection, read, context }, target);
+  const end = await runMode(mode, { connection, read, context }, target);
   if (lastGood !== null) await keepAsGood(lastGood, read, target);
   context.tell(end);
   return end;
@@ -57,13 +57,13 @@ async function readNewest(target: Target, lastGood: LastGood | null, context: Pa
   }
 }
 
-// Before anything is read where the ledger is open already, as in a daemon.
+// A daemon's ledger is open already: a lost configuration is refused before any file is read.
 function requireConfigIn({ server }: Target, config: Pick<DesiredRead, "rules" | "isConfigured">): void {
   const connection = server.connection();
   if (connection !== null) requireConfiguration(connection.session.memory, config);
 }
 
-async function passIn(mode: Mode, pass: Pass, { source }: Target): Promise<PassEnd> {
+async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<PassEnd> {
   switch (mode.is) {
     case "plan":
       return planPass(pass, mode);

@@ -57,7 +57,7 @@ export async function resolveAmbiguous(
   const { job, intent, context } = attempt;
   const otherwise = unknown(attempt, `${ambiguous.reason}; whether the write took effect could not be found out`);
   for (const isLast of [false, true]) {
-    if (isLast) await rest(attempt, ambiguous);
+    if (isLast) await waitUntilDeadline(attempt, ambiguous);
     if (context.signal.aborted || (isLast && context.stopping.aborted)) return otherwise;
     const live = await liveAfter(attempt, ambiguous);
     const verdict = verifyWrite(job.kind, job.shape, intent, live);
@@ -91,7 +91,7 @@ function mayBeDiscarded({ operation }: Intent, { answered }: AmbiguousWrite): bo
 }
 
 // A stop request ends the wait early; the caller checks the signal afterwards.
-async function rest(
+async function waitUntilDeadline(
   { intent: { deadline, identity }, context }: WriteAttempt,
   { reason }: AmbiguousWrite,
 ): Promise<void> {
@@ -164,7 +164,7 @@ async function discarded(attempt: WriteAttempt): Promise<WriteResult> {
   await context.remember();
   await context.ledger.close(intent.id, null);
   const message =
-    "operation 5 answered, but operation 13 does not show the version: this control plane does not register versions with it";
+    "the server accepted the model version, but does not list it: this control plane does not register versions with it";
   return failedWrite("failed", { code: "not-registered", message }, attempt);
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type LiveCache, liveCacheIn } from "../cache/live-cache.ts";
+import { type LiveCache, liveCacheIn } from "../cache/live-facts-cache.ts";
 import { type ConnectOptions, connect } from "../client/connect.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";

@@ -1,4 +1,4 @@
-import type { SourceCache } from "../cache/source-cache.ts";
+import type { SourceCache } from "../cache/source-facts-cache.ts";
 import type { ShrinkLimits } from "../core/guard.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
 import type { Identity } from "../core/manifest.ts";

@@ -32,7 +32,7 @@ import {
 const ROUNDS = 3;
 
 /** Refusals that say nothing of a request that was sent before under the same key. */
-const PASSING: readonly number[] = [401, 403, 409, 412, 429, 503];
+const TRANSIENT_STATUSES: readonly number[] = [401, 403, 409, 412, 429, 503];
 
 /** How long an intent may wait for its turn, in shares of the request's timeout. */
 const WAIT_SHARE = 0.1;
@@ -93,7 +93,7 @@ async function attempt({ job, writing, context, attempts, left }: Trial): Promis
     const sent = await sentOnce({ job, intent, isRepeat, context, attempts });
     return sent.state === "failed" || sent.state === "unknown" ? troubled(sent, context) : sent;
   });
-  // Its place is free again: that it becomes durable holds nobody up.
+  // The slot is free again, so storing the outcome delays no other request.
   return next.state === "applied" ? applied(next.one, writing, next.sent) : next;
 }
 
@@ -152,8 +152,8 @@ function isSameRequest(one: Intent, other: Intent): boolean {
   return one.operation === other.operation && equal(one.written, other.written);
 }
 
-// Under the key of the one before, a control plane that honours keys makes it once, also where that one arrives late.
-// Its effect is told from others by what was known before that one.
+// With the earlier intent's key, a server that honours keys carries the write out once, even if the earlier request
+// arrives late. The earlier `versionBefore` tells its effect from others.
 function repeatOf({ versionBefore, creates, at, key }: Intent, fresh: Intent): Intent {
   return { ...fresh, versionBefore, creates, at, key: key ?? fresh.key };
 }
@@ -231,7 +231,7 @@ async function refused(
   const { status, code, reason, message } = sent;
   const made = await madeDespite(one);
   if (made !== null) return made;
-  const isDecided = !one.isRepeat || (context.memory.honoursKeys && !PASSING.includes(status));
+  const isDecided = !one.isRepeat || (context.memory.honoursKeys && !TRANSIENT_STATUSES.includes(status));
   if (isDecided) await context.ledger.close(intent.id, null);
   const [detail] = sent.details;
   const pointer = detail === undefined ? {} : { pointer: detail.pointer };
@@ -244,7 +244,7 @@ async function refused(
   };
   const otherwise = failedWrite("failed", error, one);
   const again = { state: "again", otherwise, open: isDecided ? null : intent } as const;
-  // The refusal may be the one of the first request, and what it was for be mended since.
+  // This may be the stored refusal of the first request, whose cause may be fixed by now.
   if (reason === "route-missing" || (one.isRepeat && isDecided)) return again;
   if (status !== 409 || !job.kind.rollsOut) return otherwise;
   if (await waitForRollout(job, context)) return again;

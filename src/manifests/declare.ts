@@ -20,7 +20,7 @@ import { withDefaultWorkspace } from "./default-workspace.ts";
 import { claimsType, type Detected, detect, isPlanText } from "./detect.ts";
 import type { Findings } from "./diagnostic-list.ts";
 import { examine } from "./examine.ts";
-import { isPlain, type PlainFile, plainFile, readOptionsOf } from "./plain-file.ts";
+import { isPlain, plainFile, type RereadableFile, readOptionsOf } from "./reread-file.ts";
 import { checkAlone } from "./semantics.ts";
 
 /** What one file contributes. */
@@ -147,7 +147,7 @@ type Reader = {
   /** What is not ours in the file. */
   readonly foreign: Foreign[];
   /** Null where it cannot be read again quickly. */
-  readonly plain: PlainFile | null;
+  readonly plain: RereadableFile | null;
   /** Whether the file may hold values in a known credential format; asked of the globs once. */
   readonly allowsSecrets: () => boolean;
 };

@@ -5,7 +5,7 @@ import { type Declaration, keyIn } from "./declaration.ts";
 import type { FileContent } from "./declare.ts";
 import { withDefaultWorkspace } from "./default-workspace.ts";
 import type { DeclarationOutline, Outline } from "./outline.ts";
-import { type PlainFile, plainFile } from "./plain-file.ts";
+import { plainFile, type RereadableFile } from "./reread-file.ts";
 
 /** What making declarations of outlines needs to know. */
 export type OutlineReading = {
@@ -36,7 +36,7 @@ function declarationOf(
     defaultWorkspace,
   }: Pick<OutlineReading, "defaultWorkspace"> & {
     readonly file: SourceFile;
-    readonly plain: PlainFile;
+    readonly plain: RereadableFile;
     readonly kind: Kind;
   },
 ): Declaration {

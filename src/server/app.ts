@@ -21,7 +21,7 @@ import type { ControlPlaneOptions } from "./options.ts";
 import { RecurringTask } from "./recurring-task.ts";
 import { addReference } from "./reference/routes.ts";
 import { resources } from "./resources/index.ts";
-import { revokeTokens } from "./resources/personal-access-token/revoke.ts";
+import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
 import { seed } from "./seed/seed.ts";
 import { copySnapshot } from "./snapshot/copy-snapshot.ts";
 import type { Snapshot } from "./snapshot/snapshot-rows.ts";

@@ -6,7 +6,7 @@ import type { Tables } from "./database/tables.ts";
 import type { ReferenceTarget } from "./manifest/reference-target.ts";
 import type { RunDriver } from "./resources/job-run/driver.ts";
 import type { TokenUses } from "./resources/personal-access-token/token-uses.ts";
-import type { ArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
+import type { ArtifactRoot } from "./resources/staged-artifact/artifact-storage.ts";
 import type { RolloutDriver } from "./rollouts/driver.ts";
 
 /** What an operation can use besides its call. */

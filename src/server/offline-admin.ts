@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { copyDatabase } from "../store/copy-database.ts";
 import { DATA_FILE, openContextWithoutJobs } from "./open-context.ts";
 import type { ControlPlaneOptions } from "./options.ts";
-import { revokeTokens } from "./resources/personal-access-token/revoke.ts";
+import { revokeTokens } from "./resources/personal-access-token/revoke-subject-tokens.ts";
 
 /** Revokes the tokens of these subjects in the database; a running server notices within a second. */
 export async function revokeInDatabase(

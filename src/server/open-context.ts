@@ -15,7 +15,7 @@ import type { ControlPlaneOptions } from "./options.ts";
 import { resources } from "./resources/index.ts";
 import { createSimulatedRuns } from "./resources/job-run/simulated-runs.ts";
 import { createTokenUses } from "./resources/personal-access-token/token-uses.ts";
-import { openArtifactRoot } from "./resources/staged-artifact/artifact-root.ts";
+import { openArtifactRoot } from "./resources/staged-artifact/artifact-storage.ts";
 import { createSimulatedRollouts } from "./rollouts/simulated-rollouts.ts";
 import { type KeySource, openServerKeys, type ServerKeys } from "./secrets/server-keys.ts";
 

@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import type { Tables } from "./database/tables.ts";
 import type { ServedOperation } from "./http/serve-operation.ts";
 import type { ReferenceTarget } from "./manifest/reference-target.ts";
-import type { Schemas } from "./openapi/schema.ts";
+import type { Schemas } from "./openapi/json-schema.ts";
 import type { SeedRule } from "./seed/seed-rule.ts";
 import type { SnapshotPart } from "./snapshot/snapshot-part.ts";
 

@@ -140,7 +140,7 @@ describe("the house", () => {
     ["src/source/probe.ts", "../manifests/load.ts"],
     ["src/manifests/probe.ts", "../engine/apply-plan.ts"],
     ["src/cache/probe.ts", "../engine/apply-plan.ts"],
-    ["src/manifests/probe.ts", "../cache/live-cache.ts"],
+    ["src/manifests/probe.ts", "../cache/live-facts-cache.ts"],
     ["src/engine/probe.ts", "../server/app.ts"],
     ["src/engine/probe.ts", "../commands/apply.ts"],
     ["src/engine/probe.ts", "../daemon/daemon.ts"],

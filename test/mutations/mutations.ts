@@ -36,7 +36,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "the wait before an ambiguous write is sent again",
-    find: "if (isLast) await rest(attempt, ambiguous);",
+    find: "if (isLast) await waitUntilDeadline(attempt, ambiguous);",
     replace: "",
     killedBy: {
       project: "e2e",

@@ -26,7 +26,7 @@ export type IdempotentWrite = (
 
 /**
  * Carries out each write with an idempotency key once, and refuses writers with a stale fencing token. The reply is
- * stored in the transaction of the effect. Order: authorise, replay, fence.
+ * stored in the transaction of the effect. Precedence of answers: the write's own refusal, the stored reply, a stale fencing token.
  */
 export function createIdempotentWrite(context: Context): IdempotentWrite {
   const inFlight = new Set<string>();

@@ -27,8 +27,8 @@ export type ResourceInput<Resource> = {
 };
 
 /**
- * The specifics of a kind that is declared by one manifest and found by name. The order of checks is always the same:
- * form, authorisation, semantics, conflict.
+ * The specifics of a kind that is declared by one manifest and found by name. The order of checks: form, authorisation,
+ * visibility of references, then `faults` (which may throw a conflict) together with dangling references.
  */
 export type DeclaredKind<Resource extends { readonly manifest: JsonObject }> = {
   readonly operation: OperationName;
@@ -127,7 +127,7 @@ export async function decideWrite<Resource extends { readonly manifest: JsonObje
   return { action: existing === null ? "create" : "update", existing, resource };
 }
 
-/** The existing resource, when the principal may write it and grant the roles in the manifest. */
+/** The existing resource, or null for a new one, which only a tenant-admin may create; refuses what the principal may not write or grant. */
 async function authorised<Resource extends { readonly manifest: JsonObject }>(
   kind: WriteRules<Resource>,
   principal: Principal,

@@ -1,6 +1,6 @@
 import type { Member, Operation } from "../../contract/operations.ts";
 import type { OperationDescription } from "./description.ts";
-import type { Schema } from "./schema.ts";
+import type { Schema } from "./json-schema.ts";
 
 const dryRun: Schema = {
   description:

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Schema, Schemas } from "./schema.ts";
+import type { Schema, Schemas } from "./json-schema.ts";
 
 const folder = join(import.meta.dirname, "../../../schemas/components");
 

@@ -7,12 +7,12 @@ import { bodySchema } from "./body-schema.ts";
 import { components } from "./components.ts";
 import type { OpenApiDocument, OperationObject } from "./document-types.ts";
 import { errorResponses, operationErrors } from "./error-responses.ts";
+import type { Schema, Schemas } from "./json-schema.ts";
 import { manifestSchemas } from "./manifest-schemas.ts";
 import { operationParameters, sharedParameters } from "./parameters.ts";
 import { portableSchemas } from "./portable-schemas.ts";
 import { pruneComponents } from "./prune-components.ts";
 import { sampleValue } from "./sample-value.ts";
-import type { Schema, Schemas } from "./schema.ts";
 import { successResponse } from "./success-response.ts";
 
 /** Options of the OpenAPI document. */

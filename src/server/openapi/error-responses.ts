@@ -2,7 +2,7 @@ import type { Operation } from "../../contract/operations.ts";
 import type { ErrorBody } from "../../contract/resources.ts";
 import type { OperationDescription } from "./description.ts";
 import type { ReferenceObject, ResponseObject } from "./document-types.ts";
-import { refTo } from "./schema.ts";
+import { refTo } from "./json-schema.ts";
 
 type ErrorStatus = {
   readonly status: number;

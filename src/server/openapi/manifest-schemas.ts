@@ -1,8 +1,8 @@
 import { isObject, type Json } from "../../contract/json.ts";
 import { manifestTypes, schemaFor } from "../../schema/schemas.ts";
 import type { Resource } from "../resource.ts";
+import { refTo, type Schema, type Schemas } from "./json-schema.ts";
 import { manifestSchemaName, pascalCase } from "./manifest-schema-name.ts";
-import { refTo, type Schema, type Schemas } from "./schema.ts";
 
 const DEFS_PREFIX = "#/$defs/";
 

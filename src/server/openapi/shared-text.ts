@@ -1,4 +1,4 @@
-import type { Schema } from "./schema.ts";
+import type { Schema } from "./json-schema.ts";
 
 /** The description of every PUT that declares a resource by a manifest. */
 export const REPLACE_DESCRIPTION =

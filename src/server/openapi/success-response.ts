@@ -2,8 +2,8 @@ import type { Operation } from "../../contract/operations.ts";
 import type { OperationDescription } from "./description.ts";
 import type { MediaObject, ResponseObject } from "./document-types.ts";
 import { requestIdHeader } from "./error-responses.ts";
+import { refTo, type Schema, type Schemas } from "./json-schema.ts";
 import { sampleValue } from "./sample-value.ts";
-import { refTo, type Schema, type Schemas } from "./schema.ts";
 
 /** The success reply of an operation. */
 export function successResponse(row: Operation, about: OperationDescription, schemas: Schemas): ResponseObject {

@@ -1,4 +1,4 @@
-import { findUnion, refName, resolveSchema, type Schema, type Schemas } from "../openapi/schema.ts";
+import { findUnion, refName, resolveSchema, type Schema, type Schemas } from "../openapi/json-schema.ts";
 import { type Html, html } from "./html.ts";
 import { limitText } from "./limit-text.ts";
 import { inlineCode, withFullStop } from "./paragraphs.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../contract/json.ts";
-import type { Schema } from "../openapi/schema.ts";
+import type { Schema } from "../openapi/json-schema.ts";
 import { type Html, html } from "./html.ts";
 
 /** The constraints of a value beyond its type: default, bounds, form and known values. */

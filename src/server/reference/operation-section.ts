@@ -5,7 +5,7 @@ import type {
   ReferenceObject,
   ResponseObject,
 } from "../openapi/document-types.ts";
-import { refName, type Schema } from "../openapi/schema.ts";
+import { refName, type Schema } from "../openapi/json-schema.ts";
 import { curlCommand } from "./curl-command.ts";
 import { fieldList, fieldRow } from "./field-list.ts";
 import { type Html, html } from "./html.ts";

@@ -1,7 +1,7 @@
 import type { Json } from "../../contract/json.ts";
 import type { OpenApiDocument } from "../openapi/document-types.ts";
+import { findUnion, type Schema, type Schemas } from "../openapi/json-schema.ts";
 import { sampleValue } from "../openapi/sample-value.ts";
-import { findUnion, type Schema, type Schemas } from "../openapi/schema.ts";
 import { schemaAnchor } from "./anchor.ts";
 import { fieldList } from "./field-list.ts";
 import { type Html, html } from "./html.ts";

@@ -1,4 +1,4 @@
-import { findUnion, openApiTypes, refName, resolveSchema, type Schema, type Schemas } from "../openapi/schema.ts";
+import { findUnion, openApiTypes, refName, resolveSchema, type Schema, type Schemas } from "../openapi/json-schema.ts";
 import { schemaAnchor } from "./anchor.ts";
 import { type Html, html } from "./html.ts";
 import { hasSection } from "./sections.ts";

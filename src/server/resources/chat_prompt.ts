@@ -2,7 +2,7 @@ import { text } from "../../contract/json.ts";
 import type { PromptVersion } from "../../contract/resources.ts";
 import type { Handler } from "../http/operation-call.ts";
 import { serveOperation } from "../http/serve-operation.ts";
-import { refTo } from "../openapi/schema.ts";
+import { refTo } from "../openapi/json-schema.ts";
 import { VERSION_DESCRIPTION } from "../openapi/shared-text.ts";
 import type { Resource } from "../resource.ts";
 import { seedVersions } from "../seed/seed-rule.ts";

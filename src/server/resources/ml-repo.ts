@@ -17,7 +17,7 @@ import { danglingReferences, refuseInvisible } from "../manifest/check-reference
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
 import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName } from "../manifest/required-text.ts";
-import { refTo } from "../openapi/schema.ts";
+import { refTo } from "../openapi/json-schema.ts";
 import { REPLACE_DESCRIPTION } from "../openapi/shared-text.ts";
 import type { Resource } from "../resource.ts";
 import { seedByDryRun } from "../seed/seed-rule.ts";

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Tables } from "../../database/tables.ts";
 import { serveOperation } from "../../http/serve-operation.ts";
-import { refTo } from "../../openapi/schema.ts";
+import { refTo } from "../../openapi/json-schema.ts";
 import type { Resource } from "../../resource.ts";
 import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
 import { seedByDryRun } from "../../seed/seed-rule.ts";

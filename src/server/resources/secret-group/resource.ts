@@ -12,7 +12,7 @@ import type { Handler } from "../../http/operation-call.ts";
 import { checkPageSize, checkResourceSize } from "../../http/reply-size.ts";
 import { serveOperation } from "../../http/serve-operation.ts";
 import { danglingReferences, newReferences } from "../../manifest/check-references.ts";
-import { refTo } from "../../openapi/schema.ts";
+import { refTo } from "../../openapi/json-schema.ts";
 import type { Resource } from "../../resource.ts";
 import { type ExistenceCheck, listsAny } from "../../seed/seed-rule.ts";
 import { deploymentText } from "../application/reply-text.ts";

@@ -12,7 +12,7 @@ import type { Handler } from "../../http/operation-call.ts";
 import { serveOperation } from "../../http/serve-operation.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
-import { refTo } from "../../openapi/schema.ts";
+import { refTo } from "../../openapi/json-schema.ts";
 import type { Resource } from "../../resource.ts";
 import { artifactsSection } from "../artifact/resource.ts";
 import { findArtifact, insertArtifact } from "../artifact/rows.ts";

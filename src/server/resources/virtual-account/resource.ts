@@ -18,7 +18,7 @@ import { serveOperation } from "../../http/serve-operation.ts";
 import { decideWrite, type WriteDecision, type WriteRules } from "../../manifest/put-declared.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName } from "../../manifest/required-text.ts";
-import { refTo } from "../../openapi/schema.ts";
+import { refTo } from "../../openapi/json-schema.ts";
 import { oneTimeToken, REPLACE_DESCRIPTION } from "../../openapi/shared-text.ts";
 import type { ReferenceSection, Resource } from "../../resource.ts";
 import { seedByDryRun, seedPrincipal } from "../../seed/seed-rule.ts";

@@ -1,6 +1,6 @@
 import { REPLY_CAP } from "../contract/limits.ts";
 import type { OperationName } from "../contract/operations.ts";
-import type { RawReply } from "./answer.ts";
+import type { RawReply } from "./call-outcome.ts";
 import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
 import type { Credential } from "./credential.ts";

@@ -7,12 +7,12 @@ export type Ambiguity =
   | "timeout"
   | "connection-lost"
   | "aborted"
-  /** 5xx: something answered, and who knows what happened behind it. */
+  /** 5xx: whether the call took effect is unknown. */
   | "server-error"
   /** 3xx, which is never followed. */
   | "redirect"
   | "oversize"
-  /** A success whose body says it is JSON and is none: cut short, most likely. */
+  /** A 2xx with a JSON content type that does not parse: most likely cut short. */
   | "malformed"
   /** A success whose body is not what the interface documents. */
   | "protocol"

@@ -9,7 +9,7 @@ import { readPlainYaml } from "../yaml/read.ts";
 import { worthReading } from "./detect.ts";
 
 /** A file of plain YAML, which the fast reader can read again to the same end: what few runs look at is not held. */
-export type PlainFile = {
+export type RereadableFile = {
   /** The value of a document; fails where the file has changed since. */
   readonly value: (index: number) => JsonObject;
   /** Finds fields of a document; `line` is where it starts, should its file be another by then. */
@@ -27,7 +27,7 @@ export function readOptionsOf({ path }: Pick<SourceFile, "path">, limits: Limits
 }
 
 /** A file to read again, once for all that stands in it. */
-export function plainFile(file: SourceFile, limits: Limits): PlainFile {
+export function plainFile(file: SourceFile, limits: Limits): RereadableFile {
   let known: Parsed | null = null;
   const parsed = (): Parsed => {
     known ??= parse(file, limits);

@@ -13,8 +13,8 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sourceCache } from "../../../src/cache/source-cache.ts";
 import { NO_SOURCE_FACTS, type SourceFacts } from "../../../src/cache/source-facts.ts";
+import { sourceCache } from "../../../src/cache/source-facts-cache.ts";
 import { knownOutline, sourceToKeep } from "../../../src/cache/source-to-keep.ts";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
