@@ -300,7 +300,7 @@ export const operations = {
     query: { workspaceFqn: "string", fqn: "string", applicationType: "string" },
     reply: "list",
     retry: "read",
-    without: "each service is found by a dry run, or by the id that the ledger remembers",
+    without: "each application is found by a dry run, or by the id that the ledger remembers",
   },
   listVirtualAccounts: {
     number: "E5",

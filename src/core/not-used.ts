@@ -6,7 +6,7 @@ export type { MissingExtension as NotUsed } from "../contract/generated/output.t
 
 /** What is lost because these extensions are missing. */
 export function notUsed(names: readonly OperationName[]): readonly NotUsed[] {
-  const rows = names.map(operation).toSorted((a, b) => compareText(a.number, b.number));
+  const rows = [...new Set(names)].map(operation).toSorted((a, b) => compareText(a.number, b.number));
   return rows.map(({ number, method, path, without = "" }) => ({
     extension: number,
     operation: `${method} ${path}`,

@@ -43,7 +43,8 @@ function isNew({ action }: Step, wasRecorded: boolean): boolean {
 export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEnd {
   if (step.action === "block" && step.reason !== null) {
     const message = decision?.detail ?? reasonText[step.reason];
-    return { outcome: outcomeOf(step, "blocked", { code: step.reason, message }), token: null };
+    const place = decision?.pointer == null ? {} : { pointer: decision.pointer };
+    return { outcome: outcomeOf(step, "blocked", { code: step.reason, message, ...place }), token: null };
   }
   return { outcome: outcomeOf(step, step.action === "keep" ? "unchanged" : "skipped"), token: null };
 }

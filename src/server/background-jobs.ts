@@ -23,7 +23,7 @@ export function startBackgroundJobs(
   const jobs: readonly BackgroundJob[] = [
     ...resources.flatMap(({ jobs: own = [] }) => own),
     { name: "cleanup", run: () => cleanUp(resources, context) },
-    { name: "reading the keys again", run: () => refreshKeys(keyCheck, context) },
+    { name: "refreshing the keys", run: () => refreshKeys(keyCheck, context) },
   ];
   const tasks = jobs.map((job) => taskOf(job, context));
   for (const task of tasks) task.at(now());

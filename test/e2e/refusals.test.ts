@@ -152,7 +152,7 @@ describe("exit code 4 is for a caller who may not", () => {
     const only = ["--only", "service/dev:web/api"];
     const plan = await source.run(["plan", ...only], env);
     expect(plan).toMatchObject({ code: 0 });
-    expect(plan.stdout).toContain("/replicas: 2 → 3  manifest");
+    expect(plan.stdout).toMatch(/manifest +replicas +2 → 3/);
     const apply = await source.run(["apply", "--yes", "-o", "json", ...only], env);
     expect(apply.code).toBe(4);
     expect(reportOf(apply).outcomes.find(({ kind }) => kind === "service")).toMatchObject({

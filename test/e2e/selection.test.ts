@@ -42,7 +42,7 @@ describe.each(planes)("what left the source, on a $name control plane", (plane) 
     const ended = await repository.run(["plan", "--detailed-exitcode"]);
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain("Plan: nothing to do, 8 unchanged; 1 orphan\n");
-    expect(ended.stdout).toContain("  ○ service/dev:web/worker\n");
+    expect(ended.stdout).toContain("○ service/dev:web/worker\n");
     const plan = planOf(await repository.run(["plan", "-o", "json"]));
     expect(plan.summary.orphan).toBe(1);
     expect(plan.steps).toMatchObject([{ action: "orphan", identity: "service/dev:web/worker", file: null }]);

@@ -176,11 +176,13 @@ describe("S40 a state folder that a repository brings", () => {
     const checkout = await clone(async () => undefined);
     await mkdir(join(checkout, ".holdfast"), { mode: 0o700 });
     const unknown = /nobody can tell whether git tracks the state folder .*\.holdfast: /;
-    const ended = await run(["validate"], { cwd: checkout, env: { PATH: "/nonexistent" } });
+    // Not `validate`, which needs no git: it goes without its cache then.
+    const server = { HOLDFAST_SERVER: "http://127.0.0.1:9", HOLDFAST_TOKEN: "unused" };
+    const ended = await run(["plan"], { cwd: checkout, env: { ...server, PATH: "/nonexistent" } });
     expectRefused(ended, new RegExp(`${unknown.source}git is not installed`));
     await rm(join(checkout, ".git"), { recursive: true });
     await writeFile(join(checkout, ".git"), "gitdir: /nonexistent\n");
-    expectRefused(await run(["validate"], { cwd: checkout }), new RegExp(`${unknown.source}the repository`));
+    expectRefused(await run(["plan"], { cwd: checkout, env: server }), new RegExp(`${unknown.source}the repository`));
     // No repository at all, for all that git can see.
     await rm(join(checkout, ".git"));
     await mkdir(join(checkout, ".git"));

@@ -129,7 +129,7 @@ describe("F82 a state folder that cannot be written", () => {
     expect(plan).toMatchObject({ code: 0 });
     expect(planOf(plan).summary).toMatchObject({ update: 2 });
     expect(plan.stderr).toBe(
-      `warning: what was read of the control plane is not remembered for the next run: ${kept} is a folder, and no regular file\n`,
+      `warning: what was read of the control plane is not remembered for the next run: ${kept} is a folder, not a regular file\n`,
     );
   });
 });

@@ -158,10 +158,10 @@ test("F64 what goes on by itself says once that the database is away, and once t
   await wire.cut();
   const said = (level: string, text: string) =>
     lines.filter((line) => line.includes(`"level":"${level}"`) && line.includes(text));
-  await eventually("a second failure", () => said("debug", "reading the keys again failed").length > 0);
-  expect(said("error", "reading the keys again failed")).toHaveLength(1);
+  await eventually("a second failure", () => said("debug", "refreshing the keys failed").length > 0);
+  expect(said("error", "refreshing the keys failed")).toHaveLength(1);
   await wire.mend();
-  await eventually("it goes on", () => said("info", "reading the keys again: goes on").length > 0);
+  await eventually("it goes on", () => said("info", "refreshing the keys works again").length > 0);
   expect(lines.join("")).not.toContain("CANARY");
 });
 

@@ -411,6 +411,10 @@ export type PlanSeal = {
  */
 readonly key: string
 /**
+ * Keyed digest of the whole plan: it shows with the same key whether the file was edited
+ */
+readonly signature?: string
+/**
  * Digest of the configuration and of what was selected
  */
 readonly configuration: string
