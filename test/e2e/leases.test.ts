@@ -1,5 +1,8 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { gateTo } from "../support/gate.ts";
 import { account, type Files, foundations, service, team } from "../support/manifests.ts";
 import { reportOf } from "../support/result.ts";
@@ -146,7 +149,10 @@ describe("a daemon with everything in its source and a pipeline with one workspa
     const server = await serve();
     const gate = await gateTo(server);
     const daemon = await sourceOf({ ...foundations, ...commit("1.0.0") }, server);
-    const watch = daemon.start(watching, { HOLDFAST_SERVER: gate.url });
+    // Each commit updates nearly everything, which a daemon does only where the operator allows it.
+    const config = join(await temporaryFolder(), "operator.yaml");
+    await writeFile(config, "guards: { updateShare: 1 }\n");
+    const watch = daemon.start([...watching, "--config", config], { HOLDFAST_SERVER: gate.url });
     await watch.shows("stdout", /^Applied: 23 created/m);
     expect(await versions(server)).toEqual(once);
     const held = gate.hold("PUT", "/api/svc/v1/apps");
