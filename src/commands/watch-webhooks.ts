@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { Secret } from "../contract/secret.ts";
+import type { Webhook } from "../daemon/http/webhooks.ts";
+import type { WatchedTarget } from "./watched-target.ts";
+
+/** The webhooks of the sources that have a secret: a push concerns each target that follows the source. */
+export function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<string, Webhook> {
+  const groups = Map.groupBy(watching, ({ target }) => target.choice?.source ?? null);
+  return new Map(
+    [...groups].flatMap(([source, members]) => {
+      const file = source?.webhookSecretFile ?? null;
+      if (source === null || file === null) return [];
+      const ring = (): void => {
+        for (const { trigger } of members) trigger.ring();
+      };
+      return [[source.name, { secret: () => secretIn(file), ring }] as const];
+    }),
+  );
+}
+
+function secretIn(file: string): Secret | null {
+  try {
+    const secret = readFileSync(file, "utf8").trim();
+    return secret === "" ? null : new Secret(secret);
+  } catch {
+    // Nothing is accepted meanwhile, and polling goes on.
+    return null;
+  }
+}

@@ -1,0 +1,76 @@
+import { runDaemon } from "../daemon/daemon.ts";
+import { createTrigger } from "../daemon/loop.ts";
+import { observers, type PassObserver } from "../daemon/observer.ts";
+import { createPassRecorder, type PassRecorder } from "../daemon/pass-recorder.ts";
+import { createLeader, type Leader } from "../engine/leader.ts";
+import type { Invocation } from "./command.ts";
+import type { OpenTarget } from "./create-target.ts";
+import { createWatchReporter } from "./watch-reporter.ts";
+
+const INTERVAL_S = 60;
+
+/** A target with what drives its passes. */
+export type WatchedTarget = {
+  readonly target: OpenTarget;
+  readonly trigger: ReturnType<typeof createTrigger>;
+  readonly leader: Leader;
+  readonly recorder: PassRecorder;
+};
+
+/** Runs the daemon of one target until it ends. */
+export function watchTarget(
+  { target, trigger, leader, recorder }: WatchedTarget,
+  observe: (target: OpenTarget) => readonly PassObserver[],
+  invocation: Invocation,
+): Promise<void> {
+  const { tell, failure } = observers([createWatchReporter(invocation), recorder.observer, ...observe(target)]);
+  const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
+  const sync = target.choice?.sync === "report" ? "report" : "heal";
+  const context = {
+    tell,
+    intervalMs: seconds * 1000,
+    trigger,
+    leader,
+    sync,
+    onFailure: failure,
+    onPassEnd: recorder.onPassEnd,
+  } as const;
+  return runDaemon(target, { ...invocation.terminal, ...context });
+}
+
+/** Gives each target its trigger, its lease and the record of its passes. */
+export function watchedTargets(
+  targets: readonly OpenTarget[],
+  resources: AsyncDisposableStack,
+  terminal: Invocation["terminal"],
+): readonly WatchedTarget[] {
+  const leaderOf = leadersFor(targets, resources);
+  return targets.map((target) => {
+    const trigger = createTrigger();
+    terminal.onHangup?.(trigger.ring);
+    return { target, trigger, leader: leaderOf(target), recorder: recorderOf(target, terminal) };
+  });
+}
+
+// Targets of one control plane share a lease, since theirs could exclude each other.
+function leadersFor(targets: readonly OpenTarget[], resources: AsyncDisposableStack): (target: OpenTarget) => Leader {
+  const serverOf = ({ choice }: OpenTarget): string => (choice?.server ?? "").replace(/\/+$/, "");
+  const groups = Map.groupBy(targets, serverOf);
+  const leaders = new Map<string, Leader>();
+  for (const [server, members] of groups)
+    leaders.set(server, resources.use(createLeader({ isShared: members.length > 1 })));
+  return (target) => leaders.get(serverOf(target)) ?? resources.use(createLeader());
+}
+
+function recorderOf(
+  { choice, remote, state }: OpenTarget,
+  { now, stopping: signal }: Invocation["terminal"],
+): PassRecorder {
+  return createPassRecorder({
+    target: choice?.name ?? "default",
+    source: remote?.name ?? null,
+    folder: state.folder,
+    now,
+    between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
+  });
+}
