@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { answer, faultProxy } from "../support/fault-proxy.ts";
 import { everyKind, foundations, service, team } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
 import { reportOf } from "../support/result.ts";
@@ -70,13 +71,12 @@ test("what refers to something blocked is held back, and nothing else", async ()
 });
 
 test("with --fail-fast nothing more is started after a failure, and what was not is said to be skipped", async () => {
-  const server = await serve();
-  const source = await sourceOf(foundations, server);
+  const proxy = await faultProxy(await serve());
+  const source = await sourceOf(foundations, proxy.server);
   expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
-  // No one-time token can be stored, so no account is made.
-  await source.write(".holdfast/tokens", "");
-  await source.write("account.yaml", everyKind["account.yaml"] ?? "");
+  await source.write("services/first.yaml", service("first"));
   await source.write("services/next.yaml", service("zz-next"));
+  proxy.inject("putApp", answer(422, { statusCode: 422, message: "no" }), { dryRun: false });
   const ended = await source.run(["apply", "--yes", "--fail-fast", "--concurrency", "1", "-o", "json"]);
   const { summary, outcomes } = reportOf(ended);
   expect(summary.failed).toBe(1);
