@@ -161,7 +161,10 @@ async function limited(options: RemoteOptions, { signal }: Stop, args: readonly 
     if (sizeOf(folder) > maxBytes) cut.abort(tooLarge(name, maxBytes));
   }, SIZE_CHECK_MS);
   try {
-    return await runGit(args, { folder, env, signal: AbortSignal.any([signal, cut.signal]) });
+    const result = await runGit(args, { folder, env, signal: AbortSignal.any([signal, cut.signal]) });
+    // A fetch may end before its size was looked at.
+    if (sizeOf(folder) > maxBytes) throw tooLarge(name, maxBytes);
+    return result;
   } finally {
     clearTimeout(timer);
     clearInterval(sizing);
