@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { build } from "esbuild";
+import { copyGenerated } from "../scripts/build/generated.ts";
 
 /** The floors as bundles, since ours is measured as one: start-up counts. */
 export type Floors = { readonly [name in (typeof NAMES)[number]]: string };
@@ -21,6 +22,7 @@ export async function buildFloors(folder: string): Promise<Floors> {
       js: 'import { createRequire as floorRequire } from "node:module"; const require = floorRequire(import.meta.url);',
     },
   });
+  copyGenerated(folder);
   const at = (name: string) => join(folder, `${name}.mjs`);
   return {
     validate: at("validate"),

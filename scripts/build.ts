@@ -1,6 +1,6 @@
-import { cpSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { build, type Plugin } from "esbuild";
+import { copyGenerated } from "./build/generated.ts";
 import { renderReferences } from "./build/reference.ts";
 
 // Of undici the client needs a pool and its way through a proxy: its other two thirds would cost each start a third more.
@@ -25,11 +25,7 @@ const partsOfUndici: Plugin = {
 /** Where the bundle goes: `dist`, or the folder that is named. */
 const outdir = process.argv[2] ?? "dist";
 rmSync(outdir, { recursive: true, force: true });
-// Validators and schemas are loaded one by one, so they stay files of their own.
-const generated = join(import.meta.dirname, "..", "src", "schema", "generated");
-for (const folder of ["validators", "schemas"]) {
-  cpSync(join(generated, folder), join(outdir, "generated", folder), { recursive: true });
-}
+copyGenerated(outdir);
 await build({
   // Threads stand beside the chunks that start them, under the names that they have among the sources.
   entryPoints: {
