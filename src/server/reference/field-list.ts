@@ -1,5 +1,5 @@
+import { type Html, html } from "../../http/html.ts";
 import { findUnion, refName, resolveSchema, type Schema, type Schemas } from "../openapi/json-schema.ts";
-import { type Html, html } from "./html.ts";
 import { limitText } from "./limit-text.ts";
 import { inlineCode, withFullStop } from "./paragraphs.ts";
 import { hasSection } from "./sections.ts";

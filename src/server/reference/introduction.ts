@@ -1,5 +1,5 @@
+import { type Html, html } from "../../http/html.ts";
 import type { OpenApiDocument, ResponseObject } from "../openapi/document-types.ts";
-import { type Html, html } from "./html.ts";
 import { inlineCode, paragraphs, withFullStop } from "./paragraphs.ts";
 
 /** A part of the page before the operations. */

@@ -1,5 +1,5 @@
 import type { Json } from "../../contract/json.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../../http/html.ts";
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 

@@ -1,6 +1,6 @@
 import type { Json } from "../../contract/json.ts";
+import { type Html, html } from "../../http/html.ts";
 import type { Schema } from "../openapi/json-schema.ts";
-import { type Html, html } from "./html.ts";
 
 /** The constraints of a value beyond its type: default, bounds, form and known values. */
 export function limitText(schema: Schema): Html | null {

@@ -1,3 +1,4 @@
+import { type Html, html } from "../../http/html.ts";
 import type {
   OpenApiDocument,
   OperationObject,
@@ -8,7 +9,6 @@ import type {
 import { refName, type Schema } from "../openapi/json-schema.ts";
 import { curlCommand } from "./curl-command.ts";
 import { fieldList, fieldRow } from "./field-list.ts";
-import { type Html, html } from "./html.ts";
 import { jsonCode } from "./json-code.ts";
 import { inlineCode, paragraphs } from "./paragraphs.ts";
 import { typeWords } from "./type-words.ts";

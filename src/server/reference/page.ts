@@ -1,6 +1,6 @@
+import { type Html, html } from "../../http/html.ts";
 import type { OpenApiDocument } from "../openapi/document-types.ts";
 import { headingAnchor, schemaAnchor } from "./anchor.ts";
-import { type Html, html } from "./html.ts";
 import { introduction } from "./introduction.ts";
 import { methodBadge, operationSection, type PathOperation } from "./operation-section.ts";
 import { schemaSection } from "./schema-section.ts";

@@ -1,4 +1,4 @@
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../../http/html.ts";
 
 /** A text with `code` in backticks. */
 export function inlineCode(text: string): Html {
