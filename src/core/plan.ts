@@ -42,6 +42,11 @@ export function writes({ action }: Pick<Step, "action">): boolean {
   return action === "create" || action === "update" || action === "ensure";
 }
 
+/** Whether a resource has moved in live behind what was last written. */
+export function isDrifted({ changes }: Pick<Step, "changes">): boolean {
+  return changes.some(({ cause }) => cause === "drift" || cause === "conflict");
+}
+
 /** Which changes count where a plan is asked whether there are any: those of the change under review, or all. */
 export type Gate = "change" | "all";
 

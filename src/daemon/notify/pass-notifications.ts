@@ -1,5 +1,5 @@
 import type { ApplyEvent, PassEvent } from "../../core/events.ts";
-import type { Plan, Step } from "../../core/plan.ts";
+import { isDrifted, type Plan, type Step } from "../../core/plan.ts";
 import { count } from "../../render/count.ts";
 import type { PassObserver } from "../observer.ts";
 import type { Notification, NotificationEvent } from "./notification.ts";
@@ -62,10 +62,6 @@ const MAX_SUMMARY = 500;
 
 function recovery(target: string, revision: string | null): Notification {
   return { event: "recovery", target, revision, summary: "passes succeed again", details: [] };
-}
-
-function isDrifted({ changes }: Step): boolean {
-  return changes.some(({ cause }) => cause === "drift" || cause === "conflict");
 }
 
 function needsAdoption({ action, risks }: Step): boolean {

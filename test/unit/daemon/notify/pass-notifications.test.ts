@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import type { ApplyEvent, PassEvent } from "../../../../src/core/events.ts";
+import type { PassEvent } from "../../../../src/core/events.ts";
 import type { Step } from "../../../../src/core/plan.ts";
-import { type Outcome, summariseOutcomes } from "../../../../src/core/report.ts";
+import type { Outcome } from "../../../../src/core/report.ts";
 import type { Notification } from "../../../../src/daemon/notify/notification.ts";
 import { passNotifications } from "../../../../src/daemon/notify/pass-notifications.ts";
+import { applied } from "../../../support/pass-events.ts";
 
 function observed() {
   const told: Notification[] = [];
@@ -39,19 +40,6 @@ test("a failed rollout is told", () => {
 });
 
 const CANARY = "CANARY-7d1f0a";
-
-function applied(outcomes: readonly Partial<Outcome>[], steps: readonly Partial<Step>[] = []): ApplyEvent {
-  const summary = summariseOutcomes([]);
-  const common = { format_version: "2.0", revision: "c0ffee", server: "http://server", diagnostics: [] } as const;
-  return {
-    what: "applied",
-    report: { ...common, summary, outcomes: outcomes as readonly Outcome[] } as ApplyEvent["report"],
-    plan: { ...common, steps } as unknown as ApplyEvent["plan"],
-    tokens: [],
-    notUsed: [],
-    places: new Map(),
-  };
-}
 
 const failed: Partial<Outcome> = {
   identity: "service/dev:web/api",
