@@ -1,7 +1,9 @@
 import type { Webhook } from "../daemon/http/webhooks.ts";
 import type { PassObserver } from "../daemon/observer.ts";
 import type { Invocation } from "./command.ts";
+import { readPageToken } from "./page-token.ts";
 import { terminalLog } from "./terminal-log.ts";
+import type { WatchedTarget } from "./watched-target.ts";
 
 /** What the HTTP server of `watch` is told of the passes of a target. */
 export type WatchServer = AsyncDisposable & { readonly observe: (target: string) => readonly PassObserver[] };
@@ -10,6 +12,7 @@ export type WatchServer = AsyncDisposable & { readonly observe: (target: string)
 export async function openWatchServer(
   invocation: Invocation<"listen">,
   hooks: ReadonlyMap<string, Webhook>,
+  watching: readonly WatchedTarget[],
 ): Promise<WatchServer> {
   const { flags, terminal } = invocation;
   if (flags.listen === undefined) return { observe: () => [], [Symbol.asyncDispose]: async () => {} };
@@ -19,7 +22,9 @@ export async function openWatchServer(
   // Loaded here, so that a watch without it does not load the server.
   const { startDaemonServer } = await import("../daemon/http/daemon-server.ts");
   const { now, stopping } = terminal;
-  const server = await startDaemonServer({ host, port, log: terminalLog(invocation), now, stopping, hooks });
+  const targets = () => watching.map(({ recorder }) => ({ status: recorder.status(), passes: recorder.latest() }));
+  const page = { token: () => readPageToken(terminal), targets };
+  const server = await startDaemonServer({ host, port, log: terminalLog(invocation), now, stopping, hooks, page });
   terminal.stderr.write(`health and metrics on ${server.url}\n`);
   return { observe: (target) => [server.observe(target)], [Symbol.asyncDispose]: server[Symbol.asyncDispose] };
 }

@@ -24,7 +24,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   await using leaders = new AsyncDisposableStack();
   const watching = watchedTargets(active, leaders, terminal);
   await using _control = await openControl(opened.stateFolder, watching, terminal);
-  await using http = await openWatchServer(invocation, webhooksOf(watching));
+  await using http = await openWatchServer(invocation, webhooksOf(watching), watching);
   await using notifier = await openNotifier(opened.operator, terminal);
   const observe = (target: OpenTarget): readonly PassObserver[] => {
     const name = target.choice?.name ?? "default";

@@ -1,4 +1,5 @@
 import type { Identity } from "./manifest.ts";
+import type { OutcomeResult, RolloutResult } from "./report.ts";
 
 /** How a pass ended. */
 export type PassResult = "applied" | "partial" | "reported" | "kept" | "refused" | "standing-by" | "failed";
@@ -34,4 +35,18 @@ export type TargetStatus = {
   readonly oldestUnapplied: { readonly commit: string; readonly since: string } | null;
   readonly lastPass: PassRecord | null;
   readonly nextPassAt: string | null;
+};
+
+/** How a resource stood when the last pass ended: what a pass that writes did, or what one that reports would do. */
+export type ResourceState = OutcomeResult | "to-create" | "to-update" | "to-ensure" | "orphan";
+
+/** What the last pass said of one resource. */
+export type ResourceStatus = {
+  readonly identity: Identity;
+  readonly state: ResourceState;
+  readonly rollout: RolloutResult;
+  /** Whether it had moved in live when the pass began. */
+  readonly hasDrifted: boolean;
+  /** Why it does not stand as declared; null where it does. */
+  readonly why: string | null;
 };

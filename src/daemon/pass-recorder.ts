@@ -1,5 +1,5 @@
 import type { PassRecord, TargetStatus } from "../core/target-status.ts";
-import { isWorthRecording, keepStatus, keptStatus, openHistory } from "./history.ts";
+import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
 import { holdText, readDecisions } from "./holds.ts";
 import type { PassObserver } from "./observer.ts";
 import { createPassWatch, newStatus, type PassTimes, statusAfter } from "./status.ts";
@@ -20,6 +20,8 @@ export type PassRecorder = {
   readonly observer: PassObserver;
   readonly onPassEnd: (pass: PassTimes) => Promise<void>;
   readonly status: () => TargetStatus;
+  /** The latest records, oldest first. */
+  readonly latest: () => readonly PassRecord[];
   /** Resolves when a pass that begins from now on has ended. */
   readonly nextPass: () => Promise<void>;
 };
@@ -29,15 +31,18 @@ export function createPassRecorder({ target, source, folder, now, between }: Rec
   const watch = createPassWatch();
   let status = newStatus(target, source);
   let history: ReturnType<typeof openHistory> | null = null;
+  let latest: readonly PassRecord[] = [];
   let waiting: { readonly since: number; readonly resolve: () => void }[] = [];
   const open = (): ReturnType<typeof openHistory> => {
     const kept = keptStatus(folder);
     if (kept !== null) status = { ...kept, target, source };
+    latest = readHistory(folder).slice(-MOST_LATEST);
     return openHistory(folder, now);
   };
   return {
     observer: watch.observer,
     status: () => ({ ...status, held: readDecisions(folder, now()).holds.map(holdText) }),
+    latest: () => latest,
     nextPass: () =>
       new Promise((resolve) => {
         waiting.push({ since: now(), resolve });
@@ -47,8 +52,11 @@ export function createPassRecorder({ target, source, folder, now, between }: Rec
       const before = status;
       status = statusAfter(before, watch.take(), pass);
       const last = status.lastPass;
-      if (last !== null && isWorthRecording(last, before.lastPass))
-        history.add([...(await supersededBy(status, before, between, last)), last]);
+      if (last !== null && isWorthRecording(last, before.lastPass)) {
+        const records = [...(await supersededBy(status, before, between, last)), last];
+        history.add(records);
+        latest = [...latest, ...records].slice(-MOST_LATEST);
+      }
       keepStatus(folder, status);
       const isOver = ({ since }: { readonly since: number }): boolean => since <= pass.startedAt;
       const done = waiting.filter(isOver);
@@ -57,6 +65,8 @@ export function createPassRecorder({ target, source, folder, now, between }: Rec
     },
   };
 }
+
+const MOST_LATEST = 10;
 
 // Commits that came between two passes are accounted for too.
 async function supersededBy(

@@ -22,6 +22,7 @@ const cases = [
   // A daemon in production: its disk, its ledger after a newer release, and what strangers see of it.
   ...numbered("F", 35, 35),
   ...numbered("F", 44, 44),
+  ...numbered("S", 17, 17),
   ...numbered("S", 36, 36),
 ];
 

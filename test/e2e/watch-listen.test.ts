@@ -43,6 +43,11 @@ test("watch answers health, becomes ready with its first pass, and counts passes
     const now = samples((await get(`${url}/metrics`)).text);
     return now.get('holdfast_steps_total{target="default",result="updated"}') === 1;
   });
+  const { targets } = JSON.parse((await get(`${url}/status`)).text);
+  expect(targets).toMatchObject([{ target: "default", sync: "Synced", condition: "Ready", troubled: 0 }]);
+  expect(targets[0].resources).toContainEqual(
+    expect.objectContaining({ identity: "service/dev:web/api", state: "updated", why: null }),
+  );
   watch.kill("SIGTERM");
   expect(await watch.ended).toMatchObject({ code: 0 });
 });

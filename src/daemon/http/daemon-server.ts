@@ -4,6 +4,8 @@ import type { Log } from "../../log/log.ts";
 import { observers, type PassObserver } from "../observer.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
+import { createResourceStates } from "./resource-states.ts";
+import { addStatusPage, type StatusPageOptions } from "./status-page.ts";
 import { addWebhooks, type Webhook } from "./webhooks.ts";
 
 /** What a daemon's HTTP server is made from. */
@@ -16,6 +18,8 @@ export type DaemonServerOptions = {
   readonly stopping: AbortSignal;
   /** The sources that webhooks may tell of, by name. */
   readonly hooks: ReadonlyMap<string, Webhook>;
+  /** The token of the status page, and what it shows of the targets. */
+  readonly page: Pick<StatusPageOptions, "token" | "targets">;
 };
 
 /** The HTTP server of a daemon; it ends with its disposal. */
@@ -25,11 +29,12 @@ export type DaemonServer = AsyncDisposable & {
   readonly observe: (target: string) => PassObserver;
 };
 
-/** Starts a daemon's HTTP server, with health, readiness, metrics and webhooks. */
+/** Starts a daemon's HTTP server, with health, readiness, metrics, status and webhooks. */
 export async function startDaemonServer(options: DaemonServerOptions): Promise<DaemonServer> {
-  const { host, port, log, now, stopping, hooks } = options;
+  const { host, port, log, now, stopping, hooks, page } = options;
   const readiness = createReadiness();
   const metrics = createPassMetrics();
+  const states = createResourceStates();
   const app = createHttpServer({
     log,
     unready: async () => readiness.reason(),
@@ -38,6 +43,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
     draining: stopping,
   });
   addWebhooks(app, hooks);
+  addStatusPage(app, { ...page, host, now, resources: states.of });
   const url = await listen(app, host, port).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {
@@ -47,7 +53,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   });
   return {
     url,
-    observe: (target) => observers([readiness.observe(target), metrics.observe(target, now)]),
+    observe: (target) => observers([readiness.observe(target), metrics.observe(target, now), states.observe(target)]),
     [Symbol.asyncDispose]: () => app.close(),
   };
 }

@@ -20,7 +20,8 @@ async function receiving(secret: string | null = SECRET) {
       rings += 1;
     },
   };
-  const options = { host: "127.0.0.1", port: 0, log, now: Date.now, stopping: stopping.signal };
+  const page = { token: () => null, targets: () => [] };
+  const options = { host: "127.0.0.1", port: 0, log, now: Date.now, stopping: stopping.signal, page };
   const server = await startDaemonServer({ ...options, hooks: new Map([["platform", platform]]) });
   onTestFinished(() => server[Symbol.asyncDispose]());
   const post = async (body: string | Buffer, headers: Record<string, string>, source = "platform") => {

@@ -1,0 +1,87 @@
+import type { ApplyEvent, PlanEvent } from "../../core/events.ts";
+import type { Identity } from "../../core/manifest.ts";
+import { type Action, isDrifted, reasonText, type Step } from "../../core/plan.ts";
+import type { RolloutResult } from "../../core/report.ts";
+import type { ResourceState, ResourceStatus } from "../../core/target-status.ts";
+import type { PassObserver } from "../observer.ts";
+
+/** What the last pass of each target said of its resources. */
+export type ResourceStates = {
+  readonly observe: (target: string) => PassObserver;
+  /** The resources of a target, those first that do not stand as declared. */
+  readonly of: (target: string) => readonly ResourceStatus[];
+};
+
+/** Remembers the end of each target's last pass; the states are made when somebody asks for them. */
+export function createResourceStates(): ResourceStates {
+  const targets = new Map<string, () => readonly ResourceStatus[]>();
+  return {
+    of: (target) => targets.get(target)?.() ?? [],
+    observe: (target) => {
+      let rollouts = new Map<Identity, RolloutResult>();
+      const keep = (states: (ended: ReadonlyMap<Identity, RolloutResult>) => readonly ResourceStatus[]): void => {
+        rollouts = new Map();
+        targets.set(target, () => troubledFirst(states(rollouts)));
+      };
+      return {
+        tell: (event) => {
+          if (event.what === "applied") keep(appliedStates(event));
+          if (event.what === "planned") keep(plannedStates(event));
+          if (event.what === "rolled-out") rollouts.set(event.identity, event.rollout);
+        },
+        failure: () => {},
+      };
+    },
+  };
+}
+
+// The plan itself is let go of: it holds all manifests.
+function appliedStates({ report: { outcomes }, plan }: ApplyEvent) {
+  const drifted = new Set(plan.steps.filter(isDrifted).map(({ identity }) => identity));
+  return (ended: ReadonlyMap<Identity, RolloutResult>): readonly ResourceStatus[] =>
+    outcomes.map(({ identity, result, rollout, error }) => ({
+      identity,
+      state: result,
+      rollout: ended.get(identity) ?? rollout,
+      hasDrifted: drifted.has(identity),
+      why: error === null ? null : error.message.slice(0, MAX_WHY),
+    }));
+}
+
+const MAX_WHY = 500;
+
+function plannedStates({ plan: { steps }, details }: PlanEvent) {
+  const states = steps.map((step) => ({
+    identity: step.identity,
+    state: stateAfter[step.action],
+    rollout: null,
+    hasDrifted: isDrifted(step),
+    why: whyOf(step, details),
+  }));
+  return () => states;
+}
+
+const stateAfter: { readonly [action in Action]: ResourceState } = {
+  create: "to-create",
+  update: "to-update",
+  keep: "unchanged",
+  ensure: "to-ensure",
+  block: "blocked",
+  orphan: "orphan",
+};
+
+function whyOf({ identity, reason }: Step, details: PlanEvent["details"]): string | null {
+  const why = details.get(identity) ?? (reason === null ? null : reasonText[reason]);
+  return why?.slice(0, MAX_WHY) ?? null;
+}
+
+function troubledFirst(all: readonly ResourceStatus[]): readonly ResourceStatus[] {
+  return all.toSorted((a, b) => Number(isTroubled(b)) - Number(isTroubled(a)));
+}
+
+const settled: readonly ResourceState[] = ["created", "updated", "unchanged"];
+
+/** Whether a resource does not stand as declared, or moved in live. */
+export function isTroubled({ state, rollout, hasDrifted }: ResourceStatus): boolean {
+  return !settled.includes(state) || rollout === "failed" || rollout === "timeout" || hasDrifted;
+}

@@ -1,0 +1,193 @@
+import { createHash } from "node:crypto";
+import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/target-status.ts";
+import { type Html, html } from "../../http/html.ts";
+import { escapeUnprintable } from "../../model/unprintable.ts";
+import { ageText } from "../../render/age.ts";
+import { count, joinCounts } from "../../render/count.ts";
+import { statusPageStyle } from "./status-style.ts";
+
+/** A target as the status page shows it. */
+export type TargetView = TargetStatus & {
+  /** The latest passes, oldest first. */
+  readonly passes: readonly PassRecord[];
+  /** The resources that do not stand as declared, then the others. */
+  readonly resources: readonly ResourceStatus[];
+  readonly troubled: number;
+  /** How many further resources are not listed. */
+  readonly leftOut: number;
+};
+
+const styleHash = createHash("sha256").update(statusPageStyle).digest("base64");
+
+/** The headers of the page: no script, nothing from elsewhere, in no frame. */
+export const statusPageHeaders: { readonly [name: string]: string } = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": [
+    "default-src 'none'",
+    `style-src 'sha256-${styleHash}'`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+/** The status of a daemon's targets as one page that needs no script. */
+export function statusPage({ targets }: { readonly targets: readonly TargetView[] }, now: number): string {
+  const { markup } = html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>${titleOf(targets)}</title>
+<style>${{ markup: statusPageStyle }}</style>
+</head>
+<body>
+<header><h1>Holdfast</h1><p>${summaryOf(targets)} · as of ${timeText(new Date(now).toISOString())}</p></header>
+<main>
+${targets.map((target) => targetSection(target, now))}
+</main>
+</body>
+</html>
+`;
+  return `<!doctype html>
+${markup}`;
+}
+
+function titleOf(targets: readonly TargetView[]): string {
+  const bad = targets.filter(({ sync, condition }) => sync !== "Synced" || condition === "Stalled").length;
+  return bad === 0 ? "Holdfast" : `(${bad}) Holdfast`;
+}
+
+function summaryOf(targets: readonly TargetView[]): string {
+  const counts = (["Synced", "OutOfSync", "Unknown"] as const).map(
+    (name) => [targets.filter(({ sync }) => sync === name).length, name] as const,
+  );
+  return `${count(targets.length, "target")}: ${joinCounts(counts) || "none"}`;
+}
+
+// What is invisible, or turns the direction of writing, could make one name look like another.
+const shown = escapeUnprintable;
+
+type Tone = "good" | "busy" | "warn" | "bad" | "quiet";
+
+const tones: { readonly [word: string]: Tone } = {
+  Synced: "good",
+  Ready: "good",
+  applied: "good",
+  reported: "good",
+  created: "good",
+  updated: "good",
+  succeeded: "good",
+  Reconciling: "busy",
+  progressing: "busy",
+  OutOfSync: "warn",
+  Unknown: "warn",
+  partial: "warn",
+  kept: "warn",
+  blocked: "warn",
+  skipped: "warn",
+  "to-create": "warn",
+  "to-update": "warn",
+  "to-ensure": "warn",
+  Stalled: "bad",
+  failed: "bad",
+  refused: "bad",
+  unknown: "bad",
+  timeout: "bad",
+};
+
+function badge(word: string, text = word): Html {
+  return html`<span class="badge ${tones[word] ?? "quiet"}">${text}</span>`;
+}
+
+function targetSection(target: TargetView, now: number): Html {
+  const { sync, condition, reason, message, held, unknown } = target;
+  return html`<section>
+<h2>${shown(target.target)} ${badge(sync)} ${badge(condition)}</h2>
+${reason === null ? [] : callout(reason, message === null ? [] : [message], condition === "Stalled" ? "bad" : "warn")}
+${factList(target, now)}
+${unknown.length === 0 ? [] : callout("The outcome of these writes is unknown", unknown, "bad")}
+${held.length === 0 ? [] : callout("Held by a person", held, "warn")}
+${resourceTables(target)}
+${passTable(target.passes, now)}
+</section>`;
+}
+
+function callout(title: string, lines: readonly string[], tone: Tone): Html {
+  const first = lines.slice(0, MOST_LINES).map((line) => html`<li>${shown(line)}</li>`);
+  const more = lines.length > MOST_LINES ? [html`<li>and ${lines.length - MOST_LINES} more</li>`] : [];
+  return html`<div class="callout ${tone}"><strong>${shown(title)}</strong><ul>${first}${more}</ul></div>`;
+}
+
+const MOST_LINES = 20;
+
+function factList({ source, lastPass, nextPassAt, oldestUnapplied, ...target }: TargetView, now: number): Html {
+  const facts: readonly (readonly [string, string | Html])[] = [
+    ["Source", shown(source ?? "the local folder")],
+    ["Wanted", revision(target.wantedRevision)],
+    ["Applied", revision(target.appliedRevision)],
+    ["Oldest unapplied", oldestUnapplied === null ? "none" : unapplied(oldestUnapplied, now)],
+    ["Last pass", lastPass === null ? "none yet" : timeAndAge(lastPass.endedAt, now)],
+    ["Next pass", nextPassAt === null ? "–" : timeText(nextPassAt)],
+    ["Resources", joinCounts(Object.entries(target.counts).map(([name, number]) => [number, name])) || "–"],
+  ];
+  return html`<dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+function revision(commit: string | null): string | Html {
+  return commit === null ? "no commit" : html`<code title="${commit}">${commit.slice(0, 12)}</code>`;
+}
+
+function unapplied({ commit, since }: NonNullable<TargetStatus["oldestUnapplied"]>, now: number): Html {
+  return html`${revision(commit)} ${ageText(since, now)}`;
+}
+
+function resourceTables({ resources, troubled, leftOut }: TargetView): readonly Html[] {
+  const first = resources.slice(0, troubled);
+  const others = resources.slice(troubled);
+  const rest = others.length + leftOut;
+  return [
+    ...(first.length === 0 ? [] : [html`<h3>Needs attention (${troubled})</h3>${resourceTable(first)}`]),
+    ...(rest === 0
+      ? []
+      : [html`<details><summary>As declared (${rest})</summary>${resourceTable(others)}${cut(leftOut)}</details>`]),
+  ];
+}
+
+function cut(leftOut: number): readonly Html[] {
+  return leftOut === 0 ? [] : [html`<p>${count(leftOut, "more resource")} not listed.</p>`];
+}
+
+function resourceTable(resources: readonly ResourceStatus[]): Html {
+  const rows = resources.map(
+    ({ identity, state, rollout, hasDrifted, why }) =>
+      html`<tr><td class="name">${shown(identity)}</td><td>${badge(state)} ${rollout === null ? [] : badge(rollout, `rollout ${rollout}`)} ${hasDrifted ? badge("partial", "moved in live") : []}</td><td>${shown(why ?? "")}</td></tr>`,
+  );
+  return html`<table class="resources"><thead><tr><th scope="col">Resource</th><th scope="col">State</th><th scope="col">Why</th></tr></thead><tbody>${rows}</tbody></table>`;
+}
+
+function passTable(passes: readonly PassRecord[], now: number): readonly Html[] {
+  if (passes.length === 0) return [];
+  const rows = passes.toReversed().map(({ endedAt, commit, result, reason, message, counts }) => {
+    const what = joinCounts(Object.entries(counts).map(([name, number]) => [number, name]));
+    const why = [reason ?? "", message ?? ""].filter((text) => text !== "").join(": ");
+    return html`<tr><td>${timeAndAge(endedAt, now)}</td><td>${revision(commit)}</td><td>${badge(result)}</td><td>${shown(why || what)}</td></tr>`;
+  });
+  return [
+    html`<h3>Last passes that changed something</h3><table class="passes"><thead><tr><th scope="col">Ended</th><th scope="col">Commit</th><th scope="col">Result</th><th scope="col">What</th></tr></thead><tbody>${rows}</tbody></table>`,
+  ];
+}
+
+function timeAndAge(iso: string, now: number): Html {
+  return html`${timeText(iso)} <span class="age">${ageText(iso, now)}</span>`;
+}
+
+// Seconds are enough, and the zone is said.
+function timeText(iso: string): Html {
+  return html`<time datetime="${iso}">${iso.slice(0, 19).replace("T", " ")} UTC</time>`;
+}

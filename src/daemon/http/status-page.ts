@@ -1,0 +1,47 @@
+import type { FastifyInstance } from "fastify";
+import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/target-status.ts";
+import { type PageAccess, requirePageAccess } from "./page-access.ts";
+import { isTroubled } from "./resource-states.ts";
+import { statusPage, statusPageHeaders } from "./status-html.ts";
+
+/** What the status page shows of a target. */
+export type TargetOverview = { readonly status: TargetStatus; readonly passes: readonly PassRecord[] };
+
+/** What the status page is made from. */
+export type StatusPageOptions = PageAccess & {
+  readonly targets: () => readonly TargetOverview[];
+  /** The resources of a target, those first that do not stand as declared. */
+  readonly resources: (target: string) => readonly ResourceStatus[];
+};
+
+// However many there are, a reply is read at once.
+const MOST_IN_JSON = 10_000;
+const MOST_ON_PAGE = 500;
+
+/** Adds `GET /status`: one page for browsers, JSON for everybody else. */
+export function addStatusPage(app: FastifyInstance, options: StatusPageOptions): void {
+  const requireAccess = requirePageAccess(options);
+  app.get("/status", async (request, reply) => {
+    requireAccess(request);
+    reply.header("vary", "accept");
+    if (!(request.headers.accept ?? "").includes("text/html")) return statusDocument(options, MOST_IN_JSON);
+    return reply.headers(statusPageHeaders).send(statusPage(statusDocument(options, MOST_ON_PAGE), options.now()));
+  });
+}
+
+function statusDocument({ targets, resources }: StatusPageOptions, most: number) {
+  return {
+    format_version: "2.0",
+    daemon: { pid: process.pid },
+    targets: targets().map(({ status, passes }) => {
+      const all = resources(status.target);
+      return {
+        ...status,
+        passes,
+        troubled: all.filter(isTroubled).length,
+        resources: all.slice(0, most),
+        leftOut: Math.max(0, all.length - most),
+      };
+    }),
+  };
+}

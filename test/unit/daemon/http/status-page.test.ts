@@ -1,0 +1,172 @@
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { Secret } from "../../../../src/contract/secret.ts";
+import type { Outcome } from "../../../../src/core/report.ts";
+import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
+import type { TargetOverview } from "../../../../src/daemon/http/status-page.ts";
+import { newStatus } from "../../../../src/daemon/status.ts";
+import { createLog } from "../../../../src/log/log.ts";
+import { startBrowser } from "../../../support/browser.ts";
+import { applied } from "../../../support/pass-events.ts";
+
+const NOW = Date.parse("2026-11-22T12:00:00Z");
+const hostile = [
+  "<script>document.title='owned'</script>",
+  "<img src=x onerror=\"document.title='owned'\">",
+  "</style></section><h1>forged</h1>",
+  '" onmouseover="document.title=1" x="',
+  "javascript:document.title='owned'",
+  "=HYPERLINK(1)&lt;b&gt;",
+  "service/dev:web/\u202eipa",
+];
+
+const outcome = (identity: string, rest: Partial<Outcome> = {}): Outcome => ({
+  identity,
+  kind: "service",
+  result: "unchanged",
+  file: null,
+  rollout: null,
+  error: null,
+  attempts: 0,
+  ...rest,
+});
+
+const pass = {
+  startedAt: "2026-11-22T11:58:00.000Z",
+  endedAt: "2026-11-22T11:58:04.000Z",
+  commit: "3f2b9c1d7a60e4855a1c0f6d2b9e8c7a6f5d4e3b",
+  result: "partial",
+  reason: "Failed",
+  message: "2 failed",
+  counts: { created: 1, unchanged: 118, failed: 2 },
+} as const;
+
+/** Targets as a hostile repository would have them shown. */
+const overviews: readonly TargetOverview[] = [
+  {
+    status: {
+      ...newStatus("prod", "platform"),
+      sync: "OutOfSync",
+      condition: "Stalled",
+      reason: "Failed",
+      message: `2 failed: ${hostile[0]}`,
+      wantedRevision: "9d01b2c3e4f5061728394a5b6c7d8e9f00112233",
+      appliedRevision: pass.commit,
+      counts: pass.counts,
+      unknown: [`prompt/${hostile[1]}`],
+      held: [`service/dev:web/api until 2026-11-23T09:00:00Z: ${hostile[2]}`],
+      oldestUnapplied: { commit: "9d01b2c3e4f5061728394a5b6c7d8e9f00112233", since: "2026-11-22T11:41:00.000Z" },
+      lastPass: pass,
+      nextPassAt: "2026-11-22T12:01:00.000Z",
+    },
+    passes: [{ ...pass, result: "applied", reason: null, message: null, counts: { updated: 3, unchanged: 116 } }, pass],
+  },
+  { status: { ...newStatus(hostile[3] ?? "", null), sync: "Synced", condition: "Ready", reason: null }, passes: [] },
+];
+
+const outcomes = [
+  ...hostile.map((name) => outcome(name, { result: "failed", error: { code: "refused", message: `not ${name}` } })),
+  outcome("service/dev:web/checkout", { result: "updated", rollout: "progressing" }),
+  ...Array.from({ length: 600 }, (_, at) => outcome(`service/dev:web/s${at}`)),
+];
+
+async function started(
+  token: string | null,
+  { host = "127.0.0.1", targets = overviews }: { readonly host?: string; readonly targets?: typeof overviews } = {},
+) {
+  const log = createLog({ level: "silent", format: "json", stream: { write: () => {} } });
+  const server = await startDaemonServer({
+    host,
+    port: 0,
+    log,
+    now: () => NOW,
+    stopping: new AbortController().signal,
+    hooks: new Map(),
+    page: { token: () => (token === null ? null : new Secret(token)), targets: () => targets },
+  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  server.observe("prod").tell(applied(outcomes));
+  return `${server.url.replace("0.0.0.0", "127.0.0.1")}/status`;
+}
+
+async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+test("S17 the status page shows hostile names as text, runs no script and fits a phone", async () => {
+  const url = await started(null);
+  const browser = await startBrowser();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.goto(url);
+  expect(await page.title()).toBe("(1) Holdfast");
+  expect(await page.locator("h1").allTextContents()).toEqual(["Holdfast"]);
+  expect(await page.locator("script, img, a, iframe, form").count()).toBe(0);
+  const names = await page.locator("td.name").allTextContents();
+  expect(names.slice(0, hostile.length)).toEqual([...hostile.slice(0, -1), "service/dev:web/\\u202eipa"]);
+  // Those that need attention come first, and a page is bounded.
+  expect(names).toHaveLength(500);
+  expect(await page.getByText("108 more resources not listed.").count()).toBe(1);
+  expect(await page.locator("[onmouseover], [onerror]").count()).toBe(0);
+  // The policy forbids a script even where one came in.
+  const ran = page.evaluate(`
+    const script = document.createElement("script");
+    script.textContent = "document.title = 'owned'";
+    document.head.append(script);
+    document.title`);
+  expect(await ran).toBe("(1) Holdfast");
+  expect(complaints).toEqual([expect.stringContaining("Content Security Policy")]);
+  expect(requests.filter((each) => !each.startsWith("data:"))).toEqual([url]);
+  await screenshot(page, "wide");
+  for (const [width, name] of [
+    [390, "phone"],
+    [320, "narrow"],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+    await screenshot(page, name);
+  }
+  await page.emulateMedia({ colorScheme: "dark" });
+  await screenshot(page, "phone-dark");
+});
+
+test("S36 on an address of the network the status needs the token, as bearer or as the password of a browser", async () => {
+  const url = await started("CANARY-page", { host: "0.0.0.0" });
+  const get = (authorization?: string) => fetch(url, { headers: authorization ? { authorization } : {} });
+  const basic = (password: string) => `Basic ${Buffer.from(`me:${password}`).toString("base64")}`;
+  const stranger = await get();
+  expect([stranger.status, stranger.headers.get("www-authenticate")]).toEqual([401, expect.stringMatching(/^Basic /)]);
+  expect(await stranger.text()).not.toMatch(/prod|platform|0\.1\.0|CANARY/);
+  for (const wrong of ["Bearer CANARY-pag", "Bearer", basic(""), "CANARY-page", basic("CANARY-page "), "Basic %%%"])
+    expect((await get(wrong)).status).toBe(401);
+  const known = await get("Bearer CANARY-page");
+  expect(known.headers.get("content-type")).toMatch(/^application\/json/);
+  const { targets } = (await known.json()) as { targets: { resources: unknown[]; troubled: number }[] };
+  expect(targets[0]).toMatchObject({ target: "prod", sync: "OutOfSync", troubled: 7, leftOut: 0, passes: [{}, pass] });
+  expect(targets[0]?.resources).toHaveLength(608);
+  expect((await get(basic("CANARY-page"))).status).toBe(200);
+});
+
+test("S36 without a token the status is for this machine alone, whatever name it is asked by", async () => {
+  const open = await started(null, { host: "0.0.0.0" });
+  expect((await fetch(open)).status).toBe(401);
+  const local = await started(null);
+  expect((await fetch(local)).status).toBe(200);
+  const { request } = await import("node:http");
+  const status = await new Promise((resolve) => {
+    request(local, { headers: { host: "rebound.example.com" } }, (answer) => resolve(answer.resume().statusCode)).end();
+  });
+  expect(status).toBe(401);
+});
+
+test("a stranger who asks without end is told to wait, and keeps nobody out who has the token", async () => {
+  const url = await started("CANARY-page");
+  const statuses = await Promise.all(Array.from({ length: 40 }, async () => (await fetch(url)).status));
+  expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  expect((await fetch(url, { headers: { authorization: "Bearer CANARY-page" } })).status).toBe(200);
+});
