@@ -112,6 +112,7 @@ export const flags = {
     "--allow-shrink",
     "act although the source, its configuration or live shows far less than before",
   ),
+  force: toggleFlag("--force", "also what has not failed"),
   all: toggleFlag("--all", "everything that is declared and live"),
   allowAdopt: toggleFlag("--allow-adopt", "overwrite what somebody else manages"),
   allowPrivilege: toggleFlag("--allow-privilege", "give somebody more rights"),

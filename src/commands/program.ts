@@ -10,6 +10,7 @@ import { history } from "./declarations/history.ts";
 import { hold } from "./declarations/hold.ts";
 import { plan } from "./declarations/plan.ts";
 import { reconcile } from "./declarations/reconcile.ts";
+import { redeploy } from "./declarations/redeploy.ts";
 import { release } from "./declarations/release.ts";
 import { revoke } from "./declarations/revoke.ts";
 import { serve } from "./declarations/serve.ts";
@@ -36,6 +37,7 @@ const entries: readonly CommandEntry[] = [
   toEntry(release, () => import("./release.ts")),
   toEntry(adopt, () => import("./adopt.ts")),
   toEntry(forget, () => import("./forget.ts")),
+  toEntry(redeploy, () => import("./redeploy.ts")),
   toEntry(serve, () => import("./serve.ts")),
   toEntry(backup, () => import("./backup.ts")),
   toEntry(state, () => import("./state.ts")),

@@ -2,7 +2,7 @@ import type { Diagnostic } from "./diagnostic.ts";
 import type { Identity } from "./manifest.ts";
 import type { NotUsed } from "./not-used.ts";
 import type { Plan, Step } from "./plan.ts";
-import type { ApplyReport, DriftReport, Outcome, RolloutResult } from "./report.ts";
+import type { ApplyReport, DriftReport, Outcome, RecordsReport, RolloutResult } from "./report.ts";
 import type { SignedSeal } from "./seal.ts";
 
 /** The source was read and validated. */
@@ -98,10 +98,7 @@ export type LeaseEvent =
 /** Records were made or dropped, and live was left as it is: how a pass over records ends. */
 export type RecordsEvent = {
   readonly what: "records";
-  /** Whose record was made, or dropped. */
-  readonly changed: readonly Identity[];
-  /** What was asked for and left as it is. */
-  readonly left: readonly { readonly identity: Identity; readonly why: string }[];
+  readonly report: RecordsReport;
 };
 
 /** How a pass ends. */

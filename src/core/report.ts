@@ -7,6 +7,7 @@ export type {
   Outcome,
   OutcomeError,
   OutcomeResult,
+  RecordsReport,
   RolloutResult,
   ValidationReport,
 } from "../contract/generated/output.ts";

@@ -5,6 +5,7 @@ import { kindOf } from "../kinds/index.ts";
 import { type Pass, planContextIn, shapeOf } from "./pass.ts";
 import { planAgainstLive } from "./plan-live.ts";
 import { receiptFrom } from "./receipt.ts";
+import { type KeptRecord, recordsEvent } from "./records-event.ts";
 
 /** A pass that records what is live of resources that are not recorded yet, and writes nothing to the server. */
 export type AdoptMode = {
@@ -31,13 +32,12 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
   });
   if (receipts.length > 0) await session.ledger.record(receipts);
   const adopted = new Set(receipts.map(({ identity }) => identity));
-  return {
-    what: "records",
+  return recordsEvent("adopt", session.server, {
     changed: [...adopted],
-    left: found.flatMap(({ identity, live }) => {
+    left: found.flatMap(({ identity, live }): KeptRecord[] => {
       if (adopted.has(identity)) return [];
-      if (recorded.has(identity)) return [{ identity, why: "is recorded already" }];
-      return [{ identity, why: live?.state === "absent" ? "is not live" : "cannot be read here" }];
+      if (recorded.has(identity)) return [{ identity, why: "recorded" }];
+      return [{ identity, why: live?.state === "absent" ? "absent" : "unreadable" }];
     }),
-  };
+  });
 }

@@ -34,6 +34,8 @@ export type ApplyMode = {
   readonly lastGood: LastGood | null;
   /** The lease of a daemon, held over many passes; null for a pass that takes one when it writes. */
   readonly leader: Leader | null;
+  /** Makes another plan of what was planned, for which every row of live is read. */
+  readonly revise?: (planned: LivePlan, recovered: readonly Recovered[]) => LivePlan;
   /** Ends waiting for rollouts, because a newer revision is to be reconciled. */
   readonly stopWaiting: AbortSignal;
   /** Called with work that continues after the pass. */
@@ -113,7 +115,11 @@ async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): P
     records: true,
     guards: mode.approve === null ? guardsOf(rules) : null,
   });
-  const planAgain = (): Promise<LivePlan> => planAgainstLive(desired, planning);
+  const { revise } = mode;
+  const planAgain = async (): Promise<LivePlan> =>
+    revise === undefined
+      ? planAgainstLive(desired, planning)
+      : revise(await planAgainstLive(desired, { ...planning, cache: null, creates: "pointless" }), recovered);
   return { planned: await planAgain(), recovered, planAgain };
 }
 

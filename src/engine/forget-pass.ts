@@ -2,6 +2,7 @@ import { HoldfastError } from "../core/errors.ts";
 import type { RecordsEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Pass } from "./pass.ts";
+import { recordsEvent } from "./records-event.ts";
 
 /** A pass that drops the records of resources that left the source, and leaves live as it is. */
 export type ForgetMode = { readonly is: "forget"; readonly identities: readonly Identity[] };
@@ -27,5 +28,5 @@ export async function forgetPass({ connection, read }: Pass, { identities }: For
     );
   }
   await session.ledger.forget(identities);
-  return { what: "records", changed: identities, left: [] };
+  return recordsEvent("forget", session.server, { changed: identities, left: [] });
 }

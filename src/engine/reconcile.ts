@@ -7,11 +7,12 @@ import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./las
 import type { Pass, PassContext } from "./pass.ts";
 import { type PlanMode, planPass } from "./plan-pass.ts";
 import { type DesiredRead, readDesired } from "./read-desired.ts";
+import type { RedeployMode } from "./redeploy-pass.ts";
 import { requireConfiguration, ShrunkSourceError } from "./source-guard.ts";
 import type { Target } from "./target.ts";
 
 /** What a pass is made for. */
-export type Mode = PlanMode | { readonly is: "drift" } | ApplyMode | AdoptMode | ForgetMode;
+export type Mode = PlanMode | { readonly is: "drift" } | ApplyMode | AdoptMode | ForgetMode | RedeployMode;
 
 /** Makes one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, context: PassContext): Promise<PassEnd> {
@@ -73,6 +74,10 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
       return adoptPass(pass, mode);
     case "forget":
       return forgetPass(pass, mode);
+    case "redeploy": {
+      const { redeployPass } = await import("./redeploy-pass.ts");
+      return redeployPass(pass, mode);
+    }
     case "apply": {
       // Loaded here, so that a pass that writes nothing does not load what writes.
       const { applyPass } = await import("./apply-pass.ts");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { foundations, service } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
 import { planes } from "../support/planes.ts";
 import { planOf } from "../support/result.ts";
 import { guarded, sourceOf } from "../support/source.ts";
@@ -20,7 +21,16 @@ describe.each(planes)("records on a $name control plane", (plane) => {
     const adopted = await source.run(["adopt", "service/dev:web/api"]);
     expect(adopted.code).toBe(0);
     expect(adopted.stdout).toContain("adopted   service/dev:web/api\n1 resource adopted; nothing was written");
-    expect((await source.run(["adopt", "--all"])).stdout).toContain("service/dev:web/api: is recorded already");
+    const again = await source.run(["adopt", "--all", "-o", "json"]);
+    expect([again.code, faultsOf("records", again.stdout)]).toEqual([0, []]);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      action: "adopt",
+      changed: [{ identity: "cluster/dev" }, { identity: "ml-repo/registry" }, { identity: "workspace/dev:web" }],
+      left: [
+        { identity: "service/dev:web/api", kind: "service", why: "recorded" },
+        { identity: "service/dev:web/new", kind: "service", why: "absent" },
+      ],
+    });
     expect(server.effects()).toEqual(before);
 
     await source.remove("new.yaml");

@@ -17,7 +17,7 @@ export type Gate = {
 };
 
 /** Puts a gate in front of a control plane. */
-export async function gateTo({ url }: Server): Promise<Gate> {
+export async function gateTo({ url }: Pick<Server, "url">): Promise<Gate> {
   const closed = new Map<string, () => void>();
   const delayed = new Map<string, () => void>();
   const late: (() => Promise<void> | void)[] = [];

@@ -34,7 +34,10 @@ export type Source = {
 };
 
 /** A folder with the given files; commands run in it talk to the server, where there is one. */
-export async function sourceOf(files: { readonly [file: string]: string }, server?: Server): Promise<Source> {
+export async function sourceOf(
+  files: { readonly [file: string]: string },
+  server?: Pick<Server, "url" | "token">,
+): Promise<Source> {
   const folder = await temporaryFolder();
   const write = async (file: string, text: string): Promise<void> => {
     await mkdir(dirname(join(folder, file)), { recursive: true });

@@ -7,6 +7,6 @@ export const adopt = declareCommand({
   arguments: "[id...]",
   argumentsAre: "identities of declared resources, such as service/c1:ws1/api",
   summary: "record what is live as it is, so that apply may change it; writes nothing to the control plane",
-  flags: ["all", ...serverFlags],
+  flags: ["all", "target", "output", ...serverFlags],
   examples: ["holdfast adopt service/c1:ws1/api", "holdfast adopt --all"],
 });

@@ -7,6 +7,6 @@ export const forget = declareCommand({
   arguments: "<id...>",
   argumentsAre: "identities of orphans, such as service/c1:ws1/api",
   summary: "drop the record of what is declared no more; what is live stays",
-  flags: [...serverFlags],
+  flags: ["target", "output", ...serverFlags],
   examples: ["holdfast forget service/c1:ws1/api"],
 });

@@ -554,6 +554,53 @@ readonly identity: string
 readonly kind: string
 }
 /**
+ * A resource whose record was made or dropped
+ */
+export type ChangedRecord = {
+readonly identity: string
+readonly kind: string
+}
+/**
+ * A resource that was left as it is
+ */
+export type LeftRecord = {
+readonly identity: string
+readonly kind: string
+/**
+ * It is recorded already, it is not live, or it cannot be read here
+ */
+readonly why: ("recorded" | "absent" | "unreadable")
+}
+/**
+ * What adopt -o json and forget -o json write: whose record was made or dropped; nothing is written to the control plane
+ */
+export type RecordsReport = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * adopt has made records of what is live, forget has dropped those of orphans
+ */
+readonly action: ("adopt" | "forget")
+/**
+ * Resources whose record was made or dropped
+ */
+readonly changed: readonly ChangedRecord[]
+/**
+ * Resources that were asked for and left as they are
+ */
+readonly left: readonly LeftRecord[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * How much was read, and how much is wrong
  */
 export type ValidationSummary = {

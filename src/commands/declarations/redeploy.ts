@@ -1,0 +1,23 @@
+import { declareCommand } from "../command.ts";
+import { serverFlags } from "../flags.ts";
+
+/** What `redeploy` is called with. */
+export const redeploy = declareCommand({
+  name: "redeploy",
+  arguments: "<id...>",
+  argumentsAre: "identities of declared applications, such as service/c1:ws1/api",
+  summary: "deploy the same content again, as a new version, after a rollout that has failed",
+  flags: [
+    "force",
+    "target",
+    "confirm",
+    "output",
+    "wait",
+    "noWait",
+    "waitTimeout",
+    "sink",
+    "leaseScope",
+    ...serverFlags,
+  ],
+  examples: ["holdfast redeploy service/c1:ws1/api", "holdfast redeploy service/c1:ws1/api --force"],
+});

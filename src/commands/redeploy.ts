@@ -1,0 +1,30 @@
+import { reconcile } from "../engine/reconcile.ts";
+import type { InvocationOf } from "./command.ts";
+import type { redeploy } from "./declarations/redeploy.ts";
+import { endApply } from "./end-apply.ts";
+import { refuseSource } from "./failure-report.ts";
+import { outputOptionsOf } from "./output-options.ts";
+import { reportPass } from "./report-pass.ts";
+import { openTarget } from "./target.ts";
+import { requireTargetConfirmed } from "./target-confirmation.ts";
+
+/** Deploys applications again with the content that they have. */
+export async function run(invocation: InvocationOf<typeof redeploy>): Promise<number> {
+  const { args, flags, terminal } = invocation;
+  const identities = [...new Set(args)];
+  const selecting = { ...invocation, args: [], flags: { ...flags, only: identities, partial: true } };
+  const view = outputOptionsOf(invocation);
+  await using target = await openTarget(selecting, { reading: false });
+  await requireTargetConfirmed(target, flags, terminal);
+  const mode = {
+    is: "redeploy",
+    identities,
+    force: flags.force ?? false,
+    leader: null,
+    // One pass waits for its rollouts to their end.
+    stopWaiting: new AbortController().signal,
+    onLeft: () => undefined,
+  } as const;
+  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(selecting, view) });
+  return end.what === "applied" ? endApply(end, invocation, view) : refuseSource(end, invocation);
+}
