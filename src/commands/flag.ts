@@ -1,4 +1,5 @@
-import { Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
+import type { Output, OutputFormat } from "../render/output.ts";
 
 /** A flag whose value, where it is given, has a type of its own. */
 export type Flag<Value> = {
@@ -53,6 +54,37 @@ export function choicesFlag<const Value extends string>(
   { of }: { readonly of: readonly Value[] },
 ): Flag<readonly Value[]> {
   return { option: () => new Option(spelling, description).choices(of) };
+}
+
+/** The flag that says how the result is written: one form to stdout, and others to files, as `json=plan.json`. */
+export function outputFlag(formats: readonly OutputFormat[]): Flag<readonly Output[]> {
+  const description = `how the result is written: ${formats.join(", ")}; FORMAT=FILE writes a file, and it may be given several times`;
+  return {
+    option: () => {
+      return new Option(
+        "-o, --output <format>",
+        formats.length > 2 ? description : "how the result is written: text or json",
+      )
+        .default(undefined, "text")
+        .argParser((text: string, before: readonly Output[] | undefined) => {
+          return text.split(",").reduce((outputs, one) => addOutput(one, outputs, formats), before ?? []);
+        });
+    },
+  };
+}
+
+function addOutput(text: string, before: readonly Output[], formats: readonly OutputFormat[]): readonly Output[] {
+  const at = text.indexOf("=");
+  const [name, file] = at === -1 ? [text, null] : [text.slice(0, at), text.slice(at + 1)];
+  const format = formats.find((one) => one === name);
+  if (format === undefined) throw new InvalidArgumentError(`Allowed choices are ${formats.join(", ")}.`);
+  if (file !== null && (file === "" || format === "github" || formats.length <= 2)) {
+    throw new InvalidArgumentError(file === "" ? "A file must follow the equals sign." : "It takes no file here.");
+  }
+  const isTaken = (one: Output): boolean =>
+    one.file === file && (file !== null || (one.format !== "github" && format !== "github"));
+  // The last of several forms for stdout counts, as of any flag with one value.
+  return [...before.filter((one) => !isTaken(one) && !(one.format === format && one.file === file)), { format, file }];
 }
 
 function flag<Value>(spelling: string, description: string, { parse, byDefault }: Reading<Value>): Flag<Value> {

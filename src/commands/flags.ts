@@ -5,6 +5,7 @@ import {
   choicesFlag,
   type Flag,
   numberFlag,
+  outputFlag,
   textFlag,
   textsFlag,
   toggleFlag,
@@ -92,7 +93,10 @@ export const flags = {
   retryWait: numberFlag("--retry-wait <s>", "seconds that a control plane may ask to wait", {
     parse: seconds({ zero: true }),
   }),
-  output: choiceFlag("-o, --output <format>", "how the result is written", { of: ["text", "json"], byDefault: "text" }),
+  output: outputFlag(["text", "json"]),
+  planOutput: outputFlag(["text", "json", "markdown", "github", "gitlab"]),
+  driftOutput: outputFlag(["text", "json", "markdown", "github"]),
+  validateOutput: outputFlag(["text", "json", "sarif", "github"]),
   show: choicesFlag("--show <what...>", "show these too", { of: ["unchanged", "unmanaged", "server"] }),
   base: textFlag("--base <ref>", "commit to compare with, such as the pull request's base"),
   gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: those of this change alone, or all", {
@@ -184,12 +188,14 @@ export const flags = {
 /** Name of a flag. */
 export type FlagName = keyof typeof flags;
 
-/** The name under which a flag's value is read: `--no-wait` sets `wait` to false. */
-type Attribute<Name extends FlagName> = Name extends `no${infer Rest}`
-  ? Rest extends Capitalize<Rest>
-    ? Uncapitalize<Rest>
-    : Name
-  : Name;
+/** The name under which a flag's value is read: `--no-wait` sets `wait` to false, and every `--output` sets `output`. */
+type Attribute<Name extends FlagName> = Name extends `${string}Output`
+  ? "output"
+  : Name extends `no${infer Rest}`
+    ? Rest extends Capitalize<Rest>
+      ? Uncapitalize<Rest>
+      : Name
+    : Name;
 
 /** Values of some flags, as commander and the environment give them; undefined where not given. */
 export type Flags<Names extends FlagName = FlagName> = {

@@ -1,5 +1,6 @@
 import { readHistory } from "../daemon/history.ts";
 import { jsonText } from "../render/json.ts";
+import { stdoutFormat } from "../render/output.ts";
 import { historyText } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { history } from "./declarations/history.ts";
@@ -13,7 +14,7 @@ export async function run(invocation: InvocationOf<typeof history>): Promise<num
   const targets = opened.targets.map(({ choice, state }) => {
     return { target: choice?.name ?? "default", passes: readHistory(state.folder) };
   });
-  const isJson = flags.output === "json";
+  const isJson = stdoutFormat(flags.output) === "json";
   await writeResult(terminal, isJson ? jsonText({ format_version: "2.0", targets }) : historyText(targets));
   return 0;
 }

@@ -1,11 +1,13 @@
 import type { DiagnosticView } from "../render/diagnostics.ts";
+import { type OutputFormat, stdoutFormat } from "../render/output.ts";
 import { choosePaint, type Paint, plain } from "../render/paint.ts";
 import { excerptReader } from "../source/excerpt.ts";
 import type { Invocation } from "./command.ts";
 
 /** How a command shows things. */
 export type OutputOptions = {
-  readonly output: "text" | "json";
+  /** The form of what goes to stdout. */
+  readonly output: OutputFormat;
   readonly paint: Paint;
   readonly diagnosticView: DiagnosticView;
   /** Columns that a line may take. */
@@ -27,7 +29,7 @@ export function outputOptionsOf({ flags, terminal }: Pick<Invocation, "flags" | 
   const excerptOf = paint === plain ? () => null : excerptReader(terminal.cwd);
   const { columns = COLUMNS, rows = null, isTTY = false } = terminal.stdout;
   return {
-    output: flags.output ?? "text",
+    output: stdoutFormat(flags.output),
     paint,
     diagnosticView: { paint, excerptOf },
     width: Math.max(FEWEST_COLUMNS, columns),

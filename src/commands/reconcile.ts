@@ -1,6 +1,7 @@
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { askDaemon } from "../daemon/control-socket.ts";
 import { jsonText } from "../render/json.ts";
+import { stdoutFormat } from "../render/output.ts";
 import { statusText } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { reconcile } from "./declarations/reconcile.ts";
@@ -20,7 +21,7 @@ export async function run(invocation: InvocationOf<typeof reconcile>): Promise<n
   }
   const targets = reply.targets.filter(({ target }) => flags.target === undefined || target === flags.target);
   const daemon = { pid: reply.pid };
-  const isJson = flags.output === "json";
+  const isJson = stdoutFormat(flags.output) === "json";
   await writeResult(
     terminal,
     isJson ? jsonText({ format_version: "2.0", daemon, targets }) : statusText(targets, daemon),

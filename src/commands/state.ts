@@ -4,6 +4,7 @@ import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { count } from "../render/count.ts";
 import { printable } from "../render/escape.ts";
 import { jsonText } from "../render/json.ts";
+import { stdoutFormat } from "../render/output.ts";
 import { type StateReport, stateText } from "../render/state-check.ts";
 import { checkoutTop } from "../source/repository.ts";
 import { isTrackedFolder } from "../source/tracked.ts";
@@ -34,7 +35,7 @@ export async function run(invocation: StateInvocation): Promise<number> {
 async function check(invocation: StateInvocation): Promise<number> {
   const { flags, terminal } = invocation;
   const report = await reportOf(await stateFolder(invocation), readStateKey(terminal));
-  await writeResult(terminal, flags.output === "json" ? jsonText(report) : stateText(report));
+  await writeResult(terminal, stdoutFormat(flags.output) === "json" ? jsonText(report) : stateText(report));
   return report.ledgers.every(({ problem }) => problem === null) ? 0 : exitCodes.error;
 }
 

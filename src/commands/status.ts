@@ -4,6 +4,7 @@ import { keptStatus } from "../daemon/history.ts";
 import { holdText, readDecisions } from "../daemon/holds.ts";
 import { newStatus } from "../daemon/status.ts";
 import { jsonText } from "../render/json.ts";
+import { stdoutFormat } from "../render/output.ts";
 import { statusText } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { OpenTarget } from "./create-target.ts";
@@ -21,7 +22,9 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const targets = opened.targets.map((target) => statusOf(target, known, terminal.now()));
   const daemon = running === null ? null : { pid: running.pid };
   const text =
-    flags.output === "json" ? jsonText({ format_version: "2.0", daemon, targets }) : statusText(targets, daemon);
+    stdoutFormat(flags.output) === "json"
+      ? jsonText({ format_version: "2.0", daemon, targets })
+      : statusText(targets, daemon);
   await writeResult(terminal, text);
   return 0;
 }

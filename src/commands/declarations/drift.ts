@@ -6,6 +6,14 @@ export const drift = declareCommand({
   name: "drift",
   arguments: "[path...]",
   summary: "show what moved in live behind git's back; never writes",
-  flags: ["output", "base", "detailedExitcode", "noDetailedExitcode", "allowShrink", ...sourceFlags, ...serverFlags],
+  flags: [
+    "driftOutput",
+    "base",
+    "detailedExitcode",
+    "noDetailedExitcode",
+    "allowShrink",
+    ...sourceFlags,
+    ...serverFlags,
+  ],
   examples: ["holdfast drift", "holdfast drift -o json --no-detailed-exitcode"],
 });

@@ -7,7 +7,7 @@ export const plan = declareCommand({
   arguments: "[path...]",
   summary: "show what apply would do, and why; changes nothing",
   flags: [
-    "output",
+    "planOutput",
     "out",
     "base",
     "show",

@@ -1,0 +1,17 @@
+import { type Diagnostic, sortDiagnostics } from "../../core/diagnostic.ts";
+import { codeSpan } from "./inert.ts";
+
+/** Diagnostics that are shown; the rest is counted. */
+const MOST = 10;
+
+/** Errors first and then warnings as a list; nothing where there are none. */
+export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[]): readonly string[] {
+  if (diagnostics.length === 0) return [];
+  const { error = [], warning = [] } = Object.groupBy(sortDiagnostics(diagnostics), ({ severity }) => severity);
+  const lines = [...error, ...warning].slice(0, MOST).map(({ severity, summary, file, line }) => {
+    const place = file === null ? "" : ` in ${codeSpan(`${file}:${line ?? 1}`)}`;
+    return `- ${severity}: ${codeSpan(summary)}${place}`;
+  });
+  const rest = diagnostics.length - lines.length;
+  return [[...lines, ...(rest === 0 ? [] : [`- and ${rest} more`])].join("\n")];
+}

@@ -1,0 +1,42 @@
+import { compareText } from "../../core/diagnostic.ts";
+import type { DriftReport } from "../../core/report.ts";
+import { count, joinCounts } from "../count.ts";
+import { diagnosticsMarkdown } from "./diagnostics.ts";
+import { fitMarkdown } from "./fit.ts";
+import { codeElement, codeSpan } from "./inert.ts";
+import type { PlanMarkdownView } from "./plan.ts";
+import { driftRow } from "./resource-row.ts";
+
+/** A drift report as Markdown: what it comes to, and each resource that moved, who wrote it and when. */
+export function driftMarkdown(
+  { server, complete, summary, drift, diagnostics }: DriftReport,
+  { groupOf, target, ...view }: Pick<PlanMarkdownView, "groupOf" | "target" | "most" | "whole">,
+): string {
+  const { drifted, unrecorded, absent, orphan, unchanged, unknown } = summary;
+  const moved = joinCounts([
+    [drifted, "drifted"],
+    [unrecorded, "unrecorded"],
+    [absent, "absent"],
+  ]);
+  const rest = joinCounts([
+    [unknown, "unknown"],
+    [orphan, orphan === 1 ? "orphan" : "orphans"],
+    [unchanged, "unchanged"],
+  ]);
+  const on = target === null ? "Control plane" : `Target ${codeSpan(target)}, control plane`;
+  const head = [
+    `### Holdfast: ${moved === "" ? "no drift" : moved}${complete ? "" : " (incomplete)"}`,
+    `${on} ${codeSpan(server)}.${rest === "" ? "" : ` ${rest}.`}`,
+    ...(complete ? [] : ["**Incomplete**: live could not be read in full."]),
+    ...diagnosticsMarkdown(diagnostics),
+  ];
+  const shown = drift.filter(({ state }) => state !== "unknown");
+  const groups = [...Map.groupBy(shown, groupOf)]
+    .toSorted(([a], [b]) => compareText(a ?? "", b ?? ""))
+    .map(([group, entries]) => ({
+      title: `${group === null ? "tenant" : codeElement(group)}: ${count(entries.length, "resource")}`,
+      rows: entries.map((entry) => driftRow(entry, group)),
+    }));
+  const blocks = shown.length === 0 ? [] : [{ heading: "#### Recorded → live", groups }];
+  return fitMarkdown(head.join("\n\n"), blocks, view);
+}

@@ -1,0 +1,40 @@
+import { isObject, type Json } from "../../contract/json.ts";
+import type { Change, Step } from "../../core/plan.ts";
+import { cutEnd } from "../columns.ts";
+import { printable } from "../escape.ts";
+import { showValue } from "../value.ts";
+
+/** Lines of one resource that are shown; the rest is counted. */
+const MOST_LINES = 120;
+/** Characters of one line that are shown. */
+const LONGEST = 400;
+
+/** What differs in a resource as the lines of a diff: each field under its name, as `@@ replicas (drift) @@`. */
+export function fieldDiff(changes: Step["changes"]): readonly string[] {
+  const lines = changes.flatMap(linesOf).map((line) => cutEnd(printable(line), LONGEST));
+  const shown = lines.slice(0, MOST_LINES);
+  const rest = lines.length - shown.length;
+  return rest === 0 ? shown : [...shown, `… and ${rest} more lines`];
+}
+
+function linesOf({ path, label, before, after, cause, diff }: Change): readonly string[] {
+  if (path === "" && before === null) return valueLines(after, "").map((line) => `+ ${line}`);
+  const head = `@@ ${label === "" ? "(everything)" : label} (${cause}) @@`;
+  if (diff !== null) return [head, ...diff.split("\n").filter((line) => line !== "")];
+  return [head, ...sideLines("-", before), ...sideLines("+", after)];
+}
+
+function sideLines(sign: string, value: Json): readonly string[] {
+  return value === null ? [] : valueLines(value, "").map((line) => `${sign} ${line}`);
+}
+
+function valueLines(value: Json, label: string): readonly string[] {
+  const inner = Array.isArray(value)
+    ? value.flatMap((item, index) => valueLines(item, `${label}[${index}]`))
+    : isObject(value)
+      ? Object.entries(value).flatMap(([name, field]) => valueLines(field, label === "" ? name : `${label}.${name}`))
+      : [];
+  if (inner.length > 0) return inner;
+  const text = showValue(value);
+  return [label === "" ? text : `${label}: ${text}`];
+}

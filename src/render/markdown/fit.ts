@@ -1,0 +1,51 @@
+/** Rows of Markdown under one foldable title. */
+export type MarkdownGroup = { readonly title: string; readonly rows: readonly string[] };
+
+/** A part of a report: its heading, what is said of it, and its groups. */
+export type MarkdownBlock = {
+  readonly heading: string;
+  readonly groups: readonly MarkdownGroup[];
+};
+
+/** Room that is kept for what says how much was left out. */
+const NOTICE = 600;
+
+/** Joins the parts of a report; where they take more than `most` characters, whole rows are left out and counted. */
+export function fitMarkdown(
+  head: string,
+  blocks: readonly MarkdownBlock[],
+  { most, whole }: { readonly most: number; readonly whole: string },
+): string {
+  const all = blocks.flatMap(({ groups }) => groups.flatMap(({ rows }) => rows)).length;
+  const room = { left: most - head.length - NOTICE };
+  let shown = 0;
+  const texts: string[] = [];
+  for (const { heading, groups } of blocks) {
+    const parts: string[] = [];
+    for (const { title, rows } of groups) {
+      const frame = `<details><summary>${title}</summary>\n\n\n\n</details>\n\n`;
+      const fitting = takeFitting(rows, frame.length + (parts.length === 0 ? heading.length + 2 : 0), room);
+      if (fitting.length === 0) break;
+      shown += fitting.length;
+      parts.push(`<details><summary>${title}</summary>\n\n${fitting.join("\n\n")}\n\n</details>`);
+    }
+    if (parts.length > 0) texts.push([heading, ...parts].join("\n\n"));
+  }
+  const cut = shown === all ? [] : [`**${shown} of ${all} resources are shown here.** ${whole}`];
+  return `${[head, ...texts, ...cut].join("\n\n")}\n`;
+}
+
+// Once a row does not fit nothing more is taken, so that what is shown is the beginning of the whole.
+function takeFitting(rows: readonly string[], frame: number, room: { left: number }): readonly string[] {
+  let left = room.left - frame;
+  let end = 0;
+  for (const row of rows) {
+    left -= row.length + 2;
+    if (left < 0) break;
+    end += 1;
+  }
+  if (end === 0) room.left = 0;
+  else if (end < rows.length) room.left = 0;
+  else room.left = left;
+  return rows.slice(0, end);
+}

@@ -1,0 +1,123 @@
+import { compareText } from "../../core/diagnostic.ts";
+import type { Plan, Step } from "../../core/plan.ts";
+import { count, joinCounts } from "../count.ts";
+import { type BlockName, blockOf, causeBlocks } from "./cause-blocks.ts";
+import { diagnosticsMarkdown } from "./diagnostics.ts";
+import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit.ts";
+import { codeElement, codeSpan } from "./inert.ts";
+import { type ResourceRowView, stepRow } from "./resource-row.ts";
+import { riskText } from "./risk-text.ts";
+
+/** How a plan is shown as Markdown. */
+export type PlanMarkdownView = ResourceRowView & {
+  /** What is planned for, such as the name of a target; null where there is but one. */
+  readonly target: string | null;
+  /** Characters that it may take. */
+  readonly most: number;
+  /** Where the whole is, in Markdown of our own. */
+  readonly whole: string;
+};
+
+/** Dangerous steps that are named above all others; the rest is counted. */
+const MOST_DANGEROUS = 10;
+
+/** A plan for reviewers: verdict, counts and what is dangerous, and then each resource by whose change it is. */
+export function planMarkdown(plan: Plan, view: PlanMarkdownView): string {
+  const steps = plan.steps.filter(isShown);
+  const head = [
+    `### ${planVerdict(plan)}`,
+    `${placeText(plan, view.target)}${restText(plan)}`,
+    ...(plan.complete ? [] : ["**Incomplete**: live could not be read in full. This plan cannot be applied."]),
+    ...(steps.length === 0 ? [] : [countsTable(steps)]),
+    ...dangerText(steps),
+    ...diagnosticsMarkdown(plan.diagnostics),
+  ];
+  const byBlock = Map.groupBy(steps, blockOf);
+  const blocks = causeBlocks.flatMap(({ name, title, says }): MarkdownBlock[] => {
+    const own = byBlock.get(name) ?? [];
+    if (own.length === 0) return [];
+    const heading = [`#### ${title}: ${count(own.length, "resource")}`, ...(says === null ? [] : [says])];
+    return [{ heading: heading.join("\n\n"), groups: groupsOf(own, view) }];
+  });
+  return fitMarkdown(head.join("\n\n"), blocks, view);
+}
+
+/** What a plan comes to, in one line: `Holdfast: 2 to create, 1 blocked`. */
+export function planVerdict({ steps, complete }: Pick<Plan, "steps" | "complete">): string {
+  const counts = countsText(steps.filter(isShown));
+  const incomplete = complete ? "" : " (incomplete)";
+  return `Holdfast: ${counts === "" ? "no changes" : counts}${incomplete}`;
+}
+
+function isShown({ action, reason }: Step): boolean {
+  return action !== "keep" || (reason !== null && reason !== "by-ledger");
+}
+
+function placeText({ server, revision }: Plan, target: string | null): string {
+  const at = revision === null ? "" : ` at commit ${codeSpan(revision.slice(0, 12))}`;
+  const on = target === null ? "" : `Target ${codeSpan(target)}, `;
+  return `${on}${on === "" ? "C" : "c"}ontrol plane ${codeSpan(server)}${at}.`;
+}
+
+function restText({ summary, ignored = 0 }: Plan): string {
+  const rest = joinCounts([
+    [summary.keep, "unchanged"],
+    [summary.notChecked ?? 0, "not checked"],
+    [ignored, ignored === 1 ? "field ignored" : "fields ignored"],
+  ]);
+  return rest === "" ? "" : ` ${rest}.`;
+}
+
+const columns = ["create", "update", "ensure", "block", "orphan"] as const;
+
+function countsText(steps: readonly Step[]): string {
+  const number = (action: Step["action"]): number => steps.filter((step) => step.action === action).length;
+  const orphans = number("orphan");
+  return joinCounts([
+    [number("create"), "to create"],
+    [number("update"), "to update"],
+    [number("ensure"), "to ensure"],
+    [number("block"), "blocked"],
+    [orphans, orphans === 1 ? "orphan" : "orphans"],
+  ]);
+}
+
+function countsTable(steps: readonly Step[]): string {
+  const used = columns.filter((action) => steps.some((step) => step.action === action));
+  const cells = (name: BlockName): readonly string[] =>
+    used.map((action) => String(steps.filter((step) => step.action === action && blockOf(step) === name).length));
+  const rows = causeBlocks
+    .filter(({ name }) => name === "change" || steps.some((step) => blockOf(step) === name))
+    .map(({ name, title }) => `| ${[title, ...cells(name)].join(" | ")} |`);
+  return [`| | ${used.join(" | ")} |`, `| :-- |${used.map(() => " --: |").join("")}`, ...rows].join("\n");
+}
+
+function dangerText(steps: readonly Step[]): readonly string[] {
+  const dangerous = steps.filter(({ risks }) => risks.length > 0);
+  if (dangerous.length === 0) return [];
+  const lines = dangerous.slice(0, MOST_DANGEROUS).map(({ identity, risks }) => {
+    return `- ${codeSpan(identity)}: ${risks.map((risk) => `**${risk}** ${riskText[risk]}`).join("; ")}`;
+  });
+  const rest = dangerous.length - lines.length;
+  return [
+    [`**Dangerous: ${dangerous.length}**`, "", ...lines, ...(rest === 0 ? [] : [`- and ${rest} more`])].join("\n"),
+  ];
+}
+
+// What is dangerous comes first, and then what others refer to.
+function groupsOf(steps: readonly Step[], view: PlanMarkdownView): readonly MarkdownGroup[] {
+  return [...Map.groupBy(steps, view.groupOf)]
+    .toSorted(([nameA, a], [nameB, b]) => rankOf(a) - rankOf(b) || compareText(nameA ?? "", nameB ?? ""))
+    .map(([group, own]) => ({
+      title: `${group === null ? "tenant" : codeElement(group)}: ${countsText(own) || count(own.length, "resource")}`,
+      rows: own.toSorted((a, b) => danger(a) - danger(b)).map((step) => stepRow(step, view)),
+    }));
+}
+
+function rankOf(steps: readonly Step[]): number {
+  return Math.min(...steps.map((step) => danger(step) * 1e6 + step.wave));
+}
+
+function danger({ risks }: Step): number {
+  return risks.length > 0 ? 0 : 1;
+}

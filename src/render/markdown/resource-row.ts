@@ -1,0 +1,68 @@
+import { notCheckedText } from "../../core/not-checked.ts";
+import { glyphs, reasonText, type Step } from "../../core/plan.ts";
+import type { DriftEntry } from "../../core/report.ts";
+import { count } from "../count.ts";
+import { nameIn } from "../step.ts";
+import { fieldDiff } from "./field-diff.ts";
+import { codeElement, codeSpan, fenced } from "./inert.ts";
+
+/** How the resources of a plan are shown. */
+export type ResourceRowView = {
+  /** The group (workspace, repo) of a step's identity; null for the whole tenant. */
+  readonly groupOf: (step: { readonly identity: string }) => string | null;
+  /** Details of a step's reason: the blocking reference, or the control plane's message. */
+  readonly detailOf: (step: Step) => string | null;
+  /** What is reviewed, such as `pull request`. */
+  readonly subject: string;
+};
+
+/** One step as a foldable row: its resource, what is dangerous, and what differs. */
+export function stepRow(step: Step, { groupOf, detailOf, subject }: ResourceRowView): string {
+  const { action, identity, risks, causedBy, changes, reason, notChecked } = step;
+  const isOwn = causedBy === "change" || causedBy === "mixed";
+  const marks = [
+    risks.length === 0 ? "" : `<b>${risks.join(" · ")}</b>`,
+    causedBy === "mixed" ? "also undoes what is not of this change" : "",
+    isOwn || causedBy === null ? "" : `not from this ${subject}`,
+    reason === null ? "" : reason,
+    placeOf(step),
+  ];
+  const detail = reason === null ? null : detailOf(step);
+  const notes = [
+    reason === null ? "" : `${reasonText[reason]}${detail === null ? "" : `: ${codeSpan(detail)}`}`,
+    notChecked === undefined ? "" : codeSpan(notCheckedText(notChecked)),
+    writtenBy(step),
+  ];
+  return row(`${glyphs[action]} ${codeElement(nameIn(groupOf(step), identity))}`, marks, notes, changes);
+}
+
+/** One resource of a drift report as a foldable row. */
+export function driftRow(entry: DriftEntry, group: string | null): string {
+  const { identity, state, changes } = entry;
+  const fields = changes.length === 0 ? "" : count(changes.length, "field");
+  const head = `${state} ${codeElement(nameIn(group, identity))}`;
+  return row(head, [fields, placeOf(entry)], [writtenBy(entry)], changes);
+}
+
+function row(head: string, marks: readonly string[], notes: readonly string[], changes: Step["changes"]): string {
+  const summary = [head, ...marks].filter((part) => part !== "").join(" — ");
+  const diff = fieldDiff(changes);
+  const content = [
+    ...notes.filter((note) => note !== ""),
+    ...(diff.length === 0 ? [] : [fenced("diff", diff).join("\n")]),
+  ];
+  if (content.length === 0) return `<p>${summary}</p>`;
+  return [`<details><summary>${summary}</summary>`, ...content, "</details>"].join("\n\n");
+}
+
+function placeOf({ file, line }: Pick<Step, "file" | "line">): string {
+  return file === null ? "" : codeElement(`${file}:${line ?? 1}`);
+}
+
+function writtenBy({ changedBy }: Pick<Step, "changedBy">): string {
+  if (changedBy === undefined) return "";
+  const { subject, at } = changedBy;
+  const who = subject === null ? "" : ` by ${codeSpan(subject)}`;
+  const when = at === null ? "" : ` at ${codeSpan(at)}`;
+  return `Last written${who}${when}.`;
+}

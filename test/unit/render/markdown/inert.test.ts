@@ -1,0 +1,181 @@
+import fc from "fast-check";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+import { expect, test } from "vitest";
+import type { Plan, Step } from "../../../../src/core/plan.ts";
+import { driftMarkdown } from "../../../../src/render/markdown/drift.ts";
+import { planMarkdown } from "../../../../src/render/markdown/plan.ts";
+import { sampleChange, samplePlan, sampleStep } from "../../../support/sample-plan.ts";
+
+/** Every foreign text holds it, so that it can be found wherever it came out. */
+const CANARY = "Zq7Zq7";
+
+const fragments = [
+  "@ada",
+  "@org/team",
+  "#1",
+  "GH-1",
+  "ada/repo#1",
+  "!7",
+  "~bug",
+  "https://evil.example",
+  "www.evil.example",
+  "ada@example.com",
+  "[a](https://evil.example)",
+  "![a](https://evil.example/a.png)",
+  "[a]: https://evil.example",
+  "[^1]",
+  "<b>",
+  "</code>",
+  "</summary>",
+  "</details>",
+  "<script>",
+  "<!-- holdfast -->",
+  "-->",
+  "&lt;",
+  "&#64;",
+  "`",
+  "``",
+  "```",
+  "````",
+  "~~~",
+  "*",
+  "_",
+  "~~",
+  "|",
+  "\\",
+  "\\|",
+  "\n",
+  "\n\n",
+  "\r\n",
+  "\n# heading",
+  "\n- item",
+  "\n> quote",
+  "\n---",
+  "\n===",
+  "\n/close",
+  "::error::x",
+  "\n::set-output name=a::b",
+  "##[group]",
+  "##vso[task]",
+  "section_start:1:a",
+  "\u202e",
+  "\u0000",
+  "\u2028",
+  "\ud800",
+  " ",
+  "\t",
+  "    ",
+  "a",
+  "$x$",
+  "$$",
+  ":smile:",
+] as const;
+
+const hostile = fc
+  .array(fc.oneof(fc.constantFrom(...fragments), fc.string({ maxLength: 6 })), { maxLength: 12 })
+  .map((parts) => parts.toSpliced(Math.floor(parts.length / 2), 0, CANARY).join(""));
+
+const step: fc.Arbitrary<Step> = fc
+  .record({
+    identity: hostile,
+    file: hostile,
+    label: hostile,
+    before: hostile,
+    after: hostile,
+    subject: hostile,
+    at: hostile,
+    on: hostile,
+    causedBy: fc.constantFrom("change", "mixed", "pending", "drift", "unrecorded", null),
+    action: fc.constantFrom("create", "update", "block", "orphan"),
+    isContent: fc.boolean(),
+  })
+  .map(({ identity, file, label, before, after, subject, at, on, causedBy, action, isContent }) =>
+    sampleStep(`${identity}/x`, {
+      file,
+      causedBy,
+      action,
+      risks: ["reverts"],
+      reason: action === "block" ? "refused" : null,
+      changedBy: { subject, at },
+      notChecked: { reason: "depends-on", on: [on] },
+      changes: [
+        sampleChange(label, before, after),
+        ...(isContent ? [{ ...sampleChange("", null, { [label]: [after] }), path: "" }] : []),
+      ],
+    }),
+  );
+
+const plans: fc.Arbitrary<readonly [Plan, string]> = fc
+  .record({ steps: fc.array(step, { minLength: 1, maxLength: 4 }), server: hostile, revision: hostile, text: hostile })
+  .map(({ steps, server, revision, text }) => {
+    const fault = {
+      severity: "warning",
+      code: text,
+      summary: text,
+      detail: text,
+      file: text,
+      line: 1,
+      column: 1,
+    } as const;
+    return [samplePlan(steps, { server, revision, diagnostics: [fault] }), text];
+  });
+
+const bounds = { most: 60_000, whole: "All of them are in the plan." };
+
+test("S70 no text of a manifest or a control plane is markup, a mention, a link or a command in a comment", () => {
+  fc.assert(
+    fc.property(plans, ([plan, text]) => {
+      const group = () => text;
+      const view = { ...bounds, groupOf: group, detailOf: () => text, subject: "pull request", target: text };
+      requireInert(planMarkdown(plan, view));
+      const drift = plan.steps.map((one) => ({ ...one, state: "drifted" as const }));
+      const summary = { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 };
+      requireInert(driftMarkdown({ ...plan, summary, drift }, { ...bounds, groupOf: group, target: text }));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a link among Markdown is found where there is one", () => {
+  expect(() => requireInert("see https://evil.example")).toThrow();
+  expect(() => requireInert("<img src=x>")).toThrow();
+  expect(() => requireInert(`**${CANARY}**`)).toThrow();
+  expect(() => requireInert("a\n::error::b")).toThrow();
+});
+
+type Node = { readonly type: string; readonly value?: string; readonly children?: readonly Node[] };
+
+const OURS = new Set([
+  "root",
+  "paragraph",
+  "heading",
+  "text",
+  "strong",
+  "inlineCode",
+  "code",
+  "list",
+  "listItem",
+  "table",
+  "tableRow",
+  "tableCell",
+  "html",
+]);
+
+function requireInert(markdown: string): void {
+  for (const line of markdown.split(/\r\n|[\n\r\u2028]/))
+    expect(line).not.toMatch(/^\s*(?:::\w|\/\w)|##\w*\[|section_(?:start|end):/);
+  visit(fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }));
+}
+
+function visit(node: Node): void {
+  expect(OURS).toContain(node.type);
+  if (node.type === "text") expect(node.value).not.toMatch(/Zq7|@|evil/);
+  if (node.type === "html") {
+    const rest = (node.value ?? "").replaceAll(/<code>[^<>]*<\/code>/g, "");
+    expect(rest).not.toContain(CANARY);
+    expect(rest.replaceAll(/<\/?(?:details|summary|p|b)>/g, "")).not.toMatch(/[<>]/);
+  }
+  for (const child of node.children ?? []) visit(child);
+}
