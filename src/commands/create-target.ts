@@ -251,6 +251,11 @@ export function requireValidConfig({ diagnostics }: SourceConfig): void {
 }
 
 // A plan kept in the source is no part of it: making one must not change what it was made of.
-function plansOf({ flags: { out, plan }, terminal: { cwd, outputFiles = [] } }: Invocation): readonly string[] {
-  return [...outputFiles, ...[out, plan].flatMap((file) => (file === undefined ? [] : [resolve(cwd, file)]))];
+function plansOf({ flags, terminal: { cwd, outputFiles = [] } }: Invocation): readonly string[] {
+  const { out, plan, output = [] } = flags;
+  const named = [out, plan, ...output.map(({ file }) => file)];
+  return [
+    ...outputFiles,
+    ...named.flatMap((file) => (file === undefined || file === null ? [] : [resolve(cwd, file)])),
+  ];
 }

@@ -1,6 +1,10 @@
 import { exitCodes } from "../core/errors.ts";
 import { reconcile } from "../engine/reconcile.ts";
+import { driftRemarks } from "../render/ci/annotations.ts";
+import { driftOutputs } from "../render/ci/plan-outputs.ts";
+import type { OutputFormat } from "../render/output.ts";
 import { driftReport } from "../render/pass-report.ts";
+import { contentTop } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
 import { onEachTarget } from "./each-target.ts";
@@ -8,7 +12,8 @@ import { refuseSource } from "./failure-report.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
-import { writeResult } from "./terminal.ts";
+import { wholeIn } from "./whole.ts";
+import { openOutputs } from "./write-outputs.ts";
 
 /** Shows what moved in live; never writes to live. */
 export const run = onEachTarget(runOnTarget);
@@ -18,10 +23,23 @@ async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<numb
   const view = outputOptionsOf(invocation);
   await using target = await openTarget(invocation, { reading: true, base: "instead" });
   const tell = reportPass(invocation, view);
+  const write = openOutputs(invocation, contentTop(target.source.root));
   const end = await reconcile(target, { is: "drift" }, { ...terminal, tell });
   if (end.what !== "drifted") return refuseSource(end, invocation);
   showErrors(end.report.diagnostics, invocation, view);
-  await writeResult(terminal, driftReport(end, flags.base ?? null, view));
+  const name = target.choice?.name ?? null;
+  const render = (output: OutputFormat): string => {
+    const whole = wholeIn(terminal.env);
+    return driftReport(end, flags.base ?? null, { ...view, target: name, whole, output });
+  };
+  await write({
+    render,
+    job: () => ({
+      remarks: driftRemarks(end.report),
+      summary: render("markdown"),
+      outputs: driftOutputs(end.report, name),
+    }),
+  });
   if (!end.report.complete) return exitCodes.error;
   const { drifted, unrecorded, absent } = end.report.summary;
   return drifted + unrecorded + absent > 0 && flags.detailedExitcode !== false ? 2 : 0;

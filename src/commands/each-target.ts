@@ -1,12 +1,16 @@
 import { Writable } from "node:stream";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { joinGitlabReports } from "../render/ci/gitlab.ts";
+import { joinSarifReports } from "../render/ci/sarif.ts";
 import { printable } from "../render/escape.ts";
 import { failureReport } from "../render/failure.ts";
 import { jsonText } from "../render/json.ts";
+import { type Output, stdoutFormat } from "../render/output.ts";
 import type { Invocation } from "./command.ts";
 import { showFaults } from "./failure-report.ts";
 import { TargetNeededError } from "./target.ts";
 import { writeResult } from "./terminal.ts";
+import { writeOutputFile } from "./write-outputs.ts";
 
 type Run = (invocation: Invocation) => Promise<number>;
 
@@ -27,19 +31,39 @@ export function onEachTarget(run: Run): Run {
 
 async function runOnEach(names: readonly string[], run: Run, invocation: Invocation): Promise<number> {
   const { flags, terminal } = invocation;
-  const isJson = flags.output === "json";
-  const results: object[] = [];
+  const format = stdoutFormat(flags.output);
+  const collected: Collected[] = [];
   const codes: number[] = [];
   for (const target of names) {
     terminal.stopping.throwIfAborted();
     const { stdout, text } = collector(terminal);
-    const of = { ...invocation, flags: { ...flags, target }, terminal: { ...terminal, stdout } };
+    const collect = (output: Output, result: string) => void collected.push({ target, output, result });
+    const of = { ...invocation, flags: { ...flags, target }, terminal: { ...terminal, stdout, collect } };
     codes.push(await codeOf(run, of));
-    if (isJson) results.push({ target, ...JSON.parse(text() || "{}") });
-    else await writeResult(terminal, `Target ${target}\n${text()}\n`);
+    if (format === "text") await writeResult(terminal, `Target ${target}\n${text()}\n`);
+    else collect({ format, file: null }, text());
   }
-  if (isJson) await writeResult(terminal, jsonText({ format_version: "2.0", targets: results }));
+  for (const alike of Map.groupBy(collected, ({ output }) => output.file).values()) await writeJoined(alike, terminal);
   return PRECEDENCE.find((code) => codes.includes(code)) ?? 0;
+}
+
+type Collected = { readonly target: string; readonly output: Output; readonly result: string };
+
+// Each document has what was written of every target.
+async function writeJoined(results: readonly Collected[], terminal: Invocation["terminal"]): Promise<void> {
+  const [first] = results;
+  if (first === undefined) return;
+  const text = joinResults(first.output.format, results);
+  if (first.output.file === null) await writeResult(terminal, text);
+  else writeOutputFile(first.output, text);
+}
+
+function joinResults(format: Output["format"], results: readonly Collected[]): string {
+  if (format === "text" || format === "markdown") return results.map(({ result }) => result).join("\n");
+  const documents = results.map(({ target, result }) => ({ target, ...JSON.parse(result || "{}") }));
+  if (format === "gitlab") return joinGitlabReports(documents);
+  if (format === "sarif") return joinSarifReports(documents);
+  return jsonText({ format_version: "2.0", targets: documents });
 }
 
 // What is wrong with one target does not keep the others from being looked at.
@@ -50,7 +74,7 @@ async function codeOf(run: Run, invocation: Invocation): Promise<number> {
   } catch (error) {
     if (!(error instanceof HoldfastError) || stopping.aborted) throw error;
     showFaults(error, invocation);
-    if (invocation.flags.output === "json") await writeResult(invocation.terminal, failureReport(error));
+    if (stdoutFormat(invocation.flags.output) === "json") await writeResult(invocation.terminal, failureReport(error));
     const next = error.hint === null ? "" : `  → ${printable(error.hint)}\n`;
     stderr.write(`error: ${printable(error.message)}\n${next}`);
     return exitCodes[error.code];

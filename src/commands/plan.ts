@@ -3,7 +3,10 @@ import { type Gate, hasChanges, type Plan } from "../core/plan.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { replaceFile } from "../files/write.ts";
+import { planRemarks } from "../render/ci/annotations.ts";
+import { planOutputs } from "../render/ci/plan-outputs.ts";
 import { printable } from "../render/escape.ts";
+import { allOutputs } from "../render/output.ts";
 import { planFile, planReport } from "../render/pass-report.ts";
 import { contentTop } from "../source/root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
@@ -14,7 +17,8 @@ import { outputFile } from "./output-file.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
-import { writeResult } from "./terminal.ts";
+import { wholeIn } from "./whole.ts";
+import { openOutputs } from "./write-outputs.ts";
 
 /** Shows what apply would do; changes nothing. */
 export const run = onEachTarget(runOnTarget);
@@ -27,22 +31,34 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const out = flags.out === undefined ? null : outputFile(flags.out, place);
   const show = new Set(flags.show);
   const gate = gateOf(flags);
-  const seals = out !== null || view.output === "json";
+  const write = openOutputs(invocation, place.content);
+  const seals = out !== null || allOutputs(flags.output).some(({ format }) => format === "json");
   const shows = { showServer: show.has("server"), showUnmanaged: show.has("unmanaged") };
   const mode = { is: "plan", ...shows, gate, seals } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) });
   if (end.what !== "planned") return refuseSource(end, invocation);
   if (out !== null) writePlan(planFile(end), out);
   showErrors(end.plan.diagnostics, invocation, view);
-  await writeResult(
-    terminal,
-    planReport(end, {
-      ...view,
-      showUnchanged: show.has("unchanged"),
-      folds: flags.fold !== false,
-      next: nextCommand(flags.out),
+  const review = {
+    target: target.choice?.name ?? null,
+    subject: flags.base === undefined ? "change" : "pull request",
+    whole: wholeIn(terminal.env),
+  };
+  const reportView = {
+    ...view,
+    ...review,
+    showUnchanged: show.has("unchanged"),
+    folds: flags.fold !== false,
+    next: nextCommand(flags.out),
+  };
+  await write({
+    render: (output) => planReport(end, { ...reportView, output }),
+    job: () => ({
+      remarks: planRemarks(end.plan),
+      summary: planReport(end, { ...reportView, output: "markdown" }),
+      outputs: planOutputs(end.plan, review.target),
     }),
-  );
+  });
   return exitCodeOf(end.plan, gate);
 }
 

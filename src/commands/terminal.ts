@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
+import type { Output } from "../render/output.ts";
 
 /** What a command sees of the process around it, passed as values so that nothing reaches for globals. */
 export type Terminal = {
@@ -14,6 +15,8 @@ export type Terminal = {
   readonly cwd: string;
   /** The files that its output goes to, where a shell has sent it there. */
   readonly outputFiles?: readonly string[];
+  /** Takes what else would go to a file, where the results of several targets are joined. */
+  readonly collect?: (output: Output, text: string) => void;
   /** The folder that the program lies in. */
   readonly program: string;
   readonly now: () => number;

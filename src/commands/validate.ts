@@ -1,15 +1,20 @@
+import { join } from "node:path/posix";
 import { sortDiagnostics } from "../core/diagnostic.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { ValidationReport } from "../core/report.ts";
 import { readDesired } from "../engine/read-desired.ts";
+import { diagnosticRemarks } from "../render/ci/annotations.ts";
+import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
+import { validationMarkdown } from "../render/markdown/diagnostics.ts";
+import { contentTop } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
 import { onEachTarget } from "./each-target.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { openTarget } from "./target.ts";
-import { writeResult } from "./terminal.ts";
+import { folderInCheckout, openOutputs } from "./write-outputs.ts";
 
 /** Checks manifests offline. */
 export const run = onEachTarget(runOnTarget);
@@ -18,6 +23,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const { terminal } = invocation;
   const view = outputOptionsOf(invocation);
   await using target = await openTarget(invocation, { reading: true, reportsConfig: true, doesWithoutGit: true });
+  const write = openOutputs(invocation, contentTop(target.source.root));
   const { counts, event, rules } = await readDesired(target, terminal);
   const diagnostics = event.selected;
   const report: ValidationReport = {
@@ -30,7 +36,21 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const text =
     diagnosticsText(diagnostics, view.diagnosticView) +
     validationLine({ ...report.summary, declared, strict: rules.strict });
-  await writeResult(terminal, view.output === "json" ? jsonText(report) : text);
+  const folder = folderInCheckout(terminal);
+  await write({
+    render: (format) => {
+      if (format === "json") return jsonText(report);
+      return format === "sarif" ? sarifReport(diagnostics, (file) => join(folder, file)) : text;
+    },
+    job: () => ({
+      remarks: diagnosticRemarks(diagnostics),
+      summary: validationMarkdown(report),
+      outputs: [
+        ["errors", String(report.summary.errors)],
+        ["warnings", String(report.summary.warnings)],
+      ],
+    }),
+  });
   if (event.files === 0) terminal.stderr.write("warning: no manifest files were found\n");
   return errors > 0 || (rules.strict && warnings > 0) ? exitCodes.invalid : 0;
 }

@@ -1,4 +1,4 @@
-/** Whether a command line asks for JSON, as far as it can be read: what is wrong with the rest of it is told in JSON too. */
+/** Whether a command line asks for JSON on stdout, as far as it can be read: what is wrong with the rest of it is told in JSON too. */
 export function wantsJson(args: readonly string[], env: { readonly [name: string]: string | undefined }): boolean {
   const end = args.indexOf("--");
   const flags = end === -1 ? args : args.slice(0, end);
@@ -6,5 +6,7 @@ export function wantsJson(args: readonly string[], env: { readonly [name: string
     if (arg === "-o" || arg === "--output") return [args[index + 1] ?? ""];
     return /^(?:-o|--output=)(.+)$/.exec(arg)?.slice(1) ?? [];
   });
-  return (formats.at(-1) ?? env.HOLDFAST_OUTPUT) === "json";
+  const asked = formats.length === 0 ? [env.HOLDFAST_OUTPUT ?? ""] : formats;
+  const onStdout = asked.flatMap((text) => text.split(",")).filter((one) => !one.includes("=") && one !== "github");
+  return onStdout.at(-1) === "json";
 }

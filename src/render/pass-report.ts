@@ -5,14 +5,18 @@ import type { NotUsed } from "../core/not-used.ts";
 import { type Plan, type Step, writes } from "../core/plan.ts";
 import { kindOf } from "../kinds/index.ts";
 import { applyText } from "./apply.ts";
+import { gitlabReport } from "./ci/gitlab.ts";
 import { driftText } from "./drift.ts";
 import { jsonText } from "./json.ts";
+import { driftMarkdown } from "./markdown/drift.ts";
+import { planMarkdown } from "./markdown/plan.ts";
+import type { OutputFormat } from "./output.ts";
 import type { Paint } from "./paint.ts";
 import { planText, unmanagedText } from "./plan.ts";
 
 /** How the end of a pass is shown. */
 export type ReportView = {
-  readonly output: "text" | "json";
+  readonly output: OutputFormat;
   readonly paint: Paint;
   /** Columns that a line may take. */
   readonly width: number;
@@ -26,6 +30,12 @@ export type ReportView = {
   readonly folds?: boolean;
   /** The command that follows a plan; null where none does. */
   readonly next?: string | null;
+  /** The name of the target, where there are several. */
+  readonly target?: string | null;
+  /** What reviewers look at: a pull request, or a change. */
+  readonly subject?: string;
+  /** Where the whole is, of a report that is cut; Markdown. */
+  readonly whole?: string;
 };
 
 /** The report of a plan. */
@@ -42,6 +52,11 @@ export function planReport(event: PlanEvent, view: ReportView): string {
   }
   const group = (step: Step): string | null => groupOf(step, kindOf);
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
+  if (output === "gitlab") return gitlabReport(plan);
+  if (output === "markdown") {
+    const shown = ignored === 0 ? plan : { ...plan, ignored };
+    return planMarkdown(shown, { ...reviewed(view), groupOf: resourceGroup, detailOf });
+  }
   const text = planText(plan, {
     ...view,
     groupOf: group,
@@ -68,6 +83,7 @@ function sealed(plan: Plan, { seal }: PlanEvent): object {
 export function driftReport(event: DriftEvent, base: string | null, view: ReportView): string {
   const { report, notUsed, unrecorded, selected } = event;
   if (view.output === "json") return jsonText({ ...report, ...notUsedIn(notUsed) });
+  if (view.output === "markdown") return driftMarkdown(report, { ...reviewed(view), groupOf: resourceGroup });
   const what = base === null ? "the manifests here" : `the manifests at ${base}`;
   const stand = `${unrecorded} of ${selected} have no record in this state folder: ${what} stand in for it`;
   return driftText(report, view, unrecorded === 0 ? null : stand, notUsed);
@@ -77,6 +93,17 @@ export function driftReport(event: DriftEvent, base: string | null, view: Report
 export function applyReport({ report, places, notUsed }: ApplyEvent, { output, paint }: ReportView): string {
   if (output === "json") return jsonText({ ...report, ...notUsedIn(notUsed) });
   return applyText(report, paint, ({ identity }) => places.get(identity) ?? null, notUsed);
+}
+
+/** What forges take of one comment, with room for what is put around it. */
+const MOST_CHARACTERS = 60_000;
+
+function reviewed({ target = null, subject = "change", whole = "" }: ReportView) {
+  return { target, subject, whole, most: MOST_CHARACTERS };
+}
+
+function resourceGroup(one: { readonly identity: string }): string | null {
+  return groupOf(one, kindOf);
 }
 
 function hasWrites({ steps, complete }: Plan): boolean {

@@ -68,7 +68,7 @@ describe("exit code 3 is for a command line that cannot be meant", () => {
     expectRefusal(
       await source.run(["validate"], { HOLDFAST_OUTPUT: "yaml" }),
       3,
-      /^error: HOLDFAST_OUTPUT .*must be one of/,
+      /^error: HOLDFAST_OUTPUT .*Allowed choices are/,
     );
     expectRefusal(
       await source.run(["plan"], { HOLDFAST_CONCURRENCY: "0" }),

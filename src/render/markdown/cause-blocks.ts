@@ -19,7 +19,7 @@ export const causeBlocks: readonly Titled[] = [
     title: "Unrecorded",
     says: "Merged and not yet applied, or changed in live: nothing is recorded here that tells which.",
   },
-  { name: "other", title: "Nobody's change", says: null },
+  { name: "other", title: "Other", says: null },
 ];
 
 /** The block that a step belongs to; what this change and something else caused is this change's. */

@@ -1,4 +1,6 @@
 import { type Diagnostic, sortDiagnostics } from "../../core/diagnostic.ts";
+import type { ValidationReport } from "../../core/report.ts";
+import { joinCounts } from "../count.ts";
 import { codeSpan } from "./inert.ts";
 
 /** Diagnostics that are shown; the rest is counted. */
@@ -13,5 +15,20 @@ export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[]): readonl
     return `- ${severity}: ${codeSpan(summary)}${place}`;
   });
   const rest = diagnostics.length - lines.length;
-  return [[...lines, ...(rest === 0 ? [] : [`- and ${rest} more`])].join("\n")];
+  return [["**In the input**", "", ...lines, ...(rest === 0 ? [] : [`- and ${rest} more`])].join("\n")];
+}
+
+/** What validation found, as Markdown. */
+export function validationMarkdown({ summary, diagnostics }: ValidationReport): string {
+  const { errors, warnings, manifests } = summary;
+  const found = joinCounts([
+    [errors, errors === 1 ? "error" : "errors"],
+    [warnings, warnings === 1 ? "warning" : "warnings"],
+    [manifests, "valid"],
+  ]);
+  return [
+    `### Holdfast validate: ${found === "" ? "no manifests" : found}`,
+    ...diagnosticsMarkdown(diagnostics),
+    "",
+  ].join("\n\n");
 }

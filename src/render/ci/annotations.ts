@@ -1,0 +1,63 @@
+import { join } from "node:path/posix";
+import { type Diagnostic, sortDiagnostics } from "../../core/diagnostic.ts";
+import { type Plan, reasonText } from "../../core/plan.ts";
+import type { DriftReport } from "../../core/report.ts";
+import { printable } from "../escape.ts";
+import { riskText } from "../markdown/risk-text.ts";
+import { type Annotation, annotationLine } from "./workflow-command.ts";
+
+/** GitHub shows no more of each level for one step. */
+const MOST = 10;
+
+/** What a report remarks, before it is cut to what is shown. */
+export type Remark = Omit<Annotation, "message" | "title"> & { readonly title: string; readonly message: string };
+
+/** The remarks that a plan makes: its diagnostics, what is blocked, and what is dangerous. */
+export function planRemarks({ diagnostics, steps }: Pick<Plan, "diagnostics" | "steps">): readonly Remark[] {
+  const found = steps.flatMap(({ action, reason, risks, identity, file, line }): Remark[] => [
+    ...(action === "block" && reason !== null
+      ? [
+          {
+            level: "error",
+            title: `blocked: ${reason}`,
+            message: `${identity}: ${reasonText[reason]}`,
+            file,
+            line,
+          } as const,
+        ]
+      : []),
+    ...risks.map((risk): Remark => {
+      return { level: "warning", title: risk, message: `${identity} ${riskText[risk]}`, file, line };
+    }),
+  ]);
+  return [...diagnosticRemarks(diagnostics), ...found];
+}
+
+/** A warning for each resource that moved in live. */
+export function driftRemarks({ diagnostics, drift }: Pick<DriftReport, "diagnostics" | "drift">): readonly Remark[] {
+  const moved = drift.filter(({ state }) => state === "drifted" || state === "unrecorded" || state === "absent");
+  return [
+    ...diagnosticRemarks(diagnostics),
+    ...moved.map(({ identity, state, file, line }): Remark => {
+      return { level: "warning", title: state, message: `${identity} is not as recorded: ${state}`, file, line };
+    }),
+  ];
+}
+
+/** Each diagnostic at its place. */
+export function diagnosticRemarks(diagnostics: readonly Diagnostic[]): readonly Remark[] {
+  return sortDiagnostics(diagnostics).map(({ severity, code, summary, detail, file, line }) => {
+    return { level: severity, title: code, message: detail === null ? summary : `${summary}: ${detail}`, file, line };
+  });
+}
+
+/** The remarks as lines for a runner of GitHub Actions; `folder` is where their files lie in the checkout. */
+export function annotationsText(remarks: readonly Remark[], folder: string): string {
+  const { error = [], warning = [] } = Object.groupBy(remarks, ({ level }) => level);
+  return [...error.slice(0, MOST), ...warning.slice(0, MOST)]
+    .map(({ title, message, file, ...rest }) => {
+      const place = file === null ? null : join(folder, file);
+      return annotationLine({ ...rest, title: printable(title), message: printable(message), file: place });
+    })
+    .join("");
+}
