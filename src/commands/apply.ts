@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { reconcile } from "../engine/reconcile.ts";
+import { openProgress } from "./apply-progress.ts";
 import { createApproval } from "./approval.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
 import type { apply } from "./declarations/apply.ts";
@@ -20,7 +21,9 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const view = outputOptionsOf(invocation);
   const sealed = flags.plan === undefined ? null : readSealedPlan(resolve(terminal.cwd, flags.plan));
   const approve = createApproval(invocation, view, sealed);
-  await using target = await openTarget(invocation, { reading: false });
+  using progress = await openProgress(invocation, view);
+  const shown = { ...invocation, terminal: { ...terminal, stderr: progress.stderr } };
+  await using target = await openTarget(shown, { reading: false });
   await requireTargetConfirmed(target, invocation.flags, terminal);
   const mode = {
     is: "apply",
@@ -31,13 +34,14 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
     stopWaiting: new AbortController().signal,
     onLeft,
   } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) });
+  const end = await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) });
+  progress[Symbol.dispose]();
   if (end.what === "declined") {
     terminal.stderr.write("nothing was written\n");
     return 0;
   }
   if (end.what !== "applied") return refuseSource(end, invocation);
-  return endApply(end, invocation, view);
+  return endApply(end, invocation, { ...view, wasShown: progress.wasShown });
 }
 
 // Nothing aborts `stopWaiting` here, so no rollout outlasts the pass.

@@ -2,14 +2,18 @@ import { exitCodes } from "../core/errors.ts";
 import type { ApplyEvent } from "../core/events.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
-import { applyReport } from "../render/pass-report.ts";
+import { applyReport, type ReportView } from "../render/pass-report.ts";
 import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
 import { writeResult } from "./terminal.ts";
 
 /** Shows what became of a plan that was carried out, and answers the exit code. */
-export async function endApply(end: ApplyEvent, { terminal }: Invocation, view: OutputOptions): Promise<number> {
+export async function endApply(
+  end: ApplyEvent,
+  { terminal }: Invocation,
+  view: OutputOptions & ReportView,
+): Promise<number> {
   const errors = end.plan.diagnostics.filter(({ severity }) => severity === "error");
   terminal.stderr.write(tokensText(end.tokens) + diagnosticsText(errors, view.diagnosticView));
   await writeResult(terminal, applyReport(end, view));

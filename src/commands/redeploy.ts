@@ -1,4 +1,5 @@
 import { reconcile } from "../engine/reconcile.ts";
+import { openProgress } from "./apply-progress.ts";
 import type { InvocationOf } from "./command.ts";
 import type { redeploy } from "./declarations/redeploy.ts";
 import { endApply } from "./end-apply.ts";
@@ -14,7 +15,9 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
   const identities = [...new Set(args)];
   const selecting = { ...invocation, args: [], flags: { ...flags, only: identities, partial: true } };
   const view = outputOptionsOf(invocation);
-  await using target = await openTarget(selecting, { reading: false });
+  using progress = await openProgress(invocation, view);
+  const shown = { ...selecting, terminal: { ...terminal, stderr: progress.stderr } };
+  await using target = await openTarget(shown, { reading: false });
   await requireTargetConfirmed(target, flags, terminal);
   const mode = {
     is: "redeploy",
@@ -25,6 +28,9 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     stopWaiting: new AbortController().signal,
     onLeft: () => undefined,
   } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(selecting, view) });
-  return end.what === "applied" ? endApply(end, invocation, view) : refuseSource(end, invocation);
+  const end = await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) });
+  progress[Symbol.dispose]();
+  return end.what === "applied"
+    ? endApply(end, invocation, { ...view, wasShown: progress.wasShown })
+    : refuseSource(end, invocation);
 }

@@ -1,6 +1,5 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { PassEvent } from "../core/events.ts";
-import { outcomeText } from "../render/apply.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
@@ -14,12 +13,6 @@ export function reportPass({ flags, terminal }: Invocation, view: OutputOptions)
     switch (event.what) {
       case "waiting":
         return sayWait(terminal, event.text);
-      case "rollout":
-        if (stderr.isTTY) stderr.write(`  ${printable(event.step.identity)}: ${event.status}\n`);
-        return;
-      case "finished":
-        if (stderr.isTTY) stderr.write(`  ${outcomeText(event.outcome, view.paint, () => event.place)}\n`);
-        return;
       case "no-lease":
         stderr.write(noLeaseText(event));
         return;

@@ -10,7 +10,7 @@ export type Terminal = {
   /** Results go here, and nothing else. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   /** Logs, progress and diagnostics go here. */
-  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
   /** The files that its output goes to, where a shell has sent it there. */

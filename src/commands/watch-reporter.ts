@@ -1,13 +1,10 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { ApplyEvent, KeptEvent, PassEvent } from "../core/events.ts";
-import type { Plan } from "../core/plan.ts";
-import type { Outcome } from "../core/report.ts";
-import { applyLine, outcomeText } from "../render/apply.ts";
-import { changeLines } from "../render/change.ts";
+import { applyLine, applyLines } from "../render/apply.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
 import { notUsedText } from "../render/not-used.ts";
-import { planReport } from "../render/pass-report.ts";
+import { applyViewOf, planReport } from "../render/pass-report.ts";
 import { tokensText } from "../render/tokens.ts";
 import type { Invocation } from "./command.ts";
 import { failureOf } from "./failure.ts";
@@ -93,22 +90,7 @@ function revisionText({ revision }: KeptEvent): string {
   return revision === null ? "" : `, commit ${revision}`;
 }
 
-function appliedText({ report, plan, places }: ApplyEvent, { paint, width }: OutputOptions): string {
-  const lines = report.outcomes
-    .filter(({ result }) => result !== "unchanged")
-    .flatMap((outcome) => [
-      `  ${outcomeText(outcome, paint, ({ identity }) => places.get(identity) ?? null)}`,
-      ...changesOf(outcome, plan, { paint, width }),
-    ]);
-  return [...lines, applyLine(report)].map((line) => `${line}\n`).join("");
-}
-
-function changesOf(
-  { identity }: Outcome,
-  { steps }: Plan,
-  { paint, width }: Pick<OutputOptions, "paint" | "width">,
-): readonly string[] {
-  const step = steps.find((one) => one.identity === identity);
-  if (step === undefined || step.action === "create") return [];
-  return changeLines(step.changes, { paint, width, by: null });
+function appliedText(event: ApplyEvent, view: OutputOptions): string {
+  const lines = applyLines(event.report, applyViewOf(event, view));
+  return [...lines, applyLine(event.report)].map((line) => `${line}\n`).join("");
 }

@@ -77,6 +77,8 @@ export type ApplyEvent = {
 
 /** How an apply goes, step by step. */
 export type ProgressEvent =
+  /** The writes of a plan begin: how many steps send one. */
+  | { readonly what: "begun"; readonly steps: number }
   | { readonly what: "started"; readonly step: Step }
   /** `place` is the `file:line:column` that an error is about. */
   | { readonly what: "finished"; readonly step: Step; readonly outcome: Outcome; readonly place: string | null }

@@ -7,11 +7,10 @@ import { keepIgnored } from "../core/keep-ignored.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import { type Identity, type Manifest, type ManifestHead, requireRead } from "../core/manifest.ts";
-import { OTHER_WRITER } from "../core/other-writer.ts";
 import { type Step, writes } from "../core/plan.ts";
 import type { PlanWithDecisions } from "../core/planner.ts";
 import { equalRecorded, isRecordOf, type Recorded, type RecordedHead, requireOpened } from "../core/recorded.ts";
-import { type ApplyReport, summariseOutcomes } from "../core/report.ts";
+import { type ApplyReport, type OutcomeError, summariseOutcomes } from "../core/report.ts";
 import { timestampText } from "../core/timestamp-text.ts";
 import { isStateError } from "../state/state-error.ts";
 import { announceLongWait } from "./announce-long-wait.ts";
@@ -21,11 +20,11 @@ import { schedule, type Task } from "./schedule.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, writtenEnd } from "./step-end.ts";
 import { rolloutOf } from "./step-rollout.ts";
+import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-reason.ts";
 import { hasContentOf } from "./verify-write.ts";
 import { write } from "./write.ts";
 import { failedWrite, receiptOf, type WriteContext, type WriteJob, type WriteResult } from "./write-job.ts";
 
-const UNRECORDED = "ledger-unwritable";
 const recordTrouble = "nothing more is sent, and the next run looks at what was";
 
 /** What applying a plan needs of its surroundings. */
@@ -50,7 +49,12 @@ export type ApplyResult = ApplyReport & {
 };
 
 /** An apply that runs, and may be stopped by what becomes of its steps. */
-type Running = ApplyContext & WriteContext & { readonly rollouts: { open: number } };
+type Running = ApplyContext &
+  WriteContext & {
+    readonly rollouts: { open: number };
+    /** Why nothing more is sent; null while it is. */
+    readonly stopReason: () => OutcomeError | null;
+  };
 
 // While requests are in flight, as many further steps are journaled or have their outcomes stored.
 const STEPS_PER_REQUEST = 2;
@@ -62,16 +66,21 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
   const declared = plan.steps.filter(({ action }) => action !== "orphan");
   const acting = declared.filter(writes);
   const followed: Promise<StepEnd>[] = [];
+  if (acting.length > 0) on.onProgress({ what: "begun", steps: acting.length });
   const tasks = acting.map(
     (step): Task<StepEnd> => ({
       identity: step.identity,
       after: on.manifests.get(step.identity)?.references.map(({ identity }) => identity) ?? [],
       run: async (state) => {
-        if (on.isStopped()) return skippedEnd(step);
+        const stop = on.stopReason();
+        if (stop !== null) return skippedEnd(step, stop);
         if (state === "held") return dependencyEnd(step);
         on.onProgress({ what: "started", step });
         const written = await writeStep(step, decisions.get(step.identity), on);
-        const end = writtenEnd(step, written, { wasRecorded: on.recorded.has(step.identity) });
+        const end = writtenEnd(step, written, {
+          wasRecorded: on.recorded.has(step.identity),
+          stop: on.stopReason(),
+        });
         on.onTrouble(written);
         followed.push(follow(step, written, end, on));
         return end;
@@ -105,14 +114,16 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
 }
 
 function running(on: ApplyContext): Running {
-  let stopped = false;
+  let stop: OutcomeError | null = null;
+  const stopReason = (): OutcomeError | null => stop ?? interruptedStop(on.stopping);
   return {
     ...on,
     takeTurn: createSemaphore(on.concurrency),
     rollouts: { open: 0 },
-    isStopped: () => stopped || on.stopping.aborted,
+    stopReason,
+    isStopped: () => stopReason() !== null,
     onTrouble: (written) => {
-      stopped ||= mustStop(written, on);
+      stop ??= stopAfter(written, on);
     },
     onWait: (what, until) =>
       on.onProgress({ what: "waiting", text: `${what}, until ${timestampText(until)} at the latest` }),
@@ -165,7 +176,7 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
   return write({ ...job, live }, on).catch((error: unknown) => {
     if (!isStateError(error)) throw error;
     const message = `the ledger cannot be written (${reasonOf(error)}): ${recordTrouble}`;
-    return failedWrite("unknown", { code: UNRECORDED, message }, { job, attempts: 1 });
+    return failedWrite("unknown", { code: LEDGER_UNWRITABLE, message }, { job, attempts: 1 });
   });
 }
 
@@ -212,13 +223,4 @@ async function follow(step: Step, written: WriteResult, end: StepEnd, on: Runnin
   const outcome = { ...end.outcome, rollout };
   on.onProgress({ what: "finished", step, outcome, place: positionOfOutcome(outcome, on.manifests) });
   return { ...end, outcome };
-}
-
-// Stop when every further write would be refused (identity, lease), when another writer is active, and because
-// no write may go unrecorded.
-function mustStop(written: WriteResult, { failFast }: ApplyContext): boolean {
-  if (written.state === "done") return written.notice?.code === OTHER_WRITER;
-  if (written.state !== "failed" && written.state !== "unknown") return false;
-  const { status, code } = written.error;
-  return failFast || status === 401 || status === 412 || code === UNRECORDED || code === OTHER_WRITER;
 }

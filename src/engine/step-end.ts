@@ -3,6 +3,11 @@ import { reasonText, type Step } from "../core/plan.ts";
 import type { Outcome, OutcomeError } from "../core/report.ts";
 import type { WriteResult } from "./write-job.ts";
 
+const rolloutInProgress: OutcomeError = {
+  code: "rollout-in-progress",
+  message: "not sent: its earlier rollout is in progress, and a newer revision is due; the next pass sends it",
+};
+
 /** A finished step: its outcome, and where its one-time token is. */
 export type StepEnd = { readonly outcome: Outcome; readonly token: string | null };
 
@@ -10,7 +15,7 @@ export type StepEnd = { readonly outcome: Outcome; readonly token: string | null
 export function writtenEnd(
   step: Step,
   written: WriteResult,
-  { wasRecorded }: { readonly wasRecorded: boolean },
+  { wasRecorded, stop }: { readonly wasRecorded: boolean; readonly stop: OutcomeError | null },
 ): StepEnd {
   const attempts = written.state === "kept" ? 0 : written.attempts;
   switch (written.state) {
@@ -22,7 +27,7 @@ export function writtenEnd(
     case "kept":
       return { outcome: outcomeOf(step, "unchanged"), token: null };
     case "put-off":
-      return { outcome: outcomeOf(step, "skipped", null, attempts), token: null };
+      return { outcome: outcomeOf(step, "skipped", stop ?? rolloutInProgress, attempts), token: null };
     case "blocked":
       return {
         outcome: outcomeOf(step, "blocked", { code: written.reason, message: reasonText[written.reason] }, attempts),
@@ -46,12 +51,13 @@ export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEn
     const place = decision?.pointer == null ? {} : { pointer: decision.pointer };
     return { outcome: outcomeOf(step, "blocked", { code: step.reason, message, ...place }), token: null };
   }
-  return { outcome: outcomeOf(step, step.action === "keep" ? "unchanged" : "skipped"), token: null };
+  if (step.action === "keep") return { outcome: outcomeOf(step, "unchanged"), token: null };
+  return skippedEnd(step, { code: "stopped", message: "not sent: what it waits for has not ended" });
 }
 
 /** The end of a step that was not started because the apply was stopped. */
-export function skippedEnd(step: Step): StepEnd {
-  return { outcome: outcomeOf(step, "skipped"), token: null };
+export function skippedEnd(step: Step, stop: OutcomeError): StepEnd {
+  return { outcome: outcomeOf(step, "skipped", stop), token: null };
 }
 
 /** The end of a step whose dependencies failed. */

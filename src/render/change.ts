@@ -18,6 +18,8 @@ const CAUSE_COLUMNS = 10;
 const MOST_LABEL_COLUMNS = 28;
 /** Characters that are kept before the first difference of two very long texts. */
 const LONGEST_LEAD = 1000;
+/** Columns of one value where a change is told in a few words. */
+const WIDEST_SUMMARY = 30;
 
 const styles: { readonly [cause in Change["cause"]]: Style } = {
   manifest: "cyan",
@@ -99,7 +101,25 @@ function sameLength(before: string, after: string): number {
   return same;
 }
 
-/** Where two texts begin to differ, at the beginning of a word. */
-export function changedFrom(before: string, after: string): number {
+/** A change of two texts that begin alike, as images of one repository do, without what they have in common. */
+export function withoutSharedStart(change: Change): Change {
+  const { before, after } = change;
+  if (typeof before !== "string" || typeof after !== "string" || change.diff?.includes("\n ") === true) return change;
+  const from = changedFrom(before, after);
+  return { ...change, before: before.slice(from), after: after.slice(from) };
+}
+
+/** A change in a few words: the field with both values, or how many lines differ. */
+export function changeSummary(change: Change): string {
+  const label = fieldName(change.label);
+  const why = change.cause === "manifest" ? "" : ` (${change.cause})`;
+  if (isLineDiff(change)) return `${label} +${count(change.diff, "+")} −${count(change.diff, "-")} lines${why}`;
+  const { before, after } = withoutSharedStart(change);
+  const [from, to] = [before, after].map((value) => cutEnd(showValue(value), WIDEST_SUMMARY));
+  return `${label} ${from} → ${to}${why}`;
+}
+
+// Where two texts begin to differ, at the beginning of a word.
+function changedFrom(before: string, after: string): number {
   return before.slice(0, sameLength(before, after)).search(/[^/:@=\s,"]*$/);
 }

@@ -1,6 +1,7 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { fieldName } from "./change.ts";
-import { columnsOf, cutEnd, cutStart } from "./columns.ts";
+import { cutEnd, cutStart } from "./columns.ts";
+import { packParts } from "./pack.ts";
 import type { Paint } from "./paint.ts";
 import { showValue } from "./value.ts";
 
@@ -14,25 +15,18 @@ export function contentLines(
   identity: string,
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): readonly string[] {
+  const columns = width - INDENT.length;
+  const rest = (left: number): string => `… and ${left} more fields; -o json has all of them`;
+  const lines = packParts(contentFields(content, identity), { columns, mostLines: MOST_LINES, rest });
+  return lines.map((line) => INDENT + paint("dim", line));
+}
+
+/** The fields of what a create makes, each with its value, but for those that its name tells already. */
+export function contentFields(content: Json, identity: string): readonly string[] {
   const named = new Set(identity.split(/[/@]/));
-  const fields = fieldsOf(content, "").filter(({ label, text }) => label !== "type" && !named.has(text));
-  const lines: string[] = [];
-  let line = "";
-  for (const [index, { label, text }] of fields.entries()) {
-    const part = `${label} ${text}`;
-    const next = line === "" ? part : `${line} · ${part}`;
-    if (columnsOf(next) <= width - INDENT.length) line = next;
-    else {
-      if (lines.length === MOST_LINES - 1) {
-        lines.push(line);
-        line = `… and ${fields.length - index} more fields; -o json has all of them`;
-        break;
-      }
-      if (line !== "") lines.push(line);
-      line = cutEnd(part, width - INDENT.length);
-    }
-  }
-  return [...lines, ...(line === "" ? [] : [line])].map((one) => INDENT + paint("dim", one));
+  return fieldsOf(content, "")
+    .filter(({ label, text }) => label !== "type" && !named.has(text))
+    .map(({ label, text }) => `${label} ${text}`);
 }
 
 type Field = { readonly label: string; readonly text: string };

@@ -1,6 +1,6 @@
 import { canonical } from "../contract/json.ts";
 import type { Change, Step } from "../core/plan.ts";
-import { changedFrom } from "./change.ts";
+import { withoutSharedStart } from "./change.ts";
 
 /** Equal changes of fewer resources are shown one by one. */
 const FEWEST = 3;
@@ -17,7 +17,7 @@ export function foldSteps(steps: readonly Step[]): {
   const folds = [...groups].flatMap(([key, alike]): Fold[] => {
     const [first] = alike;
     if (key === null || first === undefined || alike.length < FEWEST) return [];
-    return [{ steps: alike, changes: first.changes.map(shared) }];
+    return [{ steps: alike, changes: first.changes.map(withoutSharedStart) }];
   });
   const folded = new Set(folds.flatMap((fold) => fold.steps));
   return { folds, others: steps.filter((step) => !folded.has(step)) };
@@ -28,14 +28,6 @@ function isFoldable({ action, changes, risks, reason }: Step): boolean {
 }
 
 function keyOf(change: Change) {
-  const { label, before, after, cause, diff } = shared(change);
+  const { label, before, after, cause, diff } = withoutSharedStart(change);
   return { label, before, after, cause, diff };
-}
-
-// Of two texts that begin alike, as images of several repositories do, what they have in common is left out.
-function shared(change: Change): Change {
-  const { before, after } = change;
-  if (typeof before !== "string" || typeof after !== "string" || change.diff?.includes("\n ") === true) return change;
-  const from = changedFrom(before, after);
-  return { ...change, before: before.slice(from), after: after.slice(from) };
 }

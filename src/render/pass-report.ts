@@ -3,8 +3,9 @@ import { groupOf } from "../core/kind.ts";
 import { splitIdentity } from "../core/manifest.ts";
 import type { NotUsed } from "../core/not-used.ts";
 import { type Plan, type Step, writes } from "../core/plan.ts";
+import type { Outcome } from "../core/report.ts";
 import { kindOf } from "../kinds/index.ts";
-import { applyText } from "./apply.ts";
+import { type ApplyView, applyText } from "./apply.ts";
 import { gitlabReport } from "./ci/gitlab.ts";
 import { driftText } from "./drift.ts";
 import { jsonText } from "./json.ts";
@@ -36,6 +37,8 @@ export type ReportView = {
   readonly subject?: string;
   /** Where the whole is, of a report that is cut; Markdown. */
   readonly whole?: string;
+  /** Whether an outcome was shown when it happened; none is where this is left out. */
+  readonly wasShown?: (outcome: Outcome) => boolean;
 };
 
 /** The report of a plan. */
@@ -90,9 +93,27 @@ export function driftReport(event: DriftEvent, base: string | null, view: Report
 }
 
 /** The report of an apply. */
-export function applyReport({ report, places, notUsed }: ApplyEvent, { output, paint }: ReportView): string {
-  if (output === "json") return jsonText({ ...report, ...notUsedIn(notUsed) });
-  return applyText(report, paint, ({ identity }) => places.get(identity) ?? null, notUsed);
+export function applyReport(event: ApplyEvent, view: ReportView): string {
+  const { report, notUsed } = event;
+  if (view.output === "json") return jsonText({ ...report, ...notUsedIn(notUsed) });
+  return applyText(report, applyViewOf(event, view), notUsed);
+}
+
+/** How the outcomes of an apply are laid out. */
+export function applyViewOf(
+  { plan, places }: Pick<ApplyEvent, "plan" | "places">,
+  { paint, width, rows, wasShown = () => false }: Pick<ReportView, "paint" | "width" | "rows" | "wasShown">,
+): ApplyView {
+  const steps = new Map(plan.steps.map((step) => [step.identity, step]));
+  return {
+    paint,
+    width,
+    rows,
+    wasShown,
+    // A write of an earlier run is not the one that this plan shows.
+    stepOf: ({ identity, interrupted }) => (interrupted === undefined ? steps.get(identity) : undefined),
+    placeOf: ({ identity }) => places.get(identity) ?? null,
+  };
 }
 
 /** What forges take of one comment, with room for what is put around it. */

@@ -98,6 +98,9 @@ describe("an apply", () => {
     const run = await passes(plane.url);
     const report = await run.apply([cluster, team, repo], { failFast: true, concurrency: 1 });
     expect(report.summary).toMatchObject({ failed: 1, skipped: 2 });
+    const why = "not sent: another step has failed, and --fail-fast ends the apply there";
+    const skipped = report.outcomes.filter(({ result }) => result === "skipped").map(({ error }) => error);
+    expect(skipped).toEqual([1, 2].map(() => ({ code: "stopped", message: why })));
     expect(plane.effects).toEqual([]);
   });
 
@@ -106,6 +109,9 @@ describe("an apply", () => {
     const run = await passes(plane.url);
     const report = await run.apply(everything, { stopping: AbortSignal.abort() });
     expect(report.summary.skipped).toBe(8);
+    expect(new Set(report.outcomes.map(({ error }) => error?.message))).toEqual(
+      new Set(["not sent: the run was asked to end"]),
+    );
     expect(plane.effects).toEqual([]);
   });
 
@@ -366,7 +372,7 @@ describe("a deployment in progress", () => {
     plane.manners.rollingOut = 1_000;
     const stopWaiting = AbortSignal.abort();
     const putOff = await run.apply([cluster, workspace, declare(service({ replicas: 2 }))], { stopWaiting });
-    expect(putOff.outcomes.at(-1)).toMatchObject({ result: "skipped", error: null });
+    expect(putOff.outcomes.at(-1)).toMatchObject({ result: "skipped", error: { code: "rollout-in-progress" } });
     expect(putOff.pending).toEqual([]);
     plane.manners.rollingOut = 0;
     expect(results(await run.apply([cluster, workspace, declare(service({ replicas: 2 }))]))).toMatchObject({

@@ -8,11 +8,12 @@ import { type Change, type Plan, type Step, summarise } from "../../../src/core/
 import type { ApplyReport, DriftReport, Outcome } from "../../../src/core/report.ts";
 import { summariseOutcomes } from "../../../src/core/report.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
-import { applyText, outcomeText } from "../../../src/render/apply.ts";
+import { type ApplyView, applyText } from "../../../src/render/apply.ts";
 import { diagnosticsText, validationLine } from "../../../src/render/diagnostics.ts";
 import { driftText } from "../../../src/render/drift.ts";
 import { printable, printableLines } from "../../../src/render/escape.ts";
 import { jsonText } from "../../../src/render/json.ts";
+import { outcomeLines } from "../../../src/render/outcome.ts";
 import { choosePaint, coloured, type Paint, plain } from "../../../src/render/paint.ts";
 import { planText, unmanagedText } from "../../../src/render/plan.ts";
 import { tokensText } from "../../../src/render/tokens.ts";
@@ -93,6 +94,14 @@ const emptySnapshot = {
 };
 
 const placeOf = ({ error }: Outcome) => (error?.pointer === undefined ? null : "team.yaml:3:5");
+const applyView: ApplyView = {
+  paint: plain,
+  width: 80,
+  rows: null,
+  stepOf: () => undefined,
+  placeOf,
+  wasShown: () => false,
+};
 
 /** Without colours and without lines of the files. */
 const bare = { paint: plain, excerptOf: () => null };
@@ -180,16 +189,18 @@ describe("an apply's report for people", () => {
         error: { code: "dependency", message: "something it refers to was not written" },
       }),
     ];
-    expect(applyText(reportOf(outcomes), plain, placeOf)).toBe(
-      `Applied: 1 created, 1 updated, 1 failed, 1 blocked, 1 unchanged
-
-  created   service/c1:ws1/api  rollout succeeded
+    expect(applyText(reportOf(outcomes), applyView)).toBe(
+      `  created   service/c1:ws1/api  rollout succeeded
   updated   service/c1:ws1/web  rollout failed
-  failed    team/ml
-            no such member [refused]
-            at team.yaml:3:5
+            it was written, and its rollout has failed
+            → see there why it failed; a corrected manifest starts a new rollout
   blocked   workspace/c1:ws1
             something it refers to was not written [dependency]
+            → put right what it refers to, then run apply again
+  failed    team/ml
+            at team.yaml:3:5
+            no such member [refused]
+            → correct the manifest, then run apply again
 
 Applied: 1 created, 1 updated, 1 failed, 1 blocked, 1 unchanged
 `,
@@ -197,10 +208,10 @@ Applied: 1 created, 1 updated, 1 failed, 1 blocked, 1 unchanged
   });
 
   test("is one line where all is well", () => {
-    expect(applyText(reportOf([outcome("cluster/c1", { result: "unchanged" })]), plain, placeOf)).toBe(
+    expect(applyText(reportOf([outcome("cluster/c1", { result: "unchanged" })]), applyView)).toBe(
       "Applied: 1 unchanged\n",
     );
-    expect(applyText(reportOf([]), plain, placeOf)).toBe("Applied: nothing is declared\n");
+    expect(applyText(reportOf([]), applyView)).toBe("Applied: nothing is declared\n");
   });
 });
 
@@ -368,8 +379,8 @@ function renderedWith(text: string, paint: Paint = plain) {
   const snapshot = { ...emptySnapshot, clusters: [{ name: text }] };
   const texts = [
     planText(plan, view),
-    applyText(reportOf([failed]), paint, () => text),
-    outcomeText(failed, paint, () => text),
+    applyText(reportOf([failed]), { ...applyView, paint, placeOf: () => text }),
+    outcomeLines(failed, { paint, width: 80, stepOf: () => step(text, { action: "update", changes }) }).join("\n"),
     driftText(drift, { ...layout, paint }, text),
     diagnosticsText([told, { ...told, file: null }], { paint, excerptOf: () => ({ line: text, column: 1 }) }),
     unmanagedText([text], paint),

@@ -1,0 +1,84 @@
+import type { Step } from "../core/plan.ts";
+import type { Outcome, OutcomeResult } from "../core/report.ts";
+import { changeSummary } from "./change.ts";
+import { columnsOf, cutEnd } from "./columns.ts";
+import { contentFields } from "./content.ts";
+import { printable } from "./escape.ts";
+import { packParts } from "./pack.ts";
+import type { Paint, Style } from "./paint.ts";
+
+/** How an outcome is laid out. */
+export type OutcomeView = {
+  readonly paint: Paint;
+  readonly width: number;
+  /** What was to be done; undefined for a write of an earlier run. */
+  readonly stepOf: (outcome: Outcome) => Step | undefined;
+};
+
+const INDENT = " ".repeat(12);
+const MOST_LINES = 3;
+/** In less room than this nothing worth reading is left of a create's fields. */
+const FEWEST_COLUMNS = 20;
+
+const styles: { readonly [result in OutcomeResult]: Style } = {
+  created: "green",
+  updated: "yellow",
+  unchanged: "dim",
+  skipped: "dim",
+  blocked: "red",
+  failed: "red",
+  unknown: "magenta",
+};
+
+const interruptedText: { readonly [found in NonNullable<Outcome["interrupted"]>]: string } = {
+  made: "by an earlier run that was interrupted",
+  "not-made": "not made by an earlier run that was interrupted",
+  unknown: "left by an earlier run that was interrupted",
+};
+
+/** Whether something is left to be done about an outcome. */
+export function needsAttention({ error, rollout }: Outcome): boolean {
+  return error !== null || rollout === "failed" || rollout === "timeout";
+}
+
+/** What became of one resource, with its changed fields, in one line as far as they fit. */
+export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly string[] {
+  const { paint, width } = view;
+  const head = headOf(outcome, view);
+  const taken = columnsOf(`  ${outcome.result.padEnd(9)} ${nameOf(outcome, view)}  `);
+  const step = view.stepOf(outcome);
+  const parts = [...notesOf(outcome), ...fieldsOf(step)];
+  if (parts.length === 0) return [head];
+  const line = parts.join(" · ");
+  const room = width - taken;
+  if (columnsOf(line) <= room) return [`${head}  ${paint("dim", line)}`];
+  if (step?.action === "create" && notesOf(outcome).length === 0) {
+    return room < FEWEST_COLUMNS ? [head] : [`${head}  ${paint("dim", cutEnd(line, room))}`];
+  }
+  const rest = (left: number): string => `… and ${left} more ${left === 1 ? "field" : "fields"}`;
+  const lines = packParts(parts, { columns: width - INDENT.length, mostLines: MOST_LINES, rest });
+  return [head, ...lines.map((one) => INDENT + paint("dim", one))];
+}
+
+/** The result and the name of a resource. */
+export function headOf(outcome: Outcome, view: Pick<OutcomeView, "paint" | "width">): string {
+  const style = needsAttention(outcome) && outcome.result !== "skipped" ? "red" : styles[outcome.result];
+  return `  ${view.paint(style, outcome.result.padEnd(9))} ${nameOf(outcome, view)}`;
+}
+
+/** What is to be said of an outcome beside its fields: how its rollout went, and what an earlier run has to do with it. */
+export function notesOf({ rollout, interrupted }: Outcome): readonly string[] {
+  const shown = rollout === null ? [] : [`rollout ${rollout}`];
+  return interrupted === undefined ? shown : [...shown, interruptedText[interrupted]];
+}
+
+function nameOf({ identity }: Outcome, { width }: Pick<OutcomeView, "width">): string {
+  return cutEnd(printable(identity), width - INDENT.length);
+}
+
+function fieldsOf(step: Step | undefined): readonly string[] {
+  if (step === undefined) return [];
+  const [first] = step.changes;
+  if (step.action === "create" && first?.path === "") return contentFields(first.after, step.identity);
+  return step.changes.map(changeSummary);
+}

@@ -1,0 +1,25 @@
+import { columnsOf, cutEnd } from "./columns.ts";
+
+/** Joins parts to lines of a width; `rest` says how many are left where they take more lines than allowed. */
+export function packParts(
+  parts: readonly string[],
+  {
+    columns,
+    mostLines,
+    rest,
+  }: { readonly columns: number; readonly mostLines: number; readonly rest: (left: number) => string },
+): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const [index, part] of parts.entries()) {
+    const next = line === "" ? part : `${line} · ${part}`;
+    if (columnsOf(next) <= columns) {
+      line = next;
+      continue;
+    }
+    if (lines.length === mostLines - 1) return [...lines, line, rest(parts.length - index)];
+    if (line !== "") lines.push(line);
+    line = cutEnd(part, columns);
+  }
+  return line === "" ? lines : [...lines, line];
+}

@@ -1,0 +1,54 @@
+import type { Identity } from "../core/manifest.ts";
+import { columnsOf, cutEnd, padColumns } from "./columns.ts";
+import { printable } from "./escape.ts";
+import type { Paint } from "./paint.ts";
+
+/** How far an apply is. */
+export type ApplyProgress = {
+  readonly steps: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly startedAt: number;
+  /** What is under way, in the order in which it began: what is done, and since when. */
+  readonly active: ReadonlyMap<Identity, { readonly doing: string; readonly since: number }>;
+};
+
+const BAR_COLUMNS = 24;
+/** Names of what is waited for. */
+const MOST_NAMES = 3;
+
+/** How far an apply is, in a few lines: a bar, counts, the time that has passed, and what is under way. */
+export function progressLines(
+  { steps, done, failed, startedAt, active }: ApplyProgress,
+  now: number,
+  { paint, width, rows }: { readonly paint: Paint; readonly width: number; readonly rows: number },
+): readonly string[] {
+  const filled = steps === 0 ? BAR_COLUMNS : Math.floor((BAR_COLUMNS * done) / steps);
+  const bar = paint("green", "█".repeat(filled)) + paint("dim", "░".repeat(BAR_COLUMNS - filled));
+  const bad = failed === 0 ? "" : `, ${paint("red", `${failed} failed`)}`;
+  const head = `Applying ${bar} ${done} of ${steps}${bad}, ${durationText(now - startedAt)}`;
+  const shown = [...active].slice(0, Math.max(1, active.size > rows ? rows - 1 : rows));
+  const nameColumns = Math.min(Math.max(0, ...shown.map(([identity]) => columnsOf(printable(identity)))), width - 36);
+  const lines = shown.map(([identity, { doing, since }]) => {
+    const name = padColumns(cutEnd(printable(identity), nameColumns), nameColumns);
+    return `  ${name}  ${cutEnd(doing, 20).padEnd(20)} ${paint("dim", durationText(now - since))}`;
+  });
+  const rest = active.size - shown.length;
+  return [head, ...lines, ...(rest > 0 ? [paint("dim", `  … and ${rest} more under way`)] : [])];
+}
+
+/** What an apply waits for, where nothing else has been said for a while. */
+export function waitingText({ active, steps, done }: ApplyProgress, now: number): string {
+  const shown = [...active]
+    .slice(0, MOST_NAMES)
+    .map(([identity, { doing, since }]) => `${printable(identity)} (${doing}, ${durationText(now - since)})`);
+  const rest = active.size - shown.length;
+  const more = rest === 0 ? "" : ` and ${rest} more`;
+  return `waiting: ${shown.join(", ")}${more}; ${done} of ${steps} done`;
+}
+
+/** A length of time: `34 s`, `2 min 5 s`. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

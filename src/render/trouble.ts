@@ -1,0 +1,66 @@
+import type { Outcome } from "../core/report.ts";
+import { printable } from "./escape.ts";
+import { headOf, notesOf, type OutcomeView } from "./outcome.ts";
+import { wrapWords } from "./wrap.ts";
+
+/** The position of an outcome's manifest (`file:line:column`), as exact as its error allows; null when unknown. */
+export type PlaceOf = (outcome: Outcome) => string | null;
+
+/** How outcomes that need attention are laid out. */
+export type TroubleView = OutcomeView & { readonly placeOf: PlaceOf };
+
+const INDENT = " ".repeat(12);
+/** Resources with one cause that are named; the rest is counted. */
+const MOST_NAMES = 20;
+
+const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed"] as const;
+
+/** What did not go well, the failures last: the resources of one cause, then the cause and what to do now. */
+export function troubleLines(outcomes: readonly Outcome[], view: TroubleView): readonly string[] {
+  const sorted = outcomes.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result));
+  const byCause = Map.groupBy(sorted, (outcome) => `${outcome.result}\n${causeOf(outcome)}`);
+  return [...byCause.values()].flatMap((alike) => groupLines(alike, view));
+}
+
+function groupLines(alike: readonly Outcome[], view: TroubleView): readonly string[] {
+  const { paint, width } = view;
+  const [first] = alike;
+  if (first === undefined) return [];
+  const names = alike.slice(0, MOST_NAMES).flatMap((outcome) => {
+    const place = view.placeOf(outcome);
+    const notes = notesOf(outcome).map((note) => `  ${note}`);
+    const where = place === null ? [] : [INDENT + paint("dim", `at ${printable(place)}`)];
+    return [`${headOf(outcome, view)}${notes.join("")}`, ...where];
+  });
+  const more = alike.length - MOST_NAMES;
+  const rest = more > 0 ? [`${INDENT}… and ${more} more; -o json lists them`] : [];
+  const cause = wrapWords(causeOf(first), { indent: INDENT, width });
+  const next = wrapWords(`→ ${nextStep(first)}`, { indent: INDENT, width });
+  return [...names, ...rest, ...cause, ...next];
+}
+
+function causeOf({ error, rollout }: Outcome): string {
+  if (error !== null) return `${printable(error.message)} [${printable(error.code)}]`;
+  return rollout === "timeout"
+    ? "it was written, and its rollout has not ended in time"
+    : "it was written, and its rollout has failed";
+}
+
+function nextStep({ result, error, rollout }: Outcome): string {
+  if (error === null) {
+    return rollout === "timeout"
+      ? "it may still end well: look at it there, or wait longer with --wait-timeout"
+      : "see there why it failed; a corrected manifest starts a new rollout";
+  }
+  const { status = 0, code } = error;
+  if (result === "skipped") return "run apply again: it goes on with what is left";
+  if (code === "dependency") return "put right what it refers to, then run apply again";
+  if (result === "blocked") return "put that right, then run apply again";
+  if (code === "token-lost" || code === "token-undelivered") return "its token has to be made anew";
+  if (result === "unknown") return "run apply again: it looks first whether this was written";
+  if (status === 401) return "get a valid token, then run apply again";
+  if (status === 403) return "let the token write it, or ask somebody who may";
+  if (status === 409 || status === 412) return "run apply again once what is in its way has ended";
+  if (status >= 400 && status < 500) return "correct the manifest, then run apply again";
+  return "run apply again";
+}
