@@ -40,8 +40,8 @@ export function applyLines({ outcomes }: Pick<ApplyReport, "outcomes">, view: Ap
 export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonly NotUsed[] = []): string {
   const { paint, width, rows } = view;
   const summary = applyLine(report);
+  if (report.outcomes.every(({ result }) => result === "unchanged")) return `${summary}\n`;
   const lines = applyLines(report, view);
-  if (lines.length === 0) return `${summary}\n`;
   const end = wrapWords(summary, { indent: "", width }).map((line) => paint("bold", line));
   const isLong = rows !== null && lines.length > rows;
   const top = isLong ? [...end, ""] : [];

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { Step } from "../core/plan.ts";
 import type { Outcome, OutcomeResult } from "../core/report.ts";
 import { changeSummary } from "./change.ts";
@@ -45,35 +46,29 @@ export function needsAttention({ error, rollout }: Outcome): boolean {
 export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly string[] {
   const { paint, width } = view;
   const head = headOf(outcome, view);
-  const taken = columnsOf(`  ${outcome.result.padEnd(9)} ${nameOf(outcome, view)}  `);
   const step = view.stepOf(outcome);
-  const parts = [...notesOf(outcome), ...fieldsOf(step)];
-  if (parts.length === 0) return [head];
-  const line = parts.join(" · ");
-  const room = width - taken;
-  if (columnsOf(line) <= room) return [`${head}  ${paint("dim", line)}`];
-  if (step?.action === "create" && notesOf(outcome).length === 0) {
-    return room < FEWEST_COLUMNS ? [head] : [`${head}  ${paint("dim", cutEnd(line, room))}`];
-  }
+  const fields = fieldsOf(step);
+  const room = width - columnsOf(stripVTControlCharacters(head)) - 2;
+  const line = fields.join(" · ");
+  const isCut = step?.action === "create" && room >= FEWEST_COLUMNS;
+  if (line === "") return [head];
+  if (columnsOf(line) <= room || isCut) return [`${head}  ${paint("dim", cutEnd(line, room))}`];
+  if (step?.action === "create") return [head];
   const rest = (left: number): string => `… and ${left} more ${left === 1 ? "field" : "fields"}`;
-  const lines = packParts(parts, { columns: width - INDENT.length, mostLines: MOST_LINES, rest });
+  const lines = packParts(fields, { columns: width - INDENT.length, mostLines: MOST_LINES, rest });
   return [head, ...lines.map((one) => INDENT + paint("dim", one))];
 }
 
-/** The result and the name of a resource. */
-export function headOf(outcome: Outcome, view: Pick<OutcomeView, "paint" | "width">): string {
-  const style = needsAttention(outcome) && outcome.result !== "skipped" ? "red" : styles[outcome.result];
-  return `  ${view.paint(style, outcome.result.padEnd(9))} ${nameOf(outcome, view)}`;
-}
-
-/** What is to be said of an outcome beside its fields: how its rollout went, and what an earlier run has to do with it. */
-export function notesOf({ rollout, interrupted }: Outcome): readonly string[] {
-  const shown = rollout === null ? [] : [`rollout ${rollout}`];
-  return interrupted === undefined ? shown : [...shown, interruptedText[interrupted]];
-}
-
-function nameOf({ identity }: Outcome, { width }: Pick<OutcomeView, "width">): string {
-  return cutEnd(printable(identity), width - INDENT.length);
+/** The result, the name of a resource, how its rollout went, and what an earlier run has to do with it. */
+export function headOf(outcome: Outcome, { paint, width }: Pick<OutcomeView, "paint" | "width">): string {
+  const { result, identity, rollout, interrupted } = outcome;
+  const style = needsAttention(outcome) && result !== "skipped" ? "red" : styles[result];
+  const name = cutEnd(printable(identity), width - INDENT.length);
+  const notes = [
+    rollout === null ? "" : `rollout ${rollout}`,
+    interrupted === undefined ? "" : interruptedText[interrupted],
+  ];
+  return [`  ${paint(style, result.padEnd(9))} ${name}`, ...notes.filter((note) => note !== "")].join("  ");
 }
 
 function fieldsOf(step: Step | undefined): readonly string[] {

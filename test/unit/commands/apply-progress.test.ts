@@ -111,7 +111,7 @@ describe("an apply without a terminal", () => {
     for (const one of [team, api, web]) progress.tell({ what: "started", step: one });
     progress.tell({ what: "finished", step: api, outcome: outcome(api, { rollout: "succeeded" }), place: null });
     await vi.advanceTimersByTimeAsync(50);
-    expect(stdout()).toBe("  updated   service/prod-eu:support/api  rollout succeeded · replicas 5 → 2\n");
+    expect(stdout()).toBe("  updated   service/prod-eu:support/api  rollout succeeded  replicas 5 → 2\n");
     progress.tell({ what: "finished", step: team, outcome: outcome(team, refused), place: null });
     progress.tell({ what: "finished", step: web, outcome: outcome(web, { result: "unchanged" }), place: null });
     progress[Symbol.dispose]();

@@ -5,9 +5,10 @@ import type { Json } from "../../../src/contract/json.ts";
 import { groupOf } from "../../../src/core/kind.ts";
 import { splitIdentity } from "../../../src/core/manifest.ts";
 import { type Change, type Plan, type Step, summarise } from "../../../src/core/plan.ts";
-import type { DriftReport } from "../../../src/core/report.ts";
+import { type ApplyReport, type DriftReport, type Outcome, summariseOutcomes } from "../../../src/core/report.ts";
 import { textDiff } from "../../../src/core/text-diff.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
+import { applyText } from "../../../src/render/apply.ts";
 import { columnsOf } from "../../../src/render/columns.ts";
 import { driftText } from "../../../src/render/drift.ts";
 import { coloured, type Paint, plain } from "../../../src/render/paint.ts";
@@ -152,10 +153,84 @@ const driftReport: DriftReport = {
   diagnostics: [],
 };
 
+const failure = (code: string, message: string, more: object = {}) => ({ code, message, ...more });
+const made = (identity: string, fields: Partial<Outcome> = {}): Outcome => {
+  const { kind } = splitIdentity(identity);
+  return {
+    identity,
+    kind,
+    result: "updated",
+    file: `${kind}s.yaml`,
+    rollout: null,
+    error: null,
+    attempts: 1,
+    ...fields,
+  };
+};
+const failedSteps = [
+  create,
+  step("service/prod-eu:support/assistant", {
+    changes: [
+      change("replicas", 5, 2, "drift"),
+      change("image.image_uri", image("assistant", "5.0.1"), image("assistant", "5.1.0")),
+    ],
+  }),
+  step("chat_prompt/registry/greeting", {
+    changes: [
+      change("messages[0].content", prompt("Be kind and brief."), prompt("Be kind and thorough.")),
+      change("model_configuration.parameters.temperature", 0.25, 0.75),
+      change("tags[support]", null, "support"),
+    ],
+  }),
+];
+const outcomes: readonly Outcome[] = [
+  made("team/ml", {
+    result: "failed",
+    error: failure("refused", "members[0]: there is no user eve@example.com", { status: 422, pointer: "/members/0" }),
+  }),
+  made("service/prod-eu:support/summarizer", { result: "created", rollout: "succeeded" }),
+  made("service/prod-eu:support/assistant", { rollout: "succeeded" }),
+  made("chat_prompt/registry/greeting"),
+  made("service/prod-eu:support/inbox", { rollout: "failed" }),
+  made("workspace/prod-eu:late", {
+    result: "blocked",
+    error: failure("dependency", "something it refers to was not written"),
+  }),
+  made("virtual-account/ci", {
+    result: "unknown",
+    error: failure("outcome-unknown", "no reply came, and it cannot be read whether it was written"),
+  }),
+  ...["a", "b", "c"].map((name) =>
+    made(`team/${name}`, {
+      result: "skipped",
+      error: failure("stopped", "not sent: another step has failed, and --fail-fast ends the apply there"),
+    }),
+  ),
+  made("cluster/prod-eu", { result: "unchanged" }),
+];
+const applied: ApplyReport = {
+  format_version: "2.0",
+  revision: null,
+  server: "https://control.example.com",
+  summary: summariseOutcomes(outcomes),
+  outcomes,
+  diagnostics: [],
+};
+
 type Layout = { readonly paint: Paint; readonly width: number; readonly now: number | null };
 
 function rendered(name: string, layout: Layout): string {
   if (name === "drift with who and when") return driftText(driftReport, layout, null);
+  if (name === "a failed apply") {
+    const steps = new Map(failedSteps.map((one) => [one.identity, one]));
+    return applyText(applied, {
+      ...layout,
+      rows: 40,
+      stepOf: ({ identity }) => steps.get(identity),
+      placeOf: ({ error }) => (error?.pointer === undefined ? null : "teams/platform.yaml:14:5"),
+      wasShown: () => false,
+    });
+  }
   const plan = plans[name];
   if (plan === undefined) throw new Error(`no plan ${name}`);
   return planText(plan, {
@@ -170,7 +245,7 @@ function rendered(name: string, layout: Layout): string {
   });
 }
 
-const names = [...Object.keys(plans), "drift with who and when"];
+const names = [...Object.keys(plans), "drift with who and when", "a failed apply"];
 
 test.each(names.flatMap((name) => [80, 120].map((width) => [name, width] as const)))(
   "%s reads in %i columns as it is written down",
