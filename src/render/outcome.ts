@@ -45,7 +45,7 @@ export function needsAttention({ error, rollout }: Outcome): boolean {
 /** What became of one resource, with its changed fields, in one line as far as they fit. */
 export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly string[] {
   const { paint, width } = view;
-  const head = headOf(outcome, view);
+  const head = outcomeHead(outcome, view);
   const step = view.stepOf(outcome);
   const fields = fieldsOf(step);
   const room = width - columnsOf(stripVTControlCharacters(head)) - 2;
@@ -60,7 +60,7 @@ export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly stri
 }
 
 /** The result, the name of a resource, how its rollout went, and what an earlier run has to do with it. */
-export function headOf(outcome: Outcome, { paint, width }: Pick<OutcomeView, "paint" | "width">): string {
+export function outcomeHead(outcome: Outcome, { paint, width }: Pick<OutcomeView, "paint" | "width">): string {
   const { result, identity, rollout, interrupted } = outcome;
   const style = needsAttention(outcome) && result !== "skipped" ? "red" : styles[result];
   const name = cutEnd(printable(identity), width - INDENT.length);

@@ -1,6 +1,6 @@
 import type { Outcome } from "../core/report.ts";
 import { printable } from "./escape.ts";
-import { headOf, type OutcomeView } from "./outcome.ts";
+import { type OutcomeView, outcomeHead } from "./outcome.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** The position of an outcome's manifest (`file:line:column`), as exact as its error allows; null when unknown. */
@@ -29,7 +29,7 @@ function groupLines(alike: readonly Outcome[], view: TroubleView): readonly stri
   const names = alike.slice(0, MOST_NAMES).flatMap((outcome) => {
     const place = view.placeOf(outcome);
     const where = place === null ? [] : [INDENT + paint("dim", `at ${printable(place)}`)];
-    return [headOf(outcome, view), ...where];
+    return [outcomeHead(outcome, view), ...where];
   });
   const more = alike.length - MOST_NAMES;
   const rest = more > 0 ? [`${INDENT}… and ${more} more; -o json lists them`] : [];
