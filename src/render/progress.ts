@@ -47,8 +47,8 @@ export function waitingText({ active, steps, done }: ApplyProgress, now: number)
   return `waiting: ${shown.join(", ")}${more}; ${done} of ${steps} done`;
 }
 
-/** A length of time: `34 s`, `2 min 5 s`. */
-export function durationText(ms: number): string {
+// `34 s`, `2 min 5 s`.
+function durationText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
