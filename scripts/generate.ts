@@ -5,6 +5,7 @@ import { kindsText } from "./generate/kinds.ts";
 import { kubernetesTexts } from "./generate/kubernetes.ts";
 import { outputTypesText } from "./generate/output.ts";
 import { referenceText } from "./generate/reference.ts";
+import { replyTypesText } from "./generate/reply-types.ts";
 import { resourcesText } from "./generate/resources.ts";
 import { rulesText } from "./generate/rules.ts";
 import { readSchemas, type Schemas, schemaTexts, typesText } from "./generate/schemas.ts";
@@ -39,12 +40,13 @@ async function compiledTexts(schemas: Schemas): Promise<Texts> {
     ...[...validators].map(([file, text]) => [`src/schema/generated/validators/${file}.cjs`, text] as const),
     ...schemaTexts(schemas).map(([file, text]) => [`src/schema/generated/schemas/${file}.json`, text] as const),
     ["src/schema/generated/types.ts", typesText(schemas)],
+    ["src/contract/generated/manifests.ts", await manifestTypesText(schemas)],
+    ["src/contract/generated/resources.ts", await replyTypesText(root)],
   ];
 }
 
 async function committedTexts(schemas: Schemas): Promise<Texts> {
   return [
-    ["src/contract/generated/manifests.ts", await manifestTypesText(schemas)],
     ["src/contract/generated/config.ts", await configTypesText(schemas)],
     ["src/contract/generated/shapes.ts", shapesText(schemas)],
     ["src/contract/generated/output.ts", await outputTypesText(root)],

@@ -4,7 +4,8 @@ import { compile, type JSONSchema } from "json-schema-to-typescript";
 
 type Node = { readonly [word: string]: unknown };
 
-const OPTIONS = {
+/** How types are made of JSON Schemas. */
+export const TYPE_OPTIONS = {
   bannerComment: "",
   additionalProperties: false,
   ignoreMinAndMaxItems: true,
@@ -14,12 +15,12 @@ const OPTIONS = {
 
 /** Source text of `src/contract/generated/output.ts`: the documents that commands write with `-o json`. */
 export async function outputTypesText(root: string): Promise<string> {
-  const body = await compile(joined(join(root, "schemas/output")), "Output", OPTIONS);
+  const body = await compile(joined(join(root, "schemas/output")), "Output", TYPE_OPTIONS);
   // The schema that joins the documents describes none itself.
   const types = body
     .replace(/^export interface Output \{\s*\}\n/m, "")
     .replaceAll(/ \* \n \* This interface.*\n.*\n/g, "");
-  return `import type { Json } from "../json.ts";\n\n${readOnly(types)}`;
+  return `import type { Json } from "../json.ts";\n\n${toReadOnly(types)}`;
 }
 
 // One schema with every document and every part, so that what documents share is one type.
@@ -59,10 +60,11 @@ function typedEach(properties: Node): Node {
   return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, typed(property)]));
 }
 
-// The library writes mutable types; data of ours is read-only all the way down.
-function readOnly(types: string): string {
+/** Types that are read-only all the way down; the library makes mutable ones. */
+export function toReadOnly(types: string): string {
   return types
     .replaceAll(/^export interface (\w+) \{/gm, "export type $1 = {")
     .replaceAll(/^(\w+\??: )/gm, "readonly $1")
-    .replaceAll(/(\w+|\{[^{}]*\}|\([^()]*\))\[\]/g, "readonly $1[]");
+    .replaceAll(/(\w+)\[\]/g, "readonly $1[]")
+    .replaceAll(/(\{[^{}]*\}|\([^()]*\))\[\]/g, "readonly $1[]");
 }

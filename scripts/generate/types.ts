@@ -18,28 +18,29 @@ const IMMUTABLE = `type Immutable<T> = T extends readonly (infer Item)[]
     : T;
 `;
 
-/** Source text of `src/contract/generated/manifests.ts`. */
+/** Source text of `src/contract/generated/manifests.ts`: each part of a schema is one type. */
 export async function manifestTypesText({ kinds, files }: Schemas): Promise<string> {
-  const names = new Set(files.shared.flatMap(({ $defs = {} }) => Object.keys($defs)));
-  const parts = [...kinds.values()].flatMap(({ $defs = {} }) =>
-    Object.entries($defs).flatMap(([name, part]) =>
-      names.has(name) ? [[name, { root: { $defs }, part }] as const] : [],
-    ),
-  );
-  const shared = await Promise.all(
-    [...new Map(parts)].map(([name, { root, part }]) => sharedText(name, typed({ schema: root, names }, part))),
-  );
-  const own = await Promise.all([...kinds].map(([type, schema]) => typeText(`${pascal(type)}Manifest`, schema, names)));
-  return ['import type { Json, JsonObject } from "../json.ts";', "", IMMUTABLE, ...shared, ...own].join("\n");
+  const parts = new Map<string, () => Promise<string>>();
+  const manifests = [...kinds].map(([type, schema]) => {
+    const own = files.kinds.get(type)?.$defs ?? {};
+    const names = new Map(
+      Object.keys(schema.$defs ?? {}).map((part) => [
+        part,
+        `${Object.hasOwn(own, part) ? pascal(type) : "Shared"}${pascal(part)}`,
+      ]),
+    );
+    for (const [part, node] of Object.entries(schema.$defs ?? {})) {
+      const title = names.get(part) ?? "";
+      parts.set(title, () => partText(title, typed({ schema, names }, node)));
+    }
+    return () => typeText(`${pascal(type)}Manifest`, schema, names);
+  });
+  const texts = await Promise.all([...parts.values(), ...manifests].map((make) => make()));
+  return ['import type { Json, JsonObject } from "../json.ts";', "", IMMUTABLE, ...texts].join("\n");
 }
 
-async function sharedText(name: string, body: JSONSchema): Promise<string> {
-  const title = sharedName(name);
+async function partText(title: string, body: JSONSchema): Promise<string> {
   return (await compile({ ...body, title }, title, OPTIONS)).replace(/^export /gm, "");
-}
-
-function sharedName(name: string): string {
-  return `Shared${pascal(name)}`;
 }
 
 /** Source text of `src/contract/generated/config.ts`. */
@@ -52,15 +53,19 @@ export async function configTypesText({ config }: Schemas): Promise<string> {
   ].join("\n");
 }
 
-async function typeText(name: string, schema: SchemaNode, names: ReadonlySet<string> = new Set()): Promise<string> {
+async function typeText(
+  name: string,
+  schema: SchemaNode,
+  names: ReadonlyMap<string, string> = new Map(),
+): Promise<string> {
   const inner = `Mutable${name}`;
   const body = await compile(typed({ schema, names }, schema, inner), inner, OPTIONS);
   const own = body.replace(/^export /gm, "");
   return `${own}\n/** ${schema.description}. */\nexport type ${name} = Immutable<${inner}>;\n`;
 }
 
-/** The schema whose parts are meant, and the names of those that have a type of their own. */
-type Typing = { readonly schema: SchemaNode; readonly names: ReadonlySet<string> };
+/** The schema whose parts are meant, and the names of their types. */
+type Typing = { readonly schema: SchemaNode; readonly names: ReadonlyMap<string, string> };
 
 const PART = "#/$defs/";
 
@@ -68,8 +73,8 @@ const PART = "#/$defs/";
 function typed(on: Typing, given: SchemaNode, title?: string): JSONSchema {
   const node = resolveRef(on.schema, given);
   const { description } = node;
-  const part = given.$ref?.slice(PART.length) ?? "";
-  if (on.names.has(part)) return { tsType: sharedName(part), ...(description === undefined ? {} : { description }) };
+  const name = on.names.get(given.$ref?.slice(PART.length) ?? "");
+  if (name !== undefined) return { tsType: name, ...(description !== undefined && { description }) };
   const head = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
   const nullable = Array.isArray(node.type) && node.type.includes("null");
   const forms = formsOf(on, node);

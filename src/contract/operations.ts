@@ -16,7 +16,7 @@ import type {
   Team,
   VirtualAccount,
   Workspace,
-} from "./resources.ts";
+} from "./generated/resources.ts";
 
 /**
  * What may be done when the outcome of a call is unknown. It is a property of the operation, not of its HTTP method:

@@ -1,4 +1,4 @@
-import type { Application, Deployment } from "../contract/resources.ts";
+import type { Application, Deployment } from "../contract/generated/resources.ts";
 import { referenceKinds } from "../model/reference-kinds.ts";
 import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
 
@@ -61,9 +61,9 @@ function deploymentRow(deployment: Deployment): LiveRow {
     id: applicationId || null,
     manifest,
     version,
-    stamp: id,
+    stamp: id ?? null,
     madeAt: createdAt,
     madeBy: createdBySubject?.subjectId,
-    status: currentStatus,
+    status: currentStatus ?? null,
   };
 }

@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import { ClientError } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
-import type { Deployment } from "../contract/resources.ts";
+import type { Deployment } from "../contract/generated/resources.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { DryRunReply } from "../core/decide.ts";
 import { HoldfastError } from "../core/errors.ts";

@@ -1,7 +1,7 @@
 import { ClientError, type FailureReason } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
+import type { JobRun } from "../contract/generated/resources.ts";
 import { runState } from "../contract/job-run.ts";
-import type { JobRun } from "../contract/resources.ts";
 import type { RolloutResult } from "../core/report.ts";
 import { type Following, pollUntilEnd } from "./poll.ts";
 

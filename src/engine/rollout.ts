@@ -1,5 +1,5 @@
 import type { Reader } from "../client/reader.ts";
-import type { Deployment } from "../contract/resources.ts";
+import type { Deployment } from "../contract/generated/resources.ts";
 import { rolloutState } from "../contract/rollout.ts";
 import type { RolloutResult } from "../core/report.ts";
 import { type Following, pollUntilEnd } from "./poll.ts";

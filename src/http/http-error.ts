@@ -1,5 +1,5 @@
+import type { ErrorBody, ErrorDetail } from "../contract/generated/resources.ts";
 import { MAX_ERROR_DETAILS } from "../contract/limits.ts";
-import type { ErrorBody, ErrorDetail } from "../contract/resources.ts";
 
 // Pointers and messages repeat names that the caller chose.
 const MAX_TEXT_LENGTH = 1000;

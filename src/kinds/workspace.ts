@@ -4,7 +4,7 @@ import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, createdBySubject, updatedAt }) => ({
   key: fqn,
-  id,
+  id: id ?? null,
   manifest,
   stamp: updatedAt,
   madeBy: createdBySubject?.subjectId,

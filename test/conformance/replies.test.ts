@@ -8,7 +8,7 @@ import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/r
 import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
 import { createReplyCheck, documentOf } from "../support/openapi.ts";
 import { plantWorkspace, service, workspace } from "./platform.ts";
-import { alwaysNull, type ReplyFields, replyFields } from "./reply-fields.ts";
+import { neverSet, type ReplyFields, replyFields } from "./reply-fields.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
 type Body = any;
@@ -74,7 +74,7 @@ type World = {
 
 const seen = new Map<string, Set<string>>();
 
-test("every operation's reply has every field of its resource, with a value of its form or null, and is as the document says", async () => {
+test("every operation's reply has the fields of its resource, each of its form or absent and never null, and is as the document says", async () => {
   const world = await createWorld();
   const check = createReplyCheck(await documentOf(world.url), Object.keys(components));
   for (const [name, [resource, call]] of Object.entries(calls)) {
@@ -91,7 +91,7 @@ test("every operation's reply has every field of its resource, with a value of i
   expect(Object.keys(calls).toSorted()).toEqual(Object.keys(operations).toSorted());
   for (const [resource, fields] of Object.entries(replyFields)) {
     const missing = Object.keys(fields).filter((path) => !seen.get(resource)?.has(path));
-    const unexplained = missing.filter((path) => !alwaysNull.some((pattern) => pattern.test(path)));
+    const unexplained = missing.filter((path) => !neverSet.some((pattern) => pattern.test(path)));
     expect([resource, unexplained]).toEqual([resource, []]);
   }
 });
@@ -107,8 +107,9 @@ test("no reply but the read of a secret carries a value of one", async () => {
 function checkFields(label: string, fields: ReplyFields, row: Body): void {
   for (const [path, type] of Object.entries(fields)) {
     for (const value of valuesAt(row, path)) {
-      if (value === undefined || !isOf(type, value)) {
-        throw new Error(`${label}: ${path} is ${JSON.stringify(value) ?? "absent"}, and not ${type}`);
+      // Whether it may be absent is checked against the document.
+      if (value !== undefined && !isOf(type, value)) {
+        throw new Error(`${label}: ${path} is ${JSON.stringify(value)}, and not ${type}`);
       }
     }
   }
@@ -119,24 +120,25 @@ function noteValues(resource: string, rows: readonly Body[]): void {
   const had = seen.get(resource) ?? new Set();
   seen.set(resource, had);
   for (const path of Object.keys(replyFields[resource as keyof typeof replyFields])) {
-    if (rows.some((row) => valuesAt(row, path).some((value) => value !== null))) had.add(path);
+    if (rows.some((row) => valuesAt(row, path).some((value) => value !== undefined))) had.add(path);
   }
 }
 
-/** All values at a path: none where an object on the way is null, undefined where the field is absent. */
+/** All values at a path: none where an object on the way is absent, undefined where the field is. */
 function valuesAt(row: Body, path: string): readonly unknown[] {
   const steps = path.replaceAll("[]", ".[]").split(".");
   return steps.reduce<readonly Body[]>(
     (values, step) => {
-      const present = values.filter((value) => value !== null);
-      return present.flatMap((value) => (step === "[]" ? value : [value?.[step]]));
+      const present = values.filter((value) => value !== undefined);
+      return present.flatMap((value) => (step === "[]" ? value : [value[step]]));
     },
     [row],
   );
 }
 
 function isOf(type: string, value: unknown): boolean {
-  if (value === null || type === "any") return true;
+  if (value === null) return false;
+  if (type === "any") return true;
   switch (type) {
     case "integer":
       return Number.isSafeInteger(value);

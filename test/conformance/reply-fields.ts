@@ -51,7 +51,7 @@ export const replyFields = {
 } as const satisfies { readonly [resource: string]: ReplyFields };
 
 /** Fields that are null, or items that do not occur, in every reply: nothing that is known here could fill them. */
-export const alwaysNull: readonly RegExp[] = [
+export const neverSet: readonly RegExp[] = [
   /ecommendations\[\]\.expiryTimestamp$/,
   // What was taken up moves to the deployment that did.
   /(?:^|\.)recommendations\[\]\.appliedDeploymentId$/,

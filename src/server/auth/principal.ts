@@ -1,4 +1,4 @@
-import type { Subject } from "../../contract/resources.ts";
+import type { Subject } from "../../contract/generated/resources.ts";
 
 /** A role on a resource. */
 export type Role = { readonly resourceType: string; readonly resourceFqn: string; readonly roleId: string };

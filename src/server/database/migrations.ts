@@ -7,6 +7,7 @@ import { tokenCredentials } from "./migrations/040-token-credentials.ts";
 import { secretGrants } from "./migrations/041-secret-grants.ts";
 import { leaseTree } from "./migrations/042-lease-tree.ts";
 import { requiredTexts } from "./migrations/050-required-texts.ts";
+import { absentMembers } from "./migrations/051-absent-members.ts";
 
 /** The migrations of the control plane's schema. A released migration never changes. */
 export const migrations: Migrations = {
@@ -26,6 +27,7 @@ export const migrations: Migrations = {
   "0041-secret-grants": secretGrants,
   "0042-lease-tree": leaseTree,
   "0050-required-texts": requiredTexts,
+  "0051-absent-members": absentMembers,
 };
 
 const resource = { id: "text", created_at: "text", json: "text" } as const;

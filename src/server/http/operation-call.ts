@@ -65,7 +65,7 @@ export type OperationCall<Name extends OperationName> = {
 };
 
 /** The result of a dry run: the resource as it would be; a new one has no id. */
-type DryRunResource<Resource> = Omit<Resource, "id"> & { readonly id: null };
+type DryRunResource<Resource> = Omit<Resource, "id">;
 
 /** What an operation returns, by the form of its reply. */
 export type OperationResult<Name extends OperationName> = Row<Name>["reply"] extends "one"

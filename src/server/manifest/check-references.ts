@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
+import type { ErrorDetail } from "../../contract/generated/resources.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import type { ErrorDetail } from "../../contract/resources.ts";
 import { unprocessable } from "../../http/http-error.ts";
 import { type ResourceReference, referencesOf } from "../../model/references.ts";
 import { type Principal, tenant } from "../auth/principal.ts";

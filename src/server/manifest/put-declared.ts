@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
+import type { ErrorDetail, Subject } from "../../contract/generated/resources.ts";
 import { shapes } from "../../contract/generated/shapes.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
-import type { ErrorDetail, Subject } from "../../contract/resources.ts";
 import { forbidden, unprocessable } from "../../http/http-error.ts";
 import { isTenantAdmin } from "../auth/access.ts";
 import { authoriseGrants, type Grant } from "../auth/grants.ts";
@@ -78,16 +78,16 @@ export type WriteDecision<Resource> = {
 };
 
 /** Creates or updates a declared resource; a dry run makes the same decision and writes nothing. */
-export async function putDeclared<Resource extends { readonly id: string | null; readonly manifest: JsonObject }>(
+export async function putDeclared<Resource extends { readonly id: string; readonly manifest: JsonObject }>(
   kind: DeclaredKind<Resource>,
   principal: Principal,
   body: { readonly manifest: JsonObject; readonly dryRun?: boolean },
   context: Context,
-): Promise<{ readonly data: JsonText<Resource> | JsonText<Omit<Resource, "id"> & { readonly id: null }> }> {
+): Promise<{ readonly data: JsonText<Resource> | JsonText<Omit<Resource, "id">> }> {
   const manifest = requireValidManifest(context, kind.types, body.manifest);
   if (body.dryRun === true) {
     const { action, resource } = await decideWrite(kind, principal, manifest, context, context.store.read);
-    const text = action === "create" ? toText({ ...resource, id: null }) : toText(resource);
+    const text = action === "create" ? toText({ ...resource, id: undefined }) : toText(resource);
     return { data: action === "keep" ? text : checkResourceSize(text) };
   }
   return context.store.write(async (transaction) => {

@@ -1,6 +1,6 @@
+import type { ErrorDetail } from "../../contract/generated/resources.ts";
 import { shapes } from "../../contract/generated/shapes.ts";
 import { isObject, type JsonObject } from "../../contract/json.ts";
-import type { ErrorDetail } from "../../contract/resources.ts";
 import { fillDefaults } from "../../contract/shape.ts";
 import { unprocessable } from "../../http/http-error.ts";
 import type { SchemaDiagnostic } from "../../schema/schema-diagnostic.ts";

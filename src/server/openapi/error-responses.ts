@@ -1,5 +1,5 @@
+import type { ErrorBody } from "../../contract/generated/resources.ts";
 import type { Operation } from "../../contract/operations.ts";
-import type { ErrorBody } from "../../contract/resources.ts";
 import type { OperationDescription } from "./description.ts";
 import type { ReferenceObject, ResponseObject } from "./document-types.ts";
 import { refTo } from "./json-schema.ts";

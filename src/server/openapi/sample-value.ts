@@ -1,7 +1,7 @@
 import type { Json } from "../../contract/json.ts";
 import { openApiTypes, refName, type Schema, type Schemas } from "./json-schema.ts";
 
-/** A sample value for a schema, built from its examples; recursive references become null. */
+/** A sample value for a schema, built from its examples; recursive references are left out. */
 export function sampleValue(schemas: Schemas, schema: Schema, above: readonly string[] = []): Json {
   const [example] = schema.examples ?? [];
   if (example !== undefined) return example;
@@ -33,6 +33,9 @@ function sampleList(schemas: Schemas, items: Schema, above: readonly string[]): 
 
 function sampleObject(schemas: Schemas, { properties = {} }: Schema, above: readonly string[]): Json {
   return Object.fromEntries(
-    Object.entries(properties).map(([name, property]) => [name, sampleValue(schemas, property, above)]),
+    Object.entries(properties).flatMap(([name, property]) => {
+      const value = sampleValue(schemas, property, above);
+      return value === null ? [] : [[name, value]];
+    }),
   );
 }

@@ -1,5 +1,5 @@
+import type { PromptVersion } from "../../contract/generated/resources.ts";
 import { text } from "../../contract/json.ts";
-import type { PromptVersion } from "../../contract/resources.ts";
 import type { Handler } from "../http/operation-call.ts";
 import { serveOperation } from "../http/serve-operation.ts";
 import { refTo } from "../openapi/json-schema.ts";
@@ -58,10 +58,11 @@ export const resource: Resource = {
 
 function makePrompt(base: VersionBase, artifactId: string): PromptVersion {
   const snippets = promptSnippets(base.fqn, base.manifest);
+  const [first] = snippets;
   return {
     ...base,
     prompt_id: artifactId,
-    usage_code_snippet: snippets[0]?.code ?? null,
+    ...(first !== undefined && { usage_code_snippet: first.code }),
     usage_code_snippets: snippets,
   };
 }

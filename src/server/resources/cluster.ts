@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
+import type { Cluster } from "../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../contract/json.ts";
-import type { Cluster } from "../../contract/resources.ts";
 import { notFound } from "../../http/http-error.ts";
 import { checkSemantics } from "../../schema/check-semantics.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
@@ -22,16 +22,19 @@ import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/copy-declared.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
 
+/** A stored cluster, which has an id. */
+export type StoredCluster = Cluster & { readonly id: string };
+
 declare module "../database/tables.ts" {
   interface Tables {
-    readonly clusters: ResourceRow<Cluster>;
+    readonly clusters: ResourceRow<StoredCluster>;
   }
 }
 
 const type = "cluster";
 
 /** Clusters, declared by a manifest. */
-const clusterKind: DeclaredKind<Cluster> = {
+const clusterKind: DeclaredKind<StoredCluster> = {
   operation: "putCluster",
   types: ["cluster"],
   identity: (manifest) => `cluster/${requiredName(manifest)}`,
@@ -94,7 +97,7 @@ export const resource: Resource = {
   snapshot: [snapshotPart("cluster", { rows: "clusters", operation: "putCluster", copy: copyDeclared(clusterKind) })],
 };
 
-function makeCluster({ manifest, subject, createdAt, updatedAt }: ResourceInput<Cluster>): Cluster {
+function makeCluster({ manifest, subject, createdAt, updatedAt }: ResourceInput<StoredCluster>): StoredCluster {
   const name = requiredName(manifest);
   return {
     id: name,
@@ -112,8 +115,8 @@ function makeCluster({ manifest, subject, createdAt, updatedAt }: ResourceInput<
 
 async function saveCluster(
   transaction: Transaction<Tables>,
-  { id, createdAt, manifest }: Cluster,
-  json: JsonText<Cluster>,
+  { id, createdAt, manifest }: StoredCluster,
+  json: JsonText<StoredCluster>,
 ): Promise<void> {
   await transaction
     .insertInto("clusters")
@@ -136,13 +139,13 @@ const byName = preparedQuery((database: Kysely<Tables>, { name }: { readonly nam
 );
 
 /** The cluster of that name, visible or not. */
-export async function findCluster(database: Kysely<Tables>, name: string): Promise<Cluster | null> {
+export async function findCluster(database: Kysely<Tables>, name: string): Promise<StoredCluster | null> {
   const text = await findClusterText(database, name);
   return text === null ? null : fromText(text);
 }
 
 /** The JSON text of that cluster. */
-async function findClusterText(database: Kysely<Tables>, name: string): Promise<JsonText<Cluster> | null> {
+async function findClusterText(database: Kysely<Tables>, name: string): Promise<JsonText<StoredCluster> | null> {
   const [row] = await byName(database, { name });
   return row === undefined ? null : row.json;
 }

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
+import type { ErrorDetail, MlRepo } from "../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../contract/json.ts";
-import type { ErrorDetail, MlRepo } from "../../contract/resources.ts";
 import { forbidden, unprocessable } from "../../http/http-error.ts";
 import { referencesOf } from "../../model/references.ts";
 import { checkSemantics } from "../../schema/check-semantics.ts";

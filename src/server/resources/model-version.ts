@@ -1,5 +1,5 @@
+import type { ModelVersion } from "../../contract/generated/resources.ts";
 import { isObject, text } from "../../contract/json.ts";
-import type { ModelVersion } from "../../contract/resources.ts";
 import type { Handler } from "../http/operation-call.ts";
 import { serveOperation } from "../http/serve-operation.ts";
 import { refTo } from "../openapi/json-schema.ts";

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
+import type { Workspace } from "../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../contract/json.ts";
-import type { Workspace } from "../../contract/resources.ts";
 import { checkSemantics } from "../../schema/check-semantics.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
 import { type AccessTarget, fqnsWithRole, isAllowed, isTenantAdmin } from "../auth/access.ts";
@@ -21,9 +21,12 @@ import { seedByDryRun } from "../seed/seed-rule.ts";
 import { copyDeclared } from "../snapshot/copy-declared.ts";
 import { snapshotPart } from "../snapshot/snapshot-part.ts";
 
+/** A stored workspace, which has an id. */
+export type StoredWorkspace = Workspace & { readonly id: string };
+
 declare module "../database/tables.ts" {
   interface Tables {
-    readonly workspaces: ResourceRow<Workspace> & {
+    readonly workspaces: ResourceRow<StoredWorkspace> & {
       readonly fqn: string;
       readonly name: string;
       readonly cluster_id: string;
@@ -32,7 +35,7 @@ declare module "../database/tables.ts" {
 }
 
 /** Workspaces, declared by a manifest. */
-const workspaceKind: DeclaredKind<Workspace> = {
+const workspaceKind: DeclaredKind<StoredWorkspace> = {
   operation: "putWorkspace",
   types: ["workspace"],
   identity: (manifest) => `workspace/${fqnOf(manifest)}`,
@@ -96,16 +99,17 @@ export const resource: Resource = {
 };
 
 function makeWorkspace(
-  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<Workspace>,
+  { manifest, existing, subject, createdAt, updatedAt }: ResourceInput<StoredWorkspace>,
   newId: () => string,
-): Workspace {
+): StoredWorkspace {
+  const environmentId = text(manifest.environment_name);
   return {
     id: existing?.id ?? newId(),
     fqn: fqnOf(manifest),
     name: requiredName(manifest),
     tenantName: tenant,
     clusterId: requiredText(manifest, "cluster_fqn"),
-    environmentId: text(manifest.environment_name) ?? null,
+    ...(environmentId !== undefined && { environmentId }),
     accountId: tenant,
     createdBy: subject.subjectId,
     createdBySubject: subject,
@@ -118,8 +122,8 @@ function makeWorkspace(
 
 async function saveWorkspace(
   transaction: Transaction<Tables>,
-  { id, fqn, name, clusterId, createdAt, manifest }: Workspace,
-  json: JsonText<Workspace>,
+  { id, fqn, name, clusterId, createdAt, manifest }: StoredWorkspace,
+  json: JsonText<StoredWorkspace>,
 ): Promise<void> {
   await transaction
     .insertInto("workspaces")
@@ -162,7 +166,7 @@ const byFqn = preparedQuery((database: Kysely<Tables>, { fqn }: { readonly fqn: 
 );
 
 /** The workspace of that fqn, visible or not. */
-export async function findWorkspace(database: Kysely<Tables>, fqn: string): Promise<Workspace | null> {
+export async function findWorkspace(database: Kysely<Tables>, fqn: string): Promise<StoredWorkspace | null> {
   const [row] = await byFqn(database, { fqn });
   return row === undefined ? null : fromText(row.json);
 }

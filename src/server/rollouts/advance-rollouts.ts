@@ -74,7 +74,8 @@ async function saveProgress(
   const deployment = progress.length === 0 ? seen : withProgress(seen, progress, moment, newId);
   await saveDeployment(transaction, deployment, lookAt);
   await settleTrigger(transaction, deployment, context);
-  const application = seen.applicationId === null ? null : await findApplicationById(transaction, seen.applicationId);
+  const application =
+    seen.applicationId === undefined ? null : await findApplicationById(transaction, seen.applicationId);
   if (application === null) return;
   const changed = withOutcome(application, deployment, newId);
   if (changed !== application) await saveApplication(transaction, changed);

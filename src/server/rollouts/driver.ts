@@ -16,7 +16,7 @@ export type DriverRollout = {
 export type RolloutStatus = {
   readonly status: string;
   readonly transition: string;
-  readonly message: string | null;
+  readonly message: string | undefined;
   readonly display: string;
   readonly isTerminalState: boolean;
 };

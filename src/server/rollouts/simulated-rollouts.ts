@@ -66,7 +66,7 @@ export function isBuiltImage({ image }: JsonObject): boolean {
   return isObject(image) && image.type === "build";
 }
 
-function stop(after: number, status: string, transition: string, display: string, message: string | null = null): Stop {
+function stop(after: number, status: string, transition: string, display: string, message?: string): Stop {
   return { after, status, transition, display, message, isTerminalState: finals.includes(status) };
 }
 

@@ -1,5 +1,5 @@
+import type { Subject } from "../../contract/generated/resources.ts";
 import { isObject, type Json, type JsonObject, text } from "../../contract/json.ts";
-import type { Subject } from "../../contract/resources.ts";
 
 /** The fields that rows of every kind have in another control plane. */
 export type RowFields = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AddonHelmManifest } from "../../../src/contract/resources.ts";
+import type { AddonHelmManifest } from "../../../src/contract/generated/resources.ts";
 import { addonDifferences } from "../../../src/server/resources/addon/addon-differences.ts";
 import { type AddonEntry, catalogue } from "../../../src/server/resources/addon/catalogue.ts";
 import { isInstallationOf, proposedManifest, readHelm } from "../../../src/server/resources/addon/helm.ts";
@@ -36,12 +36,14 @@ test("differences are listed by key, in objects recursively, and lists as a whol
       oldValue: older.values.b,
       changes: [{ type: "CHANGE", key: "d", value: [1, 2], oldValue: [1], changes: [] }],
     },
-    { type: "ADD", key: "fresh", value: {}, oldValue: null, changes: [] },
-    { type: "REMOVE", key: "gone", value: null, oldValue: true, changes: [] },
+    { type: "ADD", key: "fresh", value: {}, changes: [] },
+    { type: "REMOVE", key: "gone", oldValue: true, changes: [] },
   ]);
   expect(addonDifferences({ a: { x: 1, y: 2 } }, { a: { y: 2, x: 1 } })).toEqual([]);
   expect(addonDifferences({ toString: 1 }, {})).toMatchObject([{ type: "REMOVE", key: "toString" }]);
-  expect(addonDifferences({}, { constructor: null })).toMatchObject([{ type: "ADD", value: null, oldValue: null }]);
+  expect(addonDifferences({}, { constructor: null })).toEqual([
+    { type: "ADD", key: "constructor", value: null, changes: [] },
+  ]);
 });
 
 test("an addon as it was proposed is upgraded to what is proposed now", () => {
@@ -79,7 +81,9 @@ test("what is newest or newer is left alone, and what is not installed has no cu
       hasConflict: false,
     });
   }
-  expect(upgradesOf(entry, null)).toMatchObject({ currentManifest: null, diff: [], upgradePossible: false });
+  const { currentManifest, ...upgrade } = upgradesOf(entry, undefined);
+  expect(currentManifest).toBeUndefined();
+  expect(upgrade).toMatchObject({ diff: [], upgradePossible: false });
 });
 
 test("versions are compared by their numbers", () => {

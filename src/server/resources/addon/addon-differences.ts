@@ -1,5 +1,5 @@
+import type { AddonDifference } from "../../../contract/generated/resources.ts";
 import { canonical, isObject, type Json, type JsonObject } from "../../../contract/json.ts";
-import type { AddonDifference } from "../../../contract/resources.ts";
 
 /** The differences between two objects by key; lists are compared as a whole. */
 export function addonDifferences(current: JsonObject, desired: JsonObject): readonly AddonDifference[] {
@@ -22,5 +22,5 @@ function difference(key: string, old: Json | undefined, value: Json | undefined)
   if (isSameJson(old, value)) return [];
   const type = old === undefined ? "ADD" : value === undefined ? "REMOVE" : "CHANGE";
   const changes = isObject(old) && isObject(value) ? addonDifferences(old, value) : [];
-  return [{ type, key, value: value ?? null, oldValue: old ?? null, changes }];
+  return [{ type, key, ...(value !== undefined && { value }), ...(old !== undefined && { oldValue: old }), changes }];
 }

@@ -1,4 +1,4 @@
-import type { Addon, AddonHelmManifest, Recommendation } from "../../../contract/resources.ts";
+import type { Addon, AddonHelmManifest, Recommendation } from "../../../contract/generated/resources.ts";
 import { rolloutState } from "../../../contract/rollout.ts";
 import type { ApplicationRow, DeploymentRow } from "../application/tables.ts";
 import type { AddonEntry } from "./catalogue.ts";
@@ -25,7 +25,7 @@ export function addonOn(clusterType: string, entry: AddonEntry, found: HelmInsta
     knownCRDs,
     labels,
     source: { repo_url: repoUrl, chart },
-    upgrades: upgradesOf(entry, found?.helm ?? null),
+    upgrades: upgradesOf(entry, found?.helm),
     ...(found === null ? absent(entry, releases[0].version) : installed(found)),
   };
 }
@@ -53,10 +53,7 @@ function absent(entry: AddonEntry, version: string): InstallationState {
   return {
     appName: entry.appName,
     namespace: entry.namespace,
-    applicationId: null,
-    workspaceId: null,
     version,
-    installationSource: null,
     installed: false,
     status: { healthStatus: "Missing", syncStatus: "Unknown", installed: false },
     manifest: proposedManifest(entry, entry.releases[0]),

@@ -1,5 +1,5 @@
+import type { AddonHelmManifest } from "../../../contract/generated/resources.ts";
 import { isObject, type Json, type JsonObject, text } from "../../../contract/json.ts";
-import type { AddonHelmManifest } from "../../../contract/resources.ts";
 import type { AddonEntry, AddonRelease } from "./catalogue.ts";
 
 /** The Helm manifest that the catalogue proposes for a release. */
@@ -11,11 +11,9 @@ export function proposedManifest(
     type: "helm",
     name: appName,
     labels: {},
-    source: { type: "helm-repo", repo_url: repoUrl, integration_fqn: null, chart, version },
+    source: { type: "helm-repo", repo_url: repoUrl, chart, version },
     values,
-    kustomize: null,
     ignoreDifferences: [],
-    workspace_fqn: null,
   };
 }
 
@@ -30,16 +28,16 @@ export function readHelm(manifest: JsonObject): AddonHelmManifest {
     source: {
       type: text(source.type) ?? "helm-repo",
       repo_url: text(source.repo_url) ?? "",
-      integration_fqn: text(source.integration_fqn) ?? null,
+      ...textMember("integration_fqn", source),
       chart: text(source.chart) ?? "",
       version: text(source.version) ?? "",
     },
     values: objectOf(manifest.values),
-    kustomize: isObject(kustomize)
-      ? { patch: objectOf(kustomize.patch), additions: objectsOf(kustomize.additions) }
-      : null,
+    ...(isObject(kustomize) && {
+      kustomize: { patch: objectOf(kustomize.patch), additions: objectsOf(kustomize.additions) },
+    }),
     ignoreDifferences: objectsOf(manifest.ignoreDifferences),
-    workspace_fqn: text(manifest.workspace_fqn) ?? null,
+    ...textMember("workspace_fqn", manifest),
   };
 }
 
@@ -49,6 +47,11 @@ export function isInstallationOf(
   { appName, repoUrl, chart }: AddonEntry,
 ): boolean {
   return source.chart === chart && (source.repo_url.replace(/\/+$/, "") === repoUrl || name === appName);
+}
+
+function textMember<Name extends string>(name: Name, object: JsonObject): { readonly [name in Name]?: string } {
+  const value = text(object[name]);
+  return value === undefined ? {} : ({ [name]: value } as { readonly [name in Name]: string });
 }
 
 function objectOf(value: Json | undefined): JsonObject {

@@ -1,15 +1,15 @@
+import type { Addon, AddonHelmManifest } from "../../../contract/generated/resources.ts";
 import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
-import type { Addon, AddonHelmManifest } from "../../../contract/resources.ts";
 import { addonDifferences, isSameJson, memberOf } from "./addon-differences.ts";
 import type { AddonEntry } from "./catalogue.ts";
 import { proposedManifest } from "./helm.ts";
 
 type Upgrades = Addon["upgrades"];
 
-/** What an upgrade of an addon to the newest release would change; `current` is null when it is not installed. */
-export function upgradesOf(entry: AddonEntry, current: AddonHelmManifest | null): Upgrades {
+/** What an upgrade of an addon to the newest release would change; `current` is undefined when it is not installed. */
+export function upgradesOf(entry: AddonEntry, current: AddonHelmManifest | undefined): Upgrades {
   const [newest] = entry.releases;
-  if (current === null) return settled(null, proposedManifest(entry, newest));
+  if (current === undefined) return settled(undefined, proposedManifest(entry, newest));
   if (!isOlder(current.source.version, newest.version)) return settled(current, current);
   // For an unknown version, all values that differ count as changes of the operator, and are kept.
   const base = entry.releases.find(({ version }) => version === current.source.version) ?? newest;
@@ -26,9 +26,9 @@ export function upgradesOf(entry: AddonEntry, current: AddonHelmManifest | null)
   };
 }
 
-function settled(currentManifest: AddonHelmManifest | null, desiredManifest: AddonHelmManifest): Upgrades {
+function settled(currentManifest: AddonHelmManifest | undefined, desiredManifest: AddonHelmManifest): Upgrades {
   const nothing = { diff: [], upgradePossible: false, conflictFields: [], hasConflict: false };
-  return { ...nothing, currentManifest, desiredManifest };
+  return { ...nothing, ...(currentManifest !== undefined && { currentManifest }), desiredManifest };
 }
 
 type Merge<Value> = { readonly merged: Value; readonly conflicts: readonly string[] };

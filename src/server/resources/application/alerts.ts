@@ -1,5 +1,5 @@
+import type { Alert, DeploymentStatus } from "../../../contract/generated/resources.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { Alert, DeploymentStatus } from "../../../contract/resources.ts";
 import { isFailure } from "./debug-info.ts";
 
 const MAX_ALERTS = 20;
@@ -21,7 +21,7 @@ export function alertsAfter(
   if (status.status === "DEPLOY_SUCCESS") return alerts.map((alert) => resolved(alert, now));
   if (!isFailure(status)) return alerts;
   const name = status.status === "BUILD_FAILED" ? "BuildFailed" : "RolloutFailed";
-  const open = alerts.find((alert) => alert.name === name && alert.resolvedTime === null);
+  const open = alerts.find((alert) => alert.name === name && alert.resolvedTime === undefined);
   const others = alerts.filter((alert) => alert !== open);
   const alert = open === undefined ? opened(name, now, subject, newId()) : again(open, now, subject);
   return [alert, ...others].slice(0, MAX_ALERTS);
@@ -29,7 +29,7 @@ export function alertsAfter(
 
 /** The number of open alerts, by name. */
 export function summariseAlerts(alerts: readonly Alert[]): JsonObject {
-  const open = alerts.filter(({ resolvedTime }) => resolvedTime === null);
+  const open = alerts.filter(({ resolvedTime }) => resolvedTime === undefined);
   const byName = Map.groupBy(open, ({ name }) => name);
   return { open: open.length, byName: Object.fromEntries(byName.entries().map(([name, all]) => [name, all.length])) };
 }
@@ -42,7 +42,6 @@ function opened(name: string, now: string, subject: AlertSubject, id: string): A
     fingerprint: `${subject.applicationId}/${name}`,
     timestamps: [now],
     startTime: now,
-    resolvedTime: null,
     createdAt: now,
     updatedAt: now,
   };
@@ -50,9 +49,14 @@ function opened(name: string, now: string, subject: AlertSubject, id: string): A
 
 function again(alert: Alert, now: string, { applicationDebugInfoId }: AlertSubject): Alert {
   const timestamps = [...alert.timestamps, now].slice(-MAX_ALERTS);
-  return { ...alert, applicationDebugInfoId, timestamps, updatedAt: now };
+  return {
+    ...alert,
+    ...(applicationDebugInfoId !== undefined && { applicationDebugInfoId }),
+    timestamps,
+    updatedAt: now,
+  };
 }
 
 function resolved(alert: Alert, now: string): Alert {
-  return alert.resolvedTime === null ? { ...alert, resolvedTime: now, updatedAt: now } : alert;
+  return alert.resolvedTime === undefined ? { ...alert, resolvedTime: now, updatedAt: now } : alert;
 }

@@ -1,5 +1,5 @@
+import type { DebugInfo, DeploymentStatus } from "../../../contract/generated/resources.ts";
 import type { Json, JsonObject } from "../../../contract/json.ts";
-import type { DebugInfo, DeploymentStatus } from "../../../contract/resources.ts";
 import { failedStatuses } from "../../../contract/rollout.ts";
 import type { StoredDeployment } from "./rows.ts";
 import type { ApplicationRow } from "./tables.ts";
@@ -19,14 +19,28 @@ export function debugInfoOf(
   { id: deploymentId, version, manifest, currentStatus, deploymentStatuses }: StoredDeployment,
   newId: () => string,
 ): DebugInfo | null {
-  if (currentStatus === null || !isFailure(currentStatus)) return null;
+  if (currentStatus === undefined || !isFailure(currentStatus)) return null;
   const { status, message, createdAt } = currentStatus;
   const statuses = deploymentStatuses.map((step) => ({ status: step.status, at: step.createdAt }));
   return {
     id: newId(),
     applicationId,
-    application: { id: applicationId, fqn, name, type, workspaceFqn, activeVersion },
-    debugInfo: { deploymentId, version, status, message, statuses, image: shortImage(manifest) },
+    application: {
+      id: applicationId,
+      fqn,
+      name,
+      type,
+      workspaceFqn,
+      ...(activeVersion !== undefined && { activeVersion }),
+    },
+    debugInfo: {
+      deploymentId,
+      version,
+      status,
+      ...(message !== undefined && { message }),
+      statuses,
+      image: shortImage(manifest),
+    },
     createdAt,
     updatedAt: createdAt,
   };

@@ -1,6 +1,6 @@
 import type { Transaction } from "kysely";
+import type { Deployment } from "../../../contract/generated/resources.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { Deployment } from "../../../contract/resources.ts";
 import { conflict } from "../../../http/http-error.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
@@ -60,7 +60,7 @@ function plan(
   context: Context,
 ): PlannedDeployment {
   return plannedDeployment({
-    applicationId: found?.application.id ?? null,
+    applicationId: found?.application.id,
     applicationFqn: `${workspace.fqn}:${requiredName(manifest)}`,
     version: (found?.application.lastVersion ?? 0) + 1,
     manifest,
@@ -128,5 +128,5 @@ function createApplication(
 }
 
 function dryRun(planned: PlannedDeployment, application: ApplicationRow | null) {
-  return toText({ ...planned, application: application === null ? null : { ...application, deployment: null } });
+  return toText(application === null ? planned : { ...planned, application });
 }

@@ -1,6 +1,5 @@
 import type { Kysely } from "kysely";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { Workspace } from "../../../contract/resources.ts";
 import { badRequest, conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
 import { type ResourceReference, referencesOf } from "../../../model/references.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
@@ -13,11 +12,11 @@ import { danglingReferences, refuseInvisible } from "../../manifest/check-refere
 import { errorDetails } from "../../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
 import { findCluster } from "../cluster.ts";
-import { findWorkspace, findWorkspaceFqn } from "../workspace.ts";
+import { findWorkspace, findWorkspaceFqn, type StoredWorkspace } from "../workspace.ts";
 import { type FoundApplication, findApplication, findApplicationText } from "./rows.ts";
 
 /** The target of a deployment: its workspace, and the application when it exists. */
-export type DeploymentTarget = { readonly workspace: Workspace; readonly found: FoundApplication | null };
+export type DeploymentTarget = { readonly workspace: StoredWorkspace; readonly found: FoundApplication | null };
 
 /** The manifest completed by `workspaceId` and `name` of the body, which must not contradict it. */
 export async function completeManifest(
@@ -74,7 +73,7 @@ async function checkApplicationId(
 async function refuseSemanticErrors(
   database: Kysely<Tables>,
   { manifest, references }: { readonly manifest: JsonObject; readonly references: readonly ResourceReference[] },
-  workspace: Workspace | null,
+  workspace: StoredWorkspace | null,
   context: Pick<Context, "targets">,
 ): Promise<void> {
   const cluster = workspace === null ? null : await findCluster(database, workspace.clusterId);

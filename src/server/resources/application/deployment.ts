@@ -1,5 +1,5 @@
+import type { Deployment, DeploymentStatus, Recommendation, Subject } from "../../../contract/generated/resources.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { Deployment, DeploymentStatus, Recommendation, Subject } from "../../../contract/resources.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { RolloutStatus } from "../../rollouts/driver.ts";
 import { isBuiltImage } from "../../rollouts/simulated-rollouts.ts";
@@ -11,7 +11,7 @@ import type { ApplicationRow, DeploymentRow } from "./tables.ts";
 
 /** What a new deployment is created from. */
 export type NewDeployment = {
-  readonly applicationId: string | null;
+  readonly applicationId: string | undefined;
   readonly applicationFqn: string;
   readonly version: number;
   readonly manifest: JsonObject;
@@ -22,16 +22,14 @@ export type NewDeployment = {
 };
 
 /** A deployment that is not created yet. */
-export type PlannedDeployment = Omit<DeploymentRow, "id"> & { readonly id: null };
+export type PlannedDeployment = Omit<DeploymentRow, "id">;
 
 /** A deployment without id and history, as a dry run returns it. */
 export function plannedDeployment(wanted: NewDeployment): PlannedDeployment {
   const { applicationId, applicationFqn, version, manifest, subject, now, recommended } = wanted;
   return {
-    id: null,
     fqn: `${applicationFqn}:${version}`,
-    applicationId,
-    currentStatusId: null,
+    ...(applicationId !== undefined && { applicationId }),
     version,
     manifest,
     createdBy: subject.subjectId,
@@ -40,7 +38,6 @@ export function plannedDeployment(wanted: NewDeployment): PlannedDeployment {
     updatedAt: now,
     deploymentBuilds: [],
     deploymentStatuses: [],
-    currentStatus: null,
     appliedRecommendations: recommended.filter((recommendation) => isApplied(recommendation, manifest)),
   };
 }
@@ -64,12 +61,10 @@ export function withProgress(
 ): StoredDeployment {
   const added = progress.map((step) => statusOf(deployment.id, step, now, newId()));
   const deploymentStatuses = [...deployment.deploymentStatuses, ...added];
-  const currentStatus = deploymentStatuses.at(-1) ?? null;
   return {
     ...deployment,
     deploymentStatuses,
-    currentStatus,
-    currentStatusId: currentStatus?.id ?? null,
+    ...currentOf(deploymentStatuses),
     updatedAt: now,
     deploymentBuilds: buildsOf(deployment.fqn, deployment.manifest, deploymentStatuses),
   };
@@ -107,12 +102,9 @@ export function newApplication({ id, fqn, name, type, workspace, subject, now }:
     workspaceFqn: workspace.fqn,
     createdBy: subject.subjectId,
     createdBySubject: subject,
-    activeDeploymentId: null,
-    lastDeploymentId: null,
     metadata: { paused: false },
     lifecycleStage: "active",
     lastVersion: 0,
-    activeVersion: null,
     createdAt: now,
     updatedAt: now,
     recommendations: [],
@@ -138,9 +130,7 @@ export function withDeployment(
       clusterId: clusterOf(application),
       applicationId: application.id,
       deploymentId: deployment.id,
-      appliedDeploymentId: null,
       applicationVersion: version,
-      expiryTimestamp: null,
       createdAt: now,
       updatedAt: now,
     }),
@@ -162,13 +152,13 @@ export function withOutcome(
   newId: () => string,
 ): ApplicationRow {
   const { currentStatus, version } = deployment;
-  if (currentStatus === null || !currentStatus.state.isTerminalState) return application;
+  if (!currentStatus?.state.isTerminalState) return application;
   const info = debugInfoOf(application, deployment, newId);
   const subject = {
     applicationId: application.id,
     clusterId: clusterOf(application),
     tenantName: tenant,
-    applicationDebugInfoId: info?.id ?? null,
+    ...(info !== null && { applicationDebugInfoId: info.id }),
   };
   const alerts = alertsAfter(application.alerts, currentStatus, subject, newId);
   const { potentialProblems } = application;
@@ -197,12 +187,20 @@ function statusOf(deploymentId: string, step: RolloutStatus, now: string, id: st
     deploymentId,
     status,
     transition,
-    message,
+    ...(message !== undefined && { message }),
     state: { isTerminalState, display },
     retryCount: 0,
     createdAt: now,
     updatedAt: now,
   };
+}
+
+/** The members that name the newest entry of a history; none when it is empty. */
+export function currentOf(
+  history: readonly DeploymentStatus[],
+): Pick<DeploymentRow, "currentStatus" | "currentStatusId"> {
+  const currentStatus = history.at(-1);
+  return currentStatus === undefined ? {} : { currentStatus, currentStatusId: currentStatus.id };
 }
 
 /** The builds of a deployment: status 0 while one runs, 1 when it succeeded, 2 when it failed. */

@@ -1,5 +1,5 @@
+import type { Application, Recommendation } from "../../../contract/generated/resources.ts";
 import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
-import type { Application, Recommendation } from "../../../contract/resources.ts";
 
 type Problem = Application["potentialProblems"][number];
 
@@ -18,8 +18,8 @@ export function potentialProblems(manifest: JsonObject): readonly Problem[] {
 }
 
 /** The problem of a failed newest version: another one is still active. */
-export function failedProblem(version: number, activeVersion: number | null): Problem {
-  const instead = activeVersion === null ? "no version is active" : `version ${activeVersion} is still active`;
+export function failedProblem(version: number, activeVersion: number | undefined): Problem {
+  const instead = activeVersion === undefined ? "no version is active" : `version ${activeVersion} is still active`;
   return problem("rollout-failed", `Version ${version} was not rolled out; ${instead}.`);
 }
 

@@ -72,7 +72,7 @@ export async function saveApplication(
     workspace_id: workspaceId,
     json,
     last_deployment_id: lastDeploymentId ?? "",
-    active_deployment_id: activeDeploymentId,
+    active_deployment_id: activeDeploymentId ?? null,
   });
   return json;
 }

@@ -1,9 +1,9 @@
+import type { Deployment, DeploymentStatus } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
-import type { Deployment, DeploymentStatus } from "../../../contract/resources.ts";
 import { rolloutState } from "../../../contract/rollout.ts";
 import { type Context, timestamp } from "../../context.ts";
 import { readObjects, readRowFields, readTimestamp, readVersionNumber } from "../../snapshot/read-row.ts";
-import { createdDeployment, plannedDeployment } from "./deployment.ts";
+import { createdDeployment, currentOf, plannedDeployment } from "./deployment.ts";
 import type { StoredDeployment } from "./rows.ts";
 
 /** Reads a deployment of another control plane with its history; null when its version or manifest is missing. */
@@ -19,14 +19,12 @@ export function readDeployment(
   const wanted = { applicationId: application.id, applicationFqn: application.fqn, version, manifest, subject };
   const planned = plannedDeployment({ ...wanted, now: createdAt, recommended: [] });
   const deploymentStatuses = historyOf(row).map((status) => readStatus(status, id, createdAt, context.newId));
-  const currentStatus = deploymentStatuses.at(-1) ?? null;
   return {
     ...createdDeployment(planned, application.id, id),
     updatedAt,
     deploymentBuilds: buildsOf(row),
     deploymentStatuses,
-    currentStatus,
-    currentStatusId: currentStatus?.id ?? null,
+    ...currentOf(deploymentStatuses),
   };
 }
 
@@ -42,12 +40,13 @@ function readStatus(row: JsonObject, deploymentId: string, now: string, newId: (
   const { state, retryCount } = row;
   const status = text(row.status) ?? "INITIALIZED";
   const createdAt = readTimestamp(row.createdAt) ?? now;
+  const message = text(row.message);
   return {
     id: text(row.id) || newId(),
     deploymentId,
     status,
     transition: text(row.transition) ?? "",
-    message: text(row.message) ?? null,
+    ...(message !== undefined && { message }),
     state: {
       isTerminalState: rolloutState({ status, state }) !== "progressing",
       display: (isObject(state) ? text(state.display) : undefined) ?? status,

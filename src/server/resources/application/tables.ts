@@ -1,4 +1,4 @@
-import type { Application, Deployment } from "../../../contract/resources.ts";
+import type { Application, Deployment } from "../../../contract/generated/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
 /** An application as stored: a list adds its newest deployment. */

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { ModelVersion, PromptVersion } from "../../../contract/resources.ts";
+import type { ModelVersion, PromptVersion } from "../../../contract/generated/resources.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { JsonText } from "../../database/json-text.ts";
 import { selectPage } from "../../database/page.ts";

@@ -1,8 +1,8 @@
 import type { Transaction } from "kysely";
+import type { ModelVersion, PromptVersion } from "../../../contract/generated/resources.ts";
 import { shapes } from "../../../contract/generated/shapes.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { OperationName } from "../../../contract/operations.ts";
-import type { ModelVersion, PromptVersion } from "../../../contract/resources.ts";
 import type { Shape } from "../../../contract/shape.ts";
 import { conflict, unprocessable } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";

@@ -12,7 +12,11 @@ const getArtifact: Handler<"getArtifact"> = async ({ principal, path: { id } }, 
   const { artifact, latest } = found;
   const steps = await listSteps(store.read, id);
   return {
-    data: withMember(withMember(artifact, "latest_version", latest ?? toText(null)), "run_steps", toText(steps)),
+    data: withMember(
+      latest === null ? artifact : withMember(artifact, "latest_version", latest),
+      "run_steps",
+      toText(steps),
+    ),
   };
 };
 

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import type { ModelVersion, PromptVersion, Subject } from "../../../contract/resources.ts";
+import type { ModelVersion, PromptVersion, Subject } from "../../../contract/generated/resources.ts";
 import { fromText, type JsonText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import { artifactFqn, type RegistryKey, registryTypes } from "./registry-key.ts";

@@ -1,6 +1,6 @@
 import type { Transaction } from "kysely";
+import type { ModelVersion, PromptVersion } from "../../../contract/generated/resources.ts";
 import { type Json, type JsonObject, text } from "../../../contract/json.ts";
-import type { ModelVersion, PromptVersion } from "../../../contract/resources.ts";
 import { type Context, timestamp } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { type CopyOutcome, notCopied } from "../../snapshot/copy-outcome.ts";

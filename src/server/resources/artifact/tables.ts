@@ -1,4 +1,4 @@
-import type { Artifact, ModelVersion, PromptVersion } from "../../../contract/resources.ts";
+import type { Artifact, ModelVersion, PromptVersion } from "../../../contract/generated/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
 /** An artifact as stored: a reply adds the data of its versions. */

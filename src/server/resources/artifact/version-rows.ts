@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
+import type { ModelVersion, PromptVersion, Subject } from "../../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
-import type { ModelVersion, PromptVersion, Subject } from "../../../contract/resources.ts";
 import { fromText, toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { RegistryKey } from "./registry-key.ts";

@@ -18,7 +18,7 @@ export type RunState = {
   readonly status: string;
   readonly totalRetries: number;
   /** How and when (epoch milliseconds) it ended; null while it is running. */
-  readonly end: { readonly at: number; readonly exitCode: number; readonly error: string | null } | null;
+  readonly end: { readonly at: number; readonly exitCode: number; readonly error?: string } | null;
 };
 
 /** The progress of a run. */

@@ -1,5 +1,5 @@
+import type { JobRun, Subject } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
-import type { JobRun, Subject } from "../../../contract/resources.ts";
 import { requiredName } from "../../manifest/required-text.ts";
 import type { StoredDeployment } from "../application/rows.ts";
 import type { Run, RunState } from "./driver.ts";
@@ -31,15 +31,10 @@ export function newRun({ deployment, before, subject, now }: NewRun): JobRun {
     applicationName,
     deploymentVersion: String(version),
     command: commandOf(manifest),
-    error: null,
     triggeredBy: subject.subjectId,
     triggeredBySubject: subject,
-    sparkUi: null,
     createdAt: now,
-    endTime: null,
-    duration: null,
     totalRetries: 0,
-    exitCode: null,
     status: "CREATED",
   };
 }
@@ -57,7 +52,13 @@ export function withState(run: JobRun, { status, totalRetries, end }: RunState):
   const moved = { ...run, status, totalRetries };
   if (end === null) return moved;
   const { at, exitCode, error } = end;
-  return { ...moved, endTime: at, duration: (at - run.createdAt) / 1000, exitCode, error };
+  return {
+    ...moved,
+    endTime: at,
+    duration: (at - run.createdAt) / 1000,
+    exitCode,
+    ...(error !== undefined && { error }),
+  };
 }
 
 function commandOf({ image, command }: JsonObject): string {

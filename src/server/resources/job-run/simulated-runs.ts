@@ -37,7 +37,7 @@ function observe(run: Run, failure: RunFailure | null, span: number, now: number
 
 // A failed job has used all retries of its manifest.
 function ended({ manifest }: Run, failure: Exclude<RunFailure, "stuck"> | null, at: number): RunObservation["state"] {
-  if (failure === null) return { status: "FINISHED", totalRetries: 0, end: { at, exitCode: 0, error: null } };
+  if (failure === null) return { status: "FINISHED", totalRetries: 0, end: { at, exitCode: 0 } };
   const { retries } = manifest;
   return { status: "FAILED", totalRetries: typeof retries === "number" ? retries : 0, end: { at, ...failure } };
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from "kysely";
-import type { LeaseResource } from "../../../contract/resources.ts";
+import type { LeaseResource } from "../../../contract/generated/resources.ts";
 import type { Tables } from "../../database/tables.ts";
 import { coveringScopes, overlaps, type ScopePath, scopeName, scopePath } from "./scope.ts";
 

@@ -1,4 +1,4 @@
-import type { PersonalAccessToken } from "../../../contract/resources.ts";
+import type { PersonalAccessToken } from "../../../contract/generated/resources.ts";
 import { isTenantAdmin } from "../../auth/access.ts";
 import type { Context } from "../../context.ts";
 import { fromText, toText } from "../../database/json-text.ts";
@@ -42,17 +42,18 @@ function shown(
 ): PersonalAccessToken {
   const { name, createdAt } = fromText(json);
   const ends = [valid_until, endOfDay(expires_on)].flatMap((end) => (end === null ? [] : [Number(end)]));
+  const lastUse = tokenUses.unsaved(id) ?? last_used_at;
   return {
     id,
     name,
     subject: subjectOf(json),
     createdAt,
-    createdWith: made_with,
-    lastUsedAt: momentOf(tokenUses.unsaved(id) ?? last_used_at),
-    expiry: momentOf(ends.length === 0 ? null : Math.min(...ends)),
+    ...(made_with !== null && { createdWith: made_with }),
+    ...(lastUse !== null && { lastUsedAt: momentOf(lastUse) }),
+    ...(ends.length > 0 && { expiry: momentOf(Math.min(...ends)) }),
   };
 }
 
-function momentOf(time: number | null): string | null {
-  return time === null ? null : new Date(Number(time)).toISOString();
+function momentOf(time: number): string {
+  return new Date(Number(time)).toISOString();
 }

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import type { Subject } from "../../../contract/resources.ts";
+import type { Subject } from "../../../contract/generated/resources.ts";
 import { fromText } from "../../database/json-text.ts";
 import type { ResourceRow, Tables } from "../../database/tables.ts";
 import type { AccountRow } from "../virtual-account/tables.ts";

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
+import type { SecretGroup, Subject } from "../../../contract/generated/resources.ts";
 import { canonical, type JsonObject } from "../../../contract/json.ts";
-import type { SecretGroup, Subject } from "../../../contract/resources.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../../auth/grants.ts";
 import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";

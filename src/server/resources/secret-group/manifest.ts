@@ -1,5 +1,5 @@
+import type { ErrorDetail } from "../../../contract/generated/resources.ts";
 import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
-import type { ErrorDetail } from "../../../contract/resources.ts";
 import { Secret } from "../../../contract/secret.ts";
 import { malformed, unprocessable } from "../../../http/http-error.ts";
 

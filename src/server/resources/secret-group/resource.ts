@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
+import type { SecretGroup } from "../../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
-import type { SecretGroup } from "../../../contract/resources.ts";
 import { conflict, forbidden, notFound, unprocessable } from "../../../http/http-error.ts";
 import { isAllowed, isTenantAdmin } from "../../auth/access.ts";
 import { tenant } from "../../auth/principal.ts";

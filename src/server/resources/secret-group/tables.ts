@@ -1,4 +1,4 @@
-import type { SecretGroup, SecretResource } from "../../../contract/resources.ts";
+import type { SecretGroup, SecretResource } from "../../../contract/generated/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
 /** A secret group as stored: a reply adds its secrets. */

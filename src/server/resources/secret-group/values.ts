@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import type { SecretResource, SecretVersion, Subject } from "../../../contract/resources.ts";
+import type { SecretResource, SecretVersion, Subject } from "../../../contract/generated/resources.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";

@@ -1,5 +1,5 @@
+import type { ErrorDetail } from "../../../contract/generated/resources.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { ErrorDetail } from "../../../contract/resources.ts";
 import { unprocessable } from "../../../http/http-error.ts";
 
 const forms: readonly { readonly field: string; readonly form: RegExp; readonly says: string }[] = [

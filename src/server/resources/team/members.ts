@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
+import type { Team } from "../../../contract/generated/resources.ts";
 import { type Json, type JsonObject, text } from "../../../contract/json.ts";
-import type { Team } from "../../../contract/resources.ts";
 import type { ResourceRow, Tables } from "../../database/tables.ts";
 
 declare module "../../database/tables.ts" {

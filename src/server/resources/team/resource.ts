@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
+import type { Team } from "../../../contract/generated/resources.ts";
 import { text } from "../../../contract/json.ts";
-import type { Team } from "../../../contract/resources.ts";
 import { conflict } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
 import { isTenantAdmin } from "../../auth/access.ts";

@@ -1,5 +1,5 @@
+import type { ErrorDetail, VirtualAccount } from "../../../contract/generated/resources.ts";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
-import type { ErrorDetail, VirtualAccount } from "../../../contract/resources.ts";
 import { tenant } from "../../auth/principal.ts";
 import type { ResourceInput } from "../../manifest/put-declared.ts";
 import { requiredName } from "../../manifest/required-text.ts";
@@ -28,9 +28,8 @@ export function makeAccount(
     name: requiredName(manifest),
     type: "virtual-account",
     tenantName: tenant,
-    jwtId: existing?.jwtId ?? null,
+    ...(existing?.jwtId !== undefined && { jwtId: existing.jwtId }),
     accountId: tenant,
-    nextScheduledRotation: null,
     manifest,
     createdBy: subject.subjectId,
     createdBySubject: subject,
@@ -60,7 +59,8 @@ export function withToken(account: StoredAccount, jwtId: string, now: number, gr
 
 /** The account without tokens. */
 export function withoutTokens(account: StoredAccount): StoredAccount {
-  return withSchedule({ ...account, jwtId: null, jwts: [] });
+  const { jwtId: _, ...rest } = account;
+  return withSchedule({ ...rest, jwts: [] });
 }
 
 /** The last day on which an account is valid; null when it never expires. */
@@ -100,14 +100,15 @@ export function graceDays({ auto_rotate: rotation }: JsonObject): number {
 
 /** When the server rotates the account's token, in epoch milliseconds; null when it does not. */
 export function rotationTime({ manifest, nextScheduledRotation: next }: AccountRow): number | null {
-  return next === null || secretStoreOf(manifest) === null ? null : Date.parse(next);
+  return next === undefined || secretStoreOf(manifest) === null ? null : Date.parse(next);
 }
 
 const MIN_GRACE_DAYS = 1;
 
 // Sets what depends on both the manifest and the tokens: the expiry and the next rotation of the current token.
 function withSchedule(account: StoredAccount): StoredAccount {
-  const { manifest, jwts } = account;
+  const { nextScheduledRotation: _, ...rest } = account;
+  const { manifest, jwts } = rest;
   const [current, ...former] = jwts;
   const end = endOfDay(lastDay(manifest));
   const expiry = end === null ? NEVER : new Date(end).toISOString();
@@ -116,9 +117,9 @@ function withSchedule(account: StoredAccount): StoredAccount {
     current === undefined ? null : Date.parse(current.createdAt),
   );
   return {
-    ...account,
+    ...rest,
     jwts: current === undefined ? [] : [{ ...current, expiry }, ...former],
-    nextScheduledRotation: next === null ? null : new Date(next).toISOString(),
+    ...(next !== null && { nextScheduledRotation: new Date(next).toISOString() }),
     metadata: next !== null && secretStoreOf(manifest) === null ? { rotation: NOT_ROTATED } : {},
   };
 }

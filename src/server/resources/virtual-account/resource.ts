@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
+import type { ErrorDetail } from "../../../contract/generated/resources.ts";
 import { type JsonObject, text } from "../../../contract/json.ts";
-import type { ErrorDetail } from "../../../contract/resources.ts";
 import type { Secret } from "../../../contract/secret.ts";
 import { HttpError } from "../../../http/http-error.ts";
 import { checkSemantics } from "../../../schema/check-semantics.ts";
@@ -58,8 +58,8 @@ const putVirtualAccount: Handler<"putVirtualAccount"> = async ({ principal, body
   const manifest = requireValidManifest(context, ["virtual-account"], body.manifest);
   if (body.dryRun === true) {
     const { action, resource } = await decideAccount(context.store.read, principal, manifest, context);
-    const planned = action === "create" ? { ...resource, id: null } : resource;
-    return { data: checkResourceSize(answer(planned, context)) };
+    const { id, ...planned } = resource;
+    return { data: checkResourceSize(answer(action === "create" ? planned : { ...planned, id }, context)) };
   }
   return context.store.write(async (transaction) => {
     const decision = await decideAccount(transaction, principal, manifest, context);
@@ -147,7 +147,7 @@ async function carryOut(
 ): Promise<{ readonly account: StoredAccount; readonly token: Secret | null }> {
   const path = builtinSecretPath(resource.manifest);
   // An account whose tokens were revoked gets a new one when it has a place to store it.
-  const needsToken = path !== null && resource.jwtId === null;
+  const needsToken = path !== null && resource.jwtId === undefined;
   if (action !== "create" && !needsToken) return { account: resource, token: null };
   const now = Date.parse(resource.updatedAt);
   const { jwtId, token } = await issueToken(transaction, resource, now, context);

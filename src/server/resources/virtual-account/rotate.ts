@@ -65,6 +65,6 @@ async function retire(
   graceEnd: number,
 ): Promise<void> {
   await transaction.deleteFrom("jwts").where("account_id", "=", id).where("valid_until", "<=", now).execute();
-  if (jwtId === null) return;
+  if (jwtId === undefined) return;
   await transaction.updateTable("jwts").set({ valid_until: graceEnd }).where("id", "=", jwtId).execute();
 }

@@ -1,4 +1,4 @@
-import type { VirtualAccount } from "../../../contract/resources.ts";
+import type { VirtualAccount } from "../../../contract/generated/resources.ts";
 import type { ResourceRow } from "../../database/tables.ts";
 
 /** A virtual account as stored: a reply adds whether it is expired. */
