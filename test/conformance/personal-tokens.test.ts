@@ -174,7 +174,8 @@ test("S47 tokens from before their maker was recorded end with their owner's pre
   const upgraded = await startControlPlane({ data, adminToken: first });
   const statuses = (url: string) => Promise.all(made.map((one) => statusOf(url, one.token)));
   expect(await statuses(upgraded.url)).toEqual([200, 200]);
-  expect((await upgraded.admin.get(list)).body.data).toMatchObject([{ createdWith: null }, { createdWith: null }]);
+  expect((await upgraded.admin.get(list)).body.data).toHaveLength(2);
+  expect((await upgraded.admin.get(list)).text).not.toContain("createdWith");
   await upgraded.close();
   const replaced = await startControlPlane({ data, adminToken: second });
   expect(await statuses(replaced.url)).toEqual([401, 200]);
@@ -205,8 +206,6 @@ test("S47 everyone lists and revokes the tokens of its own, an administrator tho
     subject: "user:dev@example.com",
     createdAt: expect.any(String),
     createdWith: `personal-access-token/${one.id}`,
-    lastUsedAt: null,
-    expiry: null,
   });
 
   const revoke = (who: typeof admin, id: string) => who.post(list, { revoke: id });
