@@ -8,6 +8,7 @@ import { type DaemonPasses, measureDaemon } from "./daemon.ts";
 import { buildFloors, type Floors } from "./floor.ts";
 import { alternate, type Measured, type Pair } from "./pairs.ts";
 import { far, type Plane, singleReads, startPlane } from "./plane.ts";
+import { measurePushes, type Pushes } from "./push.ts";
 
 /** What the bench is asked for. */
 export type Size = { readonly count: number; readonly pairs: number; readonly concurrency: number };
@@ -23,6 +24,7 @@ export type Results = {
   readonly coldPlan: Measured;
   readonly warmPlan: Measured;
   readonly daemon: DaemonPasses;
+  readonly pushes: Pushes;
   readonly documentedPlan: Measured;
   readonly smallPlan: Measured;
 };
@@ -80,6 +82,11 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
       manifest,
       count: size.pairs,
     });
+    note("pushes to a repository that a daemon follows");
+    const upstream = join(work, "upstream");
+    writeCorpus(upstream, size.count);
+    const following = { bin: BIN, work: join(work, "follow"), source: upstream, plane, count: size.pairs };
+    const pushes = await measurePushes({ ...following, file: "block-0/service/svc-00000-0.yaml" });
     const reads = join(work, "reads.json");
     writeFileSync(reads, JSON.stringify(await singleReads(plane)));
     await plane.restrict();
@@ -87,7 +94,7 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
       "plan, warm, with the documented operations alone",
       documentedPlanPair(plane, { ...place, state, reads, size }),
     );
-    return { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, documentedPlan, smallPlan };
+    return { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, pushes, documentedPlan, smallPlan };
   } finally {
     await Promise.all(planes.map(({ stop }) => stop()));
     rmSync(work, { recursive: true, force: true });

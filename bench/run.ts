@@ -5,12 +5,15 @@ import { parseArgs } from "node:util";
 import { bench, GOALS, type Results, type Size } from "./bench.ts";
 import {
   busy,
+  clock,
   judgeClock,
   judgeGrowth,
   judgePasses,
   judgePeak,
+  judgeRest,
   judgeSending,
   judgeTime,
+  judgeTimes,
   type Row,
   table,
   tellRate,
@@ -46,7 +49,7 @@ function report(results: Results): void {
 }
 
 function judge(results: Results): readonly Row[] {
-  const { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, documentedPlan, smallPlan } = results;
+  const { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, pushes, documentedPlan, smallPlan } = results;
   const { count } = size;
   const [cold, warm] = count > GOALS ? [1200, 500] : [320, 220];
   return [
@@ -57,6 +60,8 @@ function judge(results: Results): readonly Row[] {
     judgeTime("plan, warm", warmPlan, { atMost: 1.4 }),
     judgePasses("daemon, nothing to do (CPU)", [daemon.idle, coldPlan.ours].map(busy), { atMost: 0.4 }),
     judgePasses("daemon, one changed file (CPU)", [daemon.changed, coldPlan.ours].map(busy), { atMost: 0.5 }),
+    judgePasses("push to the end of its pass", [pushes.pushes, coldPlan.ours].map(clock), { atMost: 0.5 }),
+    judgeRest("daemon, between passes", pushes.restShare, { atMost: 0.005 }),
     judgeTime("plan, warm, documented only", documentedPlan, { atMost: 1.4 }),
     judgeClock("plan of 100", smallPlan, { atMost: 500 }),
     ...(applies === null
@@ -76,14 +81,21 @@ function judge(results: Results): readonly Row[] {
 }
 
 // By what power of the number of manifests the time grows, from the size that the goals are set for.
-function growth({ coldPlan, warmPlan }: Results): readonly Row[] {
+function growth({ coldPlan, warmPlan, pushes }: Results): readonly Row[] {
   const before = join(import.meta.dirname, "results", `${GOALS}.json`);
   if (size.count <= GOALS || !existsSync(before)) return [];
-  const { runs } = JSON.parse(readFileSync(before, "utf8")) as { runs: Pick<Results, "coldPlan" | "warmPlan"> };
+  const { runs } = JSON.parse(readFileSync(before, "utf8")) as {
+    runs: Pick<Results, "coldPlan" | "warmPlan" | "pushes">;
+  };
   const factor = size.count / GOALS;
   return [
     judgeGrowth("growth of a cold plan from 10,000", { from: runs.coldPlan, to: coldPlan, factor }, { atMost: 1.05 }),
     judgeGrowth("growth of a warm plan from 10,000", { from: runs.warmPlan, to: warmPlan, factor }, { atMost: 0.9 }),
+    judgeTimes(
+      "push, in multiples of 10,000",
+      [pushes, runs.pushes].map((one) => clock(one.pushes)),
+      { atMost: 2 },
+    ),
   ];
 }
 

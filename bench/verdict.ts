@@ -53,19 +53,41 @@ export function busy(runs: readonly Pick<Run, "busyMilliseconds">[]): number {
   return median(runs.map(({ busyMilliseconds }) => busyMilliseconds));
 }
 
-/** Judges how long the passes of a daemon keep a processor busy, in multiples of a cold plan. */
-export function judgePasses(
+/** The median time that runs or passes took by the clock. */
+export function clock(runs: readonly Pick<Run, "milliseconds">[]): number {
+  return median(runs.map(({ milliseconds }) => milliseconds));
+}
+
+/** Judges the passes of a daemon in multiples of a cold plan: how long they take, or keep a processor busy. */
+export function judgePasses(measure: string, times: readonly number[], limit: { readonly atMost: number }): Row {
+  return judgeTimes(measure, times, { ...limit, unit: "cold plan" });
+}
+
+/** Judges a time in multiples of another one. */
+export function judgeTimes(
   measure: string,
-  [passes = Number.NaN, coldPlan = Number.NaN]: readonly number[],
-  { atMost }: { readonly atMost: number },
+  [time = Number.NaN, other = Number.NaN]: readonly number[],
+  { atMost, unit = "" }: { readonly atMost: number; readonly unit?: string },
 ): Row {
-  const ratio = passes / coldPlan;
+  const ratio = time / other;
   return {
     measure,
-    goal: `≤ ${atMost} × cold plan`,
+    goal: `≤ ${atMost} × ${unit}`.trim(),
     figure: `${ratio.toFixed(2)} ×`,
     verdict: ratio <= atMost ? "met" : "missed",
-    detail: `${passes.toFixed(0)} ms, cold plan ${coldPlan.toFixed(0)} ms`,
+    detail: `${time.toFixed(0)} ms, ${unit || "against"} ${other.toFixed(0)} ms`,
+  };
+}
+
+/** Judges the share of a processor that a daemon takes while nothing happens. */
+export function judgeRest(measure: string, share: number, { atMost }: { readonly atMost: number }): Row {
+  const percent = (value: number) => `${(100 * value).toFixed(2)} %`;
+  return {
+    measure,
+    goal: `≤ ${percent(atMost)} of a core`,
+    figure: percent(share),
+    verdict: share <= atMost ? "met" : "missed",
+    detail: "",
   };
 }
 

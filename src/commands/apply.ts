@@ -30,6 +30,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
     approve,
     sealed,
     lastGood: null,
+    scope: "all",
     leader: null,
     stopWaiting: new AbortController().signal,
     onLeft,

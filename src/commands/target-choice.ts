@@ -25,8 +25,10 @@ export type TargetChoice = {
   readonly tokenFile: string | null;
   readonly caFile: string | null;
   readonly sync: "report" | "heal" | "off";
-  /** Seconds between full passes; null for the default. */
+  /** Seconds between passes; null for the default. */
   readonly interval: number | null;
+  /** Seconds between looks at everything; null for every pass of the interval. */
+  readonly driftInterval: number | null;
   readonly confirm: boolean;
 };
 
@@ -76,7 +78,7 @@ function sourceChoice(entry: SourceEntry, cwd: string, env: Terminal["env"]): So
 }
 
 function targetChoice(entry: TargetEntry, sources: readonly SourceChoice[], cwd: string): TargetChoice {
-  const { name, paths, server, tokenFile, caFile, sync, interval, confirm } = entry;
+  const { name, paths, server, tokenFile, caFile, sync, interval, driftInterval, confirm } = entry;
   const file = fileIn(cwd);
   const source = sourceOf(entry, sources);
   requireWithin(name, paths ?? [], source?.paths ?? null);
@@ -89,6 +91,7 @@ function targetChoice(entry: TargetEntry, sources: readonly SourceChoice[], cwd:
     caFile: file(caFile),
     sync: sync ?? "heal",
     interval: interval ?? null,
+    driftInterval: driftInterval ?? null,
     confirm: confirm ?? false,
   };
 }

@@ -11,7 +11,7 @@ export function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<stri
       const file = source?.webhookSecretFile ?? null;
       if (source === null || file === null) return [];
       const ring = (): void => {
-        for (const { trigger } of members) trigger.ring();
+        for (const { trigger } of members) trigger.ringForChanges();
       };
       return [[source.name, { secret: () => secretIn(file), ring }] as const];
     }),

@@ -29,6 +29,7 @@ export function watchTarget(
   const context = {
     tell,
     intervalMs: seconds * 1000,
+    driftIntervalMs: (target.choice?.driftInterval ?? seconds) * 1000,
     trigger,
     leader,
     sync,

@@ -23,13 +23,14 @@ export function isLooserThanDefault({
   return isLooser || (updateShare ?? UPDATE_SHARE) > UPDATE_SHARE;
 }
 
-/** Why a daemon may not update so much at once, or null. */
+/** Why a daemon may not update so much at once, or null; `others` are kept without a step. */
 export function updateGuard(
   steps: readonly { readonly action: Action }[],
+  others: number,
   share: number = UPDATE_SHARE,
 ): string | null {
   const updates = steps.filter(({ action }) => action === "update").length;
-  const existing = steps.filter(({ action }) => action === "keep").length + updates;
+  const existing = steps.filter(({ action }) => action === "keep").length + updates + others;
   if (existing < FROM || updates <= existing * share) return null;
   const most = Math.round(share * 100);
   return `${updates} of ${existing} resources would be updated in one pass (at most ${most} % expected); apply does it by hand, and guards.updateShare allows it`;

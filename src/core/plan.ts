@@ -58,9 +58,9 @@ export function hasChanges({ steps }: Pick<Plan, "steps">, gate: Gate): boolean 
   });
 }
 
-/** Counts the steps by action; drift counts on its own, since a drifted step has an action too. */
-export function summarise(steps: readonly Step[], drift: number): PlanSummary {
-  const count = { create: 0, update: 0, keep: 0, ensure: 0, block: 0, orphan: 0 };
+/** Counts the steps by action, and what is kept without one; drift counts on its own, since a drifted step has an action too. */
+export function summarise(steps: readonly Step[], drift: number, others = 0): PlanSummary {
+  const count = { create: 0, update: 0, keep: others, ensure: 0, block: 0, orphan: 0 };
   let unrecorded = 0;
   for (const step of steps) {
     count[step.action] += 1;

@@ -60,6 +60,8 @@ export type PlanInput = LiveView & {
   readonly diagnostics: readonly Diagnostic[];
   /** What holds steps back where nobody is asked; null where somebody is, or nothing is written. */
   readonly guards: PlanGuards | null;
+  /** How many resources are in sync as far as anybody knows, and not among `desired`. @default 0 */
+  readonly others?: number;
   /** Whether orphans belong in the plan: not when only a part of the source was selected. */
   readonly withOrphans: boolean;
 };
@@ -81,7 +83,7 @@ export function makePlan(input: PlanInput): PlanWithDecisions {
     revision: input.revision,
     server: input.server,
     complete: input.complete,
-    summary: summarise(steps, drifted),
+    summary: summarise(steps, drifted, input.others),
     steps,
     diagnostics: [...input.diagnostics, ...blockDiagnostics(input, decisions)],
   } as const;
@@ -106,7 +108,7 @@ function decideGuarded(input: PlanInput): ReadonlyMap<Identity, Decision> {
   const decisions = decideAll(input, null);
   if (guards === null) return decisions;
   const steps = desired.map(({ manifest }) => decisions.get(manifest.identity) ?? { action: "keep" as const });
-  const tooMuch = updateGuard(steps, guards.updateShare);
+  const tooMuch = updateGuard(steps, input.others ?? 0, guards.updateShare);
   return tooMuch === null ? decisions : decideAll(input, tooMuch);
 }
 

@@ -1,6 +1,8 @@
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import type { PassEnd, PassEvent } from "../core/events.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
+import type { PassScope } from "../engine/apply-pass.ts";
+import type { LastGood } from "../engine/last-good.ts";
 import type { Leader } from "../engine/leader.ts";
 import type { PassContext } from "../engine/pass.ts";
 import { requireOwnState } from "../engine/read-desired.ts";
@@ -14,6 +16,8 @@ import type { PassTimes } from "./status.ts";
 /** How a daemon runs. */
 export type DaemonContext = PassContext & {
   readonly intervalMs: number;
+  /** The longest time between two looks at everything; between them a pass is about what the source has changed. */
+  readonly driftIntervalMs: number;
   /** Asks for a pass before the interval is over. */
   readonly trigger: Trigger;
   /** Of the targets of one control plane, whoever may write. */
@@ -31,7 +35,7 @@ const REFUSED: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source, and on an interval, until it is asked to stop. */
 export async function runDaemon(target: Target, context: DaemonContext): Promise<void> {
-  const { stopping: signal, intervalMs, trigger, leader, sync, onFailure } = context;
+  const { stopping: signal, intervalMs, driftIntervalMs, trigger, leader, sync, onFailure } = context;
   const { source, state } = target;
   await requireOwnState(target, signal);
   await target.server.connect(target.rules(source.config.repository));
@@ -49,17 +53,22 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     const over = work.catch(onFailure).finally(() => left.delete(over));
     left.add(over);
   };
-  const lastGood = { read: null };
+  const lastGood: LastGood = { read: null, undone: null };
+  let lookedAtAll = Number.NEGATIVE_INFINITY;
   let hasWorked = false;
   const pass = async ({ stopWaiting }: { readonly stopWaiting: AbortSignal }): Promise<void> => {
     const startedAt = context.now();
+    // A poll comes up to a tenth early.
+    const isDue = startedAt - lookedAtAll >= 0.9 * driftIntervalMs - 1;
+    const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
     try {
       const mode: Mode =
         sync === "heal"
-          ? { is: "apply", approve: null, sealed: null, lastGood, leader, stopWaiting, onLeft }
+          ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, stopWaiting, onLeft }
           : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
       const end = await reconcile(target, mode, { ...context, tell });
       hasWorked = true;
+      if (scope === "all") lookedAtAll = startedAt;
       requireNoOtherWriter(end);
       if (end.what === "superseded" || leader.isLost()) trigger.ring();
     } catch (error) {

@@ -1,10 +1,15 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { PassScope } from "../engine/apply-pass.ts";
 
 type Stop = { readonly signal: AbortSignal };
 
 /** Wakes a loop up; it says "look again", never what changed. */
 export type Trigger = {
   readonly ring: () => void;
+  /** The same, where only the source may have moved. */
+  readonly ringForChanges: () => void;
+  /** What the rings since the last call were for; null where there were none. */
+  readonly takeScope: () => PassScope | null;
   /** Aborted at the next ring that is not waited for yet. */
   readonly bell: () => AbortSignal;
   /** Resolves at the next ring, at once when one was not waited for yet, or when the signal is aborted. */
@@ -14,8 +19,21 @@ export type Trigger = {
 /** A trigger that remembers a ring until somebody has waited for it: rings in between collapse into one. */
 export function createTrigger(): Trigger {
   let bell = new AbortController();
+  let scope: PassScope | null = null;
   return {
-    ring: () => bell.abort(),
+    ring: () => {
+      scope = "all";
+      bell.abort();
+    },
+    ringForChanges: () => {
+      scope ??= "changes";
+      bell.abort();
+    },
+    takeScope: () => {
+      const taken = scope;
+      scope = null;
+      return taken;
+    },
     bell: () => bell.signal,
     rung: async ({ signal }) => {
       const either = AbortSignal.any([bell.signal, signal]);

@@ -3,6 +3,7 @@ import type { ApplyEvent, PassEnd, PlanEvent } from "../core/events.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
 import { notUsed } from "../core/not-used.ts";
 import { otherWriterWarnings } from "../core/other-writer.ts";
+import { parentByName } from "../core/parent.ts";
 import { writes } from "../core/plan.ts";
 import type { Risk } from "../core/risk.ts";
 import type { SealedPlan } from "../core/sealed-plan.ts";
@@ -14,7 +15,7 @@ import type { LastGood } from "./last-good.ts";
 import type { Leader } from "./leader.ts";
 import { positionOfOutcome } from "./outcome-position.ts";
 import { type Pass, planContextIn, shapeOf } from "./pass.ts";
-import { type LivePlan, planAgainstLive } from "./plan-live.ts";
+import { type Desired, type LivePlan, planAgainstLive } from "./plan-live.ts";
 import { planEvent } from "./plan-pass.ts";
 import { sealableOf, sealingOf } from "./plan-seal.ts";
 import type { Recovered } from "./recover.ts";
@@ -22,6 +23,9 @@ import type { ServerSession } from "./session.ts";
 import { requireUnshrunk } from "./source-guard.ts";
 import type { Rules } from "./target.ts";
 import { acquireWriteAccess } from "./write-access.ts";
+
+/** How much a pass looks at: everything, or what has changed since the last good revision. */
+export type PassScope = "all" | "changes";
 
 /** A pass that makes live follow. */
 export type ApplyMode = {
@@ -32,6 +36,7 @@ export type ApplyMode = {
   readonly sealed: SealedPlan | null;
   /** The last good revision of a daemon, used while its source is refused; null outside a daemon. */
   readonly lastGood: LastGood | null;
+  readonly scope: PassScope;
   /** The lease of a daemon, held over many passes; null for a pass that takes one when it writes. */
   readonly leader: Leader | null;
   /** Makes another plan of what was planned, for which every row of live is read. */
@@ -106,14 +111,18 @@ type First = {
 
 // Interrupted writes of an earlier run are settled before planning.
 async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<First> {
-  const { desired, rules } = pass.read;
+  const { read, part } = pass;
+  const { rules } = read;
   const recovered = await recoverPending(session, followOptions(pass, mode));
-  const recorded = await session.recorded();
-  requireUnshrunk(session.memory, recorded, desired.declared, rules);
-  session.memory.configured = pass.read.isConfigured;
+  // An interrupted write concerns whatever it was for.
+  const desired = recovered.length === 0 && part !== null ? part : read.desired;
+  const recorded = await recordedFor(desired, session);
+  if (desired !== part) requireUnshrunk(session.memory, recorded, desired.declared, rules);
+  session.memory.configured = read.isConfigured;
   const planning = planContextIn(pass, recorded, {
     records: true,
     guards: mode.approve === null ? guardsOf(rules) : null,
+    ...(desired === part ? { cache: null, readsEach: true } : {}),
   });
   const { revise } = mode;
   const planAgain = async (): Promise<LivePlan> =>
@@ -121,6 +130,16 @@ async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): P
       ? planAgainstLive(desired, planning)
       : revise(await planAgainstLive(desired, { ...planning, cache: null, creates: "pointless" }), recovered);
   return { planned: await planAgain(), recovered, planAgain };
+}
+
+// Of a part, only what concerns it.
+function recordedFor(desired: Desired, { ledger, recorded }: ServerSession): ReturnType<ServerSession["recorded"]> {
+  if (desired.others === undefined) return recorded();
+  const named = desired.manifests.flatMap(({ identity, references }) => [
+    identity,
+    ...references.map((one) => one.identity),
+  ]);
+  return ledger.recorded(new Set([...named, ...named.flatMap((identity) => parentByName(identity) ?? [])]));
 }
 
 function guardsOf({ refusedRisks, allowedRisks, updateShare, held }: Rules): PlanGuards {
@@ -143,11 +162,14 @@ function tellOtherWriters({ observation, recorded }: LivePlan, { connection, con
 }
 
 function applyEvent(
-  { tokens, ...report }: ApplyResult,
-  { plan, notUsed: missing }: LivePlan,
+  { tokens, ...applied }: ApplyResult,
+  { plan, notUsed: missing, desired: { others = 0 } }: LivePlan,
   { read }: Pass,
 ): ApplyEvent {
-  return { what: "applied", report, plan, tokens, notUsed: missing, places: placesOf(report, read.desired.manifests) };
+  const { summary } = applied;
+  const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + others } };
+  const places = placesOf(report, read.desired.manifests);
+  return { what: "applied", report, plan, tokens, notUsed: missing, places };
 }
 
 function placesOf(

@@ -1,4 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
+import type { PassEnd } from "../core/events.ts";
+import type { Identity } from "../core/manifest.ts";
+import type { OutcomeResult } from "../core/report.ts";
 import { SourceError } from "../source/remote/source-error.ts";
 import type { PassContext } from "./pass.ts";
 import { type DesiredRead, readDesired } from "./read-desired.ts";
@@ -6,15 +9,32 @@ import { ShrunkSourceError } from "./source-guard.ts";
 import type { Target } from "./target.ts";
 
 /** The last revision that a daemon carried out, to go on with while a newer one is refused. */
-export type LastGood = { read: DesiredRead | null };
+export type LastGood = {
+  read: DesiredRead | null;
+  /** What the last pass over it left undone; null where nobody can tell, and everything is to be looked at. */
+  undone: ReadonlySet<Identity> | null;
+};
 
 /** Remembers a revision that was carried out; a commit also for the next process. */
-export async function keepAsGood(lastGood: LastGood, read: DesiredRead, { source }: Target): Promise<void> {
+export async function keepAsGood(
+  lastGood: LastGood,
+  { read, end }: { readonly read: DesiredRead; readonly end: PassEnd },
+  { source }: Target,
+): Promise<void> {
   const { revision } = read.desired;
   const isNew = lastGood.read?.desired.revision !== revision;
   lastGood.read = read;
+  lastGood.undone = undoneIn(end);
   if (isNew && revision !== null) await source.commits?.keep(revision);
 }
+
+function undoneIn(end: PassEnd): LastGood["undone"] {
+  if (end.what !== "applied" || !end.plan.complete) return null;
+  const left = end.report.outcomes.filter(({ result }) => !DONE.includes(result));
+  return new Set(left.map(({ identity }) => identity));
+}
+
+const DONE: readonly OutcomeResult[] = ["created", "updated", "unchanged"];
 
 /** The last good revision in place of one that is refused, which is told; throws the refusal where there is none. */
 export async function lastGoodInstead(

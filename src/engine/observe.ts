@@ -57,6 +57,8 @@ export type ObserveContext = ListContext & {
   readonly memory: KnownServer;
   readonly dryRun: DryRun;
   readonly concurrency: number;
+  /** Whether few are asked for, so that lists are narrowed to each of them. @default false */
+  readonly readsEach?: boolean;
 };
 
 type Findings = {
@@ -75,7 +77,7 @@ function noFindings(): Findings {
 export async function observe(asked: readonly LiveQuery[], on: ObserveContext): Promise<Observation> {
   const found = noFindings();
   const listed = await Promise.all(
-    asked.map(async (group) => ((await byList(group, on, found)) ? [] : wantedOf(group))),
+    asked.map(async (group) => ((await byLists(group, on, found)) ? [] : wantedOf(group))),
   );
   await oneByOne(listed.flat(), on, found);
   return { ...found, complete: found.diagnostics.length === 0 };
@@ -99,6 +101,22 @@ function wantedOf({ kind, declared, others, idOf }: LiveQuery): readonly Wanted[
   return wanted.concat(others.map((identity) => ({ identity, kind, manifest: null, id: idOf(identity), wave: 0 })));
 }
 
+// A whole list is read once for all of its kind; where few are asked for, what each of them narrows it to.
+async function byLists(asked: LiveQuery, on: ObserveContext, found: Findings): Promise<boolean> {
+  const narrow = asked.kind.list?.narrow;
+  if (on.readsEach !== true || narrow === undefined) return byList(asked, on, found);
+  const each = [
+    ...asked.declared.map((one) => ({ ...asked, declared: [one], others: [], identity: one.manifest.identity })),
+    ...asked.others.map((identity) => ({ ...asked, declared: [], others: [identity], identity })),
+  ];
+  let isListed = true;
+  await forEachConcurrently(each, on.concurrency, async ({ identity, ...one }) => {
+    const { name } = splitVersion(splitIdentity(identity).key);
+    isListed = (await byList(one, on, found, narrow(name))) && isListed;
+  });
+  return isListed;
+}
+
 async function byList(
   asked: LiveQuery,
   on: ObserveContext,
@@ -111,7 +129,7 @@ async function byList(
   const identities = { declared: declared.map(({ manifest }) => manifest.identity), others };
   try {
     const { rows, live, inSync } = await listLive({ kind, list, narrow }, identities, on);
-    found.rows.set(kind.type, rows);
+    found.rows.set(kind.type, [...(found.rows.get(kind.type) ?? []), ...rows]);
     for (const identity of inSync) found.inSync.set(identity, "live");
     const lacking: Identity[] = [];
     for (const [identity, one] of live) {

@@ -4,7 +4,7 @@ import type { PassEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
-import type { PlanContext } from "./plan-live.ts";
+import type { Desired, PlanContext } from "./plan-live.ts";
 import type { DesiredRead } from "./read-desired.ts";
 import type { TargetConnection } from "./target.ts";
 
@@ -22,6 +22,8 @@ export type PassContext = {
 export type Pass = {
   readonly connection: TargetConnection;
   readonly read: DesiredRead;
+  /** What of the source is looked at; null for all that is selected. */
+  readonly part: Desired | null;
   readonly context: PassContext;
 };
 
@@ -34,15 +36,17 @@ export function shapeOf(type: string): Shape {
 
 /** What reading live and planning need. */
 export function planContextIn(
-  { connection: { session }, read: { rules }, context }: Pass,
+  { connection: { session }, read: { rules }, context }: Pick<Pass, "connection" | "read" | "context">,
   recorded: ReadonlyMap<Identity, ReceiptHead>,
   {
     records,
     guards = null,
     creates = rules.dryRunsCreates ? "dry-run" : "skipped",
-  }: Pick<PlanContext, "records"> & Partial<Pick<PlanContext, "guards" | "creates">>,
+    cache = session.cache,
+    readsEach = false,
+  }: Pick<PlanContext, "records"> & Partial<Pick<PlanContext, "guards" | "creates" | "cache" | "readsEach">>,
 ): PlanContext {
-  const { server, reader, probeRoute, memory, remember, ledger, cache, sink } = session;
+  const { server, reader, probeRoute, memory, remember, ledger, sink } = session;
   return {
     server,
     reader,
@@ -52,6 +56,7 @@ export function planContextIn(
     ledger,
     recorded,
     cache,
+    readsEach,
     kindOf,
     shapeOf,
     ignore: rules.ignore,

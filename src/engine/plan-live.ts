@@ -40,6 +40,8 @@ export type Desired = {
   readonly invalid: ReadonlySet<Identity>;
   /** Whether `manifests` is the whole source: only then do orphans show. */
   readonly isWhole: boolean;
+  /** How many resources are in sync as far as anybody knows, and are not looked at; absent where none is passed over. */
+  readonly others?: number;
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -58,6 +60,8 @@ export type PlanContext = {
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   /** Keeps for the next look what need not be read again; null where everything has to be. */
   readonly cache: LiveCache | null;
+  /** Whether few are asked for, so that each is read rather than whole lists. @default false */
+  readonly readsEach?: boolean;
   /** Whether what is live and equal is to be recorded. */
   readonly records: boolean;
   readonly kindOf: (type: string) => Kind | undefined;
@@ -121,6 +125,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
     withOrphans: desired.isWhole,
+    others: desired.others ?? 0,
     guards: null,
   });
   const first = makePlan(input(observation.dryRuns));

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { NO_SOURCE_FACTS } from "../cache/source-facts.ts";
 import { knownOutline } from "../cache/source-to-keep.ts";
 import type { JsonObject } from "../contract/json.ts";
@@ -7,7 +8,8 @@ import type { ReadEvent } from "../core/events.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
-import { type Loaded, load } from "../manifests/load.ts";
+import { type Loaded, type LoadOptions, load } from "../manifests/load.ts";
+import { loadChanged } from "../manifests/load-changed.ts";
 import { readValue } from "../manifests/source-manifest.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { type Revision, readSource } from "../source/read-source.ts";
@@ -29,7 +31,12 @@ export type DesiredRead = {
   readonly manifests: readonly ManifestHead[];
   readonly event: ReadEvent;
   readonly counts: SelectionCounts;
+  /** What it was made of, for the next revision that differs little. */
+  readonly from: ReadRevision;
 };
+
+/** A revision as it was read and loaded. */
+type ReadRevision = { readonly revision: Revision; readonly loaded: Loaded; readonly day: string };
 
 /** How much of a source is selected. */
 export type SelectionCounts = {
@@ -45,6 +52,8 @@ export type SelectionCounts = {
 export type ReadContext = {
   readonly now: () => number;
   readonly stopping: AbortSignal;
+  /** What was read before: of a commit only what differs is read again. @default nothing */
+  readonly before?: DesiredRead | null;
   /** Told the configuration, and what follows from it, before any file is read; may refuse it. */
   readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
 };
@@ -53,9 +62,9 @@ type Sourced = Pick<Target, "source" | "sourceCache" | "state" | "rules" | "clai
 
 /** Reads, validates and selects what a target's source declares. */
 export async function readDesired(target: Sourced, context: ReadContext): Promise<DesiredRead> {
-  const { now, stopping: signal } = context;
+  const { now, stopping: signal, before = null } = context;
   using source = await readSource(
-    { ...target.source, limits: defaultLimits },
+    { ...target.source, limits: defaultLimits, before: before?.from.revision ?? null },
     (config) => settle(target, config, context),
     { signal },
   );
@@ -63,12 +72,16 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const { rules, cache, remembered } = settled;
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
   const reading = { ...loading, known: knownOutline(remembered, rules.load) };
-  const { contents, ...read } = await load(revision, reading, { signal });
+  const from = { revision, day: loading.now.toISOString().slice(0, 10) };
+  const again = before === null ? null : await loadAgain(before, { ...from, rules }, reading, signal);
+  const read = again ?? (await load(revision, reading, { signal }));
+  const { contents } = read;
   const loaded = withConfigFaults(read, revision.config);
   requireMatches(rules.selection, loaded, revision);
-  await target.claim?.(loaded.declared);
+  if (loaded.declared !== before?.from.loaded.declared) await target.claim?.(loaded.declared);
   const base = source.base && { ...source.base, loaded: await load(await source.base.read(), reading, { signal }) };
-  await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
+  // What little differs is found out again by the next process.
+  if (again === null) await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
   const behind = base === null ? [] : behindWarnings(base);
   const commit = revision.commit ?? commitWithout(revision, contents);
@@ -80,7 +93,24 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     counts: countSelection(loaded, revision, desired, rules.selection),
     manifests: loaded.manifests,
     event: readEvent(loaded, behind, rules, revision.config),
+    from: { ...from, loaded: read },
   };
+}
+
+// By the same rules on the same day the other files say what they said.
+async function loadAgain(
+  { from: before, rules }: DesiredRead,
+  now: Omit<ReadRevision, "loaded"> & Pick<DesiredRead, "rules">,
+  options: LoadOptions,
+  signal: AbortSignal,
+): Promise<Loaded | null> {
+  const { revision } = now;
+  const { since } = revision;
+  if (since === undefined || since.commit !== before.revision.commit) return null;
+  if (before.day !== now.day || !isDeepStrictEqual(rules.load, now.rules.load)) return null;
+  return since.changed.size === 0 && revision.commit === since.commit
+    ? before.loaded
+    : loadChanged(before.loaded, { ...revision, since }, options, { signal });
 }
 
 // Untracked files without manifests, such as a report, do not change what is planned: the commit still names it.

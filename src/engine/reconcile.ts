@@ -1,12 +1,13 @@
 import type { PassEnd } from "../core/events.ts";
 import { type AdoptMode, adoptPass } from "./adopt-pass.ts";
 import type { ApplyMode } from "./apply-pass.ts";
+import { changedPart } from "./changed-part.ts";
 import { driftPass } from "./drift-pass.ts";
 import { type ForgetMode, forgetPass } from "./forget-pass.ts";
 import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./last-good.ts";
 import type { Pass, PassContext } from "./pass.ts";
 import { type PlanMode, planPass } from "./plan-pass.ts";
-import { type DesiredRead, readDesired } from "./read-desired.ts";
+import { type DesiredRead, type ReadContext, readDesired } from "./read-desired.ts";
 import type { RedeployMode } from "./redeploy-pass.ts";
 import { requireConfiguration, ShrunkSourceError } from "./source-guard.ts";
 import type { Target } from "./target.ts";
@@ -38,10 +39,12 @@ type PassInput = {
 
 async function runPass(read: DesiredRead, { target, mode, lastGood, context }: PassInput): Promise<PassEnd> {
   const connection = await target.server.connect(read.rules);
+  const isPart = mode.is === "apply" && mode.scope === "changes" && lastGood !== null;
   requireConfiguration(connection.session.memory, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
-  const end = await runMode(mode, { connection, read, context }, target);
-  if (lastGood !== null) await keepAsGood(lastGood, read, target);
+  const part = isPart ? changedPart(read, lastGood) : null;
+  const end = await runMode(mode, { connection, read, part, context }, target);
+  if (lastGood !== null) await keepAsGood(lastGood, { read, end }, target);
   context.tell(end);
   return end;
 }
@@ -49,7 +52,8 @@ async function runPass(read: DesiredRead, { target, mode, lastGood, context }: P
 // A daemon whose source is refused goes on with its last good revision.
 async function readNewest(target: Target, lastGood: LastGood | null, context: PassContext): Promise<DesiredRead> {
   try {
-    const read = await readDesired(target, { ...context, onConfig: (config) => requireConfigIn(target, config) });
+    const onConfig: ReadContext["onConfig"] = (config) => requireConfigIn(target, config);
+    const read = await readDesired(target, { ...context, before: lastGood?.read ?? null, onConfig });
     context.tell(read.event);
     return read;
   } catch (error) {

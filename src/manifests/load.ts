@@ -94,11 +94,10 @@ export async function load(
   signal.throwIfAborted();
   const found = findings();
   for (const diagnostic of revision.diagnostics) found.add(diagnostic);
-  const { unknownFields = "refuse", external = [], allowLiteralSecrets = [] } = options.rules;
-  const defaultWorkspace = options.rules.defaults?.workspace_fqn ?? null;
-  const pause = pacer(signal);
-  const rules = { unknownFields, allowLiteralSecrets, defaultWorkspace };
-  const files = await readAll(revision, { ...options, ...rules, pause });
+  const { external = [] } = options.rules;
+  const reading = readingOf(options, signal);
+  const { pause } = reading;
+  const files = await readAll(revision.files, reading);
   // In the order of the files, whoever read them and when: what is kept of very many is the same each time.
   for (const { said } of files) for (const diagnostic of said) found.add(diagnostic);
   const declarations = files.flatMap(({ content }) => content.declarations);
@@ -158,8 +157,15 @@ function refusedOf({ identity, kind, file }: Declaration, invalid: ReadonlySet<I
 
 type Reading = Omit<DeclareOptions, "exact"> & Pick<LoadOptions, "known">;
 
-// What is known in outline is taken from there; the rest is read here, and what takes the exact reader waited for.
-async function readAll({ files }: RevisionFiles, reading: Reading): Promise<readonly ReadFile[]> {
+/** How a load reads files. */
+export function readingOf(options: LoadOptions, signal: AbortSignal): Reading {
+  const { unknownFields = "refuse", allowLiteralSecrets = [], defaults } = options.rules;
+  const defaultWorkspace = defaults?.workspace_fqn ?? null;
+  return { ...options, unknownFields, allowLiteralSecrets, defaultWorkspace, pause: pacer(signal) };
+}
+
+/** What is known in outline is taken from there; the rest is read here, and what takes the exact reader waited for. */
+export async function readAll(files: readonly SourceFile[], reading: Reading): Promise<readonly ReadFile[]> {
   await using exact = new ExactThread();
   const read = new Map<SourceFile, ReadFile>();
   const waited: Promise<unknown>[] = [];

@@ -1,6 +1,6 @@
 import { type JsonObject, text } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import type { Identity } from "../core/manifest.ts";
+import type { Identity, Reference } from "../core/manifest.ts";
 import { checkSemantics } from "../schema/check-semantics.ts";
 import { diagnosticInFile, wordingOf } from "../source/file-diagnostic.ts";
 import type { Refuse } from "./diagnostic-list.ts";
@@ -122,7 +122,7 @@ function clusterFinder(manifests: readonly SourceManifest[]): (manifest: SourceM
     if (known.has(manifest.identity)) return known.get(manifest.identity);
     // Set beforehand, so that a cycle ends here.
     known.set(manifest.identity, undefined);
-    const places = manifest.references.filter(({ pointer }) => PLACES.has(pointer));
+    const places = manifest.references.filter(isPlace);
     const cluster = places.length === 0 ? manifest : first(places, ({ identity }) => placeIn(named(identity)));
     known.set(manifest.identity, cluster);
     return cluster;
@@ -133,6 +133,13 @@ function clusterFinder(manifests: readonly SourceManifest[]): (manifest: SourceM
 
 // The fields that say where a resource lives; grants say who may use it.
 const PLACES = new Set(["/workspace_fqn", "/cluster_fqn"]);
+
+const isPlace = ({ pointer }: Reference) => PLACES.has(pointer);
+
+/** Whether a manifest names the place where its resource lives: then no other one is checked by it. */
+export function isPlaced({ references }: Pick<SourceManifest, "references">): boolean {
+  return references.some(isPlace);
+}
 
 function first<Item, Found>(items: readonly Item[], of: (item: Item) => Found | undefined): Found | undefined {
   for (const item of items) {

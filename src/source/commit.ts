@@ -1,12 +1,14 @@
 import { realpathSync } from "node:fs";
 import { join, posix, relative, sep } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isBelow } from "./clean.ts";
+import { commitFiles } from "./commit-file.ts";
 import { digestOf } from "./content.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import { startsOf } from "./folder.ts";
-import { listTree, noRepository, readBlobHead, readBlobs, resolveCommit, type TreeEntry } from "./git.ts";
+import { diffTrees, listTree, noRepository, readBlobHead, readBlobs, resolveCommit, type TreeEntry } from "./git.ts";
 import {
   IGNORE_FILE_BYTES,
   type IgnoreFile,
@@ -18,7 +20,7 @@ import {
   type Scope,
   scopeOf,
 } from "./ignore.ts";
-import { lfsPointer } from "./lfs-pointer.ts";
+import { LFS_POINTER, lfsPointer } from "./lfs-pointer.ts";
 import type { Limits } from "./limits.ts";
 import { HEAD_BYTES } from "./open.ts";
 import { pacer } from "./pace.ts";
@@ -36,11 +38,20 @@ export type CommitOptions = {
   readonly paths?: readonly string[];
   readonly cwd: string;
   readonly limits: Limits;
+  /** An earlier commit of this repository, read in the same way: what is the same in both is not read again. */
+  readonly before?: CommitRead | null;
+  /** Whether the repository is ours, and keeps what was read: then contents need not be held. @default false */
+  readonly isOurs?: boolean;
 };
+
+/** A commit as it was read, and what of it. */
+export type CommitRead = { readonly files: RevisionFiles; readonly paths: readonly string[] | undefined };
 
 /** The mode of a symbolic link in a tree. */
 const LINK = "120000";
 const LONGEST_TARGET = 4096;
+/** From so many changed files on the whole tree is listed: they are named as arguments of git. */
+const MOST_CHANGED = 200;
 
 type Stop = { readonly signal: AbortSignal };
 
@@ -49,21 +60,63 @@ export async function readRef(options: CommitOptions, stop: Stop): Promise<Revis
   const root = realpathSync(options.root);
   const { repository } = options;
   if (repository === null) throw noRepository(root);
-  const commit = await resolveCommit(repository, options.ref, stop);
+  const commit = await idOf(options, repository, stop);
+  const changed = await readChanged({ ...options, repository, root, commit }, stop);
+  if (changed !== null) return changed;
   const prefix = prefixIn(repository, root);
   const tree = await listTree(repository, commit, stop);
   const starts = startsOf(root, options.paths).map((start) => (prefix + start).replace(/\/$/, ""));
-  const place = { root, repository, prefix, cwd: realpathSync(options.cwd), limits: options.limits };
+  const place = { ...options, root, repository, prefix, cwd: realpathSync(options.cwd) };
   const selected = await select(place, tree, starts, stop);
   const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
   const missing = starts.find((start) => !tree.some(({ path }) => isBelow(path, start)));
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
   const regular = entries.filter(({ mode }) => mode.startsWith("100"));
-  const files = await readFiles(place, regular, stop);
-  const pointers = files.flatMap((file) => lfsPointer(file) ?? []);
+  const { files, pointers, unread } = await readFiles(place, regular, stop);
   const special = [...entries, ...(await linksToFolders(place, tree, selected.links, stop))];
-  return { commit, at: 0, root, files, diagnostics: [...selected.faults, ...pointers, ...passedOver(place, special)] };
+  const diagnostics = [...selected.faults, ...pointers, ...passedOver(place, special)];
+  const earlier = options.before?.files.commit ?? null;
+  return {
+    commit,
+    at: 0,
+    root,
+    files,
+    diagnostics,
+    ...(earlier === null ? {} : { since: { commit: earlier, changed: unread } }),
+  };
 }
+
+// What we follow ourselves is named by its id already.
+function idOf({ ref, isOurs = false }: CommitOptions, repository: Repository, stop: Stop): string | Promise<string> {
+  return isOurs ? ref : resolveCommit(repository, ref, stop);
+}
+
+type Changing = CommitOptions & { readonly repository: Repository; readonly commit: string };
+
+// What is read, and what is passed over, stays the same where files that are there in both have another content alone.
+async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles | null> {
+  const { before = null, repository, root, commit, paths } = options;
+  const earlier = before?.files.commit ?? null;
+  if (before === null || earlier === null || before.files.root !== root) return null;
+  if (!options.isOurs || !isDeepStrictEqual(before.paths, paths)) return null;
+  const differing = earlier === commit ? [] : await diffTrees(repository, { before: earlier, commit }, stop);
+  if (differing === null || differing.some(({ path, isContent }) => !isContent || isIgnoreFile(path))) return null;
+  const changed = new Set(differing.map(({ path }) => path));
+  const known = before.files.files.filter(({ path }) => changed.has(path));
+  if (known.length > MOST_CHANGED) return null;
+  const entries =
+    known.length === 0 ? [] : await listTree(repository, commit, stop, { paths: known.map(({ path }) => path) });
+  const place = { ...options, before: null, prefix: "", cwd: realpathSync(options.cwd) };
+  const { files: read, pointers } = await readFiles(place, entries, stop);
+  const readAt = new Map(read.map((file) => [file.path, file]));
+  const files = before.files.files.map((file) => readAt.get(file.path) ?? file);
+  const displays = new Set(known.map(({ display }) => display));
+  const others = before.files.diagnostics.filter(({ file }) => file === null || !displays.has(file));
+  const since = { commit: earlier, changed: new Set(readAt.keys()) };
+  return { commit, at: 0, root, files, diagnostics: [...others, ...pointers], since };
+}
+
+const isIgnoreFile = (path: string) => ignoreFiles.some((own) => own === nameOf(path));
 
 /** One file of a commit, by its path below the root; null when the commit has none there. */
 export async function readFileAt(
@@ -71,15 +124,15 @@ export async function readFileAt(
   stop: Stop,
 ): Promise<SourceFile | null> {
   const root = realpathSync(options.root);
-  const { repository, ref, limits } = options;
+  const { repository, limits } = options;
   if (repository === null) throw noRepository(root);
-  const commit = await resolveCommit(repository, ref, stop);
+  const commit = await idOf(options, repository, stop);
   const prefix = prefixIn(repository, root);
-  const entry = (await listTree(repository, commit, stop)).find((each) => each.path === prefix + path);
-  if (entry === undefined || !entry.mode.startsWith("100")) return null;
+  const [entry] = await listTree(repository, commit, stop, { paths: [prefix + path] });
+  if (entry?.path !== prefix + path || !entry.mode.startsWith("100")) return null;
   const place = { root, repository, prefix, cwd: realpathSync(options.cwd), limits };
-  const [file] = await readFiles(place, [entry], stop);
-  return file ?? null;
+  const { files } = await readFiles(place, [entry], stop);
+  return files[0] ?? null;
 }
 
 type Place = {
@@ -87,29 +140,73 @@ type Place = {
   readonly repository: Repository;
   readonly prefix: string;
   readonly cwd: string;
-  readonly limits: Limits;
+} & Pick<CommitOptions, "limits" | "before" | "isOurs">;
+
+/** Regular files, and what is said of those that are no more than Git LFS pointers. */
+type FilesRead = {
+  readonly files: readonly SourceFile[];
+  readonly pointers: readonly Diagnostic[];
+  /** Those whose content was not known, by path. */
+  readonly unread: ReadonlySet<string>;
 };
 
-async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop): Promise<readonly SourceFile[]> {
-  const { repository, prefix, limits } = place;
+async function readFiles(place: Place, entries: readonly TreeEntry[], stop: Stop): Promise<FilesRead> {
+  const { repository, prefix, limits, isOurs = false } = place;
   requirePresent(entries);
   const small = entries.filter(({ size }) => size <= limits.fileBytes);
   refuseTooMuch(small, limits);
+  const earlier = knownFiles(place);
+  const knownOf = ({ path, blob }: TreeEntry) => earlier.get(`${blob} ${path.slice(prefix.length)}`) ?? null;
+  const unread = small.filter((entry) => knownOf(entry) === null);
   const contents = await readBlobs(
     repository,
-    small.map(({ blob }) => blob),
+    unread.map(({ blob }) => blob),
     stop,
   );
-  const bytesOf = new Map(small.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()]));
-  const files: SourceFile[] = [];
-  for (const { path, blob, size } of entries) {
+  const bytesOf = new Map(unread.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()]));
+  const heads: Head[] = [];
+  for (const entry of entries) {
+    const { path, blob, size } = entry;
+    const known = knownOf(entry);
     const bytes =
-      bytesOf.get(path) ?? (await readBlobHead(repository, blob, Math.min(HEAD_BYTES, limits.fileBytes), stop));
-    const digest = size === bytes.length ? digestOf(bytes) : null;
-    const name = { path: path.slice(prefix.length), display: display(place, path) };
-    files.push({ ...name, bytes: () => bytes, size, digest, stamp: null, blob });
+      bytesOf.get(path) ??
+      (known === null ? await readBlobHead(repository, blob, Math.min(HEAD_BYTES, limits.fileBytes), stop) : null);
+    heads.push({ path: path.slice(prefix.length), display: display(place, path), blob, size, known, bytes });
   }
-  return files;
+  return {
+    files: isOurs ? commitFiles(repository, heads) : heads.map(heldFile),
+    pointers: [...pointersIn(heads), ...pointersBefore(place, heads)],
+    unread: new Set(heads.flatMap(({ path, known }) => (known === null ? [path] : []))),
+  };
+}
+
+function pointersIn(heads: readonly Head[]): readonly Diagnostic[] {
+  return heads.flatMap((head) => (head.bytes === null ? [] : (lfsPointer(head, head.bytes) ?? [])));
+}
+
+function pointersBefore({ before }: Place, heads: readonly Head[]): readonly Diagnostic[] {
+  const said = before?.files.diagnostics.filter(({ code }) => code === LFS_POINTER) ?? [];
+  if (said.length === 0) return said;
+  const kept = new Set(heads.filter(({ bytes }) => bytes === null).map(({ display: shown }) => shown));
+  return said.filter(({ file }) => file !== null && kept.has(file));
+}
+
+type Head = Parameters<typeof commitFiles>[1][number];
+
+// A temporary repository is gone once it was read.
+function heldFile({ path, display: shown, blob, size, bytes }: Head): SourceFile {
+  const held = bytes ?? new Uint8Array();
+  const digest = size === held.length ? digestOf(held) : null;
+  return { path, display: shown, bytes: () => held, size, digest, stamp: null, blob };
+}
+
+// Found by their place too, since few files move.
+function knownFiles({ before, isOurs = false }: Place): ReadonlyMap<string, string> {
+  const digests = new Map<string, string>();
+  for (const { path, blob, digest } of (isOurs && before?.files.files) || []) {
+    if (blob !== null && digest !== null) digests.set(`${blob} ${path}`, digest);
+  }
+  return digests;
 }
 
 // Of an object that a partial clone has left at the remote git does not know the size.

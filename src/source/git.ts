@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
@@ -174,21 +174,55 @@ export async function isTracked(repository: Repository, path: string, stop: Stop
   }
 }
 
-/** Every entry of a commit's whole tree, by full commit id; without sizes all of them are 0. */
+/** Every entry of a commit's whole tree, or at some paths in it, by full commit id; without sizes all of them are 0. */
 export async function listTree(
   repository: Repository,
   commit: string,
   stop: Stop,
-  { withSizes = true }: { readonly withSizes?: boolean } = {},
+  { withSizes = true, paths = [] }: { readonly withSizes?: boolean; readonly paths?: readonly string[] } = {},
 ): Promise<readonly TreeEntry[]> {
   try {
     const options = ["-r", "-z", ...(withSizes ? ["-l"] : []), "--full-tree"];
-    const listing = await gitOf(repository, ["ls-tree", ...options, commit], stop);
+    const args = ["--literal-pathspecs", "ls-tree", ...options, commit, "--", ...paths];
+    const listing = await gitOf(repository, args, stop);
     return listing.split("\0").flatMap(readEntry);
   } catch (error) {
     stop.signal.throwIfAborted();
     throw failure(repository, error);
   }
+}
+
+/** A path that is another in a later commit than in an earlier one. */
+export type TreeChange = {
+  /** As in the later one. */
+  readonly path: string;
+  readonly blob: string;
+  /** Whether it is a regular file in both, with another content. */
+  readonly isContent: boolean;
+};
+
+/** What differs between the trees of two commits; null where git cannot compare them. */
+export async function diffTrees(
+  repository: Repository,
+  { before, commit }: { readonly before: string; readonly commit: string },
+  stop: Stop,
+): Promise<readonly TreeChange[] | null> {
+  try {
+    const options = ["-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
+    const words = (await gitOf(repository, ["diff-tree", ...options, before, commit], stop)).split("\0");
+    return words.flatMap((word, index) =>
+      word.startsWith(":") && index % 2 === 0 ? changeOf(word, words[index + 1]) : [],
+    );
+  } catch {
+    stop.signal.throwIfAborted();
+    return null;
+  }
+}
+
+// `:100644 100644 <before> <after> M`, and the path behind it.
+function changeOf(word: string, path = ""): readonly TreeChange[] {
+  const [before = "", mode = "", , blob = "", status = ""] = word.slice(1).split(" ");
+  return [{ path, blob, isContent: status === "M" && before.startsWith("100") && mode.startsWith("100") }];
 }
 
 function readEntry(line: string): readonly TreeEntry[] {
@@ -221,31 +255,45 @@ export async function readBlobs(
   child.stdin.on("error", () => undefined);
   child.stderr.resume();
   child.stdin.end(`${blobs.join("\n")}\n`);
-  const contents = await collect(child.stdout, blobs);
+  const { contents, add } = blobCollector(blobs.length);
+  for await (const part of child.stdout as AsyncIterable<Buffer>) add(part);
   const code = await ended;
-  if (code !== 0 || contents.length !== blobs.length) {
-    throw new HoldfastError("error", "git could not read the files of the commit", {
-      hint: "Check the repository with `git fsck`.",
-    });
-  }
+  if (code !== 0 || contents.length !== blobs.length) throw unreadableBlobs();
   return contents;
 }
 
+/** The same, for whoever cannot wait. */
+export function readBlobsNow(repository: Repository, blobs: readonly string[]): readonly Uint8Array[] {
+  const { status, stdout } = spawnSync("git", ["cat-file", "--batch"], {
+    cwd: folderOf(repository),
+    env: environmentOf(repository),
+    input: `${blobs.join("\n")}\n`,
+    maxBuffer: Number.POSITIVE_INFINITY,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const take = blobCollector(blobs.length);
+  take.add(stdout);
+  if (status !== 0 || take.contents.length !== blobs.length) throw unreadableBlobs();
+  return take.contents;
+}
+
 // Each answer is `<id> <type> <size>`, a line feed, the content, a line feed.
-async function collect(stdout: AsyncIterable<Buffer>, blobs: readonly string[]): Promise<readonly Uint8Array[]> {
+function blobCollector(count: number) {
   const contents: Uint8Array[] = [];
   let header = "";
   let body: { readonly bytes: Uint8Array; filled: number } | null = null;
-  for await (const part of stdout) {
+  let isBroken = false;
+  const add = (part: Buffer): void => {
     let at = 0;
-    while (at < part.length && contents.length < blobs.length) {
+    while (at < part.length && contents.length < count && !isBroken) {
       if (body === null) {
         const end = part.indexOf(0x0a, at);
         header += part.toString("latin1", at, end < 0 ? part.length : end);
         at = end < 0 ? part.length : end + 1;
         if (end < 0) continue;
         const size = /^[0-9a-f]+ blob (\d+)$/.exec(header)?.[1];
-        if (size === undefined) return contents;
+        isBroken = size === undefined;
+        if (isBroken) return;
         header = "";
         body = { bytes: Buffer.allocUnsafeSlow(Number(size) + 1), filled: 0 };
       }
@@ -257,8 +305,14 @@ async function collect(stdout: AsyncIterable<Buffer>, blobs: readonly string[]):
       contents.push(body.bytes.subarray(0, -1));
       body = null;
     }
-  }
-  return contents;
+  };
+  return { contents, add };
+}
+
+function unreadableBlobs(): HoldfastError {
+  return new HoldfastError("error", "git could not read the files of the commit", {
+    hint: "Check the repository with `git fsck`.",
+  });
 }
 
 /** The first bytes of a large blob, without reading the rest. */

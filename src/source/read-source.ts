@@ -34,6 +34,8 @@ export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitte
   readonly limits: Limits;
   /** Null where the folder itself is read. */
   readonly commits: CommitSource | null;
+  /** What was read of it before: a commit is read by what differs. @default nothing */
+  readonly before?: Revision | null;
   /** Whether it is read without its commit where git cannot tell, or may not. @default false */
   readonly doesWithoutGit?: boolean;
 };
@@ -112,10 +114,11 @@ async function readFrom<Result extends Settled>(
   const settled = await settle(config);
   const { ignore, remembered } = settled;
   const { paths } = config.repository;
+  const before = options.before ? { files: options.before, paths: options.before.config.repository.paths } : null;
   const place = { root, cwd, limits, repository, isUnreadable, ignore, remembered, ...(paths ? { paths } : {}) };
   const read =
     base !== null && against === null
-      ? { files: await readRef({ ...place, ref: base.ref }, stop), base: null }
+      ? { files: await readRef({ ...place, ref: base.ref, before, isOurs: isCommitted }, stop), base: null }
       : await readFiles(place, against, stop);
   const kept = resources.move();
   const files = { ...read.files, diagnostics: [...warnings, ...read.files.diagnostics] };

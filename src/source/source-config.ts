@@ -66,7 +66,10 @@ function guardsOf({ operator: { guards } }: ConfigFile): Pick<RepositoryConfig, 
 
 async function readConfigAt(ref: string, options: SourceConfigOptions, stop: Stop): Promise<ConfigFile> {
   const { root, cwd, repository, isCommitted = false } = options;
-  const file = await readFileAt({ root, cwd, repository, limits: defaultLimits, ref, path: CONFIG_NAME }, stop);
+  const file = await readFileAt(
+    { root, cwd, repository, limits: defaultLimits, ref, path: CONFIG_NAME, isOurs: isCommitted },
+    stop,
+  );
   if (file === null) return noConfig;
   return parseConfig(file.bytes(), { file: isCommitted ? CONFIG_NAME : `${ref}:${CONFIG_NAME}`, isInSource: true });
 }

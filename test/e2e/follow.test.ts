@@ -101,6 +101,25 @@ describe("watch on a git repository", () => {
     expect(written(server)).toEqual([]);
   });
 
+  test("a commit pass looks at what the commit changed, and drift is looked for at its own interval", async () => {
+    const { server, upstream, start } = await following(teams(3), { target: { interval: 0.3, driftInterval: 3600 } });
+    const daemon = start(["watch"]);
+    await daemon.shows("stdout", /3 created/);
+    const drifted = { manifest: { type: "team", name: "t0", members: ["eve@example.com"] } };
+    await server.call("PUT", "/api/svc/v1/teams", drifted);
+    await upstream.commit({ "t1.yaml": team("t1", "bob@example.com") });
+    await daemon.shows("stdout", /1 updated, 2 unchanged/);
+    await upstream.commit({ "t3.yaml": team("t3"), "t1.yaml": team("t1", "eve@example.com") });
+    await daemon.shows("stdout", /1 created, 1 updated, 2 unchanged/);
+    expect(written(server).slice(3)).toEqual(["team/t0", "team/t1", expect.any(String), expect.any(String)]);
+    expect(written(server)).toHaveLength(7);
+    // Everything is looked at when a person asks, and when a manifest has left.
+    daemon.kill("SIGHUP");
+    await eventually("drift is healed", () => (written(server).at(-1) === "team/t0" ? true : null));
+    await upstream.remove("t3.yaml");
+    await daemon.shows("stdout", /team\/t3/);
+  });
+
   test("SIGHUP makes a pass at once", async () => {
     const { upstream, start } = await following({ "ml.yaml": team("ml") }, { target: { interval: 3600 } });
     const daemon = start(["watch"]);

@@ -266,9 +266,13 @@ paths?: (string[] | null)
  */
 sync?: (("report" | "heal" | "off") | null)
 /**
- * Time between full passes of a daemon
+ * Time between passes of a daemon, each of which asks the source for its newest commit
  */
 interval?: (number | null)
+/**
+ * Time between passes that look at everything in live; those between them look at what a commit has changed. Without it every pass of `interval` looks at everything
+ */
+driftInterval?: (number | null)
 /**
  * Whether `apply` wants the target's name typed, or `--confirm NAME`
  */

@@ -25,6 +25,8 @@ const SAFE: Environment = {
   "core.askPass": "",
   "credential.helper": "",
   "fetch.fsckObjects": "true",
+  // Everything that arrives lies in packs, whose size is bounded, and few files are quicker to look at than many.
+  "fetch.unpackLimit": "1",
   "transfer.bundleURI": "false",
   "submodule.recurse": "false",
   "http.followRedirects": "false",

@@ -23,6 +23,7 @@ async function targetWith(files: { readonly [file: string]: string }) {
     sealed: null,
     approve: async () => ({ is: "confirmed" }) as const,
     lastGood: null,
+    scope: "all",
     leader: null,
     stopWaiting: terminal.signal,
     onLeft: () => {},

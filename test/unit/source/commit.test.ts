@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { sortDiagnostics } from "../../../src/core/diagnostic.ts";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import { findBase } from "../../../src/source/base-commit.ts";
 import { type CommitOptions, readFileAt, readRef } from "../../../src/source/commit.ts";
@@ -224,5 +225,52 @@ describe("a name of no commit", () => {
     await git(root, "commit", "-qm", "Two", "--allow-empty");
     using repository = temporaryRepository(await repositoryOf(root));
     await expect(findBase(repository, "main", { signal })).rejects.toThrow("main and this branch share no history");
+  });
+});
+
+describe("a commit of a repository of ours, read by an earlier one", () => {
+  const readAs = async (root: string, before: RevisionFiles | null, paths?: readonly string[]) => {
+    const repository = { ...(await repositoryOf(root)), top: null };
+    const gitFolder = repository.gitFolder;
+    const ref = await git(root, "rev-parse", "HEAD");
+    const options = {
+      root: gitFolder,
+      repository,
+      ref: ref.trim(),
+      cwd: gitFolder,
+      limits: defaultLimits,
+      isOurs: true,
+    };
+    const earlier = before && { files: before, paths };
+    return readRef({ ...options, ...(paths === undefined ? {} : { paths }), before: earlier }, { signal });
+  };
+  const known = ({ files: all, diagnostics, commit }: RevisionFiles) => ({
+    commit,
+    diagnostics: sortDiagnostics(diagnostics),
+    files: all.map(({ path, display, size, digest, blob }) => ({ path, display, size, digest, blob })),
+  });
+  const POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+
+  test.each([
+    ["one file has another content", { "a.yaml": "a: 2\n" }, ["a.yaml"]],
+    ["a file that is not read has changed", { "notes.txt": "other" }, []],
+    ["a file is new", { "sub/new.yaml": "n: 1\n" }, ["sub/new.yaml"]],
+    ["an ignore file has changed", { ".holdfastignore": "sub/\n" }, ["skipped/f.yaml"]],
+    ["a file has become a pointer", { "a.yaml": POINTER }, ["a.yaml"]],
+    ["a pointer stays where another file changes", { "sub/b.yml": "b: 2\n" }, ["sub/b.yml"]],
+  ] as const)("is the same as read whole: %s", async (_, changes, changed) => {
+    const root = await folderOf({ ...files, "pointer.yaml": POINTER });
+    await commitAll(root, "Begin");
+    const before = await readAs(root, null);
+    write(root, changes);
+    await commitAll(root, "Change");
+    const again = await readAs(root, before);
+    expect(known(again)).toEqual(known(await readAs(root, null)));
+    expect([...(again.since?.changed ?? [])]).toEqual(changed);
+    for (const file of again.files) {
+      const text = (await git(root, "cat-file", "blob", file.blob ?? "")).trim();
+      // Once what was read, and then from the repository again.
+      expect([file.bytes(), file.bytes()].map((bytes) => Buffer.from(bytes).toString().trim())).toEqual([text, text]);
+    }
   });
 });

@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from "node:util";
+import type { RevisionFiles } from "../source/revision.ts";
+import type { Declaration } from "./declaration.ts";
+import { findings } from "./diagnostic-list.ts";
+import { type Loaded, type LoadOptions, type ReadFile, readAll, readingOf } from "./load.ts";
+import { checkEverySemantics, isPlaced } from "./semantics.ts";
+import { validManifest } from "./valid-manifest.ts";
+
+/**
+ * What a revision declares, where the files that differ from an earlier one declare the same resources with the same
+ * references; null where more than their content has changed, and everything is to be loaded.
+ */
+export async function loadChanged(
+  before: Loaded,
+  revision: RevisionFiles & { readonly since: NonNullable<RevisionFiles["since"]> },
+  options: LoadOptions,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<Loaded | null> {
+  if (before.invalid.size + before.refused.length > 0) return null;
+  const { changed } = revision.since;
+  const isChanged = ({ file }: ReadFile): boolean => changed.has(file.path);
+  const files = await readAll(
+    revision.files.filter(({ path }) => changed.has(path)),
+    readingOf(options, signal),
+  );
+  const earlierFiles = before.contents.files.filter(isChanged);
+  if (earlierFiles.length < files.length || before.contents.files.length !== revision.files.length) return null;
+  const declarations = files.flatMap(({ content }) => content.declarations);
+  const earlier = earlierFiles.flatMap(({ content }) => content.declarations);
+  if (!isDeepStrictEqual(declarations.map(nodeOf), earlier.map(nodeOf))) return null;
+  const valid = declarations.flatMap((declaration) => validManifest(declaration, before) ?? []);
+  // Others are checked by what names no place, such as their cluster.
+  if (valid.length < declarations.length || !valid.every(isPlaced)) return null;
+  const found = findings();
+  const refused: string[] = [];
+  const checks = checkEverySemantics(
+    valid,
+    { now: options.now, add: found.add, refuse: (identity) => void refused.push(identity) },
+    before.manifests,
+  );
+  if (refused.length > 0) return null;
+  const displays = new Set<string | null>(files.map(({ file }) => file.display));
+  for (const one of before.diagnostics) if (!displays.has(one.file)) found.add(one);
+  for (const one of revision.diagnostics) if (displays.has(one.file)) found.add(one);
+  for (const { said } of files) for (const one of said) found.add(one);
+  const manifestOf = new Map(valid.map((manifest) => [manifest.identity, manifest]));
+  const fileOf = new Map(files.map((file) => [file.file.path, file]));
+  return {
+    ...before,
+    manifests: before.manifests.map((manifest) => manifestOf.get(manifest.identity) ?? manifest),
+    diagnostics: found.all(),
+    contents: {
+      at: revision.at,
+      files: before.contents.files.map((file) => fileOf.get(file.file.path) ?? file),
+      checks: new Map([...before.contents.checks, ...checks]),
+    },
+  };
+}
+
+// What a declaration is to others.
+function nodeOf({ identity, references, isValid }: Declaration): unknown {
+  return isValid ? [identity, references] : null;
+}
