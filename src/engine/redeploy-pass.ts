@@ -32,6 +32,7 @@ export async function redeployPass(pass: Pass, { identities, force, ...mode }: R
     approve: async () => ({ is: "confirmed" }),
     sealed: null,
     lastGood: null,
+    scope: "all",
     revise: (planned, recovered) => redeployPlan(planned, { identities, force, held, recovered }),
   });
 }
