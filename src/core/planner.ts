@@ -250,13 +250,22 @@ export function withNotChecked(
 /** What a create makes: the whole manifest, masked like every change. */
 function contentChange({ shapeOf, recorded, base }: PlanInput, manifest: ManifestHead): Change {
   const { kind, identity, value } = requireRead(manifest);
-  const after = redactManifest(shapeOf(kind), value);
-  return { path: "", label: "", before: null, after, cause: causeOfCreate(), diff: null };
+  const isPending = base !== null && equal(base.get(identity), value);
+  return createdFrom(shapeOf(kind), value, recorded.has(identity) ? "drift" : isPending ? "pending" : "manifest");
+}
 
-  function causeOfCreate(): Change["cause"] {
-    if (recorded.has(identity)) return "drift";
-    return base !== null && equal(base.get(identity), value) ? "pending" : "manifest";
-  }
+// Masked when somebody looks: an apply that is not shown its plan would mask 10,000 manifests for nobody.
+function createdFrom(shape: Shape, value: JsonObject, cause: Change["cause"]): Change {
+  return {
+    path: "",
+    label: "",
+    before: null,
+    get after() {
+      return redactManifest(shape, value);
+    },
+    cause,
+    diff: null,
+  };
 }
 
 // A version's number is part of its identity: what is compared, and patched, is the rest.

@@ -10,8 +10,10 @@ const SSO_FIELDS = ["sso_name", "group_name"] as const;
 
 /** Whether a manifest gives somebody a right that the one before did not give. */
 export function privilegeGrows(before: JsonObject, after: JsonObject): boolean {
+  const wanted = privilegesOf(after);
+  if (wanted.length === 0) return false;
   const held = privilegesOf(before);
-  return privilegesOf(after).some((one) => !held.some((other) => covers(other, one)));
+  return wanted.some((one) => !held.some((other) => covers(other, one)));
 }
 
 function privilegesOf(manifest: JsonObject): readonly Privilege[] {

@@ -84,10 +84,8 @@ function exposedPorts({ ports }: JsonObject): ReadonlyMap<string, string> {
 }
 
 function removesSecret(before: JsonObject, after: JsonObject): boolean {
-  const kept = secretsIn(after);
-  return secretsIn(before)
-    .values()
-    .some((fqn) => !kept.has(fqn));
+  const had = secretsIn(before);
+  return had.size > 0 && !had.isSubsetOf(secretsIn(after));
 }
 
 function secretsIn(manifest: JsonObject): ReadonlySet<string> {

@@ -2,7 +2,7 @@ import { ClientError } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import type { DryRunReply } from "../core/decide.ts";
 import type { Identity, Manifest } from "../core/manifest.ts";
-import { type ResourceReference, referencesOf } from "../model/references.ts";
+import { type ResourceReference, secretsOf } from "../model/references.ts";
 import type { KnownServer } from "./known-server.ts";
 
 /** What looking for secrets needs of its surroundings. */
@@ -18,7 +18,7 @@ export async function absentSecrets(
   on: SecretContext,
 ): Promise<ReadonlyMap<Identity, DryRunReply>> {
   const named = manifests.flatMap(({ identity, value }) => {
-    const secrets = referencesOf(value, "").filter(({ kind }) => kind === "secret");
+    const secrets = secretsOf(value);
     return secrets.length === 0 ? [] : [{ identity, secrets }];
   });
   const there = named.length === 0 ? null : await listSecrets(on);

@@ -15,8 +15,15 @@ export function referencesOf(manifest: JsonObject, tenant: string): readonly Res
     ...items(manifest.permissions).flatMap(([item, at]) =>
       permissionReference(item, `/permissions/${at}/resource_fqn`, tenant),
     ),
-    ...secretsWithin(manifest, ""),
+    ...secretsOf(manifest),
   ];
+}
+
+/** The secrets that a manifest names. */
+export function secretsOf(manifest: JsonObject): readonly ResourceReference[] {
+  const found: ResourceReference[] = [];
+  addSecrets(manifest, "", found);
+  return found;
 }
 
 function named(kind: string, value: Json | undefined, pointer: string): readonly ResourceReference[] {
@@ -45,14 +52,14 @@ function permissionReference(
 }
 
 // An application may contain others, each with its own environment and mounts.
-function secretsWithin(value: Json, pointer: string): readonly ResourceReference[] {
-  if (Array.isArray(value)) return value.flatMap((item: Json, at) => secretsWithin(item, `${pointer}/${at}`));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => {
-    const at = `${pointer}/${escapePointer(key)}`;
-    if (key === "secret_fqn" || key.endsWith("_secret_fqn")) return named("secret", item, at);
-    return key === "env" || key === "values" ? secrets(item, at) : secretsWithin(item, at);
-  });
+function addSecrets(value: Json, pointer: string, found: ResourceReference[]): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    const at = () => `${pointer}/${escapePointer(key)}`;
+    if (key === "secret_fqn" || key.endsWith("_secret_fqn")) found.push(...named("secret", item, at()));
+    else if (key === "env" || key === "values") found.push(...secrets(item, at()));
+    else if (typeof item === "object") addSecrets(item, at(), found);
+  }
 }
 
 function secrets(value: Json, pointer: string): readonly ResourceReference[] {
