@@ -116,6 +116,7 @@ export const flags = {
     "--allow-shrink",
     "act although the source, its configuration or live shows far less than before",
   ),
+  as: choiceFlag("--as <outcome>", "what became of the write", { of: ["applied", "refused"] }),
   force: toggleFlag("--force", "also what has not failed"),
   all: toggleFlag("--all", "everything that is declared and live"),
   allowAdopt: toggleFlag("--allow-adopt", "overwrite what somebody else manages"),

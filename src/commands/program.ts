@@ -12,6 +12,7 @@ import { plan } from "./declarations/plan.ts";
 import { reconcile } from "./declarations/reconcile.ts";
 import { redeploy } from "./declarations/redeploy.ts";
 import { release } from "./declarations/release.ts";
+import { resolve } from "./declarations/resolve.ts";
 import { revoke } from "./declarations/revoke.ts";
 import { serve } from "./declarations/serve.ts";
 import { state } from "./declarations/state.ts";
@@ -37,6 +38,7 @@ const entries: readonly CommandEntry[] = [
   toEntry(release, () => import("./release.ts")),
   toEntry(adopt, () => import("./adopt.ts")),
   toEntry(forget, () => import("./forget.ts")),
+  toEntry(resolve, () => import("./resolve.ts")),
   toEntry(redeploy, () => import("./redeploy.ts")),
   toEntry(serve, () => import("./serve.ts")),
   toEntry(backup, () => import("./backup.ts")),

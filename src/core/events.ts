@@ -2,7 +2,7 @@ import type { Diagnostic } from "./diagnostic.ts";
 import type { Identity } from "./manifest.ts";
 import type { NotUsed } from "./not-used.ts";
 import type { Plan, Step } from "./plan.ts";
-import type { ApplyReport, DriftReport, Outcome, RecordsReport, RolloutResult } from "./report.ts";
+import type { ApplyReport, DriftReport, Outcome, RecordsReport, ResolveReport, RolloutResult } from "./report.ts";
 import type { SignedSeal } from "./seal.ts";
 
 /** The source was read and validated. */
@@ -103,6 +103,12 @@ export type RecordsEvent = {
   readonly report: RecordsReport;
 };
 
+/** Open writes were looked at, or closed: how a pass over them ends. */
+export type ResolvedEvent = {
+  readonly what: "resolved";
+  readonly report: ResolveReport;
+};
+
 /** How a pass ends. */
 export type PassEnd =
   | ReadEvent
@@ -110,6 +116,7 @@ export type PassEnd =
   | DriftEvent
   | ApplyEvent
   | RecordsEvent
+  | ResolvedEvent
   /** The user declined: nothing was written. */
   | { readonly what: "declined" }
   /** The lease was waited for, and everything may have changed: nothing was done. */

@@ -4,10 +4,12 @@ export type {
   ApplyReport,
   DriftEntry,
   DriftReport,
+  OpenWrite,
   Outcome,
   OutcomeError,
   OutcomeResult,
   RecordsReport,
+  ResolveReport,
   RolloutResult,
   ValidationReport,
 } from "../contract/generated/output.ts";

@@ -11,7 +11,7 @@ import { type CurrentPass, interruptedOutcomes, isFinished } from "./interrupted
 import type { KnownServer } from "./known-server.ts";
 import { type ObserveContext, observeOne } from "./observe.ts";
 import type { LivePlan } from "./plan-live.ts";
-import { type Recovered, recover } from "./recover.ts";
+import { type Recovered, type Recovery, recover } from "./recover.ts";
 import type { ServerSession } from "./session.ts";
 
 /** How to follow a plan. */
@@ -32,6 +32,9 @@ export type FollowOptions = Pick<
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
 };
+
+/** How writes of an earlier run are looked at. */
+type RecoveryOptions = Pick<FollowOptions, "concurrency" | "kindOf" | "shapeOf" | "now" | "onProgress" | "signal">;
 
 /** Applies a plan, and settles the interrupted writes of an earlier run. */
 export async function follow(
@@ -80,10 +83,15 @@ function withInterrupted(applied: ApplyResult, recovered: readonly Recovered[], 
 export async function recoverPending(session: ServerSession, options: FollowOptions): Promise<readonly Recovered[]> {
   const pending = await session.ledger.pending();
   if (pending.length === 0) return [];
+  return recover(pending, await recoveryWith(session, options));
+}
+
+/** What finding out about the writes of an earlier run needs. */
+export async function recoveryWith(session: ServerSession, options: RecoveryOptions): Promise<Recovery> {
   const recorded = await session.recorded();
   const dryRun = dryRunForReading(session, options);
   const observing = { ...observingWith(session, options), dryRun };
-  return recover(pending, {
+  return {
     ...session,
     ...options,
     readLive: (intent, kind) => {
@@ -91,7 +99,7 @@ export async function recoverPending(session: ServerSession, options: FollowOpti
       return readOne({ kind, manifest: sentManifest(intent), id }, observing);
     },
     dryRun: (intent, kind) => dryRun(kind, sentManifest(intent), options),
-  });
+  };
 }
 
 type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
@@ -106,7 +114,7 @@ async function readOne({ kind, manifest, id }: One, on: ObserveContext): Promise
   return tried.row.id === null ? { state: "absent" } : { ...live, isThere: true };
 }
 
-function observingWith({ reader, memory, remember }: ServerSession, options: FollowOptions): ObserveContext {
+function observingWith({ reader, memory, remember }: ServerSession, options: RecoveryOptions): ObserveContext {
   const { concurrency, signal, shapeOf } = options;
   const dryRun = createDryRun({ reader, memory, remember, concurrency, shapeOf });
   return { reader, memory, known: null, dryRun, concurrency, signal };
@@ -117,7 +125,7 @@ function isDryRunSafe({ dryRun }: KnownServer): boolean {
   return dryRun === "proven" || dryRun === "indicated";
 }
 
-function dryRunForReading(session: ServerSession, options: FollowOptions): DryRun {
+function dryRunForReading(session: ServerSession, options: RecoveryOptions): DryRun {
   if (!isDryRunSafe(session.memory)) return async () => ({ state: "impossible" });
   return observingWith(session, options).dryRun;
 }

@@ -14,10 +14,10 @@ type Sent = {
   readonly left: readonly (readonly string[])[];
 };
 
-/** The receipt of what was written, or is live and equal; `known` is what was recorded before. */
+/** The receipt of what was written, or is live and equal; `known` is what was recorded before, and a row without a manifest is one that was not read. */
 export function receiptFrom(
   { kind, shape, identity, written, left }: Sent,
-  row: LiveRow,
+  row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
   { known, at }: { readonly known: Recorded | null; readonly at: number },
 ): Recorded {
   const version = row.version ?? null;

@@ -9,11 +9,19 @@ import type { Pass, PassContext } from "./pass.ts";
 import { type PlanMode, planPass } from "./plan-pass.ts";
 import { type DesiredRead, type ReadContext, readDesired } from "./read-desired.ts";
 import type { RedeployMode } from "./redeploy-pass.ts";
+import type { ResolveMode } from "./resolve-pass.ts";
 import { requireConfiguration, ShrunkSourceError } from "./source-guard.ts";
 import type { Target } from "./target.ts";
 
 /** What a pass is made for. */
-export type Mode = PlanMode | { readonly is: "drift" } | ApplyMode | AdoptMode | ForgetMode | RedeployMode;
+export type Mode =
+  | PlanMode
+  | { readonly is: "drift" }
+  | ApplyMode
+  | AdoptMode
+  | ForgetMode
+  | RedeployMode
+  | ResolveMode;
 
 /** Makes one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, context: PassContext): Promise<PassEnd> {
@@ -78,6 +86,10 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
       return adoptPass(pass, mode);
     case "forget":
       return forgetPass(pass, mode);
+    case "resolve": {
+      const { resolvePass } = await import("./resolve-pass.ts");
+      return resolvePass(pass, mode);
+    }
     case "redeploy": {
       const { redeployPass } = await import("./redeploy-pass.ts");
       return redeployPass(pass, mode);

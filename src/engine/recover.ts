@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Reader } from "../client/reader.ts";
+import type { JsonObject } from "../contract/json.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { DryRunReply } from "../core/decide.ts";
@@ -14,7 +15,7 @@ import { receiptFrom } from "./receipt.ts";
 import { canReplayToken, replayForToken, type SendContext, sendIntent } from "./send-intent.ts";
 import type { Sink } from "./sink.ts";
 import { lostToken, rowIn, tokenIn } from "./token.ts";
-import { verifyWrite, type WriteEffect } from "./verify-write.ts";
+import { verifyWrite } from "./verify-write.ts";
 import { createdVersion } from "./versions-since.ts";
 
 /** What recovery needs of its surroundings. */
@@ -57,19 +58,38 @@ async function recoverOne(intent: PendingIntent, on: Recovery): Promise<Recovere
   const kind = on.kindOf(intent.kind);
   if (kind === undefined) return null;
   const answered = intent.reply === null ? null : rowIn(intent.reply, intent, kind);
-  if (answered !== null) return made(intent, answered, kind, on);
-  const { verdict, live } = await readBack(intent, kind, on);
-  if (verdict.effect === "there") return made(intent, verdict.row, kind, on);
+  if (answered !== null) return settleMade(intent, answered, kind, on);
+  const live = await readBack(intent, kind, on);
+  const evidence = await evidenceOf(intent, kind, live, on);
+  if (evidence.found === "made") return settleMade(intent, evidence.row, kind, on);
+  if (evidence.found === "not-made") return { intent, found: "not-made", error: null, token: null, isOpen: false };
+  const hasRead = live.state !== "unknown" || live.reason !== "no-read";
+  return (hasRead ? null : await byDryRun(intent, kind, on)) ?? unknown(intent, live, kind, on);
+}
+
+/** What live shows of a write whose outcome is unknown. */
+export type WriteEvidence =
+  | { readonly found: "made"; readonly row: LiveRow }
+  | { readonly found: "not-made" }
+  | { readonly found: "unknown" };
+
+/** Tells from live whether a write took effect; older versions are read where live has a newer one. */
+export async function evidenceOf(
+  intent: PendingIntent,
+  kind: Kind,
+  live: Live,
+  on: Pick<Recovery, "shapeOf" | "reader" | "signal">,
+): Promise<WriteEvidence> {
+  const shape = on.shapeOf(intent.kind);
+  const verdict = verifyWrite(kind, shape, intent, live);
+  if (verdict.effect === "there") return { found: "made", row: verdict.row };
   if (verdict.effect === "other" && live.state === "present") {
-    const row = await createdVersion(kind, on.shapeOf(intent.kind), intent, live.row, on);
-    return row === null ? unknown(intent, live, kind, on) : made(intent, row, kind, on);
+    const row = await createdVersion(kind, shape, intent, live.row, on);
+    return row === null ? { found: "unknown" } : { found: "made", row };
   }
   // What was absent and is there now, with another content, may be ours, changed by somebody since.
   const isChanged = intent.creates && live.state === "present";
-  if (verdict.effect === "not-there" && !isChanged)
-    return { intent, found: "not-made", error: null, token: null, isOpen: false };
-  const hasRead = live.state !== "unknown" || live.reason !== "no-read";
-  return (hasRead ? null : await byDryRun(intent, kind, on)) ?? unknown(intent, live, kind, on);
+  return verdict.effect === "not-there" && !isChanged ? { found: "not-made" } : { found: "unknown" };
 }
 
 /**
@@ -84,30 +104,29 @@ async function byDryRun(intent: PendingIntent, kind: Kind, on: Recovery): Promis
   const { reply } = await sendIntent(intent, kind, on);
   const again = { ...intent, creates: true, reply };
   const row = reply === null ? null : rowIn(reply, again, kind);
-  return row === null ? null : made(again, row, kind, on);
+  return row === null ? null : settleMade(again, row, kind, on);
 }
 
 // Until its deadline a request may still arrive, so what live does not show counts only afterwards.
-async function readBack(
-  intent: PendingIntent,
-  kind: Kind,
-  on: Recovery,
-): Promise<{ readonly verdict: WriteEffect; readonly live: Live }> {
-  const look = async () => {
-    const live = await on.readLive(intent, kind);
-    return { live, verdict: verifyWrite(kind, on.shapeOf(intent.kind), intent, live) };
-  };
-  const first = await look();
+async function readBack(intent: PendingIntent, kind: Kind, on: Recovery): Promise<Live> {
+  const first = await on.readLive(intent, kind);
+  const isThere = verifyWrite(kind, on.shapeOf(intent.kind), intent, first).effect === "there";
   const rest = intent.deadline - on.now();
-  if (first.verdict.effect === "there" || rest <= 0) return first;
+  if (isThere || rest <= 0) return first;
   await announceLongWait(wait(rest, undefined, { signal: on.signal }), () => {
     const until = `until ${timestampText(intent.deadline)} at the latest`;
     on.onProgress({ what: "waiting", text: `an interrupted write of ${intent.identity} may still arrive, ${until}` });
   });
-  return look();
+  return on.readLive(intent, kind);
 }
 
-async function made(intent: PendingIntent, row: LiveRow, kind: Kind, on: Recovery): Promise<Recovered> {
+/** Records a write that took effect, and delivers its one-time token where that can be had. */
+export async function settleMade(
+  intent: PendingIntent,
+  row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
+  kind: Kind,
+  on: Recovery,
+): Promise<Recovered> {
   const { identity, written } = intent;
   if (intent.operation === "postModelVersion") on.memory.seenRegistering = true;
   await on.remember();

@@ -601,6 +601,90 @@ readonly left: readonly LeftRecord[]
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * A write whose outcome is not known
+ */
+export type OpenWrite = {
+readonly identity: string
+readonly kind: string
+/**
+ * Method and path
+ */
+readonly operation: string
+/**
+ * When the request was first about to be sent; null where an earlier release has not noted it
+ */
+readonly sentAt: (string | null)
+/**
+ * After this time a request that has not arrived will not arrive any more
+ */
+readonly arrivesUntil: string
+/**
+ * Whether the resource was known to be absent before
+ */
+readonly creates: boolean
+/**
+ * Newest version before the write; null where there was none, and for kinds without versions
+ */
+readonly versionBefore: (number | null)
+/**
+ * Whether a reply has arrived and waits, sealed
+ */
+readonly hasReply: boolean
+readonly live: LiveEvidence
+/**
+ * What follows from live: the write took effect, it did not, or that cannot be told
+ */
+readonly evidence: ("applied" | "refused" | "unclear")
+/**
+ * Where the one-time token of the write was put when it was closed; null where there is none
+ */
+readonly token: (string | null)
+/**
+ * What cannot be had any more although the write took effect, such as a one-time token
+ */
+readonly lost: (string | null)
+}
+/**
+ * What is live now
+ */
+export type LiveEvidence = {
+/**
+ * Unknown where it cannot be read
+ */
+readonly state: ("present" | "absent" | "unknown")
+readonly version: (number | null)
+readonly changedBy: (LastWrite | null)
+/**
+ * Whether it has all that was sent; null where it is not present
+ */
+readonly hasContent: (boolean | null)
+}
+/**
+ * What resolve -o json writes: the open writes of the journal, what live says of each, and how they were closed
+ */
+export type ResolveReport = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * How the writes were closed; null where they were only shown
+ */
+readonly resolvedAs: ("applied" | "refused" | null)
+/**
+ * The open writes that were asked for, oldest first
+ */
+readonly writes: readonly OpenWrite[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * How much was read, and how much is wrong
  */
 export type ValidationSummary = {

@@ -1,0 +1,38 @@
+import { HoldfastError } from "../core/errors.ts";
+import type { ResolveReport } from "../core/report.ts";
+import { reconcile } from "../engine/reconcile.ts";
+import { jsonText } from "../render/json.ts";
+import { resolveText } from "../render/resolve.ts";
+import type { InvocationOf } from "./command.ts";
+import type { resolve } from "./declarations/resolve.ts";
+import { refuseSource } from "./failure-report.ts";
+import { outputOptionsOf } from "./output-options.ts";
+import { reportPass } from "./report-pass.ts";
+import { openTarget } from "./target.ts";
+import { confirm, isInteractive, writeResult } from "./terminal.ts";
+
+/** Shows writes whose outcome is not known, and closes them as a person says. */
+export async function run(invocation: InvocationOf<typeof resolve>): Promise<number> {
+  const { args, flags, terminal } = invocation;
+  const as = flags.as ?? null;
+  if (as !== null && args.length === 0) {
+    throw new HoldfastError("invalid", "--as needs identities", { hint: "holdfast resolve lists the open writes" });
+  }
+  const asking = async (report: ResolveReport): Promise<boolean> => {
+    if (flags.yes || !isInteractive(terminal)) return true;
+    terminal.stderr.write(resolveText(report));
+    return confirm(`Close as ${as}?`, terminal);
+  };
+  const whole = { ...invocation, args: [], flags: { ...flags, partial: true } };
+  const view = outputOptionsOf(invocation);
+  await using target = await openTarget(whole, { reading: as === null });
+  const mode = { is: "resolve", identities: [...new Set(args)], as, confirm: asking } as const;
+  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(whole, view) });
+  if (end.what === "declined") {
+    terminal.stderr.write("nothing was closed\n");
+    return 0;
+  }
+  if (end.what !== "resolved") return refuseSource(end, invocation);
+  await writeResult(terminal, view.output === "json" ? jsonText(end.report) : resolveText(end.report));
+  return 0;
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { gateTo } from "../support/gate.ts";
+import { foundations, service, team } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
+import { planes } from "../support/planes.ts";
+import { planOf } from "../support/result.ts";
+import type { Server } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const API = "service/dev:web/api";
+const TEAM = "team/ml";
+const files = { ...foundations, "api.yaml": service("api"), "team.yaml": team("ml") };
+
+/** A source whose apply was killed while a write was on its way: it has arrived, or may still. */
+async function interrupted(server: Server, path: string, { arrives }: { readonly arrives: boolean }, seconds = 1) {
+  const source = await sourceOf(foundations, server);
+  expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  for (const [file, text] of Object.entries(files)) await source.write(file, text);
+  const gate = await gateTo(server);
+  const held = arrives ? gate.hold("PUT", path) : gate.delay("PUT", path);
+  const kind = path.endsWith("apps") ? "service" : "team";
+  const applying = ["apply", "--yes", "--no-wait", "--kind", kind, "--request-timeout", `${seconds}`];
+  const apply = source.start(applying, { HOLDFAST_SERVER: gate.url });
+  await held;
+  apply.kill("SIGKILL");
+  await apply.ended;
+  // One server by name, whichever way: what the journal has is of that name.
+  return { source, env: { HOLDFAST_SERVER: gate.url }, gate };
+}
+
+async function writeElsewhere(server: Server): Promise<void> {
+  const image = { type: "image", image_uri: "registry.example.com/api:9" };
+  const manifest = { type: "service", name: "api", workspace_fqn: "dev:web", image, ports: [{ port: 8080 }] };
+  await server.call("PUT", "/api/svc/v1/apps", { manifest });
+}
+
+describe.each(planes)("resolve on a $name control plane", (plane) => {
+  test("S69 shows that a write took effect although another one came after it, and closes it as that alone", async () => {
+    const server = await plane.serve();
+    const { source, env, gate } = await interrupted(server, "/api/svc/v1/apps", { arrives: true });
+    gate.open();
+    await writeElsewhere(server);
+    const before = server.effects();
+    const shown = await source.run(["resolve", "-o", "json"], env);
+    expect([shown.code, faultsOf("resolve", shown.stdout)]).toEqual([0, []]);
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      resolvedAs: null,
+      writes: [
+        {
+          identity: API,
+          operation: "PUT /api/svc/v1/apps",
+          creates: true,
+          versionBefore: null,
+          live: { state: "present", version: 2, hasContent: false, changedBy: { at: expect.any(String) } },
+          evidence: "applied",
+        },
+      ],
+    });
+    const refused = await source.run(["resolve", API, "--as", "refused"], env);
+    expect(refused).toMatchObject({ code: 5, stdout: "" });
+    expect(refused.stderr).toContain(`live shows that the write of ${API} took effect`);
+    const closed = await source.run(["resolve", API, "--as", "applied"], env);
+    expect(closed.code).toBe(0);
+    expect(closed.stdout).toMatch(
+      /^service\/dev:web\/api\n {2}journal {3}PUT \/api\/svc\/v1\/apps, sent \S+; before, it was absent\n/,
+    );
+    expect(closed.stdout).toContain("  evidence  live shows that it took effect\n\n1 write closed as applied.\n");
+    expect((await source.run(["resolve"], env)).stdout).toBe("No write is open: the outcome of each is known.\n");
+    // What was written is recorded, so what came after it is drift.
+    const [step] = planOf(await source.run(["plan", "--kind", "service", "-o", "json"], env)).steps;
+    expect(step).toMatchObject({ identity: API, action: "update", causedBy: "drift" });
+    expect(server.effects()).toEqual(before);
+  });
+
+  test("S69 closes a write that live cannot tell of, as a person says, once it can no longer arrive", async () => {
+    const server = await plane.serve();
+    const { source, env, gate } = await interrupted(server, "/api/svc/v1/apps", { arrives: false }, 3);
+    await writeElsewhere(server);
+    const early = await source.run(["resolve", API, "--as", "refused"], env);
+    expect(early).toMatchObject({ code: 5, stdout: "" });
+    expect(early.stderr).toMatch(/may still arrive\n {2}→ nothing was closed: run it again after \d{4}-/);
+    gate.open();
+    const { writes } = JSON.parse((await source.run(["resolve", API, "-o", "json"], env)).stdout);
+    expect(writes).toMatchObject([{ evidence: "unclear" }]);
+    await eventually("the deadline", () => Date.now() > Date.parse(writes[0].arrivesUntil) + 1_000);
+    expect(await source.run(["resolve", API, "--as", "refused"], env)).toMatchObject({ code: 0 });
+    expect(await source.run(["resolve", API], env)).toMatchObject({ code: 3 });
+    const [step] = planOf(await source.run(["plan", "--kind", "service", "-o", "json"], env)).steps;
+    expect(step).toMatchObject({ identity: API, action: "update", causedBy: "unrecorded" });
+  });
+});
+
+test("S69 what has no read is recorded as a person says, and nothing is written again", async () => {
+  const [, documentedOnly] = planes;
+  const server = await (documentedOnly ?? expect.fail("there is no such plane")).serve();
+  const { source, env, gate } = await interrupted(server, "/api/svc/v1/teams", { arrives: true });
+  gate.open();
+  const before = server.effects();
+  const closed = await source.run(["resolve", TEAM, "--as", "applied"], env);
+  expect(closed.code).toBe(0);
+  expect(closed.stdout).toContain(
+    "  live      cannot be read here\n  evidence  live does not tell whether it took effect\n",
+  );
+  expect(await source.run(["resolve", "--as", "applied"], env)).toMatchObject({ code: 3 });
+  const applied = await source.run(["apply", "--yes", "--kind", "team"], env);
+  expect(applied).toMatchObject({ code: 0, stdout: "Applied: 1 unchanged\n" });
+  expect(server.effects()).toEqual(before);
+});
