@@ -62,8 +62,8 @@ export async function openConnection(
     log: terminalLog(invocation),
   });
   resources.use(session);
-  if (!reading) resources.use(await state.lock());
-  return { session, state };
+  const lock = reading ? null : resources.use(await state.lock());
+  return { session, state, leftBy: lock?.leftBy ?? null };
 }
 
 function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, { env }: Terminal): SinkType | null {

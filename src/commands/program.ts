@@ -17,6 +17,7 @@ import { revoke } from "./declarations/revoke.ts";
 import { serve } from "./declarations/serve.ts";
 import { state } from "./declarations/state.ts";
 import { status } from "./declarations/status.ts";
+import { unlock } from "./declarations/unlock.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
 import { showFaults } from "./failure-report.ts";
@@ -39,6 +40,7 @@ const entries: readonly CommandEntry[] = [
   toEntry(adopt, () => import("./adopt.ts")),
   toEntry(forget, () => import("./forget.ts")),
   toEntry(resolve, () => import("./resolve.ts")),
+  toEntry(unlock, () => import("./unlock.ts")),
   toEntry(redeploy, () => import("./redeploy.ts")),
   toEntry(serve, () => import("./serve.ts")),
   toEntry(backup, () => import("./backup.ts")),

@@ -2,7 +2,15 @@ import type { Diagnostic } from "./diagnostic.ts";
 import type { Identity } from "./manifest.ts";
 import type { NotUsed } from "./not-used.ts";
 import type { Plan, Step } from "./plan.ts";
-import type { ApplyReport, DriftReport, Outcome, RecordsReport, ResolveReport, RolloutResult } from "./report.ts";
+import type {
+  ApplyReport,
+  DriftReport,
+  Outcome,
+  RecordsReport,
+  ResolveReport,
+  RolloutResult,
+  UnlockReport,
+} from "./report.ts";
 import type { SignedSeal } from "./seal.ts";
 
 /** The source was read and validated. */
@@ -109,6 +117,12 @@ export type ResolvedEvent = {
   readonly report: ResolveReport;
 };
 
+/** Leases of dead holders were broken: how a pass over them ends. */
+export type UnlockedEvent = {
+  readonly what: "unlocked";
+  readonly report: UnlockReport;
+};
+
 /** How a pass ends. */
 export type PassEnd =
   | ReadEvent
@@ -117,6 +131,7 @@ export type PassEnd =
   | ApplyEvent
   | RecordsEvent
   | ResolvedEvent
+  | UnlockedEvent
   /** The user declined: nothing was written. */
   | { readonly what: "declined" }
   /** The lease was waited for, and everything may have changed: nothing was done. */

@@ -11,6 +11,7 @@ export type {
   RecordsReport,
   ResolveReport,
   RolloutResult,
+  UnlockReport,
   ValidationReport,
 } from "../contract/generated/output.ts";
 

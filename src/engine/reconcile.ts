@@ -12,6 +12,7 @@ import type { RedeployMode } from "./redeploy-pass.ts";
 import type { ResolveMode } from "./resolve-pass.ts";
 import { requireConfiguration, ShrunkSourceError } from "./source-guard.ts";
 import type { Target } from "./target.ts";
+import type { UnlockMode } from "./unlock-pass.ts";
 
 /** What a pass is made for. */
 export type Mode =
@@ -21,7 +22,8 @@ export type Mode =
   | AdoptMode
   | ForgetMode
   | RedeployMode
-  | ResolveMode;
+  | ResolveMode
+  | UnlockMode;
 
 /** Makes one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, context: PassContext): Promise<PassEnd> {
@@ -89,6 +91,10 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
     case "resolve": {
       const { resolvePass } = await import("./resolve-pass.ts");
       return resolvePass(pass, mode);
+    }
+    case "unlock": {
+      const { unlockPass } = await import("./unlock-pass.ts");
+      return unlockPass(pass, mode);
     }
     case "redeploy": {
       const { redeployPass } = await import("./redeploy-pass.ts");

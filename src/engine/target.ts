@@ -42,7 +42,12 @@ export type TargetServer = {
 };
 
 /** An open state folder, and a session with a control plane. */
-export type TargetConnection = { readonly session: ServerSession; readonly state: State };
+export type TargetConnection = {
+  readonly session: ServerSession;
+  readonly state: State;
+  /** The writer before, where it ended without giving the state's lock back; null where it did. */
+  readonly leftBy: string | null;
+};
 
 /** How a pass is made: by flag > environment > configuration > default. */
 export type Rules = {

@@ -16,9 +16,15 @@ export type State = {
    */
   readonly holder: () => Promise<string>;
   /** Keeps other writers out until it is disposed of; fails when another process has it. */
-  readonly lock: () => Promise<AsyncDisposable>;
+  readonly lock: () => Promise<StateLock>;
   /** Opens the ledger of one server, by the server's name; where nothing can be kept, it is empty or read-only. */
   readonly ledger: (server: string, options?: LedgerOptions) => Promise<Ledger>;
+};
+
+/** The right to write with a state. */
+export type StateLock = AsyncDisposable & {
+  /** The writer before, where it ended without giving the lock back; null where it did. */
+  readonly leftBy: string | null;
 };
 
 /** How a ledger is opened. */

@@ -16,6 +16,8 @@ const cases = [
   ...numbered("S", 40, 51),
   // Dangerous steps.
   ...numbered("S", 60, 64),
+  // Commands that mend: records, rollouts, open writes, leases.
+  ...numbered("S", 67, 70),
   // Crashes, and a leader that sleeps.
   ...numbered("F", 32, 34),
   ...numbered("F", 72, 84),

@@ -5,7 +5,7 @@ import { foundations, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { planes } from "../support/planes.ts";
 import { planOf } from "../support/result.ts";
-import type { Server } from "../support/server.ts";
+import { type Server, serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 const API = "service/dev:web/api";
@@ -72,23 +72,23 @@ describe.each(planes)("resolve on a $name control plane", (plane) => {
     expect(step).toMatchObject({ identity: API, action: "update", causedBy: "drift" });
     expect(server.effects()).toEqual(before);
   });
+});
 
-  test("S69 closes a write that live cannot tell of, as a person says, once it can no longer arrive", async () => {
-    const server = await plane.serve();
-    const { source, env, gate } = await interrupted(server, "/api/svc/v1/apps", { arrives: false }, 3);
-    await writeElsewhere(server);
-    const early = await source.run(["resolve", API, "--as", "refused"], env);
-    expect(early).toMatchObject({ code: 5, stdout: "" });
-    expect(early.stderr).toMatch(/may still arrive\n {2}→ nothing was closed: run it again after \d{4}-/);
-    gate.open();
-    const { writes } = JSON.parse((await source.run(["resolve", API, "-o", "json"], env)).stdout);
-    expect(writes).toMatchObject([{ evidence: "unclear" }]);
-    await eventually("the deadline", () => Date.now() > Date.parse(writes[0].arrivesUntil) + 1_000);
-    expect(await source.run(["resolve", API, "--as", "refused"], env)).toMatchObject({ code: 0 });
-    expect(await source.run(["resolve", API], env)).toMatchObject({ code: 3 });
-    const [step] = planOf(await source.run(["plan", "--kind", "service", "-o", "json"], env)).steps;
-    expect(step).toMatchObject({ identity: API, action: "update", causedBy: "unrecorded" });
-  });
+test("S69 closes a write that live cannot tell of, as a person says, once it can no longer arrive", async () => {
+  const server = await serve();
+  const { source, env, gate } = await interrupted(server, "/api/svc/v1/apps", { arrives: false }, 3);
+  await writeElsewhere(server);
+  const early = await source.run(["resolve", API, "--as", "refused"], env);
+  expect(early).toMatchObject({ code: 5, stdout: "" });
+  expect(early.stderr).toMatch(/may still arrive\n {2}→ nothing was closed: run it again after \d{4}-/);
+  gate.open();
+  const { writes } = JSON.parse((await source.run(["resolve", API, "-o", "json"], env)).stdout);
+  expect(writes).toMatchObject([{ evidence: "unclear" }]);
+  await eventually("the deadline", () => Date.now() > Date.parse(writes[0].arrivesUntil) + 1_000);
+  expect(await source.run(["resolve", API, "--as", "refused"], env)).toMatchObject({ code: 0 });
+  expect(await source.run(["resolve", API], env)).toMatchObject({ code: 3 });
+  const [step] = planOf(await source.run(["plan", "--kind", "service", "-o", "json"], env)).steps;
+  expect(step).toMatchObject({ identity: API, action: "update", causedBy: "unrecorded" });
 });
 
 test("S69 what has no read is recorded as a person says, and nothing is written again", async () => {

@@ -30,6 +30,7 @@ export function memoryState(): State {
       if (isLocked) throw new HoldfastError("locked", "another writer has the state");
       isLocked = true;
       return {
+        leftBy: null,
         [Symbol.asyncDispose]: async () => {
           isLocked = false;
         },

@@ -685,6 +685,49 @@ readonly writes: readonly OpenWrite[]
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * A lease that was broken
+ */
+export type BrokenLease = {
+readonly scope: string
+/**
+ * Who had it: machine, state folder and the name of that folder
+ */
+readonly holder: string
+/**
+ * Until when it would have lasted
+ */
+readonly until: string
+}
+/**
+ * What unlock -o json writes: who had the state folder and the leases, and what was broken
+ */
+export type UnlockReport = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * URL of the control plane
+ */
+readonly server: string
+/**
+ * The process that ended while it had the state folder, whose lock the kernel has freed; null where there was none
+ */
+readonly leftBy: (string | null)
+/**
+ * The scope whose lease is free now; null where the control plane has no leases
+ */
+readonly scope: (string | null)
+/**
+ * The leases of dead holders that stood in the way
+ */
+readonly broken: readonly BrokenLease[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * How much was read, and how much is wrong
  */
 export type ValidationSummary = {

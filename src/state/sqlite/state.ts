@@ -1,19 +1,22 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../../core/errors.ts";
+import { timestampText } from "../../core/timestamp-text.ts";
 import { readOwnFile } from "../../files/own-file.ts";
 import { UnsafePathError } from "../../files/unsafe-path.ts";
-import { checkWritable, createFile } from "../../files/write.ts";
+import { checkWritable, createFile, replaceFile } from "../../files/write.ts";
 import { generateKey, loadOrCreateKey, parseKey, readKeyFile, type SealKey } from "../../seal/key.ts";
-import { holdExclusiveLock } from "../../store/lock-file.ts";
+import { holdExclusiveLock, isLockHeld } from "../../store/lock-file.ts";
 import { makeFolder } from "../../store/make-folder.ts";
 import { isUnwritable, storageErrorAt, storageErrorText } from "../../store/store-error.ts";
-import type { State, StateOptions } from "../state.ts";
+import type { State, StateLock, StateOptions } from "../state.ts";
 
-// The file holds eight characters.
-const MAX_HOLDER_BYTES = 1024;
+const HOLDER_NAME = "holder";
+const LOCK_NAME = "lock.db";
+const LOCKED_BY_NAME = "locked-by";
+const MAX_TEXT_BYTES = 1024;
 
 /** Opens a state in a folder, making it (mode 0700, ignored by git) when absent. */
 export async function openSqliteState(folder: string, options: StateOptions): Promise<State> {
@@ -74,19 +77,47 @@ export async function existingKeyIn(
 }
 
 function holderIn(folder: string): string {
-  const file = join(folder, "holder");
-  createFile(file, randomUUID().slice(0, 8));
-  const id = (readOwnFile(file, { limit: MAX_HOLDER_BYTES }) ?? "").toString().trim();
+  createFile(join(folder, HOLDER_NAME), randomUUID().slice(0, 8));
   // A copy of the folder on another machine is another holder.
-  return `${hostname().slice(0, 64)}:${folder.slice(-128)} (${id.slice(0, 8)})`.replaceAll(/\p{Cc}/gu, "?");
+  return `${hostname().slice(0, 64)}:${folder.slice(-128)} (${holderId(folder)})`.replaceAll(/\p{Cc}/gu, "?");
 }
 
-function lockFolder(folder: string): AsyncDisposable {
-  const lock = holdExclusiveLock(join(folder, "lock.db"));
+function holderId(folder: string): string {
+  return textIn(folder, HOLDER_NAME).slice(0, 8);
+}
+
+function textIn(folder: string, name: string): string {
+  return (readOwnFile(join(folder, name), { limit: MAX_TEXT_BYTES }) ?? "").toString().trim();
+}
+
+/** Whether somebody writes with the state folder that a holder's name tells of; null where it is not on this machine. */
+export function isFolderHeld(holder: string): boolean | null {
+  const [, host, folder = "", id] = /^(.*?):(\/.*) \(([\da-f]{8})\)$/.exec(holder) ?? [];
+  try {
+    if (host !== hostname().slice(0, 64) || holderId(folder) !== id) return null;
+    return isLockHeld(join(folder, LOCK_NAME));
+  } catch {
+    // It is another user's, or cannot be read.
+    return null;
+  }
+}
+
+function lockFolder(folder: string): StateLock {
+  const lock = holdExclusiveLock(join(folder, LOCK_NAME));
+  const by = textIn(folder, LOCKED_BY_NAME);
   if (lock === null) {
-    throw new HoldfastError("locked", `another holdfast writes with the state folder ${folder}`, {
+    const who = by === "" ? "" : `: ${by}`;
+    throw new HoldfastError("locked", `another holdfast writes with the state folder ${folder}${who}`, {
       hint: "wait until it ends, or stop it; one writer at a time keeps versions from being made twice",
     });
   }
-  return lock;
+  const file = join(folder, LOCKED_BY_NAME);
+  replaceFile(file, `process ${process.pid} on ${hostname()}, since ${timestampText(Date.now())}\n`);
+  return {
+    leftBy: by === "" ? null : by,
+    [Symbol.asyncDispose]: async () => {
+      rmSync(file, { force: true });
+      await lock[Symbol.asyncDispose]();
+    },
+  };
 }

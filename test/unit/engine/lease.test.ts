@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../../src/client/connect.ts";
 import { Secret } from "../../../src/contract/secret.ts";
 import { acquireLease, type LeaseOptions, waitForLease } from "../../../src/engine/lease.ts";
+import { leaseHolderIn, watchLease } from "../../../src/engine/lease-holder.ts";
 import { addUser, startControlPlane } from "../../control-plane.ts";
 import { json, serve as serveAnswers } from "../client/server.ts";
 
@@ -138,4 +139,32 @@ test.each([
     code: status === 401 ? "unauthorized" : "error",
     message: expect.stringMatching(/^nothing was written: the lease on main could not be taken: .*answered \d+/),
   });
+});
+
+test("S70 a lease that is renewed is told from one that stays silent, and from one that is released", async () => {
+  const { plane, asked, held } = await opened();
+  await plane.admin.put("/api/svc/v1/leases/main", { holder: "dead", ttlSeconds: 60 });
+  const busy = await acquireLease(asked());
+  if (busy.state !== "busy") throw new Error(`it is ${busy.state}`);
+  const { message } = busy;
+  expect(leaseHolderIn(message, "main")).toEqual({ scope: "main", holder: "dead", until: expect.stringMatching(/Z$/) });
+  const watching = { forMs: 200, everyMs: 20, stopping: never.signal };
+  expect(await watchLease(asked(), message, watching)).toBe("silent");
+  await plane.admin.put("/api/svc/v1/leases/main", { holder: "dead", ttlSeconds: 90 });
+  expect(await watchLease(asked(), message, watching)).toBe("renewed");
+  await plane.admin.put("/api/svc/v1/leases/main", { holder: "dead", ttlSeconds: 1, release: true });
+  expect(await watchLease(asked(), message, watching)).toBe("free");
+  // Nothing is left of the look.
+  expect((await held()).scope).toBe("main");
+});
+
+test("the holder of a lease on an overlapping scope is read with that scope, and other refusals with none", () => {
+  const message =
+    "a:/b c/.holdfast (12345678) has the lease on dev:web, which overlaps with holdfast, until 2026-11-22T20:00:00.000Z";
+  expect(leaseHolderIn(message, "holdfast")).toEqual({
+    scope: "dev:web",
+    holder: "a:/b c/.holdfast (12345678)",
+    until: "2026-11-22T20:00:00.000Z",
+  });
+  expect(leaseHolderIn("another holder has holdfast", "holdfast")).toBeNull();
 });

@@ -1,0 +1,34 @@
+import type { LeaseHolder } from "../engine/lease-holder.ts";
+import { reconcile } from "../engine/reconcile.ts";
+import { printable } from "../render/escape.ts";
+import { jsonText } from "../render/json.ts";
+import { holderText, unlockText } from "../render/unlock.ts";
+import type { InvocationOf } from "./command.ts";
+import type { unlock } from "./declarations/unlock.ts";
+import { refuseSource } from "./failure-report.ts";
+import { outputOptionsOf } from "./output-options.ts";
+import { reportPass } from "./report-pass.ts";
+import { openTarget } from "./target.ts";
+import { confirm, isInteractive, writeResult } from "./terminal.ts";
+
+/** Breaks the lease of a writer that has died. */
+export async function run(invocation: InvocationOf<typeof unlock>): Promise<number> {
+  const { flags, terminal } = invocation;
+  const asking = async (lease: LeaseHolder): Promise<boolean> => {
+    if (flags.yes || !isInteractive(terminal)) return true;
+    terminal.stderr.write(`the lease on ${printable(lease.scope)} is ${holderText(lease)}\n`);
+    return confirm("Break this lease?", terminal);
+  };
+  const whole = { ...invocation, flags: { ...flags, partial: true } };
+  const view = outputOptionsOf(invocation);
+  await using target = await openTarget(whole, { reading: false });
+  const mode = { is: "unlock", confirm: asking } as const;
+  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(whole, view) });
+  if (end.what === "declined") {
+    terminal.stderr.write("nothing was broken\n");
+    return 0;
+  }
+  if (end.what !== "unlocked") return refuseSource(end, invocation);
+  await writeResult(terminal, view.output === "json" ? jsonText(end.report) : unlockText(end.report));
+  return 0;
+}
