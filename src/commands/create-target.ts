@@ -6,7 +6,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { type Hold, holdOn, holdText, isReleased, readDecisions, type TargetDecisions } from "../daemon/holds.ts";
 import type { Target } from "../engine/target.ts";
 import { printable } from "../render/escape.ts";
-import type { OperatorConfig } from "../source/config.ts";
+import type { ConfigFile, OperatorConfig } from "../source/config.ts";
 import type { CommitSource } from "../source/read-source.ts";
 import { createRemote, type Remote } from "../source/remote/remote.ts";
 import { SourceError } from "../source/remote/source-error.ts";
@@ -27,6 +27,8 @@ export type TargetUse = Omit<ServerUse, "operator" | "embedded"> & {
   readonly base?: Base["use"];
   /** Whether a broken configuration is reported with everything else, and not refused. @default false */
   readonly reportsConfig?: boolean;
+  /** The operator's configuration file, where passes go by it as it was when the targets were opened. */
+  readonly operatorFile?: ConfigFile | undefined;
   /** Whether the commit does not matter, so that git need not be there. @default false */
   readonly doesWithoutGit?: boolean;
 };
@@ -80,6 +82,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       root,
       cwd: terminal.cwd,
       configFile: flags.config,
+      operatorFile: use.operatorFile,
       base: flags.base === undefined ? null : { ref: flags.base, use: use.base ?? "compare" },
       commits,
       paths: choice?.paths ?? undefined,

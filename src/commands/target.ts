@@ -57,7 +57,8 @@ export async function openTargets(invocation: Invocation, use: TargetUse): Promi
   const { cwd, stopping: signal } = terminal;
   const root = findRoot({ cwd, source: flags.source });
   // Server and state are chosen by the files that are here, whatever commit is read.
-  const here = { root, cwd, configFile: flags.config, base: null, repository: null };
+  const { operatorFile } = use;
+  const here = { root, cwd, configFile: flags.config, operatorFile, base: null, repository: null };
   const config = await readSourceConfig(here, { signal });
   if (!use.reportsConfig) requireValidConfig(config);
   const operator = await honouredOperatorKeys(config.files, { root, mayAsk: !use.unattended }, terminal);

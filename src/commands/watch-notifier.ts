@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import type { Notification } from "../daemon/notify/notification.ts";
 import type { Notifier } from "../daemon/notify/notifier.ts";
 import type { Delivery } from "../daemon/notify/post.ts";
 import type { ReceiverOptions } from "../daemon/notify/receiver.ts";
+import type { PassObserver } from "../daemon/observer.ts";
 import { printable } from "../render/escape.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import type { Terminal } from "./terminal.ts";
@@ -12,16 +14,35 @@ type Entry = NonNullable<OperatorConfig["notifications"]>[number];
 const TIMEOUT_MS = 10_000;
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000];
 
-/** Opens what tells others about the passes of `watch`; null where the configuration names nobody. */
-export async function openNotifier(
-  { notifications }: Pick<OperatorConfig, "notifications">,
-  terminal: Terminal,
-): Promise<Notifier | null> {
-  const receivers = (notifications ?? []).map((entry) => receiverOf(entry, terminal.cwd));
-  if (receivers.length === 0) return null;
-  // Loaded here, so that a watch without receivers does not load what makes messages.
-  const { createNotifier } = await import("../daemon/notify/notifier.ts");
-  return createNotifier(receivers, deliveryTo(terminal));
+/** What tells others about the passes of `watch`, by one configuration after another. */
+export type WatchNotifier = AsyncDisposable & {
+  /** Takes the receivers of a configuration; those of an earlier one are told no more. */
+  readonly configure: (config: Pick<OperatorConfig, "notifications">) => Promise<void>;
+  readonly observe: (target: string) => readonly PassObserver[];
+  readonly send: (notification: Notification) => void;
+};
+
+/** A notifier that is loaded when a configuration first names somebody. */
+export function createWatchNotifier(terminal: Terminal): WatchNotifier {
+  let notifier: Notifier | null = null;
+  return {
+    configure: async ({ notifications }) => {
+      const receivers = receiversOf(notifications, terminal.cwd);
+      if (notifier === null && receivers.length > 0) {
+        const { createNotifier } = await import("../daemon/notify/notifier.ts");
+        notifier = createNotifier(deliveryTo(terminal));
+      }
+      notifier?.replaceReceivers(receivers);
+    },
+    observe: (target) => (notifier === null ? [] : [notifier.observe(target)]),
+    send: (notification) => notifier?.send(notification),
+    [Symbol.asyncDispose]: async () => notifier?.[Symbol.asyncDispose](),
+  };
+}
+
+/** The receivers that a configuration names; refused where one of them has no address. */
+export function receiversOf(notifications: OperatorConfig["notifications"], cwd: string): readonly ReceiverOptions[] {
+  return (notifications ?? []).map((entry) => receiverOf(entry, cwd));
 }
 
 /** How `watch` delivers what it tells others: what cannot be delivered is a warning. */

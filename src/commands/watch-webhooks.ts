@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
-import { Secret } from "../contract/secret.ts";
 import type { Webhook } from "../daemon/http/webhooks.ts";
+import { lastGoodSecret } from "./last-good-secret.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
 /** The webhooks of the sources that have a secret: a push concerns each target that follows the source. */
@@ -13,17 +12,7 @@ export function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<stri
       const ring = (): void => {
         for (const { trigger } of members) trigger.ringForChanges();
       };
-      return [[source.name, { secret: () => secretIn(file), ring }] as const];
+      return [[source.name, { secret: lastGoodSecret(file), ring }] as const];
     }),
   );
-}
-
-function secretIn(file: string): Secret | null {
-  try {
-    const secret = readFileSync(file, "utf8").trim();
-    return secret === "" ? null : new Secret(secret);
-  } catch {
-    // Nothing is accepted meanwhile, and polling goes on.
-    return null;
-  }
 }

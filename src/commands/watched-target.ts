@@ -1,4 +1,4 @@
-import { runDaemon } from "../daemon/daemon.ts";
+import { type DaemonContext, runDaemon } from "../daemon/daemon.ts";
 import { createTrigger } from "../daemon/loop.ts";
 import { observers, type PassObserver } from "../daemon/observer.ts";
 import { createPassRecorder, type PassRecorder } from "../daemon/pass-recorder.ts";
@@ -22,6 +22,7 @@ export function watchTarget(
   { target, trigger, leader, recorder }: WatchedTarget,
   observe: (target: OpenTarget) => readonly PassObserver[],
   invocation: Invocation,
+  { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
 ): Promise<void> {
   const { tell, failure } = observers([createWatchReporter(invocation), recorder.observer, ...observe(target)]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
@@ -33,6 +34,8 @@ export function watchTarget(
     trigger,
     leader,
     sync,
+    replaced,
+    isReloaded,
     onFailure: failure,
     onPassEnd: recorder.onPassEnd,
   } as const;
@@ -48,7 +51,6 @@ export function watchedTargets(
   const leaderOf = leadersFor(targets, resources);
   return targets.map((target) => {
     const trigger = createTrigger();
-    terminal.onHangup?.(trigger.ring);
     return { target, trigger, leader: leaderOf(target), recorder: recorderOf(target, terminal) };
   });
 }

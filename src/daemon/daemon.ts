@@ -18,6 +18,10 @@ export type DaemonContext = PassContext & {
   readonly intervalMs: number;
   /** The longest time between two looks at everything; between them a pass is about what the source has changed. */
   readonly driftIntervalMs: number;
+  /** Ends it after the pass in flight, so that another one goes on by another configuration. */
+  readonly replaced: AbortSignal;
+  /** Whether one ran before it by an earlier configuration: then no refusal ends the process. */
+  readonly isReloaded: boolean;
   /** Asks for a pass before the interval is over. */
   readonly trigger: Trigger;
   /** Of the targets of one control plane, whoever may write. */
@@ -35,7 +39,12 @@ const REFUSED: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source, and on an interval, until it is asked to stop. */
 export async function runDaemon(target: Target, context: DaemonContext): Promise<void> {
-  const { stopping: signal, intervalMs, driftIntervalMs, trigger, leader, sync, onFailure } = context;
+  const { intervalMs, driftIntervalMs, trigger, leader, sync, replaced, onFailure } = context;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([context.stopping, ended.signal]);
+  let isStandingBy = false;
+  // A pass that waits for a lease has written nothing, and may wait for ever.
+  replaced.addEventListener("abort", () => isStandingBy && ended.abort(), { once: true });
   const { source, state } = target;
   await requireOwnState(target, signal);
   await target.server.connect(target.rules(source.config.repository));
@@ -47,15 +56,19 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   await follow();
   const tell = (event: PassEvent): void => {
     if (event.what === "read") paths = event.paths;
+    if (event.what === "standing-by" || event.what === "taking-over") isStandingBy = event.what === "standing-by";
     context.tell(event);
   };
+  const onLeftFailure = (error: unknown): void => {
+    if (!signal.aborted) onFailure(error);
+  };
   const onLeft = (work: Promise<void>): void => {
-    const over = work.catch(onFailure).finally(() => left.delete(over));
+    const over = work.catch(onLeftFailure).finally(() => left.delete(over));
     left.add(over);
   };
   const lastGood: LastGood = { read: null, undone: null };
   let lookedAtAll = Number.NEGATIVE_INFINITY;
-  let hasWorked = false;
+  let hasWorked = context.isReloaded;
   const pass = async ({ stopWaiting }: { readonly stopWaiting: AbortSignal }): Promise<void> => {
     const startedAt = context.now();
     // A poll comes up to a tenth early.
@@ -66,7 +79,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
         sync === "heal"
           ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, stopWaiting, onLeft }
           : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
-      const end = await reconcile(target, mode, { ...context, tell });
+      const end = await reconcile(target, mode, { ...context, stopping: signal, tell });
       hasWorked = true;
       if (scope === "all") lookedAtAll = startedAt;
       requireNoOtherWriter(end);
@@ -84,7 +97,14 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     // Paths that are new were not watched while the pass ran.
     if (await follow()) trigger.ring();
   };
-  await loop(pass, { trigger, intervalMs, signal, jitter: source.commits === null ? () => 1 : pollJitter });
+  const untilReplaced = AbortSignal.any([signal, replaced]);
+  await loop(pass, {
+    trigger,
+    intervalMs,
+    signal: untilReplaced,
+    jitter: source.commits === null ? () => 1 : pollJitter,
+  });
+  ended.abort();
   await Promise.all(left);
 }
 

@@ -17,6 +17,8 @@ export type SourceConfigOptions = {
   readonly repository: Repository | null;
   /** The operator's own file (`--config`), beside the source's. */
   readonly configFile?: string | undefined;
+  /** That file as it was read before; it is not read again. */
+  readonly operatorFile?: ConfigFile | undefined;
   readonly base: Base | null;
   /** Folders and files that the operator says manifests are read from; they replace those of the source. */
   readonly paths?: readonly string[] | undefined;
@@ -40,10 +42,9 @@ type Stop = { readonly signal: AbortSignal };
 
 /** Reads the configuration of a source: its own, and the operator's. */
 export async function readSourceConfig(options: SourceConfigOptions, stop: Stop): Promise<SourceConfig> {
-  const { root, cwd, configFile, base, paths, isCommitted = false } = options;
+  const { root, cwd, base, paths, isCommitted = false } = options;
   const own = isCommitted ? noConfig : await readConfig({ root, cwd });
-  const isOther = configFile !== undefined && resolve(cwd, configFile) !== join(root, CONFIG_NAME);
-  const operators = isOther ? [await readConfig({ root, cwd, file: configFile })] : [];
+  const operators = await operatorFiles(options);
   const atBase = base === null ? null : await readConfigAt(base.ref, options, stop);
   return {
     files: [isCommitted ? (atBase ?? own) : own, ...operators],
@@ -57,6 +58,12 @@ export async function readSourceConfig(options: SourceConfigOptions, stop: Stop)
     },
     diagnostics: [own, ...operators, ...(atBase === null ? [] : [atBase])].flatMap((file) => file.diagnostics),
   };
+}
+
+async function operatorFiles({ root, cwd, configFile, operatorFile }: SourceConfigOptions): Promise<ConfigFile[]> {
+  if (operatorFile !== undefined) return [operatorFile];
+  const isOther = configFile !== undefined && resolve(cwd, configFile) !== join(root, CONFIG_NAME);
+  return isOther ? [await readConfig({ root, cwd, file: configFile })] : [];
 }
 
 // Looser guards are the operator's word, once they are accepted as such.

@@ -16,8 +16,8 @@ export type DaemonServerOptions = {
   readonly now: () => number;
   /** Said when the daemon is about to end: it is not ready any more. */
   readonly stopping: AbortSignal;
-  /** The sources that webhooks may tell of, by name. */
-  readonly hooks: ReadonlyMap<string, Webhook>;
+  /** The source that a webhook may tell of, by its name. */
+  readonly hookOf: (source: string) => Webhook | undefined;
   /** The token of the status page, and what it shows of the targets. */
   readonly page: Pick<StatusPageOptions, "token" | "targets">;
 };
@@ -27,14 +27,19 @@ export type DaemonServer = AsyncDisposable & {
   readonly url: string;
   /** What tells it of the passes of a target. */
   readonly observe: (target: string) => PassObserver;
+  /** Forgets all targets but these. */
+  readonly keep: (targets: readonly string[]) => void;
+  /** Whether the latest configuration is in force: null, or why it is refused. */
+  readonly configured: (refusal: string | null) => void;
 };
 
 /** Starts a daemon's HTTP server, with health, readiness, metrics, status and webhooks. */
 export async function startDaemonServer(options: DaemonServerOptions): Promise<DaemonServer> {
-  const { host, port, log, now, stopping, hooks, page } = options;
+  const { host, port, log, now, stopping, hookOf, page } = options;
   const readiness = createReadiness();
   const metrics = createPassMetrics();
   const states = createResourceStates();
+  let refusal: string | null = null;
   const app = createHttpServer({
     log,
     unready: async () => readiness.reason(),
@@ -42,8 +47,8 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
     addMetrics: metrics.register,
     draining: stopping,
   });
-  addWebhooks(app, hooks);
-  addStatusPage(app, { ...page, host, now, resources: states.of });
+  addWebhooks(app, hookOf);
+  addStatusPage(app, { ...page, host, now, resources: states.of, refusal: () => refusal });
   const url = await listen(app, host, port).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new HoldfastError("error", `--listen ${host}:${port} is not possible: ${why}`, {
@@ -54,6 +59,13 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   return {
     url,
     observe: (target) => observers([readiness.observe(target), metrics.observe(target, now), states.observe(target)]),
+    keep: (targets) => {
+      for (const each of [readiness, metrics, states]) each.keep(targets);
+    },
+    configured: (why) => {
+      metrics.configured(why === null);
+      refusal = why;
+    },
     [Symbol.asyncDispose]: () => app.close(),
   };
 }

@@ -14,11 +14,17 @@ const results: readonly OutcomeResult[] = [
   "unknown",
 ];
 
+const reloadResults = ["reloaded", "refused"] as const;
+
 /** What Prometheus is told of passes. */
 export type PassMetrics = {
   /** Puts the metrics into the registry that `/metrics` shows. */
   readonly register: (registry: Registry) => void;
   readonly observe: (target: string, now: () => number) => PassObserver;
+  /** Forgets all targets but these. */
+  readonly keep: (targets: readonly string[]) => void;
+  /** Counts a changed configuration that was taken up, or refused. */
+  readonly configured: (isInForce: boolean) => void;
 };
 
 /** Metrics of a daemon; labels come from the operator's configuration and from closed sets. */
@@ -35,14 +41,40 @@ export function createPassMetrics(): PassMetrics {
     "When the last pass ended without a failed resource.",
   );
   const standby = gauge("holdfast_standing_by", "1 while another process holds the lease.");
+  const reloads = counter("holdfast_configuration_reloads_total", "Changed configurations, by what became of them.", [
+    "result",
+  ]);
+  const refused = new Gauge({
+    name: "holdfast_configuration_refused",
+    help: "1 while the latest configuration is refused and the last good one is in force.",
+    registers: [],
+  });
+  for (const result of reloadResults) reloads.inc({ result }, 0);
+  const known = new Set<string>();
   return {
     register: (registry) => {
       for (const metric of [passCount, stepCount, drift, unresolved, success, standby]) registry.registerMetric(metric);
+      registry.registerMetric(reloads);
+      registry.registerMetric(refused);
+    },
+    configured: (isInForce) => {
+      reloads.inc({ result: isInForce ? "reloaded" : "refused" });
+      refused.set(isInForce ? 0 : 1);
+    },
+    keep: (targets) => {
+      for (const target of known.difference(new Set(targets))) {
+        known.delete(target);
+        for (const result of passes) passCount.remove({ target, result });
+        for (const result of results) stepCount.remove({ target, result });
+        for (const metric of [drift, unresolved, success, standby]) metric.remove({ target });
+      }
     },
     observe: (target, now) => {
+      const isNew = !known.has(target);
+      known.add(target);
       for (const result of passes) passCount.inc({ target, result }, 0);
       for (const result of results) stepCount.inc({ target, result }, 0);
-      for (const metric of [drift, unresolved, standby]) metric.set({ target }, 0);
+      if (isNew) for (const metric of [drift, unresolved, standby]) metric.set({ target }, 0);
       const applied = ({ report, plan }: ApplyEvent): void => {
         passCount.inc({ target, result: "applied" });
         for (const result of results) stepCount.inc({ target, result }, report.summary[result]);

@@ -5,6 +5,8 @@ import type { PassObserver } from "../observer.ts";
 export type Readiness = {
   /** Follows the passes of a target, which is not ready before its first pass has ended. */
   readonly observe: (target: string) => PassObserver;
+  /** Forgets all targets but these. */
+  readonly keep: (targets: readonly string[]) => void;
   /** Why the daemon is not ready, in one word for anybody; null when it is. */
   readonly reason: () => string | null;
 };
@@ -22,8 +24,11 @@ export function createReadiness(): Readiness {
       if (states.size === 0) return "starting";
       return [...states.values()].find((state) => state !== "ready") ?? null;
     },
+    keep: (targets) => {
+      for (const target of states.keys()) if (!targets.includes(target)) states.delete(target);
+    },
     observe: (target) => {
-      states.set(target, "starting");
+      states.set(target, states.get(target) ?? "starting");
       return {
         tell: (event) => {
           if (["applied", "planned", "standing-by"].includes(event.what)) states.set(target, "ready");

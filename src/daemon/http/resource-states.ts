@@ -8,6 +8,8 @@ import type { PassObserver } from "../observer.ts";
 /** What the last pass of each target said of its resources. */
 export type ResourceStates = {
   readonly observe: (target: string) => PassObserver;
+  /** Forgets all targets but these. */
+  readonly keep: (targets: readonly string[]) => void;
   /** The resources of a target, those first that do not stand as declared. */
   readonly of: (target: string) => readonly ResourceStatus[];
 };
@@ -17,6 +19,9 @@ export function createResourceStates(): ResourceStates {
   const targets = new Map<string, () => readonly ResourceStatus[]>();
   return {
     of: (target) => targets.get(target)?.() ?? [],
+    keep: (names) => {
+      for (const target of targets.keys()) if (!names.includes(target)) targets.delete(target);
+    },
     observe: (target) => {
       let rollouts = new Map<Identity, RolloutResult>();
       const keep = (states: (ended: ReadonlyMap<Identity, RolloutResult>) => readonly ResourceStatus[]): void => {

@@ -17,6 +17,13 @@ export type TargetView = TargetStatus & {
   readonly leftOut: number;
 };
 
+/** A daemon as the status page shows it. */
+type StatusView = {
+  readonly targets: readonly TargetView[];
+  /** Why the latest configuration is refused; null where it is in force. */
+  readonly configurationRefused: string | null;
+};
+
 const styleHash = createHash("sha256").update(statusPageStyle).digest("base64");
 
 /** The headers of the page: no script, nothing from elsewhere, in no frame. */
@@ -36,7 +43,7 @@ export const statusPageHeaders: { readonly [name: string]: string } = {
 };
 
 /** The status of a daemon's targets as one page that needs no script. */
-export function statusPage({ targets }: { readonly targets: readonly TargetView[] }, now: number): string {
+export function statusPage({ targets, configurationRefused }: StatusView, now: number): string {
   const { markup } = html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -49,6 +56,7 @@ export function statusPage({ targets }: { readonly targets: readonly TargetView[
 <body>
 <header><h1>Holdfast</h1><p>${summaryOf(targets)} · as of ${timeText(new Date(now).toISOString())}</p></header>
 <main>
+${configurationRefused === null ? [] : callout("The changed configuration is refused; the last good one is in force", [configurationRefused], "bad")}
 ${targets.map((target) => targetSection(target, now))}
 </main>
 </body>

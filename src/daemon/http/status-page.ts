@@ -10,6 +10,8 @@ export type TargetOverview = { readonly status: TargetStatus; readonly passes: r
 /** What the status page is made from. */
 export type StatusPageOptions = PageAccess & {
   readonly targets: () => readonly TargetOverview[];
+  /** Why the latest configuration is refused; null where it is in force. */
+  readonly refusal: () => string | null;
   /** The resources of a target, those first that do not stand as declared. */
   readonly resources: (target: string) => readonly ResourceStatus[];
 };
@@ -29,10 +31,11 @@ export function addStatusPage(app: FastifyInstance, options: StatusPageOptions):
   });
 }
 
-function statusDocument({ targets, resources }: StatusPageOptions, most: number) {
+function statusDocument({ targets, resources, refusal }: StatusPageOptions, most: number) {
   return {
     format_version: "2.0",
     daemon: { pid: process.pid },
+    configurationRefused: refusal(),
     targets: targets().map(({ status, passes }) => {
       const all = resources(status.target);
       return {

@@ -14,6 +14,8 @@ export type Webhook = {
   readonly ring: () => void;
 };
 
+type HookOf = (source: string) => Webhook | undefined;
+
 /** How many deliveries are remembered, so that a repeated one asks for nothing. */
 const DELIVERIES = 1000;
 
@@ -24,19 +26,19 @@ const nobodys = randomBytes(32);
  * Adds `POST /hooks/<source>` for GitHub and GitLab. The body is only hashed, never parsed: it can name no repository,
  * branch or commit.
  */
-export function addWebhooks(app: FastifyInstance, hooks: ReadonlyMap<string, Webhook>): void {
+export function addWebhooks(app: FastifyInstance, hookOf: HookOf): void {
   const seen = new Set<string>();
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", async (request: FastifyRequest, payload: AsyncIterable<Buffer>) =>
-      hmacOf(payload, keyFor(hooks, request)),
+      hmacOf(payload, keyFor(hookOf, request)),
     );
     scope.post("/hooks/:source", async (request, reply) => {
       const source = sourceOf(request);
-      const key = keyFor(hooks, request);
+      const key = keyFor(hookOf, request);
       const digest = Buffer.isBuffer(request.body) ? request.body : createHmac("sha256", key).digest();
       if (!isAuthentic(request.headers, digest, key)) throw unauthenticated();
-      if (isNew(seen, `${source} ${deliveryOf(request.headers)}`)) hooks.get(source)?.ring();
+      if (isNew(seen, `${source} ${deliveryOf(request.headers)}`)) hookOf(source)?.ring();
       return reply.code(202).send({ accepted: true });
     });
   });
@@ -46,8 +48,8 @@ function sourceOf({ params }: FastifyRequest): string {
   return typeof params === "object" && params !== null && "source" in params ? String(params.source) : "";
 }
 
-function keyFor(hooks: ReadonlyMap<string, Webhook>, request: FastifyRequest): Buffer {
-  const secret = hooks.get(sourceOf(request))?.secret() ?? null;
+function keyFor(hookOf: HookOf, request: FastifyRequest): Buffer {
+  const secret = hookOf(sourceOf(request))?.secret() ?? null;
   return secret === null ? nobodys : Buffer.from(secret.open());
 }
 

@@ -19,7 +19,7 @@ function slackMessage(notifications: readonly Notification[]): Message {
 
 function slackText({ event, target, summary, details, revision }: Notification): string {
   const commit = revision === null ? "" : ` (commit ${revision.slice(0, 12)})`;
-  const first = `*${escaped(target)}* ${event}: ${escaped(summary)}${commit}`;
+  const first = `*${escaped(target ?? "holdfast")}* ${event}: ${escaped(summary)}${commit}`;
   return [first, ...details.map((line) => `• ${escaped(line)}`)].join("\n");
 }
 
@@ -44,7 +44,7 @@ function cloudEventMessage(notifications: readonly Notification[], now: number):
     source: "/holdfast/watch",
     time: new Date(now).toISOString(),
     datacontenttype: "application/json",
-    ...(isDigest ? {} : { subject: first.target }),
+    ...(isDigest || first.target === null ? {} : { subject: first.target }),
     data: isDigest ? { notifications: all } : first,
   });
   const { headers, body } = HTTP.structured(event);

@@ -1,5 +1,12 @@
 /** What a notification is about. */
-export type NotificationEvent = "failure" | "stalled" | "recovery" | "drift" | "adopt-needed";
+export type NotificationEvent =
+  | "failure"
+  | "stalled"
+  | "recovery"
+  | "drift"
+  | "adopt-needed"
+  | "configuration-refused"
+  | "configuration-reloaded";
 
 /** How much it matters. */
 export type Severity = "info" | "warning" | "error";
@@ -7,7 +14,8 @@ export type Severity = "info" | "warning" | "error";
 /** Something that people are told about a target. */
 export type Notification = {
   readonly event: NotificationEvent;
-  readonly target: string;
+  /** The target's name; null where it is about all of them. */
+  readonly target: string | null;
   /** The commit that the pass was about; null where it is none. */
   readonly revision: string | null;
   /** One line. */
@@ -23,6 +31,8 @@ export const severities: { readonly [event in NotificationEvent]: Severity } = {
   recovery: "info",
   drift: "warning",
   "adopt-needed": "warning",
+  "configuration-refused": "error",
+  "configuration-reloaded": "info",
 };
 
 const order: readonly Severity[] = ["info", "warning", "error"];

@@ -63,7 +63,7 @@ export function createReceiver(options: ReceiverOptions, delivery: Delivery): Re
 }
 
 function concerns({ targets, events, severity }: ReceiverOptions, { target, event }: Notification): boolean {
-  if (targets !== null && !targets.includes(target)) return false;
+  if (targets !== null && target !== null && !targets.includes(target)) return false;
   return (events === null || events.includes(event)) && isAtLeast(severities[event], severity);
 }
 

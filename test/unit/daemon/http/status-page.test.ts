@@ -81,7 +81,7 @@ async function started(
     log,
     now: () => NOW,
     stopping: new AbortController().signal,
-    hooks: new Map(),
+    hookOf: () => undefined,
     page: { token: () => (token === null ? null : new Secret(token)), targets: () => targets },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());

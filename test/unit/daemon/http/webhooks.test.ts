@@ -22,7 +22,10 @@ async function receiving(secret: string | null = SECRET) {
   };
   const page = { token: () => null, targets: () => [] };
   const options = { host: "127.0.0.1", port: 0, log, now: Date.now, stopping: stopping.signal, page };
-  const server = await startDaemonServer({ ...options, hooks: new Map([["platform", platform]]) });
+  const server = await startDaemonServer({
+    ...options,
+    hookOf: (source) => (source === "platform" ? platform : undefined),
+  });
   onTestFinished(() => server[Symbol.asyncDispose]());
   const post = async (body: string | Buffer, headers: Record<string, string>, source = "platform") => {
     const answer = await fetch(`${server.url}/hooks/${source}`, { method: "POST", body, headers });
