@@ -4,7 +4,7 @@ import { HoldfastError } from "../core/errors.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import type { Invocation } from "./command.ts";
 import type { OpenTarget } from "./create-target.ts";
-import { canBeReadAgain, type FileState, fileState, textOrNothing } from "./file-state.ts";
+import { canBeReadAgain, type FileVersion, fileVersion, textOrNothing } from "./file-version.ts";
 import type { OperatorFile } from "./operator-file.ts";
 
 /** A file that a configuration consists of or names. */
@@ -14,7 +14,7 @@ export type ConfiguredFile = {
   /** Whether there was nothing in it when the configuration was opened. */
   readonly wasEmpty: boolean;
   /** How it was before it was read. */
-  readonly state: FileState;
+  readonly state: FileVersion;
 };
 
 /** How often they are looked at: volumes of Kubernetes are replaced by a link, which no file event tells. */
@@ -50,7 +50,7 @@ export function configuredFiles(
       path,
       holds,
       wasEmpty: textOrNothing(path) === "",
-      state: fileState(path, null),
+      state: fileVersion(path, null),
     }));
   return [
     ...filesOf("configuration", [flags.config]).map((file) => ({ ...file, state: operatorFile.state ?? file.state })),
@@ -81,7 +81,7 @@ export async function watchFiles(
     for await (const _ of setInterval(LOOK_MS, undefined, { signal, ref: false })) {
       const changed = files.flatMap(({ path }) => {
         const before = states.get(path) ?? null;
-        const now = fileState(path, before);
+        const now = fileVersion(path, before);
         states.set(path, now);
         return before?.digest === now.digest ? [] : [path];
       });

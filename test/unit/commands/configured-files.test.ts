@@ -3,14 +3,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type ConfiguredFile, requireUsable } from "../../../src/commands/configured-files.ts";
-import { canBeReadAgain, fileState } from "../../../src/commands/file-state.ts";
+import { canBeReadAgain, fileVersion } from "../../../src/commands/file-version.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { mountVolume } from "../../support/mounted-volume.ts";
 
 const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 
 function configured(path: string, holds: ConfiguredFile["holds"], wasEmpty = false): ConfiguredFile {
-  return { path, holds, wasEmpty, state: fileState(path, null) };
+  return { path, holds, wasEmpty, state: fileVersion(path, null) };
 }
 
 test("files that have lost what they held are refused, and those that never held anything are not", async () => {
@@ -29,14 +29,14 @@ test("files that have lost what they held are refused, and those that never held
 
 test("a file is read again only where its link leads elsewhere or it was written, and a pipe never", async () => {
   const volume = await mountVolume({ token: "one" });
-  const before = fileState(volume.path("token"), null);
-  expect(fileState(volume.path("token"), before)).toBe(before);
+  const before = fileVersion(volume.path("token"), null);
+  expect(fileVersion(volume.path("token"), before)).toBe(before);
   await volume.swap({ token: "one" });
-  expect(fileState(volume.path("token"), before).digest).toBe(before.digest);
+  expect(fileVersion(volume.path("token"), before).digest).toBe(before.digest);
   await volume.swap({ token: "two" });
-  expect(fileState(volume.path("token"), before).digest).not.toBe(before.digest);
+  expect(fileVersion(volume.path("token"), before).digest).not.toBe(before.digest);
   await volume.swap({});
-  expect(fileState(volume.path("token"), before).digest).not.toBe(before.digest);
+  expect(fileVersion(volume.path("token"), before).digest).not.toBe(before.digest);
   const pipe = join(await temporaryFolder(), "pipe");
   execFileSync("mkfifo", [pipe]);
   expect(canBeReadAgain(pipe)).toBe(false);

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 
 /** What is known of a file, so that a change of it is found. */
-export type FileState = { readonly stamp: string; readonly digest: string };
+export type FileVersion = { readonly stamp: string; readonly digest: string };
 
 /** How a file is now, wherever links lead; read only where it may have changed since. */
-export function fileState(path: string, before: FileState | null): FileState {
+export function fileVersion(path: string, before: FileVersion | null): FileVersion {
   const { mtimeMs = 0, size = 0, ino = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   const stamp = `${mtimeMs} ${size} ${ino}`;
   if (before?.stamp === stamp) return before;
