@@ -50,6 +50,11 @@ function scope(text: string): string {
   throw new InvalidArgumentError("It must be 1 to 256 printable characters without spaces, such as c1:ws1.");
 }
 
+function commitDigest(text: string): string {
+  if (/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be the whole digest of a commit, in lower case.");
+}
+
 function workspaceFqn(text: string): string {
   if (/^[a-z][a-z0-9-]{2,34}:[a-z][a-z0-9-]{2,31}$/.test(text)) return text;
   throw new InvalidArgumentError("It must be cluster:workspace, such as prod-eu:ranking.");
@@ -141,6 +146,20 @@ export const flags = {
     of: ["error", "warn", "info", "debug", "trace"],
   }),
   logFormat: choiceFlag("--log-format <format>", "how it is logged", { of: ["json", "pretty"] }),
+  forge: choiceFlag("--forge <forge>", "where the pull request is (default: the one whose job this is)", {
+    of: ["github", "gitlab"],
+  }),
+  repository: textFlag("--repository <path>", "the repository on the forge, such as ml/platform (default: the job's)"),
+  pullRequest: numberFlag("--pull-request <n>", "number of the pull request or merge request (default: the job's)", {
+    parse: whole(1),
+  }),
+  revision: textFlag("--revision <commit>", "head of the pull request (default: the job's)", { parse: commitDigest }),
+  apiUrl: textFlag("--api-url <url>", "API of the forge, such as https://git.example.com/api/v3 (default: the job's)"),
+  forgeTokenFile: textFlag("--forge-token-file <file>", "file with the forge's token (or HOLDFAST_FORGE_TOKEN)"),
+  name: textFlag("--name <name>", "what the comment is found by (default: the target's name)"),
+  unverified: toggleFlag("--unverified", "say that a job without secrets made the plan"),
+  noStatus: toggleFlag("--no-status", "write no commit status"),
+  requireComment: toggleFlag("--require-comment", "fail when the comment cannot be written"),
   host: textFlag("--host <host>", "address to listen on", { byDefault: "127.0.0.1" }),
   port: numberFlag("--port <port>", "port to listen on; 0 picks a free one", {
     parse: whole(0, 65_535),

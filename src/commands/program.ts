@@ -4,6 +4,7 @@ import { type CommandEntry, toEntry } from "./command.ts";
 import { adopt } from "./declarations/adopt.ts";
 import { apply } from "./declarations/apply.ts";
 import { backup } from "./declarations/backup.ts";
+import { comment } from "./declarations/comment.ts";
 import { drift } from "./declarations/drift.ts";
 import { forget } from "./declarations/forget.ts";
 import { history } from "./declarations/history.ts";
@@ -30,6 +31,7 @@ const entries: readonly CommandEntry[] = [
   toEntry(validate, () => import("./validate.ts")),
   toEntry(plan, () => import("./plan.ts")),
   toEntry(apply, () => import("./apply.ts")),
+  toEntry(comment, () => import("./comment.ts")),
   toEntry(drift, () => import("./drift.ts")),
   toEntry(watch, () => import("./watch.ts")),
   toEntry(status, () => import("./status.ts")),

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { statusPlace } from "../daemon/commit-status/status-request.ts";
 import { createStatusWriter } from "../daemon/commit-status/status-writer.ts";
 import type { PassObserver } from "../daemon/observer.ts";
+import { statusPlace } from "../forge/status-request.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import type { OpenTarget } from "./create-target.ts";
 import type { Terminal } from "./terminal.ts";

@@ -27,9 +27,10 @@ const borders: { readonly [room: string]: readonly string[] } = {
   manifests: [...outer, "yaml", "source"],
   state: outer,
   render: outer,
+  forge: outer,
   cache: [...outer, "client", "yaml", "source", "manifests", "state", "render"],
   engine: [...outer, "client", "yaml", "source", "manifests", "state", "render", "cache"],
-  daemon: [...outer, "client", "source", "manifests", "state", "render", "engine"],
+  daemon: [...outer, "client", "source", "manifests", "state", "render", "engine", "forge"],
   server: [...plumbing, "yaml"],
   commands: [
     ...outer,
@@ -43,6 +44,7 @@ const borders: { readonly [room: string]: readonly string[] } = {
     "engine",
     "daemon",
     "server",
+    "forge",
   ],
   cli: [...outer, "commands", "render"],
 };

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { ApplyEvent } from "../../core/events.ts";
+import type { ForgeStatus } from "../../forge/forge.ts";
+import { type StatusPlace, statusRequest } from "../../forge/status-request.ts";
 import { joinCounts } from "../../render/count.ts";
 import { type Delivery, postWithRetry } from "../notify/post.ts";
 import type { PassObserver } from "../observer.ts";
-import { type CommitStatus, type StatusPlace, statusRequest } from "./status-request.ts";
 
 /** Where statuses are written, and with what. */
 export type StatusWriterOptions = StatusPlace & { readonly target: string; readonly tokenFile: string };
@@ -14,9 +15,9 @@ export function createStatusWriter(
   delivery: Delivery,
   signal: AbortSignal,
 ): PassObserver {
-  let last: CommitStatus | null = null;
+  let last: ForgeStatus | null = null;
   let writing = Promise.resolve();
-  const write = async (status: CommitStatus): Promise<void> => {
+  const write = async (status: ForgeStatus): Promise<void> => {
     const token = () => readFileSync(tokenFile, "utf8").trim();
     const why = await postWithRetry(() => statusRequest(place, token(), status), delivery, signal);
     if (why !== null) delivery.onTrouble(`the status of commit ${status.commit} was not written: ${why}`);
@@ -34,7 +35,7 @@ export function createStatusWriter(
   };
 }
 
-function statusOf({ report }: ApplyEvent, target: string): CommitStatus | null {
+function statusOf({ report }: ApplyEvent, target: string): ForgeStatus | null {
   const { revision, summary, outcomes } = report;
   if (revision === null) return null;
   const rollouts = outcomes.filter(({ rollout }) => rollout === "failed" || rollout === "timeout").length;
@@ -50,5 +51,5 @@ function statusOf({ report }: ApplyEvent, target: string): CommitStatus | null {
     [unknown, "unknown"],
     [rollouts, "failed rollouts"],
   ]);
-  return { commit: revision, target, state: isGood ? "success" : "failure", description };
+  return { commit: revision, name: `holdfast/${target}`, state: isGood ? "success" : "failure", description };
 }

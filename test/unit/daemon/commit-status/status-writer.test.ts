@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ApplyEvent } from "../../../../src/core/events.ts";
-import { statusPlace } from "../../../../src/daemon/commit-status/status-request.ts";
+import { statusPlace } from "../../../../src/forge/status-request.ts";
 import { createStatusWriter } from "../../../../src/daemon/commit-status/status-writer.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { temporaryFolder } from "../../../support/folder.ts";

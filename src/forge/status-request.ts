@@ -1,4 +1,4 @@
-import type { PostRequest } from "../notify/post.ts";
+import type { ForgeStatus } from "./forge.ts";
 
 /** Where the statuses of a repository's commits are written. */
 export type StatusPlace = {
@@ -6,14 +6,6 @@ export type StatusPlace = {
   readonly apiUrl: string;
   /** Path of the repository on its host, such as `ml/platform`. */
   readonly repository: string;
-};
-
-/** What became of a commit on one target. */
-export type CommitStatus = {
-  readonly commit: string;
-  readonly target: string;
-  readonly state: "success" | "failure";
-  readonly description: string;
 };
 
 /** The place of a repository's statuses by its address; null where that names no host. */
@@ -36,27 +28,35 @@ function apiOf(provider: StatusPlace["provider"], host: string): string {
 // GitHub takes no longer one.
 const MAX_DESCRIPTION = 140;
 
+/** A status as GitHub takes it. */
+export function githubStatus({ name, state, description }: ForgeStatus): object {
+  return { state, context: name, description: description.slice(0, MAX_DESCRIPTION) };
+}
+
+/** A status as GitLab takes it. */
+export function gitlabStatus({ name, state, description }: ForgeStatus): object {
+  return {
+    state: state === "success" ? "success" : "failed",
+    name,
+    description: description.slice(0, MAX_DESCRIPTION),
+  };
+}
+
 /** The request that writes a status. */
-export function statusRequest(
-  { provider, apiUrl, repository }: StatusPlace,
-  token: string,
-  { commit, target, state, description }: CommitStatus,
-): PostRequest {
-  const name = `holdfast/${target}`;
-  const text = description.slice(0, MAX_DESCRIPTION);
+export function statusRequest({ provider, apiUrl, repository }: StatusPlace, token: string, status: ForgeStatus) {
   const json = { "content-type": "application/json", "user-agent": "holdfast" };
   if (provider === "github") {
     return {
-      address: `${apiUrl}/repos/${repository.split("/").map(encodeURIComponent).join("/")}/statuses/${commit}`,
+      address: `${apiUrl}/repos/${repository.split("/").map(encodeURIComponent).join("/")}/statuses/${status.commit}`,
       headers: { ...json, accept: "application/vnd.github+json", authorization: `Bearer ${token}` },
-      body: JSON.stringify({ state, context: name, description: text }),
+      body: JSON.stringify(githubStatus(status)),
       hasToken: true,
     };
   }
   return {
-    address: `${apiUrl}/projects/${encodeURIComponent(repository)}/statuses/${commit}`,
+    address: `${apiUrl}/projects/${encodeURIComponent(repository)}/statuses/${status.commit}`,
     headers: { ...json, "private-token": token },
-    body: JSON.stringify({ state: state === "success" ? "success" : "failed", name, description: text }),
+    body: JSON.stringify(gitlabStatus(status)),
     hasToken: true,
   };
 }

@@ -1,0 +1,116 @@
+import { resolve } from "node:path";
+import { HoldfastError } from "../core/errors.ts";
+import { type PlanDocument, readPlanDocuments } from "../core/read-report.ts";
+import type { Forge } from "../forge/forge.ts";
+import { postSticky } from "../forge/sticky-comment.ts";
+import { printable } from "../render/escape.ts";
+import { reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
+import type { InvocationOf } from "./command.ts";
+import type { comment } from "./declarations/comment.ts";
+import { chooseForge, type ForgeChoice } from "./forge-choice.ts";
+import { readJsonFile } from "./read-json-file.ts";
+import { writeResult } from "./terminal.ts";
+import { wholeIn } from "./whole.ts";
+
+/** Room for the plan of ten thousand resources; a stranger's file may be any size. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_CHARACTERS = 60_000;
+
+/** Shows a plan as a comment on its pull request; where that fails, it is printed, and the command ends well unless asked otherwise. */
+export async function run(invocation: InvocationOf<typeof comment>): Promise<number> {
+  const { args, flags, terminal } = invocation;
+  const [path = ""] = args;
+  const documents = readDocuments(path, terminal.cwd);
+  const revision = flags.revision ?? null;
+  const body = (at: string) =>
+    reviewMarkdown(documents, {
+      revision: at,
+      whole: wholeIn(terminal.env),
+      isUnverified: flags.unverified ?? false,
+      most: MOST_CHARACTERS,
+    });
+  try {
+    const choice = chooseForge(invocation);
+    const at = choice.revision ?? revisionOf(documents);
+    const url = await post(await openForge(choice, terminal.stopping), choice, documents, body(at), {
+      ...flags,
+      revision: at,
+    });
+    await writeResult(terminal, url);
+    return 0;
+  } catch (error) {
+    terminal.stopping.throwIfAborted();
+    if (!(error instanceof HoldfastError)) throw error;
+    await writeResult(terminal, body(revision ?? documents.flatMap(planRevision)[0] ?? "unknown"));
+    if (flags.requireComment === true || error.code === "invalid") throw error;
+    const hint = error.hint === null ? "" : `  → ${printable(error.hint)}\n`;
+    terminal.stderr.write(`warning: no comment was written: ${printable(error.message)}\n${hint}`);
+    return 0;
+  }
+}
+
+type Posting = { readonly revision: string; readonly name?: string; readonly status?: boolean };
+
+async function post(
+  forge: Forge,
+  { pullRequest }: ForgeChoice,
+  documents: readonly PlanDocument[],
+  body: string,
+  { revision, name, status }: Posting,
+): Promise<string> {
+  if (pullRequest === null) {
+    throw new HoldfastError("invalid", "the pull request is not named", { hint: "name it with --pull-request NUMBER" });
+  }
+  const number = "number" in pullRequest ? pullRequest.number : await forge.findPullRequest(pullRequest.head);
+  if (number === null)
+    throw new HoldfastError("error", "no open pull request has that head", { hint: "it was closed, or pushed to" });
+  const posted = await postSticky(forge, number, { name: name ?? nameOf(documents), revision, body });
+  if (posted.what === "skipped") return `No comment on pull request ${number}: ${posted.why}\n`;
+  if (status !== false) {
+    for (const document of documents) {
+      const { isGood, text } = reviewVerdict(document);
+      const state = isGood ? "success" : "failure";
+      await forge.setStatus({
+        commit: revision,
+        name: `holdfast/plan/${document.target ?? "default"}`,
+        state,
+        description: text,
+      });
+    }
+  }
+  const where = posted.url === null ? "" : `: ${printable(posted.url)}`;
+  return `Comment ${posted.what} on pull request ${number}${where}\n`;
+}
+
+// Loaded here alone: no other command pays for it.
+async function openForge({ forge, ...place }: ForgeChoice, signal: AbortSignal): Promise<Forge> {
+  if (forge === "gitlab") return (await import("../forge/gitlab.ts")).createGitLab({ ...place, signal });
+  return (await import("../forge/github.ts")).createGitHub({ ...place, signal });
+}
+
+function readDocuments(path: string, cwd: string): readonly PlanDocument[] {
+  const refuse = (why: string, cause?: unknown): HoldfastError => {
+    const hint = "name the file that plan -o json=FILE or plan --out wrote";
+    return new HoldfastError("invalid", `${path} is no plan: ${why}`, cause === undefined ? { hint } : { hint, cause });
+  };
+  const found = readPlanDocuments(readJsonFile(resolve(cwd, path), MOST_BYTES, refuse));
+  if (found === null) throw refuse("it does not keep to the format 2.0");
+  return found;
+}
+
+function nameOf(documents: readonly PlanDocument[]): string {
+  const [first, ...others] = documents;
+  return others.length === 0 ? (first?.target ?? "default") : "targets";
+}
+
+function revisionOf(documents: readonly PlanDocument[]): string {
+  const [revision] = documents.flatMap(planRevision);
+  if (revision !== undefined) return revision;
+  throw new HoldfastError("invalid", "the commit is not known that the plan is about", {
+    hint: "name the head of the pull request with --revision",
+  });
+}
+
+function planRevision(document: PlanDocument): readonly string[] {
+  return document.is === "plan" && document.plan.revision !== null ? [document.plan.revision] : [];
+}

@@ -1,0 +1,22 @@
+import { declareCommand } from "../command.ts";
+
+/** What `comment` is called with. */
+export const comment = declareCommand({
+  name: "comment",
+  arguments: "<plan>",
+  argumentsAre: "what plan -o json wrote",
+  summary: "show a plan as a comment on its pull request, and as a commit status",
+  flags: [
+    "forge",
+    "repository",
+    "pullRequest",
+    "revision",
+    "apiUrl",
+    "forgeTokenFile",
+    "name",
+    "unverified",
+    "noStatus",
+    "requireComment",
+  ],
+  examples: ["holdfast comment plan.json", "holdfast comment plan.json --forge gitlab --pull-request 7"],
+});

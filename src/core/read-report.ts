@@ -1,0 +1,140 @@
+import type { Failure } from "../contract/generated/output.ts";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { glyphs, PLAN_FORMAT, type Plan, reasonText, type Step } from "./plan.ts";
+
+/** A document that `plan -o json` writes of one target: its plan, or why there is none. */
+export type PlanDocument =
+  | { readonly is: "plan"; readonly target: string | null; readonly plan: Plan }
+  | { readonly is: "failure"; readonly target: string | null; readonly failure: Failure["error"] };
+
+/** Reads what `plan -o json` wrote, of one target or of several; null where it is something else. */
+export function readPlanDocuments(document: Json): readonly PlanDocument[] | null {
+  if (!isObject(document) || document.format_version !== PLAN_FORMAT) return null;
+  const { targets } = document;
+  const parts = Array.isArray(targets) ? targets.map(readDocument) : [readDocument(document)];
+  const found = parts.filter((part) => part !== null);
+  return found.length === parts.length && found.length > 0 ? found : null;
+}
+
+function readDocument(document: Json): PlanDocument | null {
+  if (!isObject(document)) return null;
+  const target = typeof document.target === "string" ? document.target : null;
+  const { error } = document;
+  if (isObject(error)) {
+    const { code, message, hint } = error;
+    if (typeof code !== "string" || typeof message !== "string" || !isTextOrNull(hint)) return null;
+    return { is: "failure", target, failure: { code: code as Failure["error"]["code"], message, hint } };
+  }
+  return isPlan(document) ? { is: "plan", target, plan: document as unknown as Plan } : null;
+}
+
+// What is shown is checked, as far as it is shown: the file may come from a stranger's job.
+function isPlan({ revision, server, complete, summary, steps, diagnostics }: JsonObject): boolean {
+  return (
+    isTextOrNull(revision) &&
+    typeof server === "string" &&
+    typeof complete === "boolean" &&
+    isObject(summary) &&
+    Object.values(summary).every((count) => Number.isSafeInteger(count)) &&
+    isListOf(steps, isStep) &&
+    isListOf(diagnostics, isDiagnostic)
+  );
+}
+
+function isStep(step: JsonObject): boolean {
+  const { action, identity, kind, file, line, wave, changes, reason, risks, causedBy, changedBy, notChecked } = step;
+  return (
+    isKeyOf(glyphs, action) &&
+    typeof identity === "string" &&
+    typeof kind === "string" &&
+    isTextOrNull(file) &&
+    (line === null || Number.isSafeInteger(line)) &&
+    Number.isSafeInteger(wave) &&
+    isListOf(changes, isChange) &&
+    (reason === null || isKeyOf(reasonText, reason)) &&
+    Array.isArray(risks) &&
+    risks.every((risk) => isKeyOf(riskNames, risk)) &&
+    (causedBy === null || isKeyOf(causers, causedBy)) &&
+    (changedBy === undefined ||
+      (isObject(changedBy) && isTextOrNull(changedBy.subject) && isTextOrNull(changedBy.at))) &&
+    (notChecked === undefined || isNotChecked(notChecked))
+  );
+}
+
+function isChange({ path, label, before, after, cause, diff }: JsonObject): boolean {
+  const isThere = before !== undefined && after !== undefined;
+  return (
+    isThere && [path, label].every((text) => typeof text === "string") && isKeyOf(causes, cause) && isTextOrNull(diff)
+  );
+}
+
+function isDiagnostic({ severity, code, summary, detail, file, line, column }: JsonObject): boolean {
+  const isPlace = [line, column].every((number) => number === null || Number.isSafeInteger(number));
+  const isKnown = severity === "error" || severity === "warning";
+  return (
+    isKnown &&
+    typeof code === "string" &&
+    typeof summary === "string" &&
+    isTextOrNull(detail) &&
+    isTextOrNull(file) &&
+    isPlace
+  );
+}
+
+function isNotChecked(value: Json): boolean {
+  if (!isObject(value) || !isKeyOf(notCheckedReasons, value.reason)) return false;
+  const { on = [] } = value;
+  return Array.isArray(on) && on.every((one) => typeof one === "string");
+}
+
+type Names<Of extends string> = { readonly [name in Of]: true };
+
+const riskNames: Names<Step["risks"][number]> = {
+  adopts: true,
+  "privilege-growth": true,
+  "scale-to-zero": true,
+  exposure: true,
+  "secret-removed": true,
+  reverts: true,
+  "version-immutable": true,
+};
+
+const causers: Names<NonNullable<Step["causedBy"]>> = {
+  change: true,
+  pending: true,
+  drift: true,
+  mixed: true,
+  unrecorded: true,
+};
+
+const causes: Names<Step["changes"][number]["cause"]> = {
+  manifest: true,
+  pending: true,
+  drift: true,
+  conflict: true,
+  unrecorded: true,
+  default: true,
+  server: true,
+  ignored: true,
+};
+
+const notCheckedReasons: Names<NonNullable<Step["notChecked"]>["reason"]> = {
+  "depends-on": true,
+  unproven: true,
+  "needs-write": true,
+  unsupported: true,
+  unanswered: true,
+  skipped: true,
+};
+
+function isKeyOf(names: object, value: Json | undefined): boolean {
+  return typeof value === "string" && Object.hasOwn(names, value);
+}
+
+function isTextOrNull(value: Json | undefined): value is string | null {
+  return value === null || typeof value === "string";
+}
+
+function isListOf(value: Json | undefined, isOne: (item: JsonObject) => boolean): boolean {
+  return Array.isArray(value) && value.every((item) => isObject(item) && isOne(item));
+}

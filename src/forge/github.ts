@@ -1,0 +1,151 @@
+import { Octokit } from "@octokit/core";
+import { retry } from "@octokit/plugin-retry";
+import { throttling } from "@octokit/plugin-throttling";
+import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import type { HoldfastError } from "../core/errors.ts";
+import type { Forge, ForgeComment, ForgePlace, PullRequest } from "./forge.ts";
+import { forgeFailure, notAnApi } from "./forge-failure.ts";
+import { githubStatus } from "./status-request.ts";
+
+const PAGE = 100;
+/** A longer pause is not waited for: the job would hold its runner for nothing. */
+const LONGEST_PAUSE_S = 120;
+const MOST_RETRIES = 3;
+
+const RetryingOctokit = Octokit.plugin(retry, throttling);
+
+/** GitHub and GitHub Enterprise; server errors are tried again, and rate limits are waited for. */
+export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signal }: ForgePlace): Forge {
+  const mayWait = (seconds: number, _: object, __: object, count: number): boolean =>
+    seconds <= LONGEST_PAUSE_S && count < MOST_RETRIES;
+  const octokit = new RetryingOctokit({
+    auth: token,
+    baseUrl: apiUrl,
+    userAgent: "holdfast",
+    request: { signal, redirect: "manual" },
+    retry: { doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451], retryAfterBaseValue: secondMs },
+    throttle: {
+      id: `${apiUrl} ${repository}`,
+      retryAfterBaseValue: secondMs,
+      onRateLimit: mayWait,
+      onSecondaryRateLimit: mayWait,
+    },
+    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  });
+  const [owner = "", repo = ""] = repository.split("/");
+  const here = { owner, repo };
+  const send = async (what: string, route: string, parameters: object): Promise<Json> => {
+    try {
+      const { data } = await octokit.request(route, { ...here, ...parameters });
+      return data as Json;
+    } catch (error) {
+      throw failureOf(what, error);
+    }
+  };
+  const goneIsNull = async <Value>(sent: Promise<Value>): Promise<Value | null> =>
+    sent.catch((error: unknown) => {
+      if (statusOf(error) === 404 || statusOf(error) === 410) return null;
+      throw error;
+    });
+  return {
+    account: async () => {
+      const what = "asking whose token it is";
+      const viewer = await octokit.graphql<Json>("{ viewer { login } }").catch((error: unknown) => {
+        throw failureOf(what, error);
+      });
+      return textIn(isObject(viewer) ? viewer.viewer : undefined, "login", what);
+    },
+    pullRequest: async (number) => {
+      const what = `reading pull request ${number}`;
+      return pullRequestOf(
+        await send(what, "GET /repos/{owner}/{repo}/pulls/{pull_number}", { pull_number: number }),
+        what,
+      );
+    },
+    findPullRequest: async ({ owner: headOwner, branch, commit }) => {
+      const what = `looking for the pull request of commit ${commit}`;
+      const parameters = { head: `${headOwner}:${branch}`, state: "open", per_page: PAGE };
+      const found = listOf(await send(what, "GET /repos/{owner}/{repo}/pulls", parameters), what);
+      const pull = found.find((one) => isObject(one) && isObject(one.head) && one.head.sha === commit);
+      return pull === undefined ? null : numberIn(pull, "number", what);
+    },
+    comments: async (number) => {
+      const what = `reading the comments of pull request ${number}`;
+      const all: ForgeComment[] = [];
+      for (let page = 1; ; page += 1) {
+        const parameters = { issue_number: number, per_page: PAGE, page };
+        const route = "GET /repos/{owner}/{repo}/issues/{issue_number}/comments";
+        const some = listOf(await send(what, route, parameters), what);
+        all.push(...some.map((one) => commentOf(one, what)));
+        if (some.length < PAGE) return all;
+      }
+    },
+    createComment: async (number, body) => {
+      const what = `commenting on pull request ${number}`;
+      const route = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments";
+      // Sent again after an error that came late, it would be there twice.
+      return commentOf(await send(what, route, { issue_number: number, body, request: { signal, retries: 0 } }), what);
+    },
+    updateComment: async (_, id, body) => {
+      const what = `updating comment ${id}`;
+      const route = "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}";
+      const updated = await goneIsNull(send(what, route, { comment_id: id, body }));
+      return updated === null ? null : commentOf(updated, what);
+    },
+    deleteComment: async (_, id) => {
+      const route = "DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}";
+      await goneIsNull(send(`deleting comment ${id}`, route, { comment_id: id }));
+    },
+    setStatus: async (status) => {
+      const route = "POST /repos/{owner}/{repo}/statuses/{sha}";
+      await send(`writing the status of ${status.commit}`, route, { sha: status.commit, ...githubStatus(status) });
+    },
+  };
+}
+
+function ignore(): void {}
+
+function pullRequestOf(pull: Json, what: string): PullRequest {
+  if (!isObject(pull)) throw notAnApi(what);
+  return { head: textIn(pull.head, "sha", what), isOpen: textIn(pull, "state", what) === "open" };
+}
+
+function commentOf(comment: Json, what: string): ForgeComment {
+  const { user } = isObject(comment) ? comment : { user: null };
+  const url = isObject(comment) && typeof comment.html_url === "string" ? comment.html_url : null;
+  // An account that was deleted has no name.
+  const author = user === null ? "" : textIn(user, "login", what);
+  return { id: numberIn(comment, "id", what), author, body: textIn(comment, "body", what), url };
+}
+
+function listOf(answer: Json, what: string): readonly Json[] {
+  if (!Array.isArray(answer)) throw notAnApi(what);
+  return answer;
+}
+
+function textIn(answer: Json | undefined, name: string, what: string): string {
+  const value = isObject(answer) ? (answer as JsonObject)[name] : undefined;
+  if (typeof value !== "string") throw notAnApi(what);
+  return value;
+}
+
+function numberIn(answer: Json | undefined, name: string, what: string): number {
+  const value = isObject(answer) ? (answer as JsonObject)[name] : undefined;
+  if (typeof value !== "number") throw notAnApi(what);
+  return value;
+}
+
+function failureOf(what: string, error: unknown): HoldfastError {
+  const status = statusOf(error);
+  const answer = error instanceof Error && "response" in error ? error.response : undefined;
+  const data = isObject(answer as Json) ? (answer as JsonObject).data : undefined;
+  // Of an answer that is a page nothing is quoted.
+  const said = isObject(data) && typeof data.message === "string" ? data.message : "";
+  return forgeFailure(what, status === 500 && answer === undefined ? null : status, said, error);
+}
+
+function statusOf(error: unknown): number | null {
+  if (!(error instanceof Error)) return null;
+  if ("status" in error && typeof error.status === "number") return error.status;
+  return error.cause === undefined ? null : statusOf(error.cause);
+}

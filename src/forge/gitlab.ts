@@ -1,0 +1,125 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { isObject, type Json } from "../contract/json.ts";
+import type { Forge, ForgeComment, ForgePlace } from "./forge.ts";
+import { forgeFailure, notAnApi } from "./forge-failure.ts";
+import { gitlabStatus } from "./status-request.ts";
+
+const PAGE = 100;
+const TIMEOUT_MS = 30_000;
+const LONGEST_PAUSE_S = 120;
+/** Seconds before each further attempt, where the answer names none. */
+const PAUSES_S = [1, 4, 9];
+
+type Answer = { readonly status: number; readonly body: Json; readonly nextPage: string | null };
+
+/** GitLab: notes of merge requests; server errors are tried again, and rate limits are waited for. */
+export function createGitLab(place: ForgePlace): Forge {
+  const { apiUrl, repository } = place;
+  const project = `${apiUrl}/projects/${encodeURIComponent(repository)}`;
+  const notes = (number: number): string => `${project}/merge_requests/${number}/notes`;
+  const read = async (what: string, url: string): Promise<Answer> =>
+    requireGood(what, await send(what, place, "GET", url));
+  return {
+    account: async () => {
+      const what = "asking whose token it is";
+      const { body } = await read(what, `${apiUrl}/user`);
+      if (!isObject(body) || typeof body.id !== "number") throw notAnApi(what);
+      return String(body.id);
+    },
+    pullRequest: async (number) => {
+      const what = `reading merge request ${number}`;
+      const { body } = await read(what, `${project}/merge_requests/${number}`);
+      if (!isObject(body) || typeof body.sha !== "string") throw notAnApi(what);
+      return { head: body.sha, isOpen: body.state === "opened" };
+    },
+    findPullRequest: async ({ branch, commit }) => {
+      const what = `looking for the merge request of commit ${commit}`;
+      const query = `state=opened&source_branch=${encodeURIComponent(branch)}&per_page=${PAGE}`;
+      const { body } = await read(what, `${project}/merge_requests?${query}`);
+      if (!Array.isArray(body)) throw notAnApi(what);
+      const found = body.find((one) => isObject(one) && one.sha === commit);
+      return isObject(found) && typeof found.iid === "number" ? found.iid : null;
+    },
+    comments: async (number) => {
+      const what = `reading the notes of merge request ${number}`;
+      const all: ForgeComment[] = [];
+      for (let page: string | null = "1"; page !== null; ) {
+        const url = `${notes(number)}?sort=asc&order_by=created_at&per_page=${PAGE}&page=${encodeURIComponent(page)}`;
+        const { body, nextPage }: Answer = await read(what, url);
+        if (!Array.isArray(body)) throw notAnApi(what);
+        all.push(...body.map((one) => noteOf(one, what)));
+        page = nextPage;
+      }
+      return all;
+    },
+    createComment: async (number, body) => {
+      const what = `commenting on merge request ${number}`;
+      return noteOf(requireGood(what, await send(what, place, "POST", notes(number), { body })).body, what);
+    },
+    updateComment: async (number, id, body) => {
+      const what = `updating note ${id}`;
+      const answer = await send(what, place, "PUT", `${notes(number)}/${id}`, { body });
+      return answer.status === 404 ? null : noteOf(requireGood(what, answer).body, what);
+    },
+    deleteComment: async (number, id) => {
+      const what = `deleting note ${id}`;
+      const answer = await send(what, place, "DELETE", `${notes(number)}/${id}`);
+      if (answer.status !== 404) requireGood(what, answer);
+    },
+    setStatus: async (status) => {
+      const what = `writing the status of ${status.commit}`;
+      requireGood(what, await send(what, place, "POST", `${project}/statuses/${status.commit}`, gitlabStatus(status)));
+    },
+  };
+}
+
+async function send(
+  what: string,
+  { token, secondMs = 1000, signal }: ForgePlace,
+  method: string,
+  url: string,
+  body?: object,
+): Promise<Answer> {
+  for (const pause of [...PAUSES_S, null]) {
+    const response = await fetch(url, {
+      method,
+      headers: { "private-token": token, "content-type": "application/json", "user-agent": "holdfast" },
+      body: body === undefined ? null : JSON.stringify(body),
+      redirect: "manual",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    }).catch((cause: unknown) => {
+      throw forgeFailure(what, null, "", cause);
+    });
+    const text = await response.text();
+    const { status, headers } = response;
+    // A comment that may be there is not sent again: it would be there twice.
+    const mayRetry = status === 429 || (status >= 500 && method !== "POST");
+    const seconds = Number(headers.get("retry-after")) || pause;
+    if (pause === null || seconds === null || !mayRetry || seconds > LONGEST_PAUSE_S) {
+      return { status, body: parsed(text), nextPage: headers.get("x-next-page") || null };
+    }
+    await wait(seconds * secondMs, undefined, { signal });
+  }
+  throw notAnApi(what);
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function requireGood(what: string, answer: Answer): Answer {
+  const { status, body } = answer;
+  if (status >= 200 && status < 300) return answer;
+  const said = isObject(body) ? (body.message ?? body.error ?? "") : "";
+  throw forgeFailure(what, status, typeof said === "string" ? said : "");
+}
+
+function noteOf(note: Json, what: string): ForgeComment {
+  if (!isObject(note) || typeof note.id !== "number" || typeof note.body !== "string") throw notAnApi(what);
+  const author = isObject(note.author) && typeof note.author.id === "number" ? String(note.author.id) : "";
+  return { id: note.id, author: note.system === true ? "" : author, body: note.body, url: null };
+}

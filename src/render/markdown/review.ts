@@ -1,0 +1,57 @@
+import { groupOf } from "../../core/kind.ts";
+import type { PlanDocument } from "../../core/read-report.ts";
+import { kindOf } from "../../kinds/index.ts";
+import { codeSpan } from "./inert.ts";
+import { planMarkdown, planVerdict } from "./plan.ts";
+
+/** What a comment on a pull request is made of. */
+export type ReviewView = {
+  /** The head of the pull request. */
+  readonly revision: string;
+  readonly whole: string;
+  /** Whether the plans come from a job that nobody vouches for. */
+  readonly isUnverified: boolean;
+  readonly most: number;
+};
+
+const UNVERIFIED =
+  "**Unverified**: this was made by a job without secrets, which runs the code of this pull request. It may say anything.";
+
+/** The comment on a pull request: a part for each target that it touches; one line where it changes nothing. */
+export function reviewMarkdown(documents: readonly PlanDocument[], view: ReviewView): string {
+  const [quiet, touched] = [documents.filter(isQuiet), documents.filter((document) => !isQuiet(document))];
+  const label = view.isUnverified ? [UNVERIFIED] : [];
+  const names = quiet.flatMap(({ target }) => (target === null ? [] : [codeSpan(target)])).join(", ");
+  const on = names === "" ? "" : ` on ${names}`;
+  const none = quiet.length === 0 ? [] : [`Holdfast: no changes${on} at ${codeSpan(view.revision.slice(0, 12))}.`];
+  const room = view.most - [...label, ...none].join("\n\n").length - 100;
+  const share = Math.floor(room / Math.max(1, touched.length));
+  const parts = touched.map((document) => partOf(document, { ...view, most: share }));
+  return `${[...label, ...parts.map((part) => part.trimEnd()), ...none].join("\n\n")}\n`;
+}
+
+/** What each target comes to, in one line and as good or bad. */
+export function reviewVerdict(document: PlanDocument): { readonly isGood: boolean; readonly text: string } {
+  if (document.is === "failure") return { isGood: false, text: `no plan: ${document.failure.code}` };
+  const { plan } = document;
+  return { isGood: plan.complete && plan.summary.block === 0, text: planVerdict(plan).replace(/^Holdfast: /, "") };
+}
+
+function isQuiet(document: PlanDocument): boolean {
+  if (document.is === "failure") return false;
+  const { complete, steps, diagnostics } = document.plan;
+  return complete && diagnostics.length === 0 && steps.every(({ action }) => action === "keep");
+}
+
+function partOf(document: PlanDocument, { whole, most }: ReviewView): string {
+  const { target } = document;
+  if (document.is === "plan") {
+    const group = (one: { readonly identity: string }) => groupOf(one, kindOf);
+    const detailOf = () => null;
+    return planMarkdown(document.plan, { target, whole, most, groupOf: group, detailOf, subject: "pull request" });
+  }
+  const { code, message, hint } = document.failure;
+  const on = target === null ? "" : `Target ${codeSpan(target)}: `;
+  const next = hint === null ? "" : ` ${codeSpan(hint)}`;
+  return [`### Holdfast: no plan`, `${on}${codeSpan(code)} ${codeSpan(message)}${next}`].join("\n\n");
+}

@@ -1,0 +1,255 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+
+/** A comment as a fake forge keeps it. */
+export type KeptComment = { readonly id: number; readonly author: string; body: string };
+
+/** An answer that a fake forge gives once instead of its own. */
+export type Fault = {
+  readonly status: number;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string;
+};
+
+/** A forge on loopback with one pull request; what it is told stays. */
+export type FakeForge = {
+  readonly apiUrl: string;
+  readonly comments: KeptComment[];
+  readonly statuses: { readonly commit: string; readonly body: { readonly [name: string]: unknown } }[];
+  /** Each request, as `POST /path`. */
+  readonly requests: string[];
+  pull: { head: string; isOpen: boolean };
+  /** Whether the token may write. */
+  mayWrite: boolean;
+  /** Answers the next requests whose method and path match. */
+  readonly fail: (pattern: RegExp, ...faults: readonly Fault[]) => void;
+  /** Does something once, before such a request is answered. */
+  readonly before: (pattern: RegExp, action: () => void | Promise<void>) => void;
+  /** A comment of somebody's. */
+  readonly write: (author: string, body: string) => KeptComment;
+};
+
+/** What differs between the forges: their paths, and how they write what they keep. */
+type Dialect = {
+  readonly account: string;
+  readonly isAuthorized: (request: IncomingMessage) => boolean;
+  readonly unauthorized: Fault;
+  readonly forbidden: Fault;
+  readonly route: (call: Call, forge: FakeForge) => Reply;
+};
+
+type Call = { readonly method: string; readonly url: URL; readonly body: { readonly [name: string]: unknown } };
+type Reply = {
+  readonly status: number;
+  readonly json?: unknown;
+  readonly headers?: { readonly [name: string]: string };
+};
+
+const NOT_FOUND: Reply = { status: 404, json: { message: "Not Found" } };
+
+/** The repository, the number of the pull request and the token of every fake forge. */
+export const forgeFacts = { repository: "ml/platform", number: 7, token: "CANARY-forge-token" } as const;
+
+/** Runs something when the test is over; tests that run at once have one each. */
+type OnFinished = (end: () => void) => void;
+
+async function startForge(
+  { account, isAuthorized, unauthorized, forbidden, route }: Dialect,
+  onFinished: OnFinished,
+): Promise<FakeForge> {
+  const faults: { readonly pattern: RegExp; readonly left: Fault[] }[] = [];
+  const actions: { pattern: RegExp; action: (() => void | Promise<void>) | null }[] = [];
+  let nextId = 100;
+  const server = createServer(async (request, response) => {
+    const pieces = await request.toArray();
+    const url = new URL(request.url ?? "", forge.apiUrl);
+    const call = { method: request.method ?? "", url, body: JSON.parse(Buffer.concat(pieces).toString() || "{}") };
+    const name = `${call.method} ${url.pathname}`;
+    forge.requests.push(name);
+    const due = actions.find(({ pattern, action }) => action !== null && pattern.test(name));
+    const act = due?.action;
+    if (due !== undefined) due.action = null;
+    await act?.();
+    const fault = faults.find(({ pattern, left }) => left.length > 0 && pattern.test(name))?.left.shift();
+    if (fault !== undefined) return answerFault(response, fault);
+    if (!isAuthorized(request)) return answerFault(response, unauthorized);
+    const isRead = call.method === "GET" || url.pathname.endsWith("/graphql");
+    if (!isRead && !forge.mayWrite) return answerFault(response, forbidden);
+    answer(request, response, route(call, forge));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  onFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
+  const forge: FakeForge = {
+    apiUrl: `http://127.0.0.1:${address.port}`,
+    comments: [],
+    statuses: [],
+    requests: [],
+    pull: { head: "a".repeat(40), isOpen: true },
+    mayWrite: true,
+    fail: (pattern, ...left) => void faults.push({ pattern, left: [...left] }),
+    before: (pattern, action) => void actions.push({ pattern, action }),
+    write: (author, body) => {
+      const comment = { id: nextId++, author, body };
+      forge.comments.push(comment);
+      return comment;
+    },
+  };
+  forge.write("somebody", "Nice.");
+  forge.write(account === "1" ? "2" : "ada", "<!-- holdfast name=default revision=0000000 -->\nNot ours.");
+  return forge;
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, { status, json, headers = {} }: Reply): void {
+  const text = json === undefined ? "" : JSON.stringify(json);
+  const etag = `"${createHash("sha256").update(text).digest("hex")}"`;
+  const isCached = request.method === "GET" && request.headers["if-none-match"] === etag;
+  response.writeHead(isCached ? 304 : status, { "content-type": "application/json; charset=utf-8", etag, ...headers });
+  response.end(isCached ? "" : text);
+}
+
+function answerFault(response: ServerResponse, { status, headers = {}, body = "{}" }: Fault): void {
+  response.writeHead(status, { "content-type": "application/json; charset=utf-8", ...headers }).end(body);
+}
+
+/** One page of a list, and the headers that lead to the next one. */
+function pageOf<Item>(items: readonly Item[], url: URL, byDefault: number) {
+  const size = Math.min(100, Number(url.searchParams.get("per_page") ?? byDefault));
+  const page = Number(url.searchParams.get("page") ?? 1);
+  const hasMore = page * size < items.length;
+  const next = new URL(url);
+  next.searchParams.set("page", String(page + 1));
+  const headers = {
+    ...(hasMore ? { link: `<${next}>; rel="next"` } : {}),
+    "x-next-page": hasMore ? String(page + 1) : "",
+  };
+  return { items: items.slice((page - 1) * size, page * size), headers };
+}
+
+const HTML = { "content-type": "text/html" };
+const message = (text: string) => JSON.stringify({ message: text });
+
+/** Faults as the forges document them, and as proxies before them answer. */
+export const forgeFaults = {
+  down: { status: 502, headers: HTML, body: "<html><h1>Bad gateway</h1></html>" },
+  page: { status: 200, headers: HTML, body: "<html>Sign in</html>" },
+  secondaryLimit: {
+    status: 403,
+    headers: { "retry-after": "1" },
+    body: message("You have exceeded a secondary rate limit. Please wait a few minutes before you try again."),
+  },
+  tooMany: { status: 429, headers: { "retry-after": "1" }, body: message("Retry later") },
+} as const satisfies { readonly [name: string]: Fault };
+
+/** GitHub with one repository and pull request 7: <https://docs.github.com/rest>. */
+export function startGitHub(onFinished: OnFinished): Promise<FakeForge> {
+  const login = "github-actions[bot]";
+  const repository = `/repos/${forgeFacts.repository}`;
+  return startForge(
+    {
+      account: login,
+      isAuthorized: ({ headers }) =>
+        headers.authorization === `token ${forgeFacts.token}` || headers.authorization === `bearer ${forgeFacts.token}`,
+      unauthorized: { status: 401, body: message("Bad credentials") },
+      forbidden: { status: 403, body: message("Resource not accessible by integration") },
+      route: ({ method, url, body }, forge) => {
+        const shown = ({ id, author, body: text }: KeptComment) => ({
+          id,
+          body: text,
+          user: { login: author },
+          html_url: `https://github.example.com/ml/platform/pull/7#issuecomment-${id}`,
+        });
+        const path = url.pathname.startsWith(repository) ? url.pathname.slice(repository.length) : url.pathname;
+        const pull = { number: 7, state: forge.pull.isOpen ? "open" : "closed", head: { sha: forge.pull.head } };
+        if (path === "/graphql") return { status: 200, json: { data: { viewer: { login: "github-actions" } } } };
+        if (path === "/pulls/7") return { status: 200, json: pull };
+        if (path === "/pulls") {
+          const isAsked = url.searchParams.get("head") === "stranger:feature" && forge.pull.isOpen;
+          return { status: 200, json: isAsked ? [{ ...pull, number: 3, head: { sha: "0" } }, pull] : [] };
+        }
+        if (path === "/issues/7/comments" && method === "GET") {
+          const { items, headers } = pageOf(forge.comments.map(shown), url, 30);
+          return { status: 200, json: items, headers };
+        }
+        if (path === "/issues/7/comments") return { status: 201, json: shown(forge.write(login, String(body.body))) };
+        const status = /^\/statuses\/(\w+)$/.exec(path)?.[1];
+        if (status !== undefined) {
+          forge.statuses.push({ commit: status, body });
+          return { status: 201, json: { id: 1 } };
+        }
+        return changeComment(forge, /^\/issues\/comments\/(\d+)$/.exec(path)?.[1], { method, body }, shown, login);
+      },
+    },
+    onFinished,
+  );
+}
+
+/** GitLab with one project and merge request 7: <https://docs.gitlab.com/api/notes>. */
+export function startGitLab(onFinished: OnFinished): Promise<FakeForge> {
+  const project = "/projects/ml%2Fplatform";
+  return startForge(
+    {
+      account: "1",
+      isAuthorized: ({ headers }) => headers["private-token"] === forgeFacts.token,
+      unauthorized: { status: 401, body: message("401 Unauthorized") },
+      forbidden: { status: 403, body: message("403 Forbidden") },
+      route: ({ method, url, body }, forge) => {
+        const shown = ({ id, author, body: text }: KeptComment) => ({
+          id,
+          body: text,
+          system: false,
+          author: { id: Number(author) || 99, username: author },
+        });
+        const path = url.pathname.startsWith(project) ? url.pathname.slice(project.length) : url.pathname;
+        const request = { iid: 7, state: forge.pull.isOpen ? "opened" : "closed", sha: forge.pull.head };
+        if (path === "/user") return { status: 200, json: { id: 1, username: "project_1_bot" } };
+        if (path === "/merge_requests/7") return { status: 200, json: request };
+        if (path === "/merge_requests") {
+          return { status: 200, json: url.searchParams.get("source_branch") === "feature" ? [request] : [] };
+        }
+        if (path === "/merge_requests/7/notes" && method === "GET") {
+          const { items, headers } = pageOf(forge.comments.map(shown), url, 20);
+          return { status: 200, json: items, headers };
+        }
+        if (path === "/merge_requests/7/notes")
+          return { status: 201, json: shown(forge.write("1", String(body.body))) };
+        const status = /^\/statuses\/(\w+)$/.exec(path)?.[1];
+        if (status !== undefined) {
+          forge.statuses.push({ commit: status, body });
+          return { status: 201, json: { id: 1 } };
+        }
+        return changeComment(
+          forge,
+          /^\/merge_requests\/7\/notes\/(\d+)$/.exec(path)?.[1],
+          { method, body },
+          shown,
+          "1",
+        );
+      },
+    },
+    onFinished,
+  );
+}
+
+function changeComment(
+  { comments }: FakeForge,
+  id: string | undefined,
+  { method, body }: Pick<Call, "method" | "body">,
+  shown: (comment: KeptComment) => object,
+  account: string,
+): Reply {
+  const at = comments.findIndex((comment) => String(comment.id) === id);
+  const found = comments[at];
+  if (found === undefined) return NOT_FOUND;
+  if (found.author !== account) return { status: 403, json: { message: "Must be its author" } };
+  if (method === "DELETE") {
+    comments.splice(at, 1);
+    return { status: 204 };
+  }
+  found.body = String(body.body);
+  return { status: 200, json: shown(found) };
+}

@@ -1,0 +1,156 @@
+import { describe, test } from "vitest";
+import type { Forge } from "../../../src/forge/forge.ts";
+import { createGitHub } from "../../../src/forge/github.ts";
+import { createGitLab } from "../../../src/forge/gitlab.ts";
+import { postSticky } from "../../../src/forge/sticky-comment.ts";
+import { type FakeForge, forgeFacts, forgeFaults, startGitHub, startGitLab } from "../../support/fake-forge.ts";
+
+const OLD = "a".repeat(40);
+const NEW = "b".repeat(40);
+const { number, repository, token } = forgeFacts;
+
+const forges = [
+  { name: "GitHub", start: startGitHub, create: createGitHub, write: /POST .*\/issues\/7\/comments/, change: /PATCH/ },
+  { name: "GitLab", start: startGitLab, create: createGitLab, write: /POST .*\/notes/, change: /PUT/ },
+] as const;
+
+// A forge is paced by the second: what waits beside the others costs no time.
+describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, change }) => {
+  const open = (fake: FakeForge, given: string = token): Forge => {
+    return create({ apiUrl: fake.apiUrl, repository, token: given, secondMs: 1, signal: new AbortController().signal });
+  };
+  const comment = (revision: string, body = `Plan of ${revision.slice(0, 4)}`) => ({ name: "default", revision, body });
+  const ours = (fake: FakeForge) => fake.comments.slice(2).map(({ body }) => body.split("\n").slice(1).join("\n"));
+
+  test("is made once, follows each revision, and leaves those of others alone", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    const forge = open(fake);
+    expect(await postSticky(forge, number, comment(OLD))).toMatchObject({ what: "created" });
+    fake.pull.head = NEW;
+    expect(await postSticky(forge, number, comment(NEW))).toMatchObject({ what: "updated" });
+    expect(await postSticky(forge, number, { ...comment(NEW), name: "other" })).toMatchObject({ what: "created" });
+    expect(ours(fake)).toEqual(["Plan of bbbb", "Plan of bbbb"]);
+    expect(fake.comments.slice(0, 2).map(({ body }) => body)).toEqual([
+      "Nice.",
+      "<!-- holdfast name=default revision=0000000 -->\nNot ours.",
+    ]);
+  });
+
+  test("of an older revision is not written over that of a newer one", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    const forge = open(fake);
+    fake.pull.head = NEW;
+    await postSticky(forge, number, comment(NEW));
+    const late = await postSticky(forge, number, comment(OLD));
+    expect(late).toEqual({ what: "skipped", why: "its head is bbbbbbbbbbbb by now, and this is about aaaaaaaaaaaa" });
+    expect(ours(fake)).toEqual(["Plan of bbbb"]);
+  });
+
+  test("is not written once the pull request is closed", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    fake.pull.isOpen = false;
+    expect(await postSticky(open(fake), number, comment(OLD))).toEqual({ what: "skipped", why: "it is closed" });
+    expect(ours(fake)).toEqual([]);
+  });
+
+  test("is found behind two hundred others", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    for (let at = 0; at < 250; at += 1) fake.write("3", `Comment ${at}`);
+    await postSticky(open(fake), number, comment(OLD));
+    expect(await postSticky(open(fake), number, comment(OLD, "Again"))).toMatchObject({ what: "updated" });
+    expect(fake.comments.filter(({ body }) => body.includes("Again"))).toHaveLength(1);
+    expect(fake.comments).toHaveLength(253);
+  });
+
+  test("is one after two runs at once", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    // Both have looked, and found none, before either writes.
+    const both = Promise.withResolvers<void>();
+    let waiting = 0;
+    for (let run = 0; run < 2; run += 1) {
+      fake.before(write, async () => {
+        waiting += 1;
+        if (waiting === 2) both.resolve();
+        await both.promise;
+      });
+    }
+    await Promise.all([postSticky(open(fake), number, comment(OLD)), postSticky(open(fake), number, comment(OLD))]);
+    expect(ours(fake)).toEqual(["Plan of aaaa"]);
+  });
+
+  test("is made anew when somebody deletes it in between", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    await postSticky(open(fake), number, comment(OLD));
+    fake.before(change, () => void fake.comments.pop());
+    expect(await postSticky(open(fake), number, comment(OLD, "Again"))).toMatchObject({ what: "created" });
+    expect(ours(fake)).toEqual(["Again"]);
+  });
+
+  test("is written after server errors and rate limits of its reads", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    const limit = create === createGitHub ? forgeFaults.secondaryLimit : forgeFaults.tooMany;
+    fake.fail(/GET .*(?:pulls|merge_requests)\/7$/, forgeFaults.down, forgeFaults.down);
+    fake.fail(write, limit);
+    expect(await postSticky(open(fake), number, comment(OLD))).toMatchObject({ what: "created" });
+    expect(ours(fake)).toEqual(["Plan of aaaa"]);
+  });
+
+  test("whose outcome nobody knows is not sent twice", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    fake.fail(write, forgeFaults.down);
+    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toThrow(/answered 502/);
+    expect(fake.requests.filter((request) => write.test(request))).toHaveLength(1);
+  });
+
+  test("is refused in words for a token without rights, a wrong one, a page and a forge that is down", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const fake = await start(onTestFinished);
+    fake.mayWrite = false;
+    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toMatchObject({
+      code: "unauthorized",
+      message: expect.stringContaining("answered 403"),
+    });
+    await expect(postSticky(open(fake, "wrong"), number, comment(OLD))).rejects.toMatchObject({
+      code: "unauthorized",
+      message: expect.stringContaining("answered 401"),
+    });
+    fake.fail(/GET .*(?:pulls|merge_requests)\/7$/, forgeFaults.page);
+    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toMatchObject({
+      code: "error",
+      message: expect.stringContaining("not one of the forge's API"),
+    });
+    const nowhere = create({
+      apiUrl: "http://127.0.0.1:9",
+      repository,
+      token,
+      secondMs: 1,
+      signal: AbortSignal.timeout(20_000),
+    });
+    await expect(postSticky(nowhere, number, comment(OLD))).rejects.toMatchObject({
+      message: expect.stringContaining("cannot be reached"),
+    });
+    await expect(postSticky(open(fake), 8, comment(OLD))).rejects.toMatchObject({
+      message: expect.stringContaining("answered 404"),
+    });
+  });
+
+  test("finds the pull request of a head by the forge's own word", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    const head = { owner: "stranger", branch: "feature", commit: OLD };
+    expect(await open(fake).findPullRequest(head)).toBe(7);
+    expect(await open(fake).findPullRequest({ ...head, commit: NEW })).toBeNull();
+    expect(await open(fake).findPullRequest({ ...head, branch: "other" })).toBeNull();
+  });
+
+  test("goes with a commit status under its own name", async ({ expect, onTestFinished }) => {
+    const fake = await start(onTestFinished);
+    const description = "1 to create ".repeat(20);
+    await open(fake).setStatus({ commit: OLD, name: "holdfast/plan/prod", state: "failure", description });
+    const [{ commit, body } = { commit: "", body: {} }] = fake.statuses;
+    expect(commit).toBe(OLD);
+    expect(Object.values(body)).toContain("holdfast/plan/prod");
+    expect(String(body.description).length).toBeLessThanOrEqual(140);
+  });
+});
