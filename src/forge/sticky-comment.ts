@@ -1,8 +1,8 @@
+import { type CommentMarker, commentMarker, readCommentMarker } from "./comment-marker.ts";
 import type { Forge, ForgeComment } from "./forge.ts";
-import { type Marker, markerLine, readMarker } from "./marker.ts";
 
 /** A comment that stands once on a pull request, and is updated with each revision. */
-export type StickyComment = Marker & { readonly body: string };
+export type StickyComment = CommentMarker & { readonly body: string };
 
 /** What became of it. */
 export type Posted =
@@ -18,12 +18,12 @@ export async function postSticky(forge: Forge, number: number, comment: StickyCo
   const account = await forge.account();
   const own = async (): Promise<readonly ForgeComment[]> => {
     const all = await forge.comments(number);
-    return all.filter((one) => isSame(one.author, account) && readMarker(one.body)?.name === comment.name);
+    return all.filter((one) => isSame(one.author, account) && readCommentMarker(one.body)?.name === comment.name);
   };
   const [first] = await own();
   const stale = await staleness(forge, number, comment);
   if (stale !== null) return { what: "skipped", why: stale };
-  const text = `${markerLine(comment)}\n${comment.body}`;
+  const text = `${commentMarker(comment)}\n${comment.body}`;
   const updated = first === undefined ? null : await forge.updateComment(number, first.id, text);
   if (updated !== null) return keepOne(updated, "updated");
   return keepOne(await forge.createComment(number, text), "created");
@@ -39,7 +39,7 @@ export async function postSticky(forge: Forge, number: number, comment: StickyCo
   }
 }
 
-async function staleness(forge: Forge, number: number, { revision }: Marker): Promise<string | null> {
+async function staleness(forge: Forge, number: number, { revision }: CommentMarker): Promise<string | null> {
   const { head, isOpen } = await forge.pullRequest(number);
   if (!isOpen) return "it is closed";
   return head === revision

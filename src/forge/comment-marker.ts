@@ -1,5 +1,5 @@
 /** What a comment of ours says of itself, where no reader sees it. */
-export type Marker = {
+export type CommentMarker = {
   /** The target that it is about, or the name that it was given. */
   readonly name: string;
   /** The head of the pull request that it is about. */
@@ -9,12 +9,12 @@ export type Marker = {
 const MARKER = /^<!-- holdfast name=([\w.%~!*'()]+) revision=([0-9a-f]{7,64}) -->$/;
 
 /** The first line of a comment, hidden in HTML. */
-export function markerLine({ name, revision }: Marker): string {
+export function commentMarker({ name, revision }: CommentMarker): string {
   return `<!-- holdfast name=${encoded(name)} revision=${revision} -->`;
 }
 
 /** Reads the first line of a comment; null where it is none of ours. Other lines may be anybody's text. */
-export function readMarker(body: string): Marker | null {
+export function readCommentMarker(body: string): CommentMarker | null {
   const [, name, revision] = MARKER.exec(body.split(/\r?\n/, 1)[0] ?? "") ?? [];
   if (name === undefined || revision === undefined) return null;
   try {

@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { markerLine, readMarker } from "../../../src/forge/marker.ts";
+import { commentMarker, readCommentMarker } from "../../../src/forge/comment-marker.ts";
 
 const revision = "0123456789abcdef0123456789abcdef01234567";
 
 test("a marker is read as it was written, whatever the name, and ends no HTML comment", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (name) => {
-      const line = markerLine({ name, revision });
+      const line = commentMarker({ name, revision });
       expect(line.slice(4, -3)).not.toMatch(/--|>|\n/);
-      expect(readMarker(`${line}\nThe plan`)).toEqual({ name: name.toWellFormed(), revision });
+      expect(readCommentMarker(`${line}\nThe plan`)).toEqual({ name: name.toWellFormed(), revision });
     }),
   );
 });
 
 test("S70 a marker counts in the first line alone, and only whole", () => {
-  const line = markerLine({ name: "prod", revision });
+  const line = commentMarker({ name: "prod", revision });
   for (const body of [
     `Text\n${line}`,
     ` ${line}`,
@@ -24,6 +24,6 @@ test("S70 a marker counts in the first line alone, and only whole", () => {
     line.replace("revision", "version"),
     "",
   ])
-    expect(readMarker(body)).toBeNull();
-  expect(readMarker(`${line}\r\nThe plan`)).toEqual({ name: "prod", revision });
+    expect(readCommentMarker(body)).toBeNull();
+  expect(readCommentMarker(`${line}\r\nThe plan`)).toEqual({ name: "prod", revision });
 });

@@ -1,0 +1,153 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type FakeForge, forgeFacts, forgeFaults, startGitHub, startGitLab } from "../support/fake-forge.ts";
+import { sampleChange, samplePlan, sampleStep } from "../support/sample-plan.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+const { repository, token } = forgeFacts;
+const head = "a".repeat(40);
+const plan = samplePlan([
+  sampleStep("team/ml", { changes: [sampleChange("members[eve@example.com]", null, "eve@example.com")] }),
+]);
+
+let source: Source;
+beforeEach(async () => {
+  source = await sourceOf({
+    "plan.json": JSON.stringify(plan),
+    "event.json": event({ pull_request: { number: 7, head: { sha: head } } }),
+  });
+});
+
+function event(value: object): string {
+  return JSON.stringify(value);
+}
+
+/** The environment of a job of GitHub Actions. */
+function github({ apiUrl }: FakeForge) {
+  return {
+    GITHUB_ACTIONS: "true",
+    GITHUB_REPOSITORY: repository,
+    GITHUB_API_URL: apiUrl,
+    GITHUB_EVENT_PATH: join(source.folder, "event.json"),
+    GITHUB_SHA: "f".repeat(40),
+    GITHUB_SERVER_URL: "https://github.example.com",
+    GITHUB_RUN_ID: "42",
+    GITHUB_TOKEN: token,
+  };
+}
+
+describe("holdfast comment", () => {
+  test("shows a plan on the pull request of a GitHub job, and shrinks to a line once nothing changes", async () => {
+    const fake = await startGitHub(onTestFinished);
+    const first = await source.run(["comment", "plan.json"], github(fake));
+    expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(first.stdout).toBe(
+      "Comment created on pull request 7: https://github.example.com/ml/platform/pull/7#issuecomment-102\n",
+    );
+    const written = fake.comments.at(-1)?.body ?? "";
+    expect(written).toMatch(/^<!-- holdfast name=default revision=a{40} -->\n### Holdfast: 1 to update\n/);
+    expect(written).toContain("#### This change: 1 resource");
+    expect(fake.statuses).toEqual([
+      { commit: head, body: { state: "success", context: "holdfast/plan/default", description: "1 to update" } },
+    ]);
+    await source.write("plan.json", JSON.stringify(samplePlan([])));
+    expect(await source.run(["comment", "plan.json"], github(fake))).toMatchObject({ code: 0 });
+    expect(fake.comments.at(-1)?.body.split("\n").slice(1)).toEqual(["Holdfast: no changes at `aaaaaaaaaaaa`.", ""]);
+    expect(fake.comments).toHaveLength(3);
+  });
+
+  test("is one comment with a part for each target that a merge request of GitLab touches", async () => {
+    const fake = await startGitLab(onTestFinished);
+    const failure = { error: { code: "unauthorized", message: "the token is refused", hint: null }, diagnostics: [] };
+    const targets = [
+      { target: "prod", ...plan },
+      { target: "dev", ...samplePlan([]) },
+      { target: "eu", format_version: "2.0", ...failure },
+    ];
+    await source.write("plan.json", JSON.stringify({ format_version: "2.0", targets }));
+    const env = {
+      GITLAB_CI: "true",
+      CI_API_V4_URL: fake.apiUrl,
+      CI_PROJECT_PATH: repository,
+      CI_MERGE_REQUEST_IID: "7",
+      CI_COMMIT_SHA: head,
+      GITLAB_TOKEN: token,
+    };
+    expect(await source.run(["comment", "plan.json"], env)).toMatchObject({ code: 0 });
+    const written = fake.comments.at(-1)?.body ?? "";
+    expect(written).toMatch(/Target `prod`.*Target `eu`: `unauthorized`.*no changes on `dev`/s);
+    expect(fake.statuses.map(({ body }) => [body.name, body.state])).toEqual([
+      ["holdfast/plan/prod", "success"],
+      ["holdfast/plan/dev", "success"],
+      ["holdfast/plan/eu", "failed"],
+    ]);
+  });
+
+  test("prints the plan and ends well where the forge fails, and fails where that was asked for", async () => {
+    const fake = await startGitHub(onTestFinished);
+    fake.mayWrite = false;
+    const ended = await source.run(["comment", "plan.json"], github(fake));
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain("### Holdfast: 1 to update");
+    expect(ended.stderr).toMatch(
+      /^warning: no comment was written: .*answered 403: Resource not accessible by integration\n {2}→ the token may not/,
+    );
+    const required = await source.run(["comment", "plan.json", "--require-comment"], github(fake));
+    expect(required.code).toBe(4);
+    expect(required.stdout).toContain("### Holdfast: 1 to update");
+    fake.fail(/./, forgeFaults.page);
+    expect((await source.run(["comment", "plan.json", "--require-comment"], github(fake))).code).toBe(1);
+    fake.mayWrite = true;
+    fake.pull.head = "b".repeat(40);
+    const late = await source.run(["comment", "plan.json"], github(fake));
+    expect(late).toMatchObject({ code: 0 });
+    expect(late.stdout).toMatch(/^No comment on pull request 7: its head is bbbbbbbbbbbb by now/);
+    expect(`${ended.stdout}${ended.stderr}${required.stderr}${late.stderr}`).not.toContain("CANARY");
+  });
+
+  test("S72 after a stranger's job takes the pull request from the forge, and says that the plan is unverified", async () => {
+    const fake = await startGitHub(onTestFinished);
+    const run = {
+      head_branch: "feature",
+      head_sha: head,
+      head_repository: { owner: { login: "stranger" } },
+      pull_requests: [],
+    };
+    await source.write("event.json", event({ workflow_run: run }));
+    // What the artifact says of itself has no say.
+    await source.write("plan.json", JSON.stringify({ ...plan, revision: "c".repeat(40), pull_request: 1, number: 1 }));
+    expect(await source.run(["comment", "plan.json", "--unverified"], github(fake))).toMatchObject({ code: 0 });
+    expect(fake.comments.at(-1)?.body).toMatch(/revision=a{40} -->\n\*\*Unverified\*\*/);
+    fake.pull.isOpen = false;
+    const closed = await source.run(["comment", "plan.json", "--unverified"], github(fake));
+    expect(closed.stderr).toContain("no open pull request has that head");
+  });
+
+  test("S72 refuses what is no plan: forged, cut off, of gigabytes or nested without end", async () => {
+    const fake = await startGitHub(onTestFinished);
+    const forged = JSON.stringify({ ...plan, steps: [{ ...sampleStep("team/ml"), action: "<b>" }] });
+    for (const text of [forged, "[".repeat(10_000)]) {
+      await source.write("plan.json", text);
+      const ended = await source.run(["comment", "plan.json"], github(fake));
+      expect(ended).toMatchObject({ code: 3, stdout: "" });
+      expect(ended.stderr).toMatch(/^error: plan.json is no plan: /);
+    }
+    writeFileSync(join(source.folder, "plan.json"), Buffer.alloc(65 * 1024 * 1024, 32));
+    const large = await source.run(["comment", "plan.json"], github(fake));
+    expect(large).toMatchObject({ code: 3 });
+    expect(large.stderr).toContain("larger than 64 MiB");
+    expect(fake.requests).toEqual([]);
+  });
+
+  test("says what is missing: the forge, the token, the pull request, a safe address", async () => {
+    const run = (env: { readonly [name: string]: string }, ...args: readonly string[]) =>
+      source.run(["comment", "plan.json", ...args], env);
+    expect((await run({})).stderr).toContain("the forge is not named");
+    const named = ["--forge", "github", "--repository", repository];
+    expect((await run({}, ...named)).stderr).toContain("there is no token for the forge");
+    const unsafe = await run({ GITHUB_TOKEN: token }, ...named, "--api-url", "http://github.example.com");
+    expect(unsafe).toMatchObject({ code: 3 });
+    expect(unsafe.stderr).toContain("over https alone");
+  });
+});
