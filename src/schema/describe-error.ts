@@ -34,13 +34,13 @@ export function errorPlace(raw: ValidatorError, unknownFields: UnknownFields): E
   }
 }
 
-/** Describes an error of the compiled validator for people. */
+/** Describes an error of the compiled validator for people; null when it is none. */
 export function describeError(
   schema: SchemaNode,
   value: unknown,
   raw: ValidatorError,
   place: ErrorPlace,
-): SchemaDiagnostic {
+): SchemaDiagnostic | null {
   const { instancePath, keyword, params } = raw;
   const { pointer } = place;
   const field = fieldAt(schema, value, pointerTokens(instancePath));
@@ -192,13 +192,14 @@ const TYPE_WORDS: { readonly [type: string]: string } = {
   object: "an object",
 };
 
-function unknownValue(pointer: string, { node, value }: Field): SchemaDiagnostic {
+function unknownValue(pointer: string, { node, value }: Field): SchemaDiagnostic | null {
   const values = (node?.["x-known"] ?? []).map((name) =>
     name.startsWith("*") ? `anything ending in ${name.slice(1)}` : name,
   );
   const near = typeof value === "string" ? closestName(value, values) : undefined;
   const message = `${named(pointer)} has a value that is not known`;
   if (near !== undefined) return warning(pointer, "unknown-value", `${message}; did you mean \`${near}\`?`);
+  if (node?.["x-custom"]) return null;
   return warning(pointer, "unknown-value", message, `The known ones are ${values.join(", ")}.`);
 }
 

@@ -27,6 +27,8 @@ export type SchemaNode = {
   readonly examples?: readonly unknown[];
   /** Known values of an open enumeration; a leading `*` matches any text. */
   readonly "x-known"?: readonly string[];
+  /** Values of one's own are usual: only what is likely a misspelt known value is a warning. */
+  readonly "x-custom"?: true;
   readonly "x-unit"?: string;
   /** The expected form of a text, described for people. */
   readonly "x-form"?: string;

@@ -55,6 +55,7 @@ function validate(name: string, value: unknown, { unknownFields = "refuse" }: Va
     // Errors beyond the limit are counted, not described.
     if (places[severity].add(pointer).size > MAX_SCHEMA_DIAGNOSTICS && !faults.has(key)) continue;
     const fault = describeError(schema, value, raw, place);
+    if (fault === null) continue;
     // Of several errors at one place the form is the most useful one: it also mentions the length.
     if (!faults.has(key) || fault.code === "invalid-form") faults.set(key, fault);
   }

@@ -56,6 +56,17 @@ describe("the schemas", () => {
   });
 });
 
+it.each(kinds.flatMap(({ type, takesWorkspace }) => (takesWorkspace ? [type] : [])))(
+  "schemas/%s.json, which editors follow, asks for no workspace, and a manifest without one is an error all the same",
+  (type) => {
+    const file = JSON.parse(readFileSync(join(root, "schemas", `${type}.json`), "utf8"));
+    expect(file.required).not.toContain("workspace_fqn");
+    const { workspace_fqn, ...manifest } = file.examples[0];
+    expect(workspace_fqn).toBeDefined();
+    expect(validateManifest(type, manifest)).toMatchObject([{ severity: "error", code: "missing-field" }]);
+  },
+);
+
 describe.each(types)("schemas/%s.json", (type) => {
   const schema = schemaOf(type);
   const fields = schemaFields(schema);

@@ -278,10 +278,15 @@ describe("an open enumeration", () => {
     ["chat_prompt", { messages: [{ role: "narrator" }] }, "/messages/0/role"],
     ["chat_prompt", { tools: [{ type: "web_search", depth: 2 }] }, "/tools/0/type"],
     ["chat_prompt", { response_format: { type: "grammar", gbnf: "…" } }, "/response_format/type"],
-    ["workspace", { collaborators: [{ subject: "team:everyone", role_id: "my-role" }] }, "/collaborators/0/role_id"],
     ["virtual-account", { notification_target: { type: "pager", key: "x" } }, "/notification_target/type"],
   ])("of %s lets %j pass with one warning", (type, fields, pointer) => {
     expect(faults(type, fields)).toEqual([`warning unknown-value ${pointer}`]);
+  });
+
+  it("takes a custom role for what it is, and warns only of what is likely a misspelt role", () => {
+    const role = (role_id: string) => ({ collaborators: [{ subject: "team:everyone", role_id }] });
+    expect(faults("workspace", role("data-scientist"))).toEqual([]);
+    expect(messages("workspace", role("workspace-amdin"))[0]).toContain("did you mean `workspace-admin`?");
   });
 
   it("says what was probably meant, or what is known", () => {
