@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { run } from "../support/process.ts";
-import { type Server, serve } from "../support/server.ts";
+import { type Server, serve, serveProcess } from "../support/server.ts";
 
 const account = {
   type: "virtual-account",
@@ -52,7 +52,7 @@ async function statusOf({ url }: Server, token: string): Promise<number> {
 
 describe("backup", () => {
   test("copies the data while it is written, and a server on the copy has all of it", async () => {
-    const server = await serve();
+    const server = await serveProcess();
     const { secret, tokens, staged } = await plant(server);
     const writers = ["a", "b", "c"].map((name) => writing(server, name));
     await eventually("some writes", () => writers.every(({ state }) => state.version > 5), { everyMs: 1 });

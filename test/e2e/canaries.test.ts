@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { foundations, prompt, service, team } from "../support/manifests.ts";
-import { serve } from "../support/server.ts";
+import { serve, serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 /** Secrets to look for, as they are given out: each holds what URLs, JSON and YAML write in ways of their own. */
@@ -103,7 +103,7 @@ function filesIn(folder: string): { readonly [name: string]: string } {
 
 test("S10, S12: a secret of a manifest is in no output, whatever is asked for", { timeout: 90_000 }, async () => {
   const { secrets, next } = canaries();
-  const server = await serve(["--log-level", "trace"]);
+  const server = await serveProcess(["--log-level", "trace"]);
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml"), ...secretsIn(next) }, server);
   const outputs: { [name: string]: string } = {};
   const run = async (args: readonly string[], env?: { readonly [name: string]: string }) => {
@@ -153,7 +153,7 @@ test("S10, S12: a secret of a manifest is in no output, whatever is asked for", 
 
 test("S11, B31: what is wrong beside a secret is told without it, on a terminal too and with the control plane's words", async () => {
   const { secrets, next } = canaries();
-  const server = await serve(["--log-level", "trace"]);
+  const server = await serveProcess(["--log-level", "trace"]);
   const broken = {
     "unclosed.yaml": `${service("a")}env:\n  DB_PASSWORD: "${next().replace('"', "")}\n`,
     "flow.yaml": `${service("b")}env: { DB_PASSWORD: ${quoted(next())}, [] }\n`,
@@ -203,7 +203,7 @@ test("S11: a token that is not accepted is not repeated, nor a password in an ad
 });
 
 test("S15: nothing that a terminal would obey comes out, whatever files, names and values hold", async () => {
-  const server = await serve(["--log-level", "trace"]);
+  const server = await serveProcess(["--log-level", "trace"]);
   const nasty = "\\e]0;title\\a\\e[2K\\e]8;;http://x\\e\\\\link\\r\\b\\u009b31m\\u202e\\u200b\\u2028";
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
   const api = (value: string) => service("api", `env:\n  GREETING: "${value}"\n  "${nasty}": x\n`);

@@ -48,7 +48,7 @@ describe.each(planes)("an apply that is killed, on a $name control plane", (plan
 describe.each(planes)("an apply during which the control plane is killed and comes back, on a $name one", (plane) => {
   test.each([2, 8])("after %i effects, finishes, and makes one version of each", async (point) => {
     const { "account.yaml": _, ...files } = many;
-    const server = await plane.serve();
+    const server = await plane.serveProcess();
     const before = server.effects().length;
     const source = await sourceOf(files, server);
     const apply = source.start(flags);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { everyKind, foundations, model, prompt, service, team } from "../support/manifests.ts";
 import { planOf, reportOf } from "../support/result.ts";
-import { type Server, serve } from "../support/server.ts";
+import { type Server, serve, serveProcess } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
 /** A control plane with the documented operations alone, seeded with the given manifests. */
@@ -76,7 +76,7 @@ describe("where workspaces and ml repos cannot be written", () => {
   });
 
   test("what an earlier full run has made is taken as it is", async () => {
-    const server = await serve();
+    const server = await serveProcess();
     const source = await sourceOf(everyKind, server);
     expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
     server.process.kill("SIGTERM");

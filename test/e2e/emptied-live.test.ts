@@ -3,7 +3,7 @@ import type { OperationName } from "../../src/contract/operations.ts";
 import { emptyList, faultProxy, htmlPage, listWithout } from "../support/fault-proxy.ts";
 import { account, everyKind, type Files, foundations, model, prompt, service, team } from "../support/manifests.ts";
 import { planOf } from "../support/result.ts";
-import { type Server, serve } from "../support/server.ts";
+import { type Server, serve, serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 const TWELVE = Array.from({ length: 12 }, (_, nth) => `n${nth + 1}`);
@@ -17,7 +17,7 @@ const services = files("services", (name) => service(name));
 
 /** An applied source, with a proxy before its control plane. */
 async function applied(source: Files, flags: readonly string[] = []) {
-  const server = await serve(flags);
+  const server = await serveProcess(flags);
   const proxy = await faultProxy(server);
   const one = await sourceOf(source, proxy.server);
   expect(await one.run(["apply", "--yes"])).toMatchObject({ code: 0 });

@@ -95,7 +95,7 @@ describe.each(planes)("on a $name control plane", (plane) => {
   });
 
   test("everything is there after the control plane was killed", async () => {
-    const server = await plane.serve();
+    const server = await plane.serveProcess();
     const source = await sourceOf(everyKind, server);
     expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
     const before = server.effects();

@@ -7,13 +7,13 @@ import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { everyKind, team } from "../support/manifests.ts";
 import { start } from "../support/process.ts";
-import { serve } from "../support/server.ts";
+import { serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 
 describe("serve", () => {
   test("says where it listens in one line, keeps its admin token private, and ends well on SIGTERM", async () => {
-    const server = await serve();
+    const server = await serveProcess();
     expect((await stat(join(server.data, "admin-token"))).mode & 0o777).toBe(0o600);
     expect((await stat(server.data)).mode & 0o777).toBe(0o700);
     server.process.kill("SIGTERM");
@@ -22,7 +22,7 @@ describe("serve", () => {
       stdout: `listening on ${server.url}\n`,
       stderr: expect.not.stringContaining(server.token),
     });
-    const restarted = await serve([], { data: server.data });
+    const restarted = await serveProcess([], { data: server.data });
     expect(restarted.token).toBe(server.token);
     restarted.process.kill("SIGINT");
     expect(await restarted.process.ended).toMatchObject({ code: 130 });
@@ -35,7 +35,7 @@ describe("serve", () => {
   });
 
   test("F31 waits for a slow client and for its balancer, and for neither after the second signal", async () => {
-    const server = await serve(["--drain-seconds", "600"]);
+    const server = await serveProcess(["--drain-seconds", "600"]);
     const { hostname, port } = new URL(server.url);
     const client = connect(Number(port), hostname);
     onTestFinished(() => void client.destroy());
@@ -97,7 +97,7 @@ describe("serve", () => {
   });
 
   test("logs each reply where it is asked to, in one line without anything secret", async () => {
-    const server = await serve(["--log-level", "info", "--log-format", "json", "--rate-limit", "1000"]);
+    const server = await serveProcess(["--log-level", "info", "--log-format", "json", "--rate-limit", "1000"]);
     await server.call("GET", "/api/svc/v1/workspaces?name=CANARY");
     const [line = ""] = await server.process.shows("stderr", /^.*"answered".*$/m);
     expect(JSON.parse(line)).toMatchObject({ operation: "listWorkspaces", status: 200, caller: "user:admin" });
@@ -106,7 +106,7 @@ describe("serve", () => {
 
   test("seeds what is absent, says so in the audit log, and keeps its tokens", async () => {
     const { folder } = await sourceOf(everyKind);
-    const server = await serve(["--seed", folder]);
+    const server = await serveProcess(["--seed", folder]);
     expect(server.effects().map(({ principal }) => principal)).toEqual(Array.from({ length: 8 }, () => "seed"));
     const token = (await readFile(join(server.data, "tokens/ci"), "utf8")).trim();
     expect((await stat(join(server.data, "tokens/ci"))).mode & 0o777).toBe(0o600);
@@ -117,7 +117,7 @@ describe("serve", () => {
     server.process.kill("SIGTERM");
     await server.process.ended;
 
-    const again = await serve(["--seed", folder], { data: server.data });
+    const again = await serveProcess(["--seed", folder], { data: server.data });
     expect(again.effects()).toHaveLength(9);
     const { data } = await again.call("GET", "/api/svc/v1/teams");
     expect(data[0].members).toEqual(["grace@example.com"]);
@@ -135,12 +135,12 @@ describe("serve", () => {
   });
 
   test("ends its rollouts although it was killed in between", async () => {
-    const server = await serve([], { rolloutSeconds: 1 });
+    const server = await serveProcess([], { rolloutSeconds: 1 });
     const source = await sourceOf(everyKind, server);
     expect(await source.run(["apply", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
     server.process.kill("SIGKILL");
     await server.process.ended;
-    const restarted = await serve([], { data: server.data, rolloutSeconds: 1 });
+    const restarted = await serveProcess([], { data: server.data, rolloutSeconds: 1 });
     await eventually("the rollout ends", async () => {
       const { data } = await restarted.call("GET", "/api/svc/v1/apps");
       return data[0].deployment.currentStatus.status === "DEPLOY_SUCCESS";

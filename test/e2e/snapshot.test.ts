@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { run } from "../support/process.ts";
-import { serve } from "../support/server.ts";
+import { serve, serveProcess } from "../support/server.ts";
 
 const cluster = { type: "cluster", name: "c1x", cluster_type: "generic" };
 const workspace = { type: "workspace", name: "ws1", cluster_fqn: "c1x" };
@@ -18,7 +18,7 @@ test("a control plane starts as a copy of a live one, and says what it could not
   mkdirSync(join(folder, "names"));
   writeFileSync(join(folder, "names/team.yaml"), "type: team\nname: ml\nmembers: [ann@example.com]\n");
   const flags = ["--snapshot", live.url, "--token-file", join(folder, "token"), "--names", join(folder, "names")];
-  const copy = await serve(flags);
+  const copy = await serveProcess(flags);
   const { data } = await copy.call("GET", "/api/svc/v1/workspaces");
   expect(data).toEqual((await live.call("GET", "/api/svc/v1/workspaces")).data);
   expect(live.effects()).toEqual(before);

@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { team } from "../support/manifests.ts";
 import { operatorOf, upstreamOf } from "../support/remote.ts";
-import { serve } from "../support/server.ts";
+import { serveProcess } from "../support/server.ts";
 
 /** A daemon's surroundings, with passes that come only when they are asked for. */
 async function following() {
-  const server = await serve();
+  const server = await serveProcess();
   const upstream = await upstreamOf({ "ml.yaml": team("ml") });
   const operator = await operatorOf(
     {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
-import { serve } from "../support/server.ts";
+import { serve, serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 const CONVERGES_MS = 3_000;
@@ -91,7 +91,7 @@ describe("watch", () => {
   });
 
   test("outlives a control plane that goes and comes back", async () => {
-    const server = await serve();
+    const server = await serveProcess();
     const source = await sourceOf(everyKind, server);
     const watch = source.start(["watch", "--sink", "file", "--interval", "0.2"]);
     await watch.shows("stdout", /^Applied: 8 created/m);

@@ -1,6 +1,6 @@
 import { type Fault, silence } from "../support/fault-proxy.ts";
 import type { Running } from "../support/process.ts";
-import { type Server, serve } from "../support/server.ts";
+import { type ServerProcess, serveProcess } from "../support/server.ts";
 import { lay, startWorld, wantedOf } from "./commits.ts";
 import type { ControlPlaneSort } from "./control-planes.ts";
 import { faultKinds } from "./fault-kinds.ts";
@@ -99,7 +99,7 @@ async function faulty(trial: Trial, random: () => number) {
 
 async function restarted(trial: Trial, random: () => number) {
   const { proxy, server } = trial.behind;
-  const again = Promise.withResolvers<Server>();
+  const again = Promise.withResolvers<ServerProcess>();
   const restart: Fault = ({ reply }) => {
     reply.destroy();
     again.resolve(startAgain(server, trial.sort));
@@ -112,9 +112,9 @@ async function restarted(trial: Trial, random: () => number) {
   return { trial: { ...trial, behind }, runs: [{ ended, effects: [] }] };
 }
 
-async function startAgain({ url, data, process }: Server, { name }: ControlPlaneSort): Promise<Server> {
+async function startAgain({ url, data, process }: ServerProcess, { name }: ControlPlaneSort): Promise<ServerProcess> {
   process.kill("SIGKILL");
   await process.ended;
   const flags = ["--port", new URL(url).port, ...(name === "documented-only" ? ["--documented-only"] : [])];
-  return serve(flags, { data });
+  return serveProcess(flags, { data });
 }

@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { inject, onTestFinished } from "vitest";
 import { temporaryFolder } from "./folder.ts";
 import { type Running, start } from "./process.ts";
+import type { serveHere } from "./serve-entry.ts";
 
 /** A recorded effect of a control plane. */
 export type Effect = { readonly principal: string; readonly operation: string; readonly resource: string };
@@ -10,32 +13,52 @@ export type Effect = { readonly principal: string; readonly operation: string; r
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
 type Body = any;
 
-/** A control plane that runs as a process of its own. */
+/** A running control plane. */
 export type Server = {
   readonly url: string;
   readonly token: string;
   readonly data: string;
-  readonly process: Running;
   /** Every effect on resources that the audit log holds, oldest first; who had a lease is another matter. */
   readonly effects: () => readonly Effect[];
   /** Calls it as its administrator; fails unless it answers 200. */
   readonly call: (method: "GET" | "PUT" | "POST", path: string, body?: unknown) => Promise<Body>;
 };
 
+/** One that runs as a process of its own. */
+export type ServerProcess = Server & { readonly process: Running };
+
 /** How a control plane is started. */
 export type ServeOptions = { readonly data?: string; readonly rolloutSeconds?: number };
 
-/** Starts `holdfast serve` on a port of the kernel's choice; further flags as given. */
-export async function serve(
-  flags: readonly string[] = [],
-  { data, rolloutSeconds = 0 }: ServeOptions = {},
-): Promise<Server> {
-  const folder = data ?? join(await temporaryFolder(), "control-plane");
-  const args = ["serve", "--port", "0", "--data", folder, "--rollout-seconds", `${rolloutSeconds}`, ...flags];
-  const process = start(args, { cwd: await temporaryFolder() });
+/** Starts `holdfast serve` in the process of the tests, on a port of the kernel's choice; further flags as given. */
+export async function serve(flags: readonly string[] = [], options: ServeOptions = {}): Promise<Server> {
+  const { args, data } = await commandLine(flags, options);
+  const { url, stop } = await bundled().serveHere(args, await temporaryFolder());
+  onTestFinished(stop);
+  return serverAt(url, data);
+}
+
+/** Starts it as a process of its own: for a test that ends it, or reads what it prints. */
+export async function serveProcess(flags: readonly string[] = [], options: ServeOptions = {}): Promise<ServerProcess> {
+  const { args, data } = await commandLine(flags, options);
+  const process = start(["serve", ...args], { cwd: await temporaryFolder() });
   const [, url = ""] = await process.shows("stdout", /^listening on (\S+)\n/);
-  const token = readFileSync(join(folder, "admin-token"), "utf8").trim();
-  return { url, token, data: folder, process, effects: () => readEffects(folder), call };
+  return { ...serverAt(url, data), process };
+}
+
+async function commandLine(flags: readonly string[], { data, rolloutSeconds = 0 }: ServeOptions) {
+  const folder = data ?? join(await temporaryFolder(), "control-plane");
+  return { args: ["--port", "0", "--data", folder, "--rollout-seconds", `${rolloutSeconds}`, ...flags], data: folder };
+}
+
+// Loaded by Node itself: the transformation of the sources for each test file would cost more than the bundle.
+function bundled(): { readonly serveHere: typeof serveHere } {
+  return createRequire(import.meta.url)(inject("servingBundle"));
+}
+
+function serverAt(url: string, data: string): Server {
+  const token = readFileSync(join(data, "admin-token"), "utf8").trim();
+  return { url, token, data, effects: () => readEffects(data), call };
 
   async function call(method: string, path: string, body?: unknown): Promise<Body> {
     const answer = await fetch(url + path, {
