@@ -17,12 +17,27 @@ export type DiagnosticView = {
 /** Diagnostics for people, errors and warnings by file and in its order, one place and one sentence each. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], view: DiagnosticView): string {
   // Where not all can be shown, no warning takes the place of an error.
-  const { error = [], warning = [] } = Object.groupBy(sortDiagnostics(diagnostics), ({ severity }) => severity);
+  const folded = foldPassedOver(sortDiagnostics(diagnostics));
+  const { error = [], warning = [] } = Object.groupBy(folded, ({ severity }) => severity);
   const ranked = [...error, ...warning];
   const byFile = [...Map.groupBy(sortDiagnostics(ranked.slice(0, MOST_SHOWN)), ({ file }) => file).values()];
   const shown = byFile.map((alike) => alike.map((diagnostic) => `${diagnosticText(diagnostic, view)}\n`).join(""));
   const rest = countsText(severityCounts(ranked.slice(MOST_SHOWN)), "more ");
   return [...shown, ...(rest === "" ? [] : [`${view.paint("dim", `… and ${rest}`)}\n`])].join("\n");
+}
+
+// What is not ours is said once, however many files hold such documents.
+function foldPassedOver(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
+  const alike = Map.groupBy(sorted, (diagnostic) => {
+    const { code, severity, summary, detail } = diagnostic;
+    const isPassedOver = severity === "warning" && (code === "unknown-type" || code === "not-a-manifest");
+    return isPassedOver ? JSON.stringify([summary.replace(/ \(\d+ documents\)$/, ""), detail]) : diagnostic;
+  });
+  return [...alike.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    if (others.length === 0) return [first];
+    return [{ ...first, summary: `${first.summary}; the same in ${count(others.length, "more file")}` }];
+  });
 }
 
 function diagnosticText(diagnostic: Diagnostic, { paint, excerptOf }: DiagnosticView): string {
