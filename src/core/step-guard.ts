@@ -90,12 +90,12 @@ function guardDetail(risk: Risk, lost: readonly string[]): string {
 
 /** Fails where a guard refuses a step of a plan that nobody has confirmed. */
 export function requireUnguarded({ steps }: Plan, refused: ReadonlySet<Risk>): void {
-  const diagnostics = steps.flatMap((step) => guardDiagnostics(step, refused));
-  if (diagnostics.length === 0) return;
-  const held = new Set(diagnostics.map(({ summary }) => summary)).size;
-  throw new HoldfastError("refused", `guards refuse ${held === 1 ? "one step" : `${held} steps`} of this plan`, {
+  const guarded = steps.map((step) => guardDiagnostics(step, refused)).filter(({ length }) => length > 0);
+  if (guarded.length === 0) return;
+  const count = guarded.length === 1 ? "one step" : `${guarded.length} steps`;
+  throw new HoldfastError("refused", `guards refuse ${count} of this plan`, {
     hint: "nothing was written: look at the steps, then confirm them at a terminal or allow them by flag",
-    diagnostics,
+    diagnostics: guarded.flat(),
   });
 }
 

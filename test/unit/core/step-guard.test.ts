@@ -69,4 +69,8 @@ test("a plan that nobody has confirmed is refused for every step that a guard re
       diagnostics: [expect.objectContaining({ code: "adopts", file: "ws1.yaml", line: 1 })],
     }),
   );
+  const [step] = made.steps;
+  if (step === undefined) throw new Error("the plan has no step");
+  const both = { ...made, steps: [{ ...step, risks: ["adopts", "exposure"] as const }] };
+  expect(() => requireUnguarded(both, new Set(["adopts", "exposure"]))).toThrow("guards refuse one step of this plan");
 });
