@@ -3,7 +3,7 @@ import { CommanderError } from "commander";
 import { failureOf } from "./commands/failure.ts";
 import { createProgram } from "./commands/program.ts";
 import { hasResult, type Terminal, writeResult } from "./commands/terminal.ts";
-import { wantsJson } from "./commands/wants-json.ts";
+import { wantsJson, wantsJsonLog } from "./commands/wants-json.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
 import { printable, printableLines } from "./render/escape.ts";
 import { type Ending, failureReport } from "./render/failure.ts";
@@ -35,10 +35,15 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });
 
+// Loaded only where it is asked for, since a log takes time to load.
+const stderr = wantsJsonLog(process.argv.slice(2), process.env)
+  ? (await import("./commands/json-log.ts")).jsonLogStream(process.stderr)
+  : process.stderr;
+
 const terminal: Terminal = {
   stdin: process.stdin,
   stdout: process.stdout,
-  stderr: process.stderr,
+  stderr,
   env: process.env,
   cwd: process.cwd(),
   outputFiles: [1, 2].flatMap(fileOf),
@@ -89,10 +94,10 @@ function endingOf(error: unknown): Ending {
   const reason = error instanceof HoldfastError ? error : (stoppedBy() ?? failureOf(error));
   const ending = reason ?? unexpected(error);
   const isAsked = ending.code === "interrupted" || ending.code === "terminated";
-  process.stderr.write(`${isAsked ? "" : "error: "}${printable(ending.message)}\n`);
-  if (ending.hint !== null) process.stderr.write(`  → ${printable(ending.hint)}\n`);
+  const next = ending.hint === null ? "" : `  → ${printable(ending.hint)}\n`;
+  stderr.write(`${isAsked ? "" : "error: "}${printable(ending.message)}\n${next}`);
   if (reason === null && process.env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) {
-    process.stderr.write(`${printableLines(error.stack ?? "")}\n`);
+    stderr.write(`${printableLines(error.stack ?? "")}\n`);
   }
   return ending;
 }

@@ -28,9 +28,10 @@ export async function openLiveBlock(stream: Terminal["stderr"]): Promise<LiveBlo
     write: (part: string | Buffer, _, done) => {
       const text = shown;
       clear();
-      stream.write(part, done);
+      stream.write(part);
       // A line that is not finished is not drawn over; the next tick draws the block.
       if (part.toString().endsWith("\n")) draw(text);
+      done();
     },
   });
   return { above: Object.assign(above, { isTTY: true }), draw: (lines) => draw(lines.join("\n")), clear };

@@ -69,6 +69,11 @@ export function hasResult({ stdout }: Pick<Terminal, "stdout">): boolean {
   return answered.has(stdout);
 }
 
+/** Says that what goes to stdout is the result, and that nothing else is to follow. */
+export function markAnswered({ stdout }: Pick<Terminal, "stdout">): void {
+  answered.add(stdout);
+}
+
 /** Writes a result to stdout and waits until it is handed over, so that a pipe gets all of it. */
 export async function writeResult({ stdout }: Terminal, text: string): Promise<void> {
   if (text === "") return;

@@ -10,3 +10,14 @@ export function wantsJson(args: readonly string[], env: { readonly [name: string
   const onStdout = asked.flatMap((text) => text.split(",")).filter((one) => !one.includes("=") && one !== "github");
   return onStdout.at(-1) === "json";
 }
+
+/** Whether a command line asks for a log of JSON, as far as it can be read. */
+export function wantsJsonLog(args: readonly string[], env: { readonly [name: string]: string | undefined }): boolean {
+  const end = args.indexOf("--");
+  const flags = end === -1 ? args : args.slice(0, end);
+  const formats = flags.flatMap((arg, index) => {
+    if (arg === "--log-format") return [args[index + 1] ?? ""];
+    return /^--log-format=(.+)$/.exec(arg)?.slice(1) ?? [];
+  });
+  return (formats.at(-1) ?? env.HOLDFAST_LOG_FORMAT) === "json";
+}

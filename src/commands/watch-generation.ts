@@ -4,8 +4,10 @@ import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "./configured-files.ts";
 import type { OpenTarget } from "./create-target.ts";
+import { withTarget } from "./json-log.ts";
 import { withLinePrefix } from "./line-prefix.ts";
 import { type OperatorFile, readOperatorFile } from "./operator-file.ts";
+import { outputOptionsOf } from "./output-options.ts";
 import { type OpenTargets, openTargets } from "./target.ts";
 import { commitStatusOf } from "./watch-commit-status.ts";
 import { openControl } from "./watch-control.ts";
@@ -175,8 +177,13 @@ async function openChanged(
 
 function withName({ choice }: OpenTarget, invocation: Invocation): Invocation {
   const { stdout, stderr } = invocation.terminal;
-  const prefix = `${choice?.name ?? ""}: `;
-  const named = { stdout: withLinePrefix(stdout, prefix), stderr: withLinePrefix(stderr, prefix) };
+  const name = choice?.name ?? "";
+  const prefix = `${name}: `;
+  // A line of JSON names the target itself.
+  const named = {
+    stdout: outputOptionsOf(invocation).output === "json" ? stdout : withLinePrefix(stdout, prefix),
+    stderr: withTarget(stderr, name) ?? withLinePrefix(stderr, prefix),
+  };
   return { ...invocation, terminal: { ...invocation.terminal, ...named } };
 }
 

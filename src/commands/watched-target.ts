@@ -2,6 +2,7 @@ import { type DaemonContext, runDaemon } from "../daemon/daemon.ts";
 import { createTrigger } from "../daemon/loop.ts";
 import { observers, type PassObserver } from "../daemon/observer.ts";
 import { createPassRecorder, type PassRecorder } from "../daemon/pass-recorder.ts";
+import type { PassTimes } from "../daemon/status.ts";
 import { createLeader, type Leader } from "../engine/leader.ts";
 import type { Invocation } from "./command.ts";
 import type { OpenTarget } from "./create-target.ts";
@@ -18,14 +19,16 @@ export type WatchedTarget = {
 };
 
 /** Runs the daemon of one target until it ends. */
-export function watchTarget(
+export async function watchTarget(
   { target, trigger, leader, recorder }: WatchedTarget,
   observe: (target: OpenTarget) => readonly PassObserver[],
   invocation: Invocation,
   { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
 ): Promise<void> {
-  const { tell, failure } = observers([createWatchReporter(invocation), recorder.observer, ...observe(target)]);
+  const reporter = createWatchReporter(invocation, target.choice?.name ?? null);
+  const { tell, failure } = observers([reporter, recorder.observer, ...observe(target)]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
+  reporter.started(seconds);
   const sync = target.choice?.sync === "report" ? "report" : "heal";
   const context = {
     tell,
@@ -37,9 +40,18 @@ export function watchTarget(
     replaced,
     isReloaded,
     onFailure: failure,
-    onPassEnd: recorder.onPassEnd,
+    onPassEnd: (pass: PassTimes) => {
+      reporter.idle(pass.nextAt);
+      return recorder.onPassEnd(pass);
+    },
   } as const;
-  return runDaemon(target, { ...invocation.terminal, ...context });
+  try {
+    await runDaemon(target, { ...invocation.terminal, ...context });
+    reporter.ended(null);
+  } catch (error) {
+    reporter.ended(error);
+    throw error;
+  }
 }
 
 /** Gives each target its trigger, its lease and the record of its passes. */

@@ -9,6 +9,11 @@ export function jsonText(report: object): string {
   return `${withoutCommands(JSON.stringify(report, null, 2).replace(BUT_LINE_FEEDS, escaped))}\n`;
 }
 
+/** An object as one line of JSON, escaped like a report. */
+export function jsonLine(value: object): string {
+  return `${withoutCommands(JSON.stringify(value).replace(BUT_LINE_FEEDS, escaped))}\n`;
+}
+
 function escaped(character: string): string {
   const units = character.split("");
   return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");

@@ -7,7 +7,11 @@ import { wrapWords } from "./wrap.ts";
 export type PlaceOf = (outcome: Outcome) => string | null;
 
 /** How outcomes that need attention are laid out. */
-export type TroubleView = OutcomeView & { readonly placeOf: PlaceOf };
+export type TroubleView = OutcomeView & {
+  readonly placeOf: PlaceOf;
+  /** Whether the next pass begins on its own. */
+  readonly isRepeated?: boolean;
+};
 
 const INDENT = " ".repeat(12);
 /** Resources with one cause that are named; the rest is counted. */
@@ -34,7 +38,7 @@ function groupLines(alike: readonly Outcome[], view: TroubleView): readonly stri
   const more = alike.length - MOST_NAMES;
   const rest = more > 0 ? [`${INDENT}… and ${more} more; -o json lists them`] : [];
   const cause = wrapWords(causeOf(first), { indent: INDENT, width });
-  const next = wrapWords(`→ ${nextStep(first)}`, { indent: INDENT, width });
+  const next = wrapWords(`→ ${nextStep(first, view)}`, { indent: INDENT, width });
   return [...names, ...rest, ...cause, ...next];
 }
 
@@ -45,21 +49,29 @@ function causeOf({ error, rollout }: Outcome): string {
     : "it was written, and its rollout has failed";
 }
 
-function nextStep({ result, error, rollout }: Outcome): string {
+function nextStep(outcome: Outcome, { isRepeated = false }: TroubleView): string {
+  const { result, error, rollout } = outcome;
   if (error === null) {
     return rollout === "timeout"
       ? "it may still end well: look at it there, or wait longer with --wait-timeout"
       : "see there why it failed; a corrected manifest starts a new rollout";
   }
-  const { status = 0, code } = error;
-  if (result === "skipped") return "run apply again: it goes on with what is left";
-  if (code === "dependency") return "put right what it refers to, then run apply again";
-  if (result === "blocked") return "put that right, then run apply again";
-  if (code === "token-lost" || code === "token-undelivered") return "its token has to be made anew";
-  if (result === "unknown") return "run apply again: it looks first whether this was written";
-  if (status === 401) return "get a valid token, then run apply again";
+  const again = isRepeated ? "the next pass tries again" : "run apply again";
+  if (result === "skipped") return isRepeated ? again : `${again}: it goes on with what is left`;
+  if (error.code === "token-lost" || error.code === "token-undelivered") return "its token has to be made anew";
+  if (result === "unknown") return `${again}: it looks first whether this was written`;
+  const first = firstStep(outcome);
+  if (first === null) return again;
+  return isRepeated ? first : `${first}, then ${again}`;
+}
+
+// What has to be done before another try; null where nothing has to.
+function firstStep({ result, error }: Outcome): string | null {
+  const { status = 0, code = "" } = error ?? {};
+  if (code === "dependency") return "put right what it refers to";
+  if (result === "blocked") return "put that right";
+  if (status === 401) return "get a valid token";
   if (status === 403) return "let the token write it, or ask somebody who may";
-  if (status === 409 || status === 412) return "run apply again once what is in its way has ended";
-  if (status >= 400 && status < 500) return "correct the manifest, then run apply again";
-  return "run apply again";
+  if (status === 409 || status === 412) return "wait until what is in its way has ended";
+  return status >= 400 && status < 500 ? "correct the manifest" : null;
 }

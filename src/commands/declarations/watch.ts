@@ -8,6 +8,7 @@ export const watch = declareCommand({
   summary: "keep live true to the manifests: on every change, and on an interval",
   flags: [
     "interval",
+    "output",
     "yes",
     "wait",
     "noWait",

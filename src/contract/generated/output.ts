@@ -766,3 +766,64 @@ readonly summary: ValidationSummary
  */
 readonly diagnostics: readonly Diagnostic[]
 }
+/**
+ * A line that watch writes with -o json
+ */
+export type WatchEvent = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * When it happened, in UTC
+ */
+readonly time: string
+/**
+ * Whether somebody should look
+ */
+readonly level: ("info" | "warn" | "error")
+/**
+ * What happened
+ */
+readonly event: ("started" | "read" | "kept" | "planned" | "outcome" | "applied" | "rollout" | "waiting" | "lease" | "failed" | "idle" | "stopped")
+/**
+ * Which target, where the configuration names several
+ */
+readonly target?: string
+/**
+ * The commit that it is about; null where there is none
+ */
+readonly revision: (string | null)
+/**
+ * The resource that it is about; null where it is about all
+ */
+readonly identity: (string | null)
+/**
+ * The same for people, on one line
+ */
+readonly message: string
+/**
+ * What to do now
+ */
+readonly hint?: (string | null)
+readonly result?: OutcomeResult
+readonly rollout?: RolloutResult
+/**
+ * Code of what went wrong
+ */
+readonly error?: (string | null)
+/**
+ * How many resources had each result
+ */
+readonly summary?: {
+[k: string]: number
+}
+/**
+ * When the next pass is due, in UTC
+ */
+readonly until?: string
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics?: readonly Diagnostic[]
+}

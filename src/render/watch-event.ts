@@ -1,0 +1,93 @@
+import type { WatchEvent } from "../contract/generated/output.ts";
+import { hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
+import type { ApplyEvent, PassEvent } from "../core/events.ts";
+import { timestampText } from "../core/timestamp-text.ts";
+import { applyLine } from "./apply.ts";
+import { count, joinCounts } from "./count.ts";
+import { severityCounts } from "./diagnostics.ts";
+
+/** What a daemon's event says, before it is known when it happened and of which target it is. */
+export type WatchNews = Omit<WatchEvent, "format_version" | "time" | "target">;
+
+/** What an event of a pass is to those who follow a daemon; nothing where it is a step on the way. */
+export function newsOf(event: PassEvent): readonly WatchNews[] {
+  switch (event.what) {
+    case "read":
+      return [readNews(event.diagnostics)];
+    case "kept": {
+      const { revision, message, hint, diagnostics } = event;
+      return [
+        { level: "error", event: "kept", revision, identity: null, message, hint, diagnostics: [...diagnostics] },
+      ];
+    }
+    case "planned": {
+      const { revision, summary } = event.plan;
+      const message = `planned: ${joinCounts(Object.entries(summary).map(([name, number]) => [number, name]))}`;
+      return [{ level: "info", event: "planned", revision, identity: null, message, summary: { ...summary } }];
+    }
+    case "applied":
+      return appliedNews(event);
+    case "rolled-out": {
+      const { identity, rollout } = event;
+      const level = rollout === "failed" || rollout === "timeout" ? "error" : "info";
+      return [{ level, event: "rollout", revision: null, identity, message: `rollout ${rollout}`, rollout }];
+    }
+    case "waiting":
+      return [told("waiting", event.text)];
+    case "no-lease":
+      return [{ ...told("lease", `going on without a lease on ${event.scope}: ${event.why}`), level: "warn" }];
+    case "standing-by":
+      return [told("lease", `standing by: ${event.message}`)];
+    case "taking-over":
+      return [told("lease", "taking over")];
+    case "other-writers":
+      return event.warnings.map(({ summary }) => ({ ...told("lease", summary), level: "warn" }));
+    default:
+      return [];
+  }
+}
+
+/** A daemon has begun to follow a source. */
+export function startedNews(seconds: number): WatchNews {
+  return told("started", `watching: a pass on every change, and every ${seconds} s`);
+}
+
+/** A pass is over, and nothing is done until the next one. */
+export function idleNews(nextAt: number): WatchNews {
+  const until = timestampText(nextAt);
+  return { ...told("idle", `idle until ${until}, or a change`), until };
+}
+
+/** The daemon was asked to end, and has. */
+export const stoppedNews: WatchNews = told("stopped", "stopped");
+
+/** A pass has failed, and the next one tries again. */
+export function failedNews(failure: Pick<WatchNews, "message" | "hint" | "diagnostics">): WatchNews {
+  return { ...told("failed", failure.message), ...failure, level: "error" };
+}
+
+function told(event: WatchNews["event"], message: string): WatchNews {
+  return { level: "info", event, revision: null, identity: null, message };
+}
+
+function readNews(all: Extract<PassEvent, { readonly what: "read" }>["diagnostics"]): WatchNews {
+  const { errors, warnings } = severityCounts(all);
+  const level = hasErrors(all) ? "error" : all.length > 0 ? "warn" : "info";
+  const message = `the source was read: ${count(errors, "error")}, ${count(warnings, "warning")}`;
+  return { ...told("read", message), level, diagnostics: sortDiagnostics(all) };
+}
+
+function appliedNews({ report, tokens }: ApplyEvent): readonly WatchNews[] {
+  const { revision, outcomes, summary } = report;
+  const changed = outcomes.filter(({ result }) => result !== "unchanged");
+  return [
+    ...changed.map(({ identity, result, rollout, error }): WatchNews => {
+      const level = error === null || result === "skipped" ? "info" : "error";
+      const token = tokens.find((one) => one.identity === identity);
+      const where = token === undefined ? "" : `; its token is in ${token.location}`;
+      const message = `${error === null ? result : `${result}: ${error.message}`}${where}`;
+      return { level, event: "outcome", revision, identity, message, result, rollout, error: error?.code ?? null };
+    }),
+    { level: "info", event: "applied", revision, identity: null, message: applyLine(report), summary: { ...summary } },
+  ];
+}
