@@ -3,6 +3,7 @@ import { CommanderError } from "commander";
 import { failureOf } from "./commands/failure.ts";
 import { createProgram } from "./commands/program.ts";
 import { hasResult, type Terminal, writeResult } from "./commands/terminal.ts";
+import { refuseTokenFlag } from "./commands/token-flag.ts";
 import { wantsJson, wantsJsonLog } from "./commands/wants-json.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
 import { printable, printableLines } from "./render/escape.ts";
@@ -72,6 +73,7 @@ process.stdout.write("", () => process.exit());
 async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0;
   try {
+    refuseTokenFlag(argv.slice(2));
     await createProgram(terminal, version(), (code) => {
       exitCode = code;
     }).parseAsync(argv);

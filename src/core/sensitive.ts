@@ -4,9 +4,9 @@ import { isCredential, MASK } from "../model/credential.ts";
 import { compareText } from "./diagnostic.ts";
 
 const SECRET_KEY =
-  /pass(?:word|wd|phrase)?$|pwd|secret|token|credential|api[-_]?key|access[-_]?key|private[-_]?key|auth(?:orization)?$|(?:^|[-_])(?:dsn|salt|cookie|signature)$/i;
+  /pass(?:word|wd|phrase)?$|pwd|secret|token(?!i[sz])|credential|api[-_]?key|access[-_]?key|private[-_]?key|auth(?:orization)?$|(?:^|[-_])(?:dsn|salt|cookie|signature)$/i;
 
-// Numbers such as `max_tokens` count tokens, they are none.
+// A tokenizer makes tokens of a text. Numbers such as `max_tokens` count tokens, they are none.
 const HARMLESS_KEY = /^(?:max|min|num|total|n)[-_].*tokens?$|(?:fqn|_name|_path|_file|_url)$/i;
 
 const URL_PASSWORD = /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]{0,256}:[^\s/@]{1,256}@/i;

@@ -26,7 +26,7 @@ export function detect(value: Json): Detected {
   if (value === null) return foreign("empty", "an empty document");
   if (Array.isArray(value)) return foreign("not-a-manifest", "no manifest: a list, not a mapping", listHint(value));
   if (!isObject(value)) return foreign("not-a-manifest", "no manifest: a single value, not a mapping");
-  if (typeof value.type === "string") return typed(value.type);
+  if (typeof value.type === "string") return typed(value.type, value);
   if (/^[12]\.\d+$/.test(text(value.format_version) ?? "") && (isObject(value.summary) || isObject(value.error)))
     return { is: "report" };
   return nearMiss(value) ?? untyped(value);
@@ -69,12 +69,21 @@ function listHint(items: readonly Json[]): string | null {
   return isOurs ? "Its items look like manifests: write each as a document of its own, after a line of `---`." : null;
 }
 
-function typed(type: string): Detected {
+function typed(type: string, value: JsonObject): Detected {
   if (manifestTypes.includes(type)) return { is: "manifest", type };
   const near = closestName(type, manifestTypes);
+  if (near !== undefined && hasFieldsOf(value, near)) {
+    const detail = `Write \`type: ${near}\`.`;
+    return { is: "faulty", key: "type", summary: "an unknown `type`", detail };
+  }
   const named = /^[\w./-]{1,64}$/.test(type) ? `the type ${quoted(type)}` : "this type";
   const detail = near === undefined ? null : `Did you mean \`${near}\`?`;
   return foreign("unknown-type", `${named} is not managed`, detail);
+}
+
+// A name alone is in many files; another field that the kind must have says that the file is meant.
+function hasFieldsOf(value: JsonObject, type: string): boolean {
+  return topFields(type).required.some((key) => key !== "name" && Object.hasOwn(value, key));
 }
 
 // `types: ./index.d.ts` is no slip; `tpye: service` is one. What the value says tells them apart.

@@ -17,6 +17,11 @@ const CREDENTIAL_VALUES = [
   /\bAGE-SECRET-KEY-1[0-9A-Z]{50,}/,
   // Matched from its first dot: matched from the start, a long text of repeated beginnings would take quadratic time.
   /(?<=\beyJ[A-Za-z0-9_-]{8,})\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+/,
+  // Whoever has the address of such a webhook may post to it.
+  /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/]{20,}/,
+  /\bdiscord(?:app)?\.com\/api\/webhooks\/\d{15,20}\/[\w-]{30,}/,
+  /\.webhook\.office\.com\/webhookb2\/[\w@-]{36,}/,
+  /[?&](?:access_)?token=[\w-]{16,}/,
 ] as const;
 
 /** No known credential is shorter than this. */

@@ -5,7 +5,7 @@ import type { ValidatorError } from "./compiled.ts";
 import { type Field, fieldAt } from "./field-at.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
 import { schemaFields } from "./schema-fields.ts";
-import { allowedTypes, type SchemaNode } from "./schema-node.ts";
+import { allowedTypes, type SchemaNode, unionVariants } from "./schema-node.ts";
 
 /** How unknown fields are reported. */
 export type UnknownFields = "refuse" | "warn";
@@ -59,7 +59,11 @@ export function describeError(
     case "enum":
       return error(pointer, "invalid-value", `${named(pointer)} must be ${choices(field, params)}`);
     case "pattern":
-      return error(pointer, "invalid-form", `${named(pointer)} must be ${expected(field.node)}${lengthOf(field)}`);
+      return error(
+        pointer,
+        "invalid-form",
+        `${named(pointer)} ${tooShort(field)}must be ${expected(field.node)}${lengthOf(field)}`,
+      );
     default:
       return limit(pointer, keyword, Number(params.limit), field);
   }
@@ -78,9 +82,23 @@ function named(pointer: string): string {
 }
 
 function missing(pointer: string, schema: SchemaNode, value: unknown): SchemaDiagnostic {
-  const { node } = fieldAt(schema, value, pointerTokens(pointer));
+  const tokens = pointerTokens(pointer);
+  const { node } = fieldAt(schema, value, tokens);
   const what = node?.description === undefined ? "" : `: ${lowered(node.description)}`;
-  return error(pointer, "missing-field", `${named(pointer)} is missing${what}`, exampleOf(pointer, node));
+  const variant = tokens.at(-1) === "type" ? likelyVariant(schema, fieldAt(schema, value, tokens.slice(0, -1))) : null;
+  const help = variant === null ? exampleOf(pointer, node) : `Write \`type: ${variant}\`.`;
+  return error(pointer, "missing-field", `${named(pointer)} is missing${what}`, help);
+}
+
+// Of the forms of a union, the one that has all the fields which are there; null where none has, or several have.
+function likelyVariant(schema: SchemaNode, { node, value }: Field): string | null {
+  if (node === undefined || !isObject(value) || Object.keys(value).length === 0) return null;
+  const fits = unionVariants(schema, node).filter((variant) => {
+    const known = { ...node.properties, ...variant.node.properties };
+    return Object.keys(value).every((name) => Object.hasOwn(known, name));
+  });
+  const [first, ...others] = fits;
+  return first !== undefined && others.length === 0 ? first.type : null;
 }
 
 // Only scalars: objects are described by their fields.
@@ -111,7 +129,10 @@ function unknown(
 function elsewhere(name: string, schema: SchemaNode, pointer: string): string {
   // The field is already at this path in another variant of the union.
   const here = pathOf(pointer);
-  const place = schemaFields(schema).find(({ path }) => path.endsWith(`.${name}`) && path !== here)?.path;
+  const places = schemaFields(schema).flatMap(({ path }) => (path.endsWith(`.${name}`) && path !== here ? path : []));
+  const inside = places.find((path) => path.startsWith(here.slice(0, -name.length)));
+  if (inside !== undefined && here !== name) return `; did you mean \`${inside}\`?`;
+  const [place] = places;
   return place === undefined ? "" : `; it belongs in \`${place.slice(0, -name.length - 1)}\``;
 }
 
@@ -158,6 +179,11 @@ function booleanHint(value: string): string {
   if (value === "true" || value === "false") return "; remove the quotes";
   if (/^(?:yes|on|y)$/i.test(value)) return "; write true, since in YAML 1.2 this word is a text";
   return /^(?:no|off|n)$/i.test(value) ? "; write false, since in YAML 1.2 this word is a text" : "";
+}
+
+function tooShort({ node, value }: Field): string {
+  const { minLength = 0 } = node ?? {};
+  return typeof value === "string" && value.length > 0 && value.length < minLength ? "is too short: it " : "";
 }
 
 /** The actual length, when it is over the limit. */

@@ -166,3 +166,29 @@ describe("the other ends have a document too", () => {
     expectFailure(8, "locked", await other.run(argsOf("apply")));
   });
 });
+
+test("watch -o json --log-format json writes JSON alone, one event a line, to its end", async () => {
+  const source = await sourceOf({ ...foundations, "stray.yaml": "hello: world\n" }, await serve());
+  const watch = source.start(["watch", ...json, "--log-format", "json", "--sink", "file"]);
+  await watch.shows("stdout", /"event":"idle"/);
+  watch.kill("SIGTERM");
+  const ended = await watch.ended;
+  expect(ended.code).toBe(0);
+  const events = ended.stdout.trimEnd().split("\n");
+  expect(events.flatMap((line) => faultsOf("watch", line))).toEqual([]);
+  const names = events.map((line) => JSON.parse(line).event);
+  expect(new Set(names)).toEqual(new Set(["started", "read", "outcome", "applied", "idle", "stopped"]));
+  const logged = ended.stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  for (const entry of logged) {
+    expect(Object.keys(entry)).toEqual(
+      expect.arrayContaining(["time", "level", "event", "revision", "identity", "msg"]),
+    );
+  }
+  // What ends before a command begins is told in JSON too.
+  const wrong = await source.run(["plan", "--no-such-flag", "--log-format=json"]);
+  expect([wrong.code, JSON.parse(wrong.stderr.split("\n")[0] ?? "").level]).toEqual([3, "error"]);
+  for (const line of wrong.stderr.trimEnd().split("\n")) expect(JSON.parse(line).event).toBe("message");
+});

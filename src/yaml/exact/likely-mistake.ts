@@ -12,6 +12,7 @@ export function likelyMistake(complaint: Complaint, text: string): Mistake {
   const { code, offset } = complaint;
   const line = lineAt(text, offset);
   const found =
+    conflict(line) ??
     template(line) ??
     unclosed(complaint, text) ??
     (code === "MULTILINE_IMPLICIT_KEY" || code === "BLOCK_AS_IMPLICIT_KEY" ? misplaced(complaint, line, text) : null) ??
@@ -34,6 +35,15 @@ function lineAt(text: string, offset: number): Line {
   const end = text.indexOf("\n", offset);
   const line = text.slice(start, end < 0 ? text.length : end);
   return { start, text: line, indent: line.length - line.trimStart().length };
+}
+
+/** What is said of a text in which a merge was not finished. */
+export const CONFLICT = "a merge conflict that is not resolved";
+
+function conflict({ start, text }: Line): Mistake | null {
+  if (!/^(?:<{7} |={7}$|>{7} |\|{7} )/.test(text.trimEnd())) return null;
+  const detail = "Keep what is right, and remove the lines with `<<<<<<<`, `=======` and `>>>>>>>`.";
+  return { offset: start, summary: CONFLICT, detail };
 }
 
 function template({ start, text }: Line): Mistake | null {

@@ -4,7 +4,7 @@ import type { YamlLimits } from "../limits.ts";
 import type { ExactReader } from "../parse.ts";
 import type { Chunk } from "../split.ts";
 import { type AliasBudget, build } from "./build.ts";
-import { TEMPLATE } from "./likely-mistake.ts";
+import { CONFLICT, TEMPLATE } from "./likely-mistake.ts";
 import { nodeOutline } from "./outline.ts";
 import { parseExact } from "./parse.ts";
 
@@ -19,7 +19,7 @@ type Manner = { readonly looksOdd: boolean; readonly aliases: AliasBudget };
 function readExact(chunk: Chunk, limits: YamlLimits, manner: Manner): ParsedDocument | null {
   const parsed = parseExact(chunk.text, limits);
   const shifted = (faults: readonly Fault[]) => faults.map((each) => shift(each, chunk.offset));
-  if ("faults" in parsed) return { ...faultyDocument(chunk, shifted(parsed.faults)), readBy: "exact" };
+  if ("faults" in parsed) return { ...faultyDocument(chunk, shifted(withoutEchoes(parsed.faults))), readBy: "exact" };
   const { root } = parsed;
   if (root === null) return chunk.isExplicit ? faultyDocument(chunk, []) : null;
   const { value, faults, offset, hasCredentials } = build(root, limits, manner);
@@ -37,6 +37,12 @@ function readExact(chunk: Chunk, limits: YamlLimits, manner: Manner): ParsedDocu
 function shift({ other, ...found }: Fault, by: number): Fault {
   const shifted = { ...found, offset: Math.max(0, found.offset) + by };
   return other === undefined ? shifted : { ...shifted, other: Math.max(0, other) + by };
+}
+
+// Each marker of a conflict is a fault, and so is what both sides say.
+function withoutEchoes(faults: readonly Fault[]): readonly Fault[] {
+  const conflict = faults.find(({ summary }) => summary.endsWith(CONFLICT));
+  return conflict === undefined ? faults : [conflict];
 }
 
 // Two opening brackets are a mapping as the key of another: nobody means that.
