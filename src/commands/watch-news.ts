@@ -1,11 +1,23 @@
 import type { WatchEvent } from "../contract/generated/output.ts";
+import type { PassEvent } from "../core/events.ts";
 import { jsonLine } from "../render/json.ts";
 import { failedNews, idleNews, newsOf, startedNews, stoppedNews, type WatchNews } from "../render/watch-event.ts";
 import type { Invocation } from "./command.ts";
 import { failureOf } from "./failure.ts";
 import { logOf } from "./json-log.ts";
 import { markAnswered, type Terminal } from "./terminal.ts";
-import type { WatchReporter } from "./watch-reporter.ts";
+
+/** Reports what changes from one pass to the next, and nothing while nothing does. */
+export type WatchReporter = {
+  /** The target is followed from now on, with a pass every so many seconds. */
+  readonly started: (seconds: number) => void;
+  readonly tell: (event: PassEvent) => void;
+  readonly failure: (error: unknown) => void;
+  /** A pass is over, and the next one is due at that time. */
+  readonly idle: (nextAt: number) => void;
+  /** The target is followed no longer: because of an error, or because it was asked to end. */
+  readonly ended: (error: unknown) => void;
+};
 
 /** What a failure of a pass says. */
 export function failureIn(error: unknown): Required<Pick<WatchNews, "message" | "hint" | "diagnostics">> {

@@ -14,19 +14,7 @@ import type { Invocation } from "./command.ts";
 import { logOf } from "./json-log.ts";
 import { type OutputOptions, outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
-import { eventReporter, failureIn, logReporter } from "./watch-news.ts";
-
-/** Reports what changes from one pass to the next, and nothing while nothing does. */
-export type WatchReporter = {
-  /** The target is followed from now on, with a pass every so many seconds. */
-  readonly started: (seconds: number) => void;
-  readonly tell: (event: PassEvent) => void;
-  readonly failure: (error: unknown) => void;
-  /** A pass is over, and the next one is due at that time. */
-  readonly idle: (nextAt: number) => void;
-  /** The target is followed no longer: because of an error, or because it was asked to end. */
-  readonly ended: (error: unknown) => void;
-};
+import { eventReporter, failureIn, logReporter, type WatchReporter } from "./watch-news.ts";
 
 /** A reporter for people, and for machines where JSON is asked for. */
 export function createWatchReporter(invocation: Invocation, name: string | null): WatchReporter {
