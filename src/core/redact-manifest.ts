@@ -1,22 +1,28 @@
-import type { Json } from "../contract/json.ts";
+import { isObject, type Json } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { MASK } from "../model/credential.ts";
 import { compareText } from "./diagnostic.ts";
-import { children } from "./normalise.ts";
+import { fieldShape } from "./normalise.ts";
 import { isSensitiveField, redactValue } from "./sensitive.ts";
+
+/** How values are masked. */
+type Masking = { readonly mask?: (hidden: Json) => Json; readonly sensitive?: boolean };
 
 /** A manifest, its keys in order, with every value that could be a secret replaced, by the mask or by what `mask` makes of it. */
 export function redactManifest(
   shape: Shape,
   value: Json,
-  { mask = () => MASK, sensitive = false }: { mask?: (hidden: Json) => Json; sensitive?: boolean } = {},
+  { mask = () => MASK, sensitive = false }: Masking = {},
 ): Json {
-  const inner = children(shape, value);
-  if (inner === null) return redactValue(value, sensitive, mask);
-  const ordered = Array.isArray(value) ? [...inner] : [...inner].toSorted(([a], [b]) => compareText(a, b));
-  const redacted = ordered.map(([token, child]): [string, Json] => {
-    const hidden = sensitive || isSensitiveField(shape, child.shape, token, value);
-    return [token, redactManifest(child.shape, child.value, { mask, sensitive: hidden })];
+  if (Array.isArray(value) && shape.is === "list") {
+    const hidden = sensitive || isSensitiveField(shape, shape.items, "", value);
+    return value.map((item: Json) => redactManifest(shape.items, item, { mask, sensitive: hidden }));
+  }
+  if (!isObject(value)) return redactValue(value, sensitive, mask);
+  const redacted = Object.entries(value).map(([name, field]): [string, Json] => {
+    const inner = fieldShape(shape, name);
+    const hidden = sensitive || isSensitiveField(shape, inner, name, value);
+    return [name, redactManifest(inner, field, { mask, sensitive: hidden })];
   });
-  return Array.isArray(value) ? redacted.map(([, item]) => item) : Object.fromEntries(redacted);
+  return Object.fromEntries(redacted.toSorted(([a], [b]) => compareText(a, b)));
 }

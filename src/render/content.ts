@@ -17,34 +17,33 @@ export function contentLines(
 ): readonly string[] {
   const columns = width - INDENT.length;
   const rest = (left: number): string => `… and ${left} more fields; -o json has all of them`;
-  const lines = packParts(contentFields(content, identity), { columns, mostLines: MOST_LINES, rest });
+  const lines = packParts([...contentFields(content, identity)], { columns, mostLines: MOST_LINES, rest });
   return lines.map((line) => INDENT + paint("dim", line));
 }
 
 /** The fields of what a create makes, each with its value, but for those that its name tells already. */
-export function contentFields(content: Json, identity: string): readonly string[] {
+export function* contentFields(content: Json, identity: string): Generator<string> {
   const named = new Set(identity.split(/[/@]/));
-  return fieldsOf(content, "")
-    .filter(({ label, text }) => label !== "type" && !named.has(text))
-    .map(({ label, text }) => `${label} ${text}`);
+  for (const { label, text } of fieldsOf(content, "")) {
+    if (label !== "type" && !named.has(text)) yield `${label} ${text}`;
+  }
 }
 
 type Field = { readonly label: string; readonly text: string };
 
-function fieldsOf(value: Json, label: string): readonly Field[] {
-  if (Array.isArray(value)) return [{ label: fieldName(label), text: listText(value) }];
-  if (!isObject(value)) {
-    const text = showValue(value);
-    return [
-      {
-        label: fieldName(label),
-        text: label.endsWith("_uri") ? cutStart(text, WIDEST_VALUE) : cutEnd(text, WIDEST_VALUE),
-      },
-    ];
+function* fieldsOf(value: Json, label: string): Generator<Field> {
+  if (Array.isArray(value)) yield { label: fieldName(label), text: listText(value) };
+  else if (!isObject(value)) yield { label: fieldName(label), text: valueText(value, label) };
+  else {
+    for (const [name, field] of Object.entries(value)) {
+      if (name !== "type" || label === "") yield* fieldsOf(field, label === "" ? name : `${label}.${name}`);
+    }
   }
-  return Object.entries(value)
-    .filter(([name]) => name !== "type" || label === "")
-    .flatMap(([name, field]) => fieldsOf(field, label === "" ? name : `${label}.${name}`));
+}
+
+function valueText(value: Json, label: string): string {
+  const text = showValue(value);
+  return label.endsWith("_uri") ? cutStart(text, WIDEST_VALUE) : cutEnd(text, WIDEST_VALUE);
 }
 
 function listText(value: readonly Json[]): string {

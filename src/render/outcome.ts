@@ -47,16 +47,28 @@ export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly stri
   const { paint, width } = view;
   const head = outcomeHead(outcome, view);
   const step = view.stepOf(outcome);
-  const fields = fieldsOf(step);
   const room = width - columnsOf(stripVTControlCharacters(head)) - 2;
+  const isCreate = step?.action === "create" && step.changes[0]?.path === "";
+  const fields = isCreate ? createdFields(step, room) : (step?.changes.map(changeSummary) ?? []);
   const line = fields.join(" · ");
-  const isCut = step?.action === "create" && room >= FEWEST_COLUMNS;
   if (line === "") return [head];
-  if (columnsOf(line) <= room || isCut) return [`${head}  ${paint("dim", cutEnd(line, room))}`];
-  if (step?.action === "create") return [head];
+  if (columnsOf(line) <= room || isCreate) return [`${head}  ${paint("dim", cutEnd(line, room))}`];
   const rest = (left: number): string => `… and ${left} more ${left === 1 ? "field" : "fields"}`;
   const lines = packParts(fields, { columns: width - INDENT.length, mostLines: MOST_LINES, rest });
   return [head, ...lines.map((one) => INDENT + paint("dim", one))];
+}
+
+// Of the many fields of a create a line has room for two or three.
+function createdFields({ changes: [content], identity }: Step, room: number): readonly string[] {
+  const taken: string[] = [];
+  if (content === undefined || room < FEWEST_COLUMNS) return taken;
+  let columns = 0;
+  for (const field of contentFields(content.after, identity)) {
+    taken.push(field);
+    columns += columnsOf(field);
+    if (columns > room) break;
+  }
+  return taken;
 }
 
 /** The result, the name of a resource, how its rollout went, and what an earlier run has to do with it. */
@@ -69,11 +81,4 @@ export function outcomeHead(outcome: Outcome, { paint, width }: Pick<OutcomeView
     interrupted === undefined ? "" : interruptedText[interrupted],
   ];
   return [`  ${paint(style, result.padEnd(9))} ${name}`, ...notes.filter((note) => note !== "")].join("  ");
-}
-
-function fieldsOf(step: Step | undefined): readonly string[] {
-  if (step === undefined) return [];
-  const [first] = step.changes;
-  if (step.action === "create" && first?.path === "") return contentFields(first.after, step.identity);
-  return step.changes.map(changeSummary);
 }
