@@ -90,7 +90,7 @@ async function openForge({ forge, ...place }: ForgeChoice, signal: AbortSignal):
 
 function readDocuments(path: string, cwd: string): readonly PlanDocument[] {
   const refuse = (why: string, cause?: unknown): HoldfastError => {
-    const hint = "name the file that plan -o json=FILE or plan --out wrote";
+    const hint = "name the file that plan -o json=FILE, plan --out or simulate -o json=FILE wrote";
     return new HoldfastError("invalid", `${path} is no plan: ${why}`, cause === undefined ? { hint } : { hint, cause });
   };
   const found = readPlanDocuments(readJsonFile(resolve(cwd, path), MOST_BYTES, refuse));

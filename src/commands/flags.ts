@@ -174,7 +174,11 @@ export const flags = {
     },
   ),
   seed: textFlag("--seed <folder>", "create what the manifests of a folder declare and is absent"),
-  snapshot: textFlag("--snapshot <url>", "copy what is absent here from a live control plane, by reads alone"),
+  snapshot: textFlag(
+    "--snapshot <url>",
+    "copy what is absent here from a live control plane, by reads alone, or from a file of holdfast snapshot",
+  ),
+  public: toggleFlag("--public", "leave out what the manifests here neither declare nor refer to"),
   names: textFlag("--names <folder>", "manifests whose names --snapshot looks up where there is no list"),
   artifactRoot: textFlag("--artifact-root <uri>", "where staged versions go, file:///folder or s3://bucket/prefix", {
     parse: artifactUri,

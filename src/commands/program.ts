@@ -16,6 +16,8 @@ import { release } from "./declarations/release.ts";
 import { resolve } from "./declarations/resolve.ts";
 import { revoke } from "./declarations/revoke.ts";
 import { serve } from "./declarations/serve.ts";
+import { simulate } from "./declarations/simulate.ts";
+import { snapshot } from "./declarations/snapshot.ts";
 import { state } from "./declarations/state.ts";
 import { status } from "./declarations/status.ts";
 import { unlock } from "./declarations/unlock.ts";
@@ -32,6 +34,8 @@ const entries: readonly CommandEntry[] = [
   toEntry(plan, () => import("./plan.ts")),
   toEntry(apply, () => import("./apply.ts")),
   toEntry(comment, () => import("./comment.ts")),
+  toEntry(snapshot, () => import("./snapshot.ts")),
+  toEntry(simulate, () => import("./simulate.ts")),
   toEntry(drift, () => import("./drift.ts")),
   toEntry(watch, () => import("./watch.ts")),
   toEntry(status, () => import("./status.ts")),

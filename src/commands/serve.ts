@@ -83,7 +83,7 @@ async function readSnapshotOf(invocation: Invocation): Promise<ReadSnapshot | nu
   const { flags, terminal } = invocation;
   if (flags.snapshot === undefined && flags.names === undefined) return null;
   // Only who copies pays for loading the client.
-  const { snapshotText, takeSnapshot } = await import("./snapshot.ts");
+  const { snapshotText, takeSnapshot } = await import("./live-snapshot.ts");
   const read = await takeSnapshot(invocation);
   terminal.stderr.write(snapshotText(read));
   return read;

@@ -1,49 +1,45 @@
-import { resolve } from "node:path";
-import { connect } from "../client/connect.ts";
-import type { JsonObject } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { readDesired } from "../engine/read-desired.ts";
 import { printable } from "../render/escape.ts";
-import type { Invocation } from "./command.ts";
-import { readDocuments } from "./read-documents.ts";
-import { type ReadSnapshot, readSnapshot } from "./read-snapshot.ts";
-import { namedServer } from "./server-choice.ts";
-import { sayWait } from "./terminal.ts";
+import { contentTop, findRoot } from "../source/root.ts";
+import type { InvocationOf } from "./command.ts";
+import type { snapshot } from "./declarations/snapshot.ts";
+import { snapshotText, takeSnapshot } from "./live-snapshot.ts";
+import { outputFile } from "./output-file.ts";
+import { snapshotFile } from "./snapshot-file.ts";
+import { openTarget } from "./target.ts";
+import { writeResult } from "./terminal.ts";
+import { writeOutputFile } from "./write-outputs.ts";
 
-/** Reads the control plane that `--snapshot` names, by reads alone. */
-export async function takeSnapshot({ flags, terminal }: Invocation): Promise<ReadSnapshot> {
-  const { snapshot: server, tokenFile = null, names, caFile } = flags;
-  if (server === undefined) {
-    throw new HoldfastError("invalid", "--names is for --snapshot alone", { hint: "name a control plane to copy" });
+/** Writes what a control plane has to a file; nothing is written to the control plane. */
+export async function run(invocation: InvocationOf<typeof snapshot>): Promise<number> {
+  const { flags, terminal } = invocation;
+  const { out, server } = flags;
+  if (out === undefined || server === undefined) {
+    const missing = out === undefined ? "--out FILE" : "--server URL";
+    throw new HoldfastError("invalid", `${missing} is missing`, {
+      hint: "name the control plane, and the file to write",
+    });
   }
-  const { url, token } = namedServer(server, { server, embedded: false, tokenFile }, terminal);
-  const named = names === undefined ? [] : await readNames(resolve(terminal.cwd, names), terminal.stopping);
-  await using connection = connect({
-    server: url,
-    token,
-    concurrency: 16,
-    requestTimeout: 30_000,
-    connectTimeout: 10_000,
-    ...(caFile === undefined ? {} : { caFile: resolve(terminal.cwd, caFile) }),
-    env: terminal.env,
-    userAgent: "holdfast",
-    onWait: (text) => sayWait(terminal, text),
-    signal: terminal.stopping,
-  });
-  return await readSnapshot(connection.reader, named, { signal: terminal.stopping });
+  const content = contentTop(findRoot({ cwd: terminal.cwd, source: flags.source }));
+  const file = outputFile(out, { cwd: terminal.cwd, content });
+  const isShown = flags.public ? await declaredHere(invocation) : () => true;
+  const read = await takeSnapshot({ ...invocation, flags: { ...flags, snapshot: server } });
+  writeOutputFile({ format: "json", file }, snapshotFile(read, isShown));
+  terminal.stderr.write(snapshotText(read));
+  await writeResult(terminal, `the snapshot is in ${printable(out)}\n`);
+  return 0;
 }
 
-/** What a snapshot contains, and what could not be read, one line each. */
-export function snapshotText({ snapshot, unseen }: ReadSnapshot): string {
-  const counts = Object.entries(snapshot).map(([what, rows]) => `${rows.length} ${words(what)}`);
-  const lines = [`snapshot: ${counts.join(", ")} seen; no token, secret value or job run is copied`];
-  return [...lines, ...unseen.map((what) => `not seen: ${printable(what)}`)].map((line) => `${line}\n`).join("");
-}
-
-// `mlRepos` is "ml repos" to people.
-function words(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-}
-
-async function readNames(folder: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
-  return (await readDocuments(folder, { refused: "--names", signal })).map(({ manifest }) => manifest);
+// What the repository names is public with it already.
+async function declaredHere(invocation: InvocationOf<typeof snapshot>): Promise<(identity: string) => boolean> {
+  await using target = await openTarget(invocation, { reading: true, doesWithoutGit: true });
+  const { desired } = await readDesired(target, invocation.terminal);
+  const named = new Set(
+    desired.manifests.flatMap(({ identity, references }) => [
+      identity,
+      ...references.map((reference) => reference.identity),
+    ]),
+  );
+  return (identity) => named.has(identity);
 }

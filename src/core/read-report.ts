@@ -1,10 +1,12 @@
 import type { Failure } from "../contract/generated/output.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { glyphs, PLAN_FORMAT, type Plan, reasonText, type Step } from "./plan.ts";
+import { type Simulation, UNKNOWN_TO_SIMULATION } from "./simulation.ts";
 
-/** A document that `plan -o json` writes of one target: its plan, or why there is none. */
+/** A document that `plan -o json` writes of one target: its plan, or why there is none; or what `simulate -o json` writes. */
 export type PlanDocument =
   | { readonly is: "plan"; readonly target: string | null; readonly plan: Plan }
+  | { readonly is: "simulation"; readonly target: null; readonly simulation: Simulation }
   | { readonly is: "failure"; readonly target: string | null; readonly failure: Failure["error"] };
 
 /** Reads what `plan -o json` wrote, of one target or of several; null where it is something else. */
@@ -25,6 +27,11 @@ function readDocument(document: Json): PlanDocument | null {
     if (typeof code !== "string" || typeof message !== "string" || !isTextOrNull(hint)) return null;
     return { is: "failure", target, failure: { code: code as Failure["error"]["code"], message, hint } };
   }
+  if (document.simulation === true) {
+    return isSimulation(document)
+      ? { is: "simulation", target: null, simulation: document as unknown as Simulation }
+      : null;
+  }
   return isPlan(document) ? { is: "plan", target, plan: document as unknown as Plan } : null;
 }
 
@@ -39,6 +46,31 @@ function isPlan({ revision, server, complete, summary, steps, diagnostics }: Jso
     isListOf(steps, isStep) &&
     isListOf(diagnostics, isDiagnostic)
   );
+}
+
+function isSimulation({ base, change, revert, stays, notComparable, unknown, unseen }: JsonObject): boolean {
+  const isLeftover = ({ identity, what }: JsonObject): boolean =>
+    typeof identity === "string" && (what === "resource" || what === "versions" || what === "token");
+  return (
+    [base, change, revert].every(isPhase) &&
+    isListOf(stays, isLeftover) &&
+    isTexts(notComparable) &&
+    isTexts(unseen) &&
+    // What is not ours would be shown as ours.
+    Array.isArray(unknown) &&
+    unknown.every((one) => UNKNOWN_TO_SIMULATION.some((known) => known === one))
+  );
+}
+
+function isPhase(phase: Json | undefined): boolean {
+  const isRefusal = ({ identity, why }: JsonObject): boolean => typeof identity === "string" && typeof why === "string";
+  if (!isObject(phase)) return false;
+  const { created, updated, rollouts, refused } = phase;
+  return [created, updated, rollouts].every(isTexts) && isListOf(refused, isRefusal);
+}
+
+function isTexts(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
 function isStep(step: JsonObject): boolean {

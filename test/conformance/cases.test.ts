@@ -21,6 +21,8 @@ const cases = [
   // Crashes, and a leader that sleeps.
   ...numbered("F", 32, 34),
   ...numbered("F", 72, 84),
+  // What a comment on a pull request, a forged plan and a snapshot may hold.
+  ...numbered("S", 75, 78),
   // A daemon in production: its disk, its ledger after a newer release, and what strangers see of it.
   ...numbered("F", 35, 35),
   ...numbered("F", 44, 44),

@@ -106,7 +106,7 @@ describe("holdfast comment", () => {
     expect(`${ended.stdout}${ended.stderr}${required.stderr}${late.stderr}`).not.toContain("CANARY");
   });
 
-  test("S72 after a stranger's job takes the pull request from the forge, and says that the plan is unverified", async () => {
+  test("S77 after a stranger's job takes the pull request from the forge, and says that the plan is unverified", async () => {
     const fake = await startGitHub(onTestFinished);
     const run = {
       head_branch: "feature",
@@ -124,7 +124,7 @@ describe("holdfast comment", () => {
     expect(closed.stderr).toContain("no open pull request has that head");
   });
 
-  test("S72 refuses what is no plan: forged, cut off, of gigabytes or nested without end", async () => {
+  test("S77 refuses what is no plan: forged, cut off, of gigabytes or nested without end", async () => {
     const fake = await startGitHub(onTestFinished);
     const forged = JSON.stringify({ ...plan, steps: [{ ...sampleStep("team/ml"), action: "<b>" }] });
     for (const text of [forged, "[".repeat(10_000)]) {

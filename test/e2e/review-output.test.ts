@@ -8,7 +8,7 @@ import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
-test("S71 one plan is written as text, Markdown, JSON, for GitHub and for GitLab at once", async () => {
+test("S76 one plan is written as text, Markdown, JSON, for GitHub and for GitLab at once", async () => {
   const files = { ...everyKind, "other.yaml": service("other", "replicas: 1\n") };
   const source = await sourceOf(files, await serve(["--seed", (await sourceOf(files)).folder]));
   await commitAll(source.folder, "Declare a platform");

@@ -685,6 +685,89 @@ readonly writes: readonly OpenWrite[]
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * What one apply did on the copy
+ */
+export type SimulatedPhase = {
+/**
+ * Resources that were created
+ */
+readonly created: readonly string[]
+/**
+ * Resources that were updated
+ */
+readonly updated: readonly string[]
+/**
+ * Resources that rolled out
+ */
+readonly rollouts: readonly string[]
+/**
+ * Resources that could not be written
+ */
+readonly refused: readonly SimulatedRefusal[]
+}
+/**
+ * A resource that could not be written, and why
+ */
+export type SimulatedRefusal = {
+/**
+ * Kind and name of the resource
+ */
+readonly identity: string
+/**
+ * Why it was refused
+ */
+readonly why: string
+}
+/**
+ * Something that stays when the change is taken back
+ */
+export type Leftover = {
+/**
+ * Kind and name of the resource
+ */
+readonly identity: string
+/**
+ * resource: it was created, and nothing deletes it; versions: the change and its revert each made one; token: one was issued
+ */
+readonly what: ("resource" | "versions" | "token")
+}
+/**
+ * What simulate -o json writes: what became of a change on a copy of a control plane, and of taking it back
+ */
+export type Simulation = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * No control plane was asked
+ */
+readonly simulation: true
+readonly base: SimulatedPhase
+readonly change: SimulatedPhase
+readonly revert: SimulatedPhase
+/**
+ * What taking the change back leaves behind
+ */
+readonly stays: readonly Leftover[]
+/**
+ * Resources whose change touches what the snapshot holds no values of
+ */
+readonly notComparable: readonly string[]
+/**
+ * What a simulation cannot know
+ */
+readonly unknown: readonly string[]
+/**
+ * What the snapshot lacks, and what of it could not be copied
+ */
+readonly unseen: readonly string[]
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}
+/**
  * A lease that was broken
  */
 export type BrokenLease = {

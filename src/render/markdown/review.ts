@@ -1,6 +1,7 @@
 import { groupOf } from "../../core/kind.ts";
 import type { PlanDocument } from "../../core/read-report.ts";
 import { kindOf } from "../../kinds/index.ts";
+import { simulationMarkdown, simulationVerdict } from "../simulation.ts";
 import { codeSpan } from "./inert.ts";
 import { planMarkdown, planVerdict } from "./plan.ts";
 
@@ -32,13 +33,17 @@ export function reviewMarkdown(documents: readonly PlanDocument[], view: ReviewV
 
 /** What each target comes to, in one line and as good or bad. */
 export function reviewVerdict(document: PlanDocument): { readonly isGood: boolean; readonly text: string } {
+  if (document.is === "simulation") {
+    const { simulation } = document;
+    return { isGood: simulation.change.refused.length === 0, text: `simulation: ${simulationVerdict(simulation)}` };
+  }
   if (document.is === "failure") return { isGood: false, text: `no plan: ${document.failure.code}` };
   const { plan } = document;
   return { isGood: plan.complete && plan.summary.block === 0, text: planVerdict(plan).replace(/^Holdfast: /, "") };
 }
 
 function isQuiet(document: PlanDocument): boolean {
-  if (document.is === "failure") return false;
+  if (document.is !== "plan") return false;
   const { complete, steps, diagnostics } = document.plan;
   return complete && diagnostics.length === 0 && steps.every(({ action }) => action === "keep");
 }
@@ -50,6 +55,7 @@ function partOf(document: PlanDocument, { whole, most }: ReviewView): string {
     const detailOf = () => null;
     return planMarkdown(document.plan, { target, whole, most, groupOf: group, detailOf, subject: "pull request" });
   }
+  if (document.is === "simulation") return simulationMarkdown(document.simulation);
   const { code, message, hint } = document.failure;
   const on = target === null ? "" : `Target ${codeSpan(target)}: `;
   const next = hint === null ? "" : ` ${codeSpan(hint)}`;

@@ -49,6 +49,6 @@ test.each([
   { format_version: "2.0", targets: [] },
   { format_version: "2.0", targets: [plan, {}] },
   { format_version: "2.0", error: { code: "error", message: 1, hint: null } },
-])("S72 a document that is forged is none: %j", (document) => {
+])("S77 a document that is forged is none: %j", (document) => {
   expect(readPlanDocuments(asJson(document))).toBeNull();
 });

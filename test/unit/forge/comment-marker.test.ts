@@ -14,7 +14,7 @@ test("a marker is read as it was written, whatever the name, and ends no HTML co
   );
 });
 
-test("S70 a marker counts in the first line alone, and only whole", () => {
+test("S75 a marker counts in the first line alone, and only whole", () => {
   const line = commentMarker({ name: "prod", revision });
   for (const body of [
     `Text\n${line}`,

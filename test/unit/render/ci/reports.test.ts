@@ -18,7 +18,7 @@ const fault: Diagnostic = {
   column: 5,
 };
 
-test("S71 a remark is one workflow command, whatever its texts are", () => {
+test("S76 a remark is one workflow command, whatever its texts are", () => {
   expect(annotationsText(diagnosticRemarks([fault]), "deploy")).toBe(
     "::error file=deploy/a%2Cb%3Ac.yaml,line=3,title=unknown-field::100 %25 wrong: a,b: c\\u000a::error::x\n",
   );
@@ -44,7 +44,7 @@ test("what is blocked is an error and what is dangerous a warning at its manifes
   expect(lines).toHaveLength(11);
 });
 
-test("S71 no value of a step's output ends itself", () => {
+test("S76 no value of a step's output ends itself", () => {
   expect(stepOutputs([["verdict", "a\nholdfast_1\nchanges<<b"]], "holdfast_2")).toBe(
     "verdict<<holdfast_2\na\nholdfast_1\nchanges<<b\nholdfast_2\n",
   );

@@ -124,7 +124,7 @@ const plans: fc.Arbitrary<readonly [Plan, string]> = fc
 
 const bounds = { most: 60_000, whole: "All of them are in the plan." };
 
-test("S70 no text of a manifest or a control plane is markup, a mention, a link or a command in a comment", () => {
+test("S75 no text of a manifest or a control plane is markup, a mention, a link or a command in a comment", () => {
   fc.assert(
     fc.property(plans, ([plan, text]) => {
       const group = () => text;

@@ -1,0 +1,10 @@
+import { declareCommand } from "../command.ts";
+
+/** What `simulate` is called with. */
+export const simulate = declareCommand({
+  name: "simulate",
+  arguments: "",
+  summary: "try a change, and taking it back, on a copy of a control plane; needs no token",
+  flags: ["snapshot", "base", "driftOutput", "workspace", "strict"],
+  examples: ["holdfast simulate --snapshot snapshot.json --base origin/main"],
+});

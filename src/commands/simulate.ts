@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { exitCodes, HoldfastError } from "../core/errors.ts";
+import type { ApplyEvent } from "../core/events.ts";
+import { makeSimulation, type Simulation } from "../core/simulation.ts";
+import { reconcile } from "../engine/reconcile.ts";
+import { sinks } from "../engine/sinks/index.ts";
+import { jsonText } from "../render/json.ts";
+import { simulationMarkdown, simulationText, simulationVerdict } from "../render/simulation.ts";
+import { createControlPlane } from "../server/app.ts";
+import { contentTop, findRoot } from "../source/root.ts";
+import type { Invocation, InvocationOf } from "./command.ts";
+import type { TargetUse } from "./create-target.ts";
+import type { simulate } from "./declarations/simulate.ts";
+import { startFailure } from "./embedded.ts";
+import { readSnapshotFile } from "./snapshot-file.ts";
+import { openTarget } from "./target.ts";
+import { terminalLog } from "./terminal-log.ts";
+import { openOutputs } from "./write-outputs.ts";
+
+/** Applies the base, the change and the base again to a copy of a control plane, and reports what became of them. */
+export async function run(invocation: InvocationOf<typeof simulate>): Promise<number> {
+  const { flags, terminal } = invocation;
+  if (flags.snapshot === undefined || flags.base === undefined) {
+    const missing = flags.snapshot === undefined ? "--snapshot FILE" : "--base REF";
+    throw new HoldfastError("invalid", `${missing} is missing`, {
+      hint: "name the snapshot, and the commit to merge into",
+    });
+  }
+  const write = openOutputs(invocation, contentTop(findRoot({ cwd: terminal.cwd, source: flags.source })));
+  const { snapshot, unseen } = readSnapshotFile(resolve(terminal.cwd, flags.snapshot));
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-simulation-"));
+  try {
+    const simulation = await onCopy(folder, snapshot, invocation, unseen);
+    await write({
+      render: (format) => {
+        if (format === "json") return jsonText(simulation);
+        return format === "markdown" ? simulationMarkdown(simulation) : simulationText(simulation);
+      },
+      job: () => ({
+        remarks: [],
+        summary: simulationMarkdown(simulation),
+        outputs: [
+          ["verdict", simulationVerdict(simulation)],
+          ["refused", String(simulation.change.refused.length)],
+        ],
+      }),
+    });
+    return simulation.change.refused.length > 0 ? exitCodes.error : 0;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function onCopy(
+  folder: string,
+  snapshot: Parameters<typeof createControlPlane>[0]["snapshot"] & object,
+  invocation: Invocation,
+  unseen: readonly string[],
+): Promise<Simulation> {
+  const data = join(folder, "control-plane");
+  const log = terminalLog(invocation, "error");
+  await using plane = await createControlPlane({ data, port: 0, snapshot, rolloutSeconds: 0, log }).catch(
+    (error: unknown) => {
+      throw startFailure(error, data);
+    },
+  );
+  const copy = { ...invocation, terminal: { ...invocation.terminal, env: withoutOperator(invocation.terminal.env) } };
+  const flags = {
+    ...copy.flags,
+    server: plane.url,
+    tokenFile: join(data, "admin-token"),
+    state: join(folder, "state"),
+    allowAdopt: true,
+    allowPrivilege: true,
+    allowShrink: true,
+    // Any will do: the folder goes with the copy.
+    sink: sinks[0].name,
+  } as const;
+  const apply = (use: NonNullable<TargetUse["base"]>) => applyTo({ ...copy, flags }, use);
+  const base = await apply("instead");
+  const change = await apply("compare");
+  return makeSimulation(base, change, await apply("instead"), unseen);
+}
+
+// What is set for the real control plane must not reach the copy, nor the copy's state the real one.
+function withoutOperator(env: Invocation["terminal"]["env"]): Invocation["terminal"]["env"] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("HOLDFAST_")));
+}
+
+async function applyTo(invocation: Invocation, base: NonNullable<TargetUse["base"]>): Promise<ApplyEvent> {
+  await using target = await openTarget(invocation, { reading: false, base, unattended: true });
+  const mode = {
+    is: "apply",
+    approve: async () => ({ is: "agreed", allows: ["adopts", "privilege-growth"] }) as const,
+    sealed: null,
+    lastGood: null,
+    scope: "all",
+    leader: null,
+    stopWaiting: new AbortController().signal,
+    onLeft: () => {},
+  } as const;
+  const end = await reconcile(target, mode, { ...invocation.terminal, tell: () => {} });
+  if (end.what === "applied") return end;
+  const diagnostics = end.what === "read" ? end.diagnostics : [];
+  throw new HoldfastError("invalid", `the ${base === "instead" ? "base" : "change"} has errors`, {
+    hint: "holdfast validate shows them",
+    diagnostics,
+  });
+}

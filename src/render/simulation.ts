@@ -1,0 +1,89 @@
+import type { Simulation } from "../core/simulation.ts";
+import { joinCounts } from "./count.ts";
+import { printable } from "./escape.ts";
+import { codeSpan } from "./markdown/inert.ts";
+
+/** Resources of one sort that are shown; the rest is counted. */
+const MOST = 50;
+
+/** What a simulation comes to: `1 to create, 2 to update`. */
+export function simulationVerdict({ change }: Pick<Simulation, "change">): string {
+  const { created, updated, refused } = change;
+  const counts = joinCounts([
+    [created.length, "to create"],
+    [updated.length, "to update"],
+    [refused.length, "refused"],
+  ]);
+  return counts === "" ? "no changes" : counts;
+}
+
+type List = { readonly title: string; readonly items: readonly (readonly [subject: string, note: string])[] };
+
+const leftovers = {
+  resource: "was created, and nothing deletes it",
+  versions: "keeps the versions that the change and its revert made",
+  token: "keeps the token that was issued",
+} as const;
+
+function listsOf({ base, change, revert, stays, notComparable, unseen }: Simulation): readonly List[] {
+  const bare = (all: readonly string[]) => all.map((one) => [one, ""] as const);
+  const whys = (all: Simulation["change"]["refused"]) => all.map(({ identity, why }) => [identity, why] as const);
+  return [
+    { title: "Refused", items: whys(change.refused) },
+    { title: "Created", items: bare(change.created) },
+    { title: "Updated", items: bare(change.updated) },
+    { title: "Rolled out", items: bare(change.rollouts) },
+    { title: "Not undone by a revert", items: stays.map(({ identity, what }) => [identity, leftovers[what]] as const) },
+    { title: "Refused when it is reverted", items: whys(revert.refused) },
+    { title: "Refused already without the change", items: whys(base.refused) },
+    { title: "Not comparable: the snapshot holds no values of it", items: bare(notComparable) },
+    { title: "Not in the snapshot", items: bare(unseen) },
+  ].filter(({ items }) => items.length > 0);
+}
+
+/** A simulation for people. */
+export function simulationText(simulation: Simulation): string {
+  const lists = listsOf(simulation).flatMap(({ title, items }) => [
+    `${title}:`,
+    ...items.map(([subject, note]) => `  ${printable(subject)}${note === "" ? "" : `: ${printable(note)}`}`),
+    "",
+  ]);
+  const unknown = simulation.unknown.map((one) => `  ${one}`);
+  return [
+    "Simulation on a copy: no control plane was asked",
+    "",
+    ...lists,
+    "It cannot know:",
+    ...unknown,
+    "",
+    `Simulation: ${simulationVerdict(simulation)}`,
+    "",
+  ].join("\n");
+}
+
+/** A simulation as Markdown. */
+export function simulationMarkdown(simulation: Simulation): string {
+  const lists = listsOf(simulation).map(({ title, items }) => {
+    const shown = items
+      .slice(0, MOST)
+      .map(([subject, note]) => `- ${codeSpan(subject)}${note === "" ? "" : `: ${noteOf(note)}`}`);
+    const more = items.length - shown.length;
+    return [`**${title}: ${items.length}**`, "", ...shown, ...(more === 0 ? [] : [`- and ${more} more`])].join("\n");
+  });
+  const unknown = ["It cannot know:", "", ...simulation.unknown.map((one) => `- ${one}`)].join("\n");
+  return `${[
+    `### Holdfast simulation: ${simulationVerdict(simulation)}`,
+    "Simulated on a copy of the control plane's names and versions; no control plane was asked.",
+    ...lists,
+    unknown,
+    "",
+  ]
+    .join("\n\n")
+    .trimEnd()}\n`;
+}
+
+const ours: readonly string[] = Object.values(leftovers);
+
+function noteOf(note: string): string {
+  return ours.includes(note) ? note : codeSpan(note);
+}

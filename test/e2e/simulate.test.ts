@@ -1,0 +1,77 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Simulation } from "../../src/core/simulation.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { commitAll, git } from "../support/git.ts";
+import { everyKind, service, team } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+const canaries = `env:\n  LEVEL: CANARY-level\n  GREETING: CANARY-greeting\nlabels:\n  owner: CANARY-label\n`;
+const files = {
+  ...everyKind,
+  "other.yaml": service("other", `replicas: 1\n${canaries}`),
+  "secretive.yaml": team("secretive", "canary.person@corp.example"),
+};
+// Live and not of this repository.
+const elsewhere = { "elsewhere.yaml": team("elsewhere", "canary.other@corp.example") };
+
+test("S78 a snapshot holds no values and addresses, and a fork's change is tried on it without a token", async () => {
+  const server = await serve(["--seed", (await sourceOf({ ...files, ...elsewhere })).folder]);
+  const operator = await sourceOf(files, server);
+  const taken = await operator.run(["snapshot", "--out", "snapshot.json"]);
+  expect(taken).toMatchObject({ code: 0 });
+  const path = join(operator.folder, "snapshot.json");
+  const text = readFileSync(path, "utf8");
+  expect(text).not.toMatch(/canary|corp\.example|ada@|Be kind/i);
+  expect(text).not.toContain(server.token);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  for (const name of ["dev:web", "other", "elsewhere", "replicas", "image_uri"]) expect(text).toContain(name);
+  expect(await operator.run(["snapshot", "--out", "public.json", "--public"])).toMatchObject({ code: 0 });
+  expect(readFileSync(join(operator.folder, "public.json"), "utf8")).not.toMatch(/elsewhere|canary/i);
+
+  const fork = await sourceOf(files);
+  await commitAll(fork.folder, "Declare a platform");
+  await git(fork.folder, "checkout", "-q", "-b", "change");
+  await fork.write("other.yaml", service("other", `replicas: 3\n${canaries}`));
+  await fork.write("new.yaml", team("new"));
+  await fork.write("broken.yaml", service("broken", "env:\n  KEY: secret://absent:group:key\n"));
+  await commitAll(fork.folder, "Change");
+  const TMPDIR = await temporaryFolder();
+  const arguments_ = ["simulate", "--snapshot", path, "--base", "main", "-o", "json", "-o", "markdown=simulation.md"];
+  const ended = await fork.run(arguments_, { TMPDIR, HOLDFAST_SERVER: "http://127.0.0.1:9" });
+  expect([ended.code, ended.stderr]).toEqual([1, expect.not.stringContaining("error:")]);
+  expect(faultsOf("simulation", ended.stdout)).toEqual([]);
+  const simulation: Simulation = JSON.parse(ended.stdout);
+  expect(simulation.base).toMatchObject({ refused: [] });
+  expect(simulation.change).toMatchObject({
+    created: ["team/new"],
+    updated: ["service/dev:web/other"],
+    rollouts: ["service/dev:web/other"],
+    refused: [{ identity: "service/dev:web/broken" }],
+  });
+  expect(simulation.revert.updated).toEqual(["service/dev:web/other"]);
+  expect(simulation.stays).toEqual([
+    { identity: "team/new", what: "resource" },
+    { identity: "service/dev:web/other", what: "versions" },
+  ]);
+  const markdown = readFileSync(join(fork.folder, "simulation.md"), "utf8");
+  expect(markdown).toContain("### Holdfast simulation: 1 to create, 1 to update, 1 refused");
+  expect(markdown).toContain("`team/new`: was created, and nothing deletes it");
+  // The pod of a copy starts from the same file.
+  const copy = await serve(["--snapshot", path]);
+  expect(await (await sourceOf(elsewhere, copy)).run(["plan", "-o", "json"])).toMatchObject({ code: 0 });
+});
+
+test("S78 what is no snapshot is refused before anything is started", async () => {
+  const source = await sourceOf({ "a.json": "{}", "b.json": '{"holdfast_snapshot":"1.0","snapshot":{"teams":["a"]}}' });
+  for (const file of ["a.json", "b.json", "none.json"]) {
+    const ended = await source.run(["simulate", "--snapshot", file, "--base", "main"]);
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    expect(ended.stderr).toContain(`${file} is no snapshot`);
+  }
+  expect((await source.run(["simulate", "--base", "main"])).stderr).toContain("--snapshot FILE is missing");
+  expect((await source.run(["snapshot"])).stderr).toContain("--out FILE is missing");
+});
