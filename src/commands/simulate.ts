@@ -67,6 +67,7 @@ async function onCopy(
     },
   );
   const copy = { ...invocation, terminal: { ...invocation.terminal, env: withoutOperator(invocation.terminal.env) } };
+  const [sink] = sinks;
   const flags = {
     ...copy.flags,
     server: plane.url,
@@ -76,8 +77,8 @@ async function onCopy(
     allowPrivilege: true,
     allowShrink: true,
     // Any will do: the folder goes with the copy.
-    sink: sinks[0].name,
-  } as const;
+    ...(sink === undefined ? {} : { sink: sink.name }),
+  };
   const apply = (use: NonNullable<TargetUse["base"]>) => applyTo({ ...copy, flags }, use);
   const base = await apply("instead");
   const change = await apply("compare");
