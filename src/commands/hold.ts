@@ -8,6 +8,7 @@ import type { InvocationOf } from "./command.ts";
 import type { hold } from "./declarations/hold.ts";
 import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
+import { throughDaemon } from "./through-daemon.ts";
 
 const LONGEST_REASON = 500;
 const UNITS: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -19,8 +20,10 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   const now = terminal.now();
   const entry = { what, reason: requireReason(flags.reason), until: untilTime(flags.until, now) };
   await using target = await openTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
-  await makeFolder(target.state.folder);
-  addHold(target.state.folder, entry, now);
+  if ((await throughDaemon({ is: "hold", ...entry }, target, terminal)) === null) {
+    await makeFolder(target.state.folder);
+    addHold(target.state.folder, entry, now);
+  }
   await writeResult(terminal, `held: ${printable(holdText(entry))}\n`);
   return 0;
 }

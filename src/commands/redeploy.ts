@@ -1,3 +1,4 @@
+import type { PassEnd } from "../core/events.ts";
 import { reconcile } from "../engine/reconcile.ts";
 import { openProgress } from "./apply-progress.ts";
 import type { InvocationOf } from "./command.ts";
@@ -8,6 +9,7 @@ import { outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { requireTargetConfirmed } from "./target-confirmation.ts";
+import { throughDaemon } from "./through-daemon.ts";
 
 /** Deploys applications again with the content that they have. */
 export async function run(invocation: InvocationOf<typeof redeploy>): Promise<number> {
@@ -28,9 +30,12 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     stopWaiting: new AbortController().signal,
     onLeft: () => undefined,
   } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) });
+  const command = { is: "redeploy", identities, force: mode.force } as const;
+  const carriedOut = await throughDaemon<PassEnd>(command, target, terminal);
+  const end =
+    carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) }));
   progress[Symbol.dispose]();
   return end.what === "applied"
-    ? endApply(end, invocation, { ...view, wasShown: progress.wasShown })
+    ? endApply({ ...end, places: new Map(end.places) }, invocation, { ...view, wasShown: progress.wasShown })
     : refuseSource(end, invocation);
 }

@@ -6,14 +6,16 @@ import type { release } from "./declarations/release.ts";
 import { holdable } from "./hold.ts";
 import { openTarget } from "./target.ts";
 import { writeResult } from "./terminal.ts";
+import { throughDaemon } from "./through-daemon.ts";
 
 /** Ends a hold, or lets a commit be applied although it has lost much. */
 export async function run(invocation: InvocationOf<typeof release>): Promise<number> {
   const { args, terminal } = invocation;
   const what = holdable(args[0] ?? "");
   await using target = await openTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
-  await makeFolder(target.state.folder);
-  const wasHeld = releaseHold(target.state.folder, what, terminal.now());
+  const carriedOut = await throughDaemon<boolean>({ is: "release", what }, target, terminal);
+  if (carriedOut === null) await makeFolder(target.state.folder);
+  const wasHeld = carriedOut ?? releaseHold(target.state.folder, what, terminal.now());
   if (!wasHeld && !isCommitPrefix(what))
     throw new HoldfastError("invalid", `${what} is not held`, { hint: "holdfast status lists what is" });
   await writeResult(terminal, `released: ${what}\n`);

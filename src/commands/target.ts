@@ -41,14 +41,17 @@ export class TargetNeededError extends HoldfastError {
 }
 
 /** Finds the one target of a command; its server is connected, and its state opened, when a pass first needs them. */
-export async function openTarget(invocation: Invocation, use: TargetUse): Promise<OpenTarget & AsyncDisposable> {
+export async function openTarget(
+  invocation: Invocation,
+  use: TargetUse,
+): Promise<OpenTarget & AsyncDisposable & Pick<OpenTargets, "stateFolder">> {
   const opened = await openTargets(invocation, use);
   const [target, other] = opened.targets;
   if (target === undefined || other !== undefined) {
     await opened[Symbol.asyncDispose]();
     throw new TargetNeededError(opened.targets.flatMap(({ choice }) => choice?.name ?? []));
   }
-  return { ...target, [Symbol.asyncDispose]: opened[Symbol.asyncDispose] };
+  return { ...target, stateFolder: opened.stateFolder, [Symbol.asyncDispose]: opened[Symbol.asyncDispose] };
 }
 
 /** Finds the targets of a command: the one of `--target`, else all of the configuration, else the local folder. */

@@ -1,24 +1,26 @@
+import { HoldfastError } from "../core/errors.ts";
 import { type DaemonControl, serveControl } from "../daemon/control-socket.ts";
 import { printable } from "../render/escape.ts";
+import { carryOut } from "./carry-out.ts";
 import type { Invocation } from "./command.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
-/** Serves `status` and `reconcile` on a socket; null where that fails, since passes need neither. */
+/** Serves commands on a socket; null where that fails, since passes need none. */
 export async function openControl(
   stateFolder: string,
   watching: readonly WatchedTarget[],
-  { stderr }: Invocation["terminal"],
+  terminal: Invocation["terminal"],
 ): Promise<AsyncDisposable | null> {
   try {
-    return await serveControl(stateFolder, controlOf(watching));
+    return await serveControl(stateFolder, controlOf(watching, terminal));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    stderr.write(`warning: the daemon has no socket for status and reconcile: ${printable(why)}\n`);
+    terminal.stderr.write(`warning: the daemon has no socket for commands: ${printable(why)}\n`);
     return null;
   }
 }
 
-function controlOf(watching: readonly WatchedTarget[]): DaemonControl {
+function controlOf(watching: readonly WatchedTarget[], terminal: Invocation["terminal"]): DaemonControl {
   return {
     status: () => watching.map(({ recorder }) => recorder.status()),
     reconcile: async (name) => {
@@ -30,6 +32,13 @@ function controlOf(watching: readonly WatchedTarget[]): DaemonControl {
           return ended;
         }),
       );
+    },
+    carryOut: async (command) => {
+      const watched = watching.find(({ target }) => (target.choice?.name ?? "default") === command.target);
+      if (watched !== undefined) return carryOut(command, watched, terminal);
+      throw new HoldfastError("invalid", `the daemon does not watch the target ${command.target}`, {
+        hint: "it has `sync: off`, or the daemon was started with --target",
+      });
     },
   };
 }

@@ -4,6 +4,7 @@ import { observers, type PassObserver } from "../daemon/observer.ts";
 import { createPassRecorder, type PassRecorder } from "../daemon/pass-recorder.ts";
 import type { PassTimes } from "../daemon/status.ts";
 import { createLeader, type Leader } from "../engine/leader.ts";
+import { createSemaphore, type Semaphore } from "../engine/semaphore.ts";
 import type { Invocation } from "./command.ts";
 import type { OpenTarget } from "./create-target.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
@@ -16,11 +17,13 @@ export type WatchedTarget = {
   readonly trigger: ReturnType<typeof createTrigger>;
   readonly leader: Leader;
   readonly recorder: PassRecorder;
+  /** Passes and commands take turns. */
+  readonly turn: Semaphore;
 };
 
 /** Runs the daemon of one target until it ends. */
 export async function watchTarget(
-  { target, trigger, leader, recorder }: WatchedTarget,
+  { target, trigger, leader, recorder, turn }: WatchedTarget,
   observe: (target: OpenTarget) => readonly PassObserver[],
   invocation: Invocation,
   { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
@@ -35,6 +38,7 @@ export async function watchTarget(
     intervalMs: seconds * 1000,
     driftIntervalMs: (target.choice?.driftInterval ?? seconds) * 1000,
     trigger,
+    turn,
     leader,
     sync,
     replaced,
@@ -63,7 +67,8 @@ export function watchedTargets(
   const leaderOf = leadersFor(targets, resources);
   return targets.map((target) => {
     const trigger = createTrigger();
-    return { target, trigger, leader: leaderOf(target), recorder: recorderOf(target, terminal) };
+    const recorder = recorderOf(target, terminal);
+    return { target, trigger, leader: leaderOf(target), recorder, turn: createSemaphore(1) };
   });
 }
 

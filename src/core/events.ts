@@ -76,6 +76,8 @@ export type ApplyEvent = {
   readonly what: "applied";
   readonly report: ApplyReport;
   readonly plan: Plan;
+  /** Whether only a part of the source was looked at, so that the report lists no outcomes of the rest. */
+  readonly isPart: boolean;
   /** Where one-time tokens went. */
   readonly tokens: readonly { readonly identity: Identity; readonly location: string }[];
   readonly notUsed: readonly NotUsed[];

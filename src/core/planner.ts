@@ -25,7 +25,7 @@ import { type Change, PLAN_FORMAT, type Plan, reasonText, type Step, summarise, 
 import { type RecordedHead, requireOpened } from "./recorded.ts";
 import { redactManifest } from "./redact-manifest.ts";
 import type { ServerFacts } from "./server.ts";
-import { holdBack, type PlanGuards } from "./step-guard.ts";
+import { firstWriteGuard, type HoldAll, holdBack, type PlanGuards } from "./step-guard.ts";
 import { risksOf } from "./step-risks.ts";
 import { hiddenFrom, type IsHidden } from "./visibility.ts";
 
@@ -102,17 +102,20 @@ function summed(plan: Omit<Plan, "checksum">, sum: () => string): Plan {
   };
 }
 
-// Whether too much is updated at once shows when everything is decided.
+// Whether too much is updated at once, or everything waits, shows when everything is decided.
 function decideGuarded(input: PlanInput): ReadonlyMap<Identity, Decision> {
   const { guards, desired } = input;
-  const decisions = decideAll(input, null);
+  const decisions = decideAll(input, { writes: null, updates: null });
   if (guards === null) return decisions;
   const steps = desired.map(({ manifest }) => decisions.get(manifest.identity) ?? { action: "keep" as const });
-  const tooMuch = updateGuard(steps, input.others ?? 0, guards.updateShare);
-  return tooMuch === null ? decisions : decideAll(input, tooMuch);
+  const all = {
+    writes: firstWriteGuard(decisions.values(), guards),
+    updates: updateGuard(steps, input.others ?? 0, guards.updateShare),
+  };
+  return all.writes === null && all.updates === null ? decisions : decideAll(input, all);
 }
 
-function decideAll(input: PlanInput, tooMuch: string | null): ReadonlyMap<Identity, Decision> {
+function decideAll(input: PlanInput, all: HoldAll): ReadonlyMap<Identity, Decision> {
   const decisions = new Map<Identity, Decision>();
   const isStale = staleness(input);
   const isHidden = hiddenFrom(input);
@@ -120,7 +123,7 @@ function decideAll(input: PlanInput, tooMuch: string | null): ReadonlyMap<Identi
     const { identity } = manifest;
     if (input.inSync.has(identity)) continue;
     const decision = decideOne(input, manifest, { decisions, isStale, isHidden });
-    decisions.set(identity, input.guards === null ? decision : holdBack(identity, decision, input.guards, tooMuch));
+    decisions.set(identity, input.guards === null ? decision : holdBack(identity, decision, input.guards, all));
   }
   return decisions;
 }

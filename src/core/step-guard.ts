@@ -60,14 +60,39 @@ export type PlanGuards = {
   readonly updateShare?: number;
   /** Resources that a person holds, and why. */
   readonly held?: ReadonlyMap<Identity, string>;
+  /** Whether nothing was written yet: then a resource that somebody else manages holds all of them. @default false */
+  readonly isFirst?: boolean;
 };
 
-/** The decision, or that it is held back: for one of its risks, or since too much would be updated at once. */
+/** Why nothing may be written, or nothing updated, whatever the resource; null where it may. */
+export type HoldAll = { readonly writes: string | null; readonly updates: string | null };
+
+/** Why nothing is written for the first time, or null: resources that somebody else manages may tell of a wrong target. */
+export function firstWriteGuard(
+  decisions: Iterable<Pick<Step, "action" | "risks">>,
+  { isFirst = false }: PlanGuards,
+): string | null {
+  if (!isFirst) return null;
+  const unadopted = [...decisions].filter(needsAdoption).length;
+  if (unadopted === 0) return null;
+  const what =
+    unadopted === 1
+      ? "a resource that somebody else manages is"
+      : `${unadopted} resources that somebody else manages are`;
+  return `waits for the first write: ${what} to be adopted before; holdfast adopt records what is live`;
+}
+
+/** Whether a step is held back until somebody adopts its resource. */
+export function needsAdoption({ action, risks }: Pick<Step, "action" | "risks">): boolean {
+  return action === "block" && risks.includes("adopts");
+}
+
+/** The decision, or that it is held back: for one of its risks, or since nothing of its sort may be written. */
 export function holdBack(
   identity: Identity,
   decision: Decision,
   { refused, held }: PlanGuards,
-  tooMuch: string | null,
+  all: HoldAll,
 ): Decision {
   const { action, risks, differences } = decision;
   if (!writes({ action })) return decision;
@@ -76,7 +101,8 @@ export function holdBack(
   const risk = risks.find((one) => refused.has(one));
   const lost = differences.filter(({ cause, before }) => isActedOn(cause) && before !== undefined);
   const fields = lost.map(({ tokens }) => pointerOf(tokens));
-  const why = risk === undefined ? (action === "update" ? tooMuch : null) : guardDetail(risk, fields);
+  const shared = all.writes ?? (action === "update" ? all.updates : null);
+  const why = risk === undefined ? shared : guardDetail(risk, fields);
   return why === null ? decision : { ...decision, action: "block", reason: "guard", detail: why };
 }
 

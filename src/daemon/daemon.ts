@@ -7,6 +7,7 @@ import type { Leader } from "../engine/leader.ts";
 import type { PassContext } from "../engine/pass.ts";
 import { requireOwnState } from "../engine/read-desired.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
+import type { Semaphore } from "../engine/semaphore.ts";
 import type { Target } from "../engine/target.ts";
 import { SourceError } from "../source/remote/source-error.ts";
 import { loop, type Trigger } from "./loop.ts";
@@ -24,6 +25,8 @@ export type DaemonContext = PassContext & {
   readonly isReloaded: boolean;
   /** Asks for a pass before the interval is over. */
   readonly trigger: Trigger;
+  /** Waits until nothing else works on the target. */
+  readonly turn: Semaphore;
   /** Of the targets of one control plane, whoever may write. */
   readonly leader: Leader;
   /** Whether it writes, or reports alone what it would write. */
@@ -39,7 +42,7 @@ const REFUSED: readonly FailureCode[] = ["unauthorized", "invalid"];
 
 /** Reconciles a target on every change of its source, and on an interval, until it is asked to stop. */
 export async function runDaemon(target: Target, context: DaemonContext): Promise<void> {
-  const { intervalMs, driftIntervalMs, trigger, leader, sync, replaced, onFailure } = context;
+  const { intervalMs, driftIntervalMs, trigger, turn, leader, sync, replaced, onFailure } = context;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.stopping, ended.signal]);
   let isStandingBy = false;
@@ -98,7 +101,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     if (await follow()) trigger.ring();
   };
   const untilReplaced = AbortSignal.any([signal, replaced]);
-  await loop(pass, {
+  await loop((due) => turn(() => pass(due)), {
     trigger,
     intervalMs,
     signal: untilReplaced,

@@ -1,6 +1,8 @@
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import type { ApplyEvent, KeptEvent, PlanEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
+import type { Step } from "../core/plan.ts";
+import { needsAdoption } from "../core/step-guard.ts";
 import type { PassRecord, PassResult, TargetStatus } from "../core/target-status.ts";
 import { SourceError } from "../source/remote/source-error.ts";
 import type { PassObserver } from "./observer.ts";
@@ -129,8 +131,19 @@ function outcomeOf({ applied, planned, kept, isRefused, faults, standby, error }
   if (faults > 0 && kept === null)
     return { result: "partial", reason: "InvalidManifests", message: `${faults} errors` };
   if (bad.length === 0) return { result: "applied", reason: null, message: null };
+  const unadopted = applied?.plan.steps.filter(needsAdoption) ?? [];
+  if (applied?.report.summary.failed === 0 && unadopted.length > 0)
+    return { result: "partial", reason: "NotAdopted", message: adoptText(unadopted, bad) };
   const reason = applied?.report.summary.failed === 0 ? "Blocked" : "Failed";
   return { result: "partial", reason, message: bad.join(", ") };
+}
+
+const NAMED = 3;
+
+function adoptText(unadopted: readonly Step[], bad: readonly string[]): string {
+  const names = unadopted.slice(0, NAMED).map(({ identity }) => identity);
+  const more = unadopted.length > NAMED ? `, and ${unadopted.length - NAMED} more` : "";
+  return `${bad.join(", ")}; somebody else manages ${names.join(", ")}${more}: holdfast adopt records what is live`;
 }
 
 function failureOf(error: unknown): Pick<PassRecord, "reason" | "message"> {

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../core/errors.ts";
 import type { RecordsEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Recorded } from "../core/recorded.ts";
@@ -17,6 +18,11 @@ export type AdoptMode = {
 /** Records what is live as it is, so that a later plan changes it as something of ours. */
 export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<RecordsEvent> {
   const { session } = pass.connection;
+  const undeclared = identities?.values().find((identity) => !pass.read.desired.declared.has(identity));
+  if (undeclared !== undefined)
+    throw new HoldfastError("invalid", `${undeclared} is not declared in the source`, {
+      hint: "holdfast plan lists what is",
+    });
   const recorded = await session.recorded();
   const context = planContextIn(pass, recorded, { records: true, creates: "pointless" });
   // What is recorded is the row itself, so every row has to be read.

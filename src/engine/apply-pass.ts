@@ -7,7 +7,7 @@ import { parentByName } from "../core/parent.ts";
 import { writes } from "../core/plan.ts";
 import type { Risk } from "../core/risk.ts";
 import type { SealedPlan } from "../core/sealed-plan.ts";
-import { type PlanGuards, requireUnguarded } from "../core/step-guard.ts";
+import { needsAdoption, type PlanGuards, requireUnguarded } from "../core/step-guard.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { ApplyResult } from "./apply-plan.ts";
 import { type FollowOptions, follow, recoverPending } from "./follow.ts";
@@ -63,8 +63,10 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   const { planned, recovered } = await planFirst(pass, session, mode);
   const hasLease = mode.leader.hasLease();
   tellOtherWriters(planned, pass, hasLease);
-  const applied = await follow(planned, session, { ...followOptions(pass, mode), recovered, hasLease });
-  return applyEvent(applied, planned, pass);
+  // Before the first write not even what is equal is recorded: that decides what the first write is.
+  const recordsEqual = planned.recorded.size > 0 || !planned.plan.steps.some(needsAdoption);
+  const options = { ...followOptions(pass, mode), recovered, hasLease, recordsEqual };
+  return applyEvent(await follow(planned, session, options), planned, pass);
 }
 
 // Without writes no lease is acquired.
@@ -119,9 +121,10 @@ async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): P
   const recorded = await recordedFor(desired, session);
   if (desired !== part) requireUnshrunk(session.memory, recorded, desired.declared, rules);
   session.memory.configured = read.isConfigured;
+  const isFirst = recorded.size === 0 && (desired.others === undefined || (await session.recorded()).size === 0);
   const planning = planContextIn(pass, recorded, {
     records: true,
-    guards: mode.approve === null ? guardsOf(rules) : null,
+    guards: mode.approve === null ? { ...guardsOf(rules), isFirst } : null,
     ...(desired === part ? { cache: null, readsEach: true } : {}),
   });
   const { revise } = mode;
@@ -133,7 +136,10 @@ async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): P
 }
 
 // Of a part, only what concerns it.
-function recordedFor(desired: Desired, { ledger, recorded }: ServerSession): ReturnType<ServerSession["recorded"]> {
+async function recordedFor(
+  desired: Desired,
+  { ledger, recorded }: ServerSession,
+): ReturnType<ServerSession["recorded"]> {
   if (desired.others === undefined) return recorded();
   const named = desired.manifests.flatMap(({ identity, references }) => [
     identity,
@@ -163,13 +169,14 @@ function tellOtherWriters({ observation, recorded }: LivePlan, { connection, con
 
 function applyEvent(
   { tokens, ...applied }: ApplyResult,
-  { plan, notUsed: missing, desired: { others = 0 } }: LivePlan,
+  { plan, notUsed: missing, desired: { others } }: LivePlan,
   { read }: Pass,
 ): ApplyEvent {
   const { summary } = applied;
-  const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + others } };
+  const report = { ...applied, summary: { ...summary, unchanged: summary.unchanged + (others ?? 0) } };
+  const isPart = others !== undefined;
   const places = placesOf(report, read.desired.manifests);
-  return { what: "applied", report, plan, tokens, notUsed: missing, places };
+  return { what: "applied", report, plan, isPart, tokens, notUsed: missing, places };
 }
 
 function placesOf(

@@ -38,6 +38,8 @@ export type ApplyContext = Omit<WriteContext, "takeTurn" | "isStopped" | "onTrou
   /** Follow rollouts to their end. */
   readonly wait: boolean;
   readonly failFast: boolean;
+  /** Whether what is equal and not recorded is recorded. @default true */
+  readonly recordsEqual?: boolean;
   readonly onProgress: (progress: ProgressEvent) => void;
   /** Called with work that continues after the apply: rollouts that it did not wait for. */
   readonly onLeft: (work: Promise<void>) => void;
@@ -62,7 +64,7 @@ const STEPS_PER_REQUEST = 2;
 /** Makes live follow the plan: each step when its own dependencies are done, every outcome listed. */
 export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying: ApplyContext): Promise<ApplyResult> {
   const on = running(applying);
-  await adopt(plan.steps, decisions, on);
+  if (on.recordsEqual ?? true) await adopt(plan.steps, decisions, on);
   const declared = plan.steps.filter(({ action }) => action !== "orphan");
   const acting = declared.filter(writes);
   const followed: Promise<StepEnd>[] = [];

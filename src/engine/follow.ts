@@ -43,7 +43,7 @@ export async function follow(
   {
     recovered,
     ...options
-  }: FollowOptions & Pick<ApplyContext, "hasLease"> & { readonly recovered: readonly Recovered[] },
+  }: FollowOptions & Pick<ApplyContext, "hasLease" | "recordsEqual"> & { readonly recovered: readonly Recovered[] },
 ): Promise<ApplyResult> {
   const observing = observingWith(session, options);
   const resumed = new Set<string>();

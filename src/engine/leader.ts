@@ -15,6 +15,8 @@ export type Leader = AsyncDisposable & {
   readonly isLost: () => boolean;
   /** Whether a lease excludes other writers. */
   readonly hasLease: () => boolean;
+  /** Whether another one holds the lease, and its end is waited for. */
+  readonly standsBy: () => boolean;
 };
 
 /**
@@ -26,6 +28,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   const oneAtATime = createSemaphore(1);
   let isWarned = false;
   let takeovers = 0;
+  let waits = false;
   const leave = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();
     lease = null;
@@ -54,12 +57,16 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
       }
       if (!standingBy) tell({ what: "standing-by", message: taken.message });
       standingBy = true;
-      await wait(standByMs(options), undefined, { signal: stopping });
+      waits = true;
+      await wait(standByMs(options), undefined, { signal: stopping }).finally(() => {
+        waits = false;
+      });
     }
   };
   return {
     isLost: () => lease?.isLost() ?? false,
     hasLease: () => lease !== null,
+    standsBy: () => waits,
     [Symbol.asyncDispose]: leave,
     writer: (connection, read, context) => {
       const since = takeovers;

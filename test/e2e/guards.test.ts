@@ -1,36 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { foreignService } from "../support/foreign-service.ts";
 import { foundations, prompt, service, team } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
 import { planOf, reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { guarded, type Source, sourceOf } from "../support/source.ts";
-
-/** A service that somebody else has made, with more than our manifest says. */
-async function foreignService(server: Server): Promise<void> {
-  const manifest = {
-    type: "virtual-account",
-    name: "others",
-    permissions: [{ resource_type: "workspace", resource_fqn: "dev:web", role_id: "workspace-editor" }],
-  };
-  const { token } = await server.call("PUT", "/api/svc/v1/virtual-accounts", { manifest });
-  const theirs = {
-    type: "service",
-    name: "api",
-    workspace_fqn: "dev:web",
-    image: { type: "image", image_uri: "registry.example.com/api:1.0.0" },
-    ports: [{ port: 8080 }],
-    replicas: 4,
-    env: { QUEUE: "orders" },
-  };
-  const answer = await fetch(`${server.url}/api/svc/v1/apps`, {
-    method: "PUT",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ manifest: theirs }),
-  });
-  expect(answer.status).toBe(200);
-}
 
 async function sourceBesideOthers(server: Server): Promise<Source> {
   const source = await sourceOf(foundations, server);

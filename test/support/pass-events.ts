@@ -8,6 +8,7 @@ export function applied(outcomes: readonly Partial<Outcome>[], steps: readonly P
   const common = { format_version: "2.0", revision: "c0ffee", server: "http://server", diagnostics: [] } as const;
   return {
     what: "applied",
+    isPart: false,
     report: { ...common, summary, outcomes: outcomes as readonly Outcome[] } as ApplyEvent["report"],
     plan: { ...common, steps, summary: { drift: steps.length } } as unknown as ApplyEvent["plan"],
     tokens: [],

@@ -24,20 +24,43 @@ export function createResourceStates(): ResourceStates {
     },
     observe: (target) => {
       let rollouts = new Map<Identity, RolloutResult>();
+      let later = new Map<Identity, ResourceStatus>();
       const keep = (states: (ended: ReadonlyMap<Identity, RolloutResult>) => readonly ResourceStatus[]): void => {
         rollouts = new Map();
-        targets.set(target, () => troubledFirst(states(rollouts)));
+        later = new Map();
+        targets.set(target, () => troubledFirst(withLater(states(rollouts), later)));
+      };
+      // What a pass over a part did not look at stands as before.
+      const keepPart = (event: ApplyEvent): void => {
+        for (const one of appliedStates(event)(new Map())) {
+          rollouts.delete(one.identity);
+          later.set(one.identity, one);
+        }
       };
       return {
         tell: (event) => {
-          if (event.what === "applied") keep(appliedStates(event));
+          if (event.what === "applied" && event.isPart) keepPart(event);
+          else if (event.what === "applied") keep(appliedStates(event));
           if (event.what === "planned") keep(plannedStates(event));
-          if (event.what === "rolled-out") rollouts.set(event.identity, event.rollout);
+          if (event.what !== "rolled-out") return;
+          rollouts.set(event.identity, event.rollout);
+          const known = later.get(event.identity);
+          if (known !== undefined) later.set(event.identity, { ...known, rollout: event.rollout });
         },
         failure: () => {},
       };
     },
   };
+}
+
+function withLater(
+  states: readonly ResourceStatus[],
+  later: ReadonlyMap<Identity, ResourceStatus>,
+): readonly ResourceStatus[] {
+  if (later.size === 0) return states;
+  const known = new Set(states.map(({ identity }) => identity));
+  const added = [...later.values()].filter(({ identity }) => !known.has(identity));
+  return [...states.map((one) => later.get(one.identity) ?? one), ...added];
 }
 
 // The plan itself is let go of: it holds all manifests.

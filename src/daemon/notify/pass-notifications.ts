@@ -1,5 +1,6 @@
 import type { ApplyEvent, PassEvent } from "../../core/events.ts";
-import { isDrifted, type Plan, type Step } from "../../core/plan.ts";
+import { isDrifted, type Plan } from "../../core/plan.ts";
+import { needsAdoption } from "../../core/step-guard.ts";
 import { count } from "../../render/count.ts";
 import type { PassObserver } from "../observer.ts";
 import type { Notification, NotificationEvent } from "./notification.ts";
@@ -62,10 +63,6 @@ const MAX_SUMMARY = 500;
 
 function recovery(target: string, revision: string | null): Notification {
   return { event: "recovery", target, revision, summary: "passes succeed again", details: [] };
-}
-
-function needsAdoption({ action, risks }: Step): boolean {
-  return action === "block" && risks.includes("adopts");
 }
 
 type Outcome = ApplyEvent["report"]["outcomes"][number];

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { foreignService } from "../support/foreign-service.ts";
+import { foundations, service } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
+import { operatorOf, upstreamOf } from "../support/remote.ts";
+import { serve } from "../support/server.ts";
+import { guarded, sourceOf } from "../support/source.ts";
+
+test("S60 what others manage holds a target's first write, and a running daemon carries commands out itself", async () => {
+  const server = await serve();
+  const first = await sourceOf(foundations, server);
+  expect(await first.run(["apply", "--yes"])).toMatchObject({ code: 0 });
+  await foreignService(server);
+  const before = server.effects();
+  const upstream = await upstreamOf({ ...foundations, "api.yaml": service("api"), "worker.yaml": service("worker") });
+  const { run, start } = await operatorOf(
+    {
+      sources: [{ name: "platform", url: upstream.folder, ref: "main" }],
+      targets: [{ name: "prod", interval: 3600 }],
+    },
+    server,
+  );
+  const daemon = start(["watch", "--no-wait"], guarded);
+  await daemon.shows("stdout", /2 blocked, 3 unchanged/);
+  const status = async () => JSON.parse((await run(["status", "-o", "json"])).stdout).targets[0];
+  expect(await status()).toMatchObject({
+    condition: "Stalled",
+    reason: "NotAdopted",
+    message: expect.stringMatching(/somebody else manages service\/dev:web\/api: holdfast adopt records what is live/),
+  });
+  expect(server.effects()).toEqual(before);
+
+  const adopt = (identity: string, ...flags: string[]) => run(["adopt", identity, ...flags], guarded);
+  expect(await adopt("service/dev:web/nowhere")).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining("service/dev:web/nowhere is not declared in the source"),
+  });
+  const adopted = await adopt("service/dev:web/api", "-o", "json");
+  expect([adopted.code, faultsOf("records", adopted.stdout)]).toEqual([0, []]);
+  expect(JSON.parse(adopted.stdout)).toMatchObject({ changed: [{ identity: "service/dev:web/api" }] });
+  // A pass follows by itself: now everything else is written too.
+  await daemon.shows("stdout", /1 created, 1 updated, 3 unchanged/);
+  await eventually("the target is in sync", async () => ((await status()).sync === "Synced" ? true : null));
+
+  const hold = ["hold", "service/dev:web/api", "--reason", "incident", "--until", "1h"];
+  expect(await run(hold)).toMatchObject({ code: 0 });
+  expect(await run(["redeploy", "service/dev:web/api", "--force"])).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining("is held"),
+  });
+  expect(await run(["release", "service/dev:web/api"])).toMatchObject({ code: 0 });
+  const effects = server.effects().length;
+  const redeployed = await run(["redeploy", "service/dev:web/api", "--force", "-o", "json"]);
+  expect(redeployed).toMatchObject({ code: 0 });
+  expect(JSON.parse(redeployed.stdout).summary).toMatchObject({ updated: 1 });
+  expect(server.effects()).toHaveLength(effects + 1);
+
+  await upstream.remove("worker.yaml");
+  expect(await run(["reconcile"])).toMatchObject({ code: 0 });
+  expect((await run(["forget", "service/dev:web/worker"])).stdout).toContain("forgotten service/dev:web/worker");
+  expect(await run(["forget", "service/dev:web/worker"])).toMatchObject({ code: 3 });
+});
