@@ -66,7 +66,15 @@ function applied(
     summary: planCounts,
     diagnostics: [],
   } as const;
-  return { what: "applied", report: { ...report, diagnostics: [] }, plan, tokens: [], notUsed: [], places: new Map() };
+  return {
+    what: "applied",
+    isPart: false,
+    report: { ...report, diagnostics: [] },
+    plan,
+    tokens: [],
+    notUsed: [],
+    places: new Map(),
+  };
 }
 
 const planCounts = { create: 0, update: 0, keep: 3, ensure: 0, block: 0, orphan: 0, drift: 0, unrecorded: 0 };
