@@ -36,7 +36,7 @@ export type Unchecked = LiveView &
 /** What the server says of a plan. */
 export type Checked = {
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
-  /** The creates that no dry run has checked, and why. */
+  /** The steps that no dry run has checked, and why. */
   readonly notChecked: ReadonlyMap<Identity, NotChecked>;
 };
 
@@ -66,23 +66,32 @@ export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked
   const open = jobs.filter(({ manifest }) => !known.has(manifest.identity));
   const updates = open.filter((job) => !isNew(job) && dependsOn(job).length === 0);
   const first = await ask(new Set([...probesAmong(open, on.memory), ...updates]), dependsOn, on);
+  if (on.creates === "pointless") return { dryRuns: first, notChecked: new Map() };
   const creates = jobs.filter(isNew);
-  if (creates.length === 0 || on.creates === "pointless") return { dryRuns: first, notChecked: new Map() };
+  const uncheckedUpdates = jobs.flatMap((job) => {
+    const { identity } = job.manifest;
+    const why = isNew(job)
+      ? null
+      : reasonNotUpdated(job, known.get(identity) ?? first.get(identity), dependsOn(job), on);
+    return why === null ? [] : [[identity, why] as const];
+  });
+  if (creates.length === 0) return { dryRuns: first, notChecked: new Map(uncheckedUpdates) };
   const dependent = (job: Job): NotChecked | null => reasonNot(job.kind, dependsOn(job), on);
   const isWaiting = ({ manifest: { identity } }: Job): boolean => !known.has(identity) && !first.has(identity);
   const waiting = creates.filter((job) => isWaiting(job) && dependent(job) === null);
   if (waiting.length > 0) await prove(plan, on);
   const isProven = on.memory.dryRun === "proven";
   const asked = new Map([...first, ...(isProven ? await ask(new Set(waiting), () => [], on) : [])]);
-  const notChecked = new Map(
-    creates.flatMap((job) => {
+  const notChecked = new Map([
+    ...uncheckedUpdates,
+    ...creates.flatMap((job) => {
       const { identity } = job.manifest;
       // What a probe of the route was answered tells nothing of the manifest until dryRun is proven.
       const reply = known.get(identity) ?? (isProven ? asked.get(identity) : undefined);
       const why = reply === undefined ? (dependent(job) ?? unasked(isProven)) : whyNot(reply);
       return why === null ? [] : [[identity, why] as const];
     }),
-  );
+  ]);
   const unchecked = creates.flatMap(({ manifest }) => (notChecked.has(manifest.identity) ? [manifest] : []));
   const refused = await absentSecrets(unchecked, on);
   return { dryRuns: new Map([...asked, ...refused]), notChecked };
@@ -93,6 +102,18 @@ function reasonNot(kind: Kind, dependencies: readonly Identity[], { creates, mem
   if (!hasDryRun(kind, memory)) return { reason: "unsupported" };
   if (creates === "skipped") return { reason: "skipped" };
   return dependencies.length === 0 ? null : { reason: "depends-on", on: dependencies };
+}
+
+// Updates are dry-run with or without proof, for what the server makes of them.
+function reasonNotUpdated(
+  { kind }: Job,
+  reply: DryRunReply | undefined,
+  dependencies: readonly Identity[],
+  { memory }: Preflight,
+): NotChecked | null {
+  if (reply !== undefined) return whyNot(reply);
+  if (!hasDryRun(kind, memory)) return { reason: "unsupported" };
+  return dependencies.length === 0 ? { reason: "unanswered" } : { reason: "depends-on", on: dependencies };
 }
 
 function unasked(isProven: boolean): NotChecked {

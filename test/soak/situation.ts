@@ -1,0 +1,196 @@
+import type { Json, JsonObject } from "../../src/contract/json.ts";
+
+/** A manifest by its file. */
+export type Declared = { readonly [file: string]: JsonObject };
+
+/** Who applies: everything, or what an account with one role may do. */
+export const callers = [
+  "admin",
+  "workspace-admin",
+  "workspace-editor",
+  "workspace-viewer",
+  "cluster-admin",
+  "cluster-viewer",
+  "ml-repo-editor",
+] as const;
+/** Somebody who plans and applies. */
+export type SituationCaller = (typeof callers)[number];
+
+/** What happens between plan and apply. */
+export type Between = { readonly is: "nothing" } | { readonly is: "live" | "source"; readonly file: string };
+
+/** A platform and a source, as they are when a plan is made, and what happens after it. */
+export type Situation = {
+  readonly seed: number;
+  readonly caller: SituationCaller;
+  /** What was applied before, by the same state folder, by another, or by nobody. */
+  readonly before: { readonly by: "us" | "others" | "nobody"; readonly declared: Declared };
+  /** What somebody changes in live after that. */
+  readonly drift: Declared;
+  readonly declared: Declared;
+  /** Whether the plan is sealed and applied as it is. */
+  readonly isSealed: boolean;
+  /** Whether everything that guards refuse is allowed. */
+  readonly isAllowed: boolean;
+  readonly between: Between;
+  /** What is written by then, where that changes live or the source. */
+  readonly changed: JsonObject | null;
+};
+
+/** Draws a situation; its resources have names of their own. */
+export function drawSituation(seed: number, random: () => number): Situation {
+  const name = `s${seed}`;
+  const chance = (share: number): boolean => random() < share;
+  const pick = <const Item>(items: readonly [Item, ...Item[]]): Item =>
+    items[Math.floor(random() * items.length)] ?? items[0];
+  const draw = { name, chance, pick };
+  const all = drawManifests(draw);
+  const declared = subset(all, () => chance(0.85));
+  const before = mapValues(
+    subset(all, () => chance(0.6)),
+    (manifest) => (chance(0.5) ? changedBy(manifest, draw) : manifest),
+  );
+  const by = pick(["us", "us", "others", "nobody"]);
+  const drift = mapValues(
+    subset(by === "nobody" ? {} : before, () => chance(0.2)),
+    (manifest) => changedBy(manifest, draw),
+  );
+  const isSealed = chance(0.5);
+  const file = pick(nonEmpty(Object.keys(declared)));
+  const is = isSealed ? pick(["nothing", "live", "source"]) : "nothing";
+  const target = declared[file];
+  return {
+    seed,
+    caller: pick(["admin", "admin", ...callers]),
+    before: { by, declared: by === "nobody" ? {} : before },
+    drift,
+    declared,
+    isSealed,
+    isAllowed: chance(0.7),
+    between: is === "nothing" || target === undefined ? { is: "nothing" } : { is, file },
+    changed: is === "nothing" || target === undefined ? null : changedBy(target, draw),
+  };
+}
+
+type Draw = {
+  readonly name: string;
+  readonly chance: (share: number) => boolean;
+  readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item;
+};
+
+function drawManifests({ name, chance, pick }: Draw): Declared {
+  const workspace = `${name}:web`;
+  const services = Array.from({ length: pick([1, 2, 4]) }, (_, nth) => service(`api${nth}`));
+  const prompts = Array.from({ length: pick([0, 1, 2]) }, (_, nth) => prompt(`greeting${nth}`));
+  const models = Array.from({ length: pick([0, 1]) }, (_, nth) => model(`ranker${nth}`));
+  const teams = chance(0.5) ? [{ type: "team", name, members: [`${name}@example.com`] }] : [];
+  const accounts = chance(0.4) ? [account()] : [];
+  const list: readonly JsonObject[] = [
+    ...(chance(0.7) ? [{ type: "cluster", name, cluster_type: "generic", base_domains: [`${name}.example.com`] }] : []),
+    ...(chance(0.7) ? [workspaceOf(teams.length > 0)] : []),
+    ...(chance(0.7) ? [{ type: "ml-repo", name, description: pick(["one", "two"]) }] : []),
+    ...services,
+    ...prompts,
+    ...models,
+    ...teams,
+    ...accounts,
+  ];
+  return Object.fromEntries(list.map((manifest, nth) => [`${String(manifest.type)}-${nth}.json`, manifest]));
+
+  function service(called: string): JsonObject {
+    const exposed = chance(0.3)
+      ? { expose: true, host: `${called}.${pick([name, name, "elsewhere"])}.example.com` }
+      : {};
+    return {
+      type: pick(["service", "service", "async-service"]) === "service" ? "service" : "service",
+      name: called,
+      workspace_fqn: workspace,
+      image: { type: "image", image_uri: `registry.example.com/${called}:${pick(["1", "2"])}` },
+      ports: [{ port: 8080, ...exposed }],
+      replicas: pick([0, 1, 2, 3]),
+      ...(chance(0.3) ? { env: { LEVEL: pick(["info", "1", 1]), SECRET: secret() } } : {}),
+      ...(chance(0.2)
+        ? { mounts: [{ type: "secret", mount_path: "/run/secret", secret_fqn: secret().slice("secret://".length) }] }
+        : {}),
+      ...(chance(0.3) ? { labels: { tier: pick(["gold", "tin"]) } } : {}),
+    };
+  }
+
+  function secret(): string {
+    return `secret://holdfast:${pick(["shared", "shared", "shared", "nowhere"])}:key`;
+  }
+
+  function workspaceOf(hasTeam: boolean): JsonObject {
+    const subject = hasTeam && chance(0.5) ? `team:${name}` : `user:${name}@example.com`;
+    const collaborators = chance(0.4)
+      ? { collaborators: [{ subject, role_id: pick(["workspace-viewer", "workspace-editor"]) }] }
+      : {};
+    return { type: "workspace", name: "web", cluster_fqn: name, ...collaborators };
+  }
+
+  function prompt(called: string): JsonObject {
+    const numbered = chance(0.3) ? { version: pick([1, 2, 3]) } : {};
+    const messages = [{ role: "system", content: pick(["Be kind.", "Be brief."]) }];
+    return { type: "chat_prompt", name: called, ml_repo: name, messages, ...numbered };
+  }
+
+  function model(called: string): JsonObject {
+    return {
+      type: "model-version",
+      name: called,
+      ml_repo: name,
+      source: { type: "external", uri: `s3://models/${pick(["1", "2"])}` },
+    };
+  }
+
+  function account(): JsonObject {
+    const role_id = pick(["workspace-viewer", "workspace-editor"]);
+    return {
+      type: "virtual-account",
+      name: `${name}-ci`,
+      permissions: [{ resource_fqn: workspace, resource_type: "workspace", role_id }],
+    };
+  }
+}
+
+/** The same resource with something else in it. */
+function changedBy(manifest: JsonObject, { pick, chance, name }: Draw): JsonObject {
+  switch (manifest.type) {
+    case "service": {
+      const { env: _env, labels: _labels, ...rest } = manifest;
+      const base = chance(0.3) ? rest : manifest;
+      return { ...base, replicas: pick([4, 5, 0]), ...(chance(0.5) ? { labels: { tier: "lead", by: name } } : {}) };
+    }
+    case "team":
+      return { ...manifest, members: [...listOf(manifest.members), `other-${pick(["a", "b"])}@example.com`] };
+    case "workspace":
+      return { ...manifest, labels: { stage: pick(["dev", "prod"]) } };
+    case "cluster":
+      return { ...manifest, environment_names: [pick(["dev", "prod"])] };
+    case "ml-repo":
+      return { ...manifest, description: pick(["three", "four"]) };
+    case "chat_prompt":
+      return { ...manifest, messages: [{ role: "system", content: pick(["Be quick.", "Be slow."]) }] };
+    case "model-version":
+      return { ...manifest, source: { type: "external", uri: `s3://models/${pick(["3", "4"])}` } };
+    default:
+      return { ...manifest, expiration_date: pick(["2030-01-01", "2031-01-01"]) };
+  }
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function subset(declared: Declared, isIn: () => boolean): Declared {
+  return Object.fromEntries(Object.entries(declared).filter(isIn));
+}
+
+function mapValues(declared: Declared, make: (manifest: JsonObject) => JsonObject): Declared {
+  return Object.fromEntries(Object.entries(declared).map(([file, manifest]) => [file, make(manifest)]));
+}
+
+function nonEmpty(items: readonly string[]): readonly [string, ...string[]] {
+  const [first = "", ...rest] = items;
+  return [first, ...rest];
+}

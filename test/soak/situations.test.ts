@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { drawSituation } from "./situation.ts";
+import { randomFrom, seedOf } from "./sweep.ts";
+import { situationPlane, trySituation } from "./try-situation.ts";
+
+const count = process.env.SOAK === "all" ? 1500 : 150;
+const perPlane = 15;
+
+describe.each(["full", "documented-only"] as const)("on a %s control plane", (name) => {
+  const first = seedOf();
+  test(`S71 what apply does is what plan said, in ${count} situations from seed ${first} on`, async () => {
+    const found: string[] = [];
+    for (let begin = first; begin < first + count; begin += perPlane) {
+      const seeds = Array.from({ length: perPlane }, (_, nth) => begin + nth);
+      const plane = await situationPlane(name, seeds);
+      for (const seed of seeds) {
+        const faults = await trySituation(plane, drawSituation(seed, randomFrom(seed)), { apart: seed % 15 === 0 });
+        for (const fault of faults) {
+          found.push(`${seed}: ${fault}`);
+          process.stdout.write(`SEED=${seed} ${name}: ${fault}\n`);
+        }
+      }
+    }
+    expect(found).toEqual([]);
+  });
+});
