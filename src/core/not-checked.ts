@@ -8,7 +8,7 @@ const texts: { readonly [reason in Exclude<NotChecked["reason"], "depends-on">]:
   skipped: "not checked: --no-dry-run",
 };
 
-/** One phrase on why a create was not checked. */
+/** One phrase on why a step was not checked. */
 export function notCheckedText(notChecked: NotChecked): string {
   const { reason, on = [] } = notChecked;
   return reason === "depends-on" ? `not dry-run: depends on ${on.join(", ")}` : texts[reason];

@@ -56,12 +56,18 @@ export async function situationPlane(name: SituationPlane["name"], seeds: readon
   };
 }
 
+/** How a situation ended, and what of it did not go as the plan said. */
+export type Tried = {
+  readonly end: "invalid" | "planned" | "incomplete" | "refused" | "applied";
+  readonly faults: readonly string[];
+};
+
 /** What of a situation did not go as the plan said; nothing where everything did. */
 export async function trySituation(
   plane: SituationPlane,
   situation: Situation,
   { apart = false } = {},
-): Promise<readonly string[]> {
+): Promise<Tried> {
   const folder = await temporaryFolder();
   const admin = { HOLDFAST_SERVER: plane.url, HOLDFAST_TOKEN: plane.adminToken, HOLDFAST_RETRY_WAIT: "5" };
   const allowed = { HOLDFAST_ALLOW_ADOPT: "true", HOLDFAST_ALLOW_PRIVILEGE: "true" };
@@ -87,10 +93,11 @@ export async function trySituation(
   const earlier = await effects(plane.data);
   const planned = await run(["plan", "--show", "unchanged", "-o", "json", "--out", out], env);
   const atPlan = await effects(plane.data);
-  if (atPlan.length !== earlier.length) return [`plan wrote ${atPlan.slice(earlier.length).join(", ")}`];
-  if (planned.code === 3)
-    return planned.stderr.includes("reference") || planned.stdout.includes('"code"') ? [] : [`plan: ${planned.stderr}`];
-  if (planned.code !== 0) return [`plan ended with ${planned.code}: ${planned.stderr}`];
+  const wroteAtPlan = atPlan.slice(earlier.length).map((effect) => `plan wrote ${effect}`);
+  if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan };
+  // A manifest that is invalid where it is read, or a version that leaps.
+  if (planned.code === 3) return { end: "invalid", faults: [] };
+  if (planned.code !== 0) return { end: "planned", faults: [`plan ended with ${planned.code}: ${planned.stderr}`] };
   const plan: Plan = JSON.parse(planned.stdout);
   await happen(situation, folder, plane);
   const before = await effects(plane.data);
@@ -147,21 +154,26 @@ const results: { readonly [action in Step["action"]]: readonly Outcome["result"]
   orphan: [],
 };
 
-async function judge({ situation, plan, applied, wrote, again }: Judging): Promise<readonly string[]> {
+async function judge({ situation, plan, applied, wrote, again }: Judging): Promise<Tried> {
   const risks = plan.steps.flatMap((step) => step.risks);
   const isGuarded = !situation.isAllowed && risks.some((risk) => risk === "adopts" || risk === "privilege-growth");
-  if (!plan.complete) return applied.code === 6 || !situation.isSealed ? [] : [`an incomplete plan: ${applied.code}`];
+  if (!plan.complete) {
+    const isRefused = applied.code === 6 || !situation.isSealed;
+    return { end: "incomplete", faults: isRefused ? [] : [`an incomplete plan was applied: ${applied.code}`] };
+  }
   if (applied.code === 6 || applied.code === 5) {
     const isExpected = applied.code === 5 ? isGuarded : situation.between.is !== "nothing";
-    return [
+    const faults = [
       ...(isExpected ? [] : [`apply ended with ${applied.code} for no reason: ${applied.stderr}${applied.stdout}`]),
       ...(wrote.length === 0 ? [] : [`apply was refused, and wrote ${wrote.join(", ")}`]),
     ];
+    return { end: "refused", faults };
   }
-  if (isGuarded) return [`apply did not refuse ${risks.join(", ")}: ${applied.code}`];
-  if (![0, 1, 4, 7].includes(applied.code ?? -1)) return [`apply ended with ${applied.code}: ${applied.stderr}`];
+  const failed = (fault: string): Tried => ({ end: "applied", faults: [fault] });
+  if (isGuarded) return failed(`apply did not refuse ${risks.join(", ")}: ${applied.code}`);
+  if (![0, 1, 4, 7].includes(applied.code ?? -1)) return failed(`apply ended with ${applied.code}: ${applied.stderr}`);
   const { outcomes }: { readonly outcomes?: readonly Outcome[] } = JSON.parse(applied.stdout);
-  if (outcomes === undefined) return [`apply ended with ${applied.code}: ${applied.stderr}${applied.stdout}`];
+  if (outcomes === undefined) return failed(`apply ended with ${applied.code}: ${applied.stderr}${applied.stdout}`);
   const byIdentity = new Map(outcomes.map((outcome) => [outcome.identity, outcome]));
   // What a plan did not check may fail, and what refers to that is left then.
   const faults = plan.steps.flatMap((step) => faultOf(step, byIdentity.get(step.identity), plan, byIdentity));
@@ -170,16 +182,19 @@ async function judge({ situation, plan, applied, wrote, again }: Judging): Promi
   const twice = wrote.filter((one, nth) => wrote.indexOf(one) !== nth);
   const fresh = await again();
   const left = fresh.code === 0 ? (JSON.parse(fresh.stdout) as Plan).steps.filter(isLeft(byIdentity)) : [];
-  return [
-    ...faults,
-    ...unexpected.map((one) => `${one} was written and not reported, or reported and not written`),
-    ...twice.map((one) => `${one} was written twice`),
-    ...(fresh.code === 0 ? [] : [`the next plan ended with ${fresh.code}: ${fresh.stderr}`]),
-    ...left.map(
-      ({ action, identity, changes }) =>
-        `the next plan has ${action} ${identity} ${changes.map(({ path }) => path).join(" ")}`,
-    ),
-  ];
+  return {
+    end: "applied",
+    faults: [
+      ...faults,
+      ...unexpected.map((one) => `${one} was written and not reported, or reported and not written`),
+      ...twice.map((one) => `${one} was written twice`),
+      ...(fresh.code === 0 ? [] : [`the next plan ended with ${fresh.code}: ${fresh.stderr}`]),
+      ...left.map(
+        ({ action, identity, changes }) =>
+          `the next plan has ${action} ${identity} ${changes.map(({ path }) => path).join(" ")}`,
+      ),
+    ],
+  };
 }
 
 function bare({ identity }: Pick<Outcome, "identity">): string {

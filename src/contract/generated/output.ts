@@ -385,12 +385,12 @@ readonly drift: number
  */
 readonly unrecorded: number
 /**
- * Creates that no dry run has checked; left out where there are none
+ * Steps that no dry run has checked; left out where there are none
  */
 readonly notChecked?: number
 }
 /**
- * Why no dry run has checked a create
+ * Why no dry run has checked a step
  */
 export type NotChecked = {
 /**
