@@ -2,6 +2,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import type { PassEvent } from "../core/events.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
+import { passedOverText } from "../render/passed-over.ts";
 import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
 import { sayWait } from "./terminal.ts";
@@ -26,7 +27,7 @@ export function reportPass({ flags, terminal }: Invocation, view: OutputOptions)
         stderr.write(diagnosticsText(event.warnings, view.diagnosticView));
         return;
       case "read":
-        stderr.write(sourceText(event, flags.strict ?? false, view));
+        stderr.write(sourceText(event, flags, view));
     }
   };
 }
@@ -41,9 +42,15 @@ export function showErrors(diagnostics: readonly Diagnostic[], { terminal }: Inv
 type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what: What }>;
 
 /** What is wrong with a source, and whether that forbids to go on. */
-function sourceText(event: Event<"read">, strict: boolean, { diagnosticView }: OutputOptions): string {
+function sourceText(
+  event: Event<"read">,
+  { strict = false, show = [] }: Invocation["flags"],
+  { diagnosticView, width }: OutputOptions,
+): string {
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
-  const found = diagnosticsText(selected, diagnosticView);
+  const found =
+    diagnosticsText(selected, diagnosticView) +
+    passedOverText(event.passedOver, { width, lists: show.includes("unmanaged") });
   const none = files === 0 ? "warning: no manifest files were found\n" : "";
   if (!isRefused) return `${found}${none}`;
   const line = validationLine({ files, manifests, declared: documents, strict, ...severityCounts(diagnostics) });

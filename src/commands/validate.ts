@@ -8,6 +8,7 @@ import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
 import { validationMarkdown } from "../render/markdown/diagnostics.ts";
+import { passedOverText } from "../render/passed-over.ts";
 import { contentTop } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
@@ -25,16 +26,24 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   await using target = await openTarget(invocation, { reading: true, reportsConfig: true, doesWithoutGit: true });
   const write = openOutputs(invocation, contentTop(target.source.root));
   const { counts, event, rules } = await readDesired(target, terminal);
-  const diagnostics = event.selected;
+  const { selected: diagnostics, passedOver } = event;
+  const lists = invocation.flags.show?.includes("unmanaged") ?? false;
   const report: ValidationReport = {
     format_version: "2.0",
-    summary: { ...counts, ...severityCounts(diagnostics) },
+    summary: {
+      ...counts,
+      ...severityCounts(diagnostics),
+      unmanaged: passedOver.documents,
+      unmanagedTypes: Object.fromEntries(passedOver.types),
+    },
     diagnostics: sortDiagnostics(diagnostics),
+    ...(lists ? { unmanaged: sortDiagnostics(passedOver.diagnostics) } : {}),
   };
   const { errors, warnings } = report.summary;
   const declared = counts.manifests + counts.faulty;
   const text =
     diagnosticsText(diagnostics, view.diagnosticView) +
+    passedOverText(passedOver, { width: view.width, lists }) +
     validationLine({ ...report.summary, declared, strict: rules.strict });
   const folder = folderInCheckout(terminal);
   await write({

@@ -8,6 +8,7 @@ import { printable } from "../render/escape.ts";
 import { notUsedText } from "../render/not-used.ts";
 import { needsAttention } from "../render/outcome.ts";
 import { applyViewOf, planReport } from "../render/pass-report.ts";
+import { passedOverText } from "../render/passed-over.ts";
 import { tokensText } from "../render/tokens.ts";
 import { idleNews, startedNews } from "../render/watch-event.ts";
 import type { Invocation } from "./command.ts";
@@ -115,7 +116,10 @@ function textReporter(invocation: Invocation): WatchReporter {
         case "read":
           isRecovering ||= last.kept !== "";
           last.kept = "";
-          return once("diagnostics", shown(event.diagnostics));
+          return once(
+            "diagnostics",
+            shown(event.diagnostics) + passedOverText(event.passedOver, { width: view.width, lists: false }),
+          );
         case "kept":
           return once(
             "kept",

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "./diagnostic.ts";
 import type { Identity } from "./manifest.ts";
 import type { NotUsed } from "./not-used.ts";
+import type { PassedOver } from "./passed-over.ts";
 import type { Plan, Step } from "./plan.ts";
 import type {
   ApplyReport,
@@ -20,6 +21,8 @@ export type ReadEvent = {
   readonly diagnostics: readonly Diagnostic[];
   /** Those of the selected files. */
   readonly selected: readonly Diagnostic[];
+  /** What is not ours in the selected files. */
+  readonly passedOver: PassedOver;
   /** Where its manifests are read from, below its root; null for everything. */
   readonly paths: readonly string[] | null;
   readonly files: number;

@@ -6,6 +6,7 @@ import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
+import { countPassedOver, isPassedOver } from "../core/passed-over.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Loaded, type LoadOptions, load } from "../manifests/load.ts";
@@ -121,7 +122,7 @@ function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): 
   return isEmpty ? untracked.commit : null;
 }
 
-type Read = Omit<Loaded, "contents">;
+type Read = Omit<Loaded, "contents"> & { readonly foreign: readonly Diagnostic[] };
 
 async function settle(
   { source, sourceCache, state, rules: rulesBy }: Sourced,
@@ -158,8 +159,11 @@ export async function requireOwnState(
   await requireStateFolder(state.folder, { content, isTracked: isTrackedFolder, signal });
 }
 
-function withConfigFaults(loaded: Read, { diagnostics }: SourceConfig): Read {
-  return diagnostics.length === 0 ? loaded : { ...loaded, diagnostics: [...diagnostics, ...loaded.diagnostics] };
+function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Read {
+  const { foreign = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
+    isPassedOver(one) ? "foreign" : "ours",
+  );
+  return { ...loaded, diagnostics: [...diagnostics, ...ours], foreign };
 }
 
 function requireMatches(selection: Selection, { declared }: Read, { files, root }: Revision): void {
@@ -205,7 +209,7 @@ function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {
 }
 
 function readEvent(
-  { manifests, diagnostics, files, documents }: Read,
+  { manifests, diagnostics, foreign, files, documents }: Read,
   behind: readonly Diagnostic[],
   rules: Rules,
   { repository }: SourceConfig,
@@ -215,6 +219,7 @@ function readEvent(
     what: "read",
     diagnostics: [...behind, ...diagnostics],
     selected: [...behind, ...ofSelection(diagnostics, selection)],
+    passedOver: countPassedOver(ofSelection(foreign, selection)),
     paths: repository.paths ?? null,
     files,
     manifests: manifests.length,

@@ -4,6 +4,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { globMatches } from "../core/glob.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Reference } from "../core/manifest.ts";
+import { PASSED_OVER } from "../core/passed-over.ts";
 import type { Position } from "../model/position.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
@@ -151,8 +152,6 @@ type Reader = {
   /** Whether the file may hold values in a known credential format; asked of the globs once. */
   readonly allowsSecrets: () => boolean;
 };
-
-const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
 
 function tooLarge(file: SourceFile, rough: string, { fileBytes }: Limits): Diagnostic {
   const isOurs = claimsType(rough);

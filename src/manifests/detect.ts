@@ -9,7 +9,7 @@ export type Detected =
   | { readonly is: "manifest"; readonly type: string }
   | {
       readonly is: "foreign";
-      readonly code: "not-a-manifest" | "unknown-type" | "empty";
+      readonly code: "not-a-manifest" | "list-of-manifests" | "unknown-type" | "empty";
       readonly summary: string;
       readonly detail: string | null;
     }
@@ -24,7 +24,11 @@ const UNTYPED =
 /** Tells what a document is by its `type`, and by what it looks like where that is missing. */
 export function detect(value: Json): Detected {
   if (value === null) return foreign("empty", "an empty document");
-  if (Array.isArray(value)) return foreign("not-a-manifest", "no manifest: a list, not a mapping", listHint(value));
+  if (Array.isArray(value)) {
+    const hint = listHint(value);
+    const code = hint === null ? "not-a-manifest" : "list-of-manifests";
+    return foreign(code, "no manifest: a list, not a mapping", hint);
+  }
   if (!isObject(value)) return foreign("not-a-manifest", "no manifest: a single value, not a mapping");
   if (typeof value.type === "string") return typed(value.type, value);
   if (/^[12]\.\d+$/.test(text(value.format_version) ?? "") && (isObject(value.summary) || isObject(value.error)))
@@ -55,7 +59,7 @@ const claim = new RegExp(`(?:^|[\\s,{"'-])type${OURS}`);
 export const worthReading: RegExp = new RegExp(`(?:^|[\\s,{"'-])\\w{3,6}${OURS}|^["']?type["']?[ \\t]*:`, "m");
 
 function foreign(
-  code: "not-a-manifest" | "unknown-type" | "empty",
+  code: "not-a-manifest" | "list-of-manifests" | "unknown-type" | "empty",
   summary: string,
   detail: string | null = null,
 ): Detected {

@@ -1,8 +1,10 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
+import { isPassedOver } from "../core/passed-over.ts";
 
 /** How many diagnostics of each severity are kept; far more than anybody reads, few enough to hold. */
 const MOST = 10_000;
+const MOST_FOREIGN = 100_000;
 
 /** Collects what there is to say, in bounded memory. */
 export type Findings = {
@@ -17,9 +19,15 @@ export type Refuse = (identity: Identity, diagnostic: Diagnostic | null) => void
 /** A new, empty collection. */
 export function findings(): Findings {
   const kept: { readonly [severity in Diagnostic["severity"]]: Diagnostic[] } = { error: [], warning: [] };
+  const foreign: Diagnostic[] = [];
   const dropped = { error: 0, warning: 0 };
   return {
     add(diagnostic) {
+      // What is not ours is counted, and takes the place of nothing else.
+      if (isPassedOver(diagnostic)) {
+        if (foreign.length < MOST_FOREIGN) foreign.push(diagnostic);
+        return;
+      }
       const list = kept[diagnostic.severity];
       if (list.length < MOST) list.push(diagnostic);
       else dropped[diagnostic.severity]++;
@@ -28,7 +36,7 @@ export function findings(): Findings {
       const more = (["error", "warning"] as const).flatMap((severity) =>
         dropped[severity] === 0 ? [] : [rest(severity, dropped[severity])],
       );
-      return [...sortDiagnostics([...kept.error, ...kept.warning]), ...more];
+      return [...sortDiagnostics([...kept.error, ...kept.warning, ...foreign]), ...more];
     },
   };
 }

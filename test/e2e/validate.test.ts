@@ -48,7 +48,7 @@ describe("validate", () => {
     const { diagnostics, ...rest } = validationOf(ended);
     expect(rest).toEqual({
       format_version: "2.0",
-      summary: { files: 10, manifests: 6, faulty: 5, errors: 5, warnings: 0 },
+      summary: { files: 10, manifests: 6, faulty: 5, errors: 5, warnings: 0, unmanaged: 0, unmanagedTypes: {} },
     });
     expect(diagnostics.map(({ file, line, column, code }) => ({ place: `${file}:${line}:${column}`, code }))).toEqual(
       faults,
@@ -59,11 +59,11 @@ describe("validate", () => {
   });
 
   test("takes warnings for errors when it is told to be strict", async () => {
-    const source = await sourceOf({ ...everyKind, "unknown.yaml": "type: dashboard\nname: latency\n" });
+    const source = await sourceOf({ ...everyKind, "unknown.yaml": "type: servce\nname: x\n" });
     expect(await source.run(["validate"])).toMatchObject({ code: 0 });
     const strict = await source.run(["validate", "--strict"]);
     expect(strict.code).toBe(3);
-    expect(strict.stdout).toContain("unknown.yaml:1:1: warning: ");
+    expect(strict.stdout).toContain("unknown.yaml:1:7: warning: ");
     expect(strict.stdout).toMatch(/: 1 warning, taken for an error\n$/);
   });
 
@@ -97,4 +97,41 @@ describe("validate", () => {
     const ended = await source.run(["validate"]);
     expect(ended).toMatchObject({ code: 0, stderr: "warning: no manifest files were found\n" });
   });
+});
+
+test("what is not ours in a monorepo is counted, so that --strict can be used at its root", async () => {
+  const monorepo = {
+    ...everyKind,
+    "package.json": JSON.stringify({ name: "x", type: "module", types: "./index.d.ts" }),
+    ".github/dependabot.yml": "version: 2\n",
+    "k8s/all.yaml": "apiVersion: v1\nkind: Service\nspec: {type: ClusterIP}\n---\nkind: ConfigMap\n",
+    "chart/templates/x.yaml": "kind: {{ .Values.kind }}\n{{- if .Values.on }}\na: 1\n",
+    "compose.yaml": "services:\n  web: {image: nginx}\n",
+    "platform.yaml": "type: gateway\nname: a\n---\ntype: gateway\nname: b\n---\ntype: secret-store\nname: c\n",
+  };
+  const source = await sourceOf(monorepo);
+  const ended = await source.run(["validate", "--strict"]);
+  expect([ended.code, ended.stdout, ended.stderr]).toEqual([
+    0,
+    "Not ours: 8 documents (4 without a type, 2 of type gateway, 1 of type module, 1\n" +
+      "of type secret-store); --show unmanaged lists them\n" +
+      "8 manifests in 13 files: valid\n",
+    "",
+  ]);
+  const listed = validationOf(await source.run(["validate", "-o", "json", "--show", "unmanaged"]));
+  expect(listed.summary).toMatchObject({
+    warnings: 0,
+    unmanaged: 8,
+    unmanagedTypes: { gateway: 2, module: 1, "secret-store": 1 },
+  });
+  expect(listed.unmanaged?.map(({ file }) => file)).toEqual([
+    "chart/templates/x.yaml",
+    "compose.yaml",
+    "k8s/all.yaml",
+    "package.json",
+    "platform.yaml",
+    "platform.yaml",
+  ]);
+  const slip = await sourceOf({ ...monorepo, "slip.yaml": "type: servce\nname: a\n" });
+  expect(await slip.run(["validate", "--strict"])).toMatchObject({ code: 3 });
 });

@@ -6,6 +6,6 @@ export const validate = declareCommand({
   name: "validate",
   arguments: "[path...]",
   summary: "check manifests offline: schema, identities, references, cycles",
-  flags: ["validateOutput", ...sourceFlags],
+  flags: ["validateOutput", "show", ...sourceFlags],
   examples: ["holdfast validate", "holdfast validate services/api.yaml -o json"],
 });

@@ -834,6 +834,16 @@ readonly errors: number
  * Warnings
  */
 readonly warnings: number
+/**
+ * Documents that are no manifests of ours
+ */
+readonly unmanaged?: number
+/**
+ * How many of them name a type that is not managed, by type
+ */
+readonly unmanagedTypes?: {
+[k: string]: number
+}
 }
 /**
  * What validate -o json writes: what is wrong with the manifests
@@ -848,6 +858,10 @@ readonly summary: ValidationSummary
  * What is wrong or doubtful in the input, by file and line
  */
 readonly diagnostics: readonly Diagnostic[]
+/**
+ * Those documents, with --show unmanaged
+ */
+readonly unmanaged?: readonly Diagnostic[]
 }
 /**
  * A line that watch writes with -o json

@@ -1,0 +1,33 @@
+import type { PassedOver } from "../core/passed-over.ts";
+import { count } from "./count.ts";
+import { printable } from "./escape.ts";
+import { wrapWords } from "./wrap.ts";
+
+/** Types that are named; the rest is counted. */
+const MOST_TYPES = 8;
+
+/** How many documents are not ours, in one sentence, or each of them; nothing where all are. */
+export function passedOverText(
+  { documents, types, diagnostics }: PassedOver,
+  { width, lists }: { readonly width: number; readonly lists: boolean },
+): string {
+  if (documents === 0) return "";
+  const each = diagnostics.map(
+    ({ file, line, summary }) => `  ${printable(`${file ?? ""}:${line ?? 1}: ${summary}`)}\n`,
+  );
+  const hint = lists ? "" : "; --show unmanaged lists them";
+  const lines = wrapWords(`${countsText({ documents, types })}${hint}`, { indent: "", width });
+  return [...(lists ? each : []), ...lines.map((line) => `${line}\n`)].join("");
+}
+
+function countsText({ documents, types }: Pick<PassedOver, "documents" | "types">): string {
+  const typed = [...types.values()].reduce((sum, number) => sum + number, 0);
+  const sorted = [...types].toSorted(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
+  const rest = sorted.length - MOST_TYPES;
+  const named = [
+    ...(documents > typed ? [`${documents - typed} without a type`] : []),
+    ...sorted.slice(0, MOST_TYPES).map(([type, number]) => `${number} of type ${printable(type)}`),
+    ...(rest > 0 ? [`and of ${count(rest, "more type")}`] : []),
+  ];
+  return `Not ours: ${count(documents, "document")} (${named.join(", ")})`;
+}
