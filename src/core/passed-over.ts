@@ -12,7 +12,7 @@ export type PassedOver = {
 export const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
 
 /** Whether a diagnostic says no more than that a document is not ours. */
-export function isPassedOver({ severity, code, detail }: Diagnostic): boolean {
+export function isForeign({ severity, code, detail }: Diagnostic): boolean {
   if (severity !== "warning") return false;
   // A type that is almost one of ours is said to be one in the detail.
   if (code === "unknown-type") return detail === null;

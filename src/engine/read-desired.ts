@@ -6,7 +6,7 @@ import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
-import { countPassedOver, isPassedOver } from "../core/passed-over.ts";
+import { countPassedOver, isForeign } from "../core/passed-over.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Loaded, type LoadOptions, load } from "../manifests/load.ts";
@@ -161,7 +161,7 @@ export async function requireOwnState(
 
 function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Read {
   const { foreign = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
-    isPassedOver(one) ? "foreign" : "ours",
+    isForeign(one) ? "foreign" : "ours",
   );
   return { ...loaded, diagnostics: [...diagnostics, ...ours], foreign };
 }

@@ -1,6 +1,6 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
-import { isPassedOver } from "../core/passed-over.ts";
+import { isForeign } from "../core/passed-over.ts";
 
 /** How many diagnostics of each severity are kept; far more than anybody reads, few enough to hold. */
 const MOST = 10_000;
@@ -24,7 +24,7 @@ export function findings(): Findings {
   return {
     add(diagnostic) {
       // What is not ours is counted, and takes the place of nothing else.
-      if (isPassedOver(diagnostic)) {
+      if (isForeign(diagnostic)) {
         if (foreign.length < MOST_FOREIGN) foreign.push(diagnostic);
         return;
       }
