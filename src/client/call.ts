@@ -45,7 +45,7 @@ type CallPolicy = {
 export type Caller = (name: OperationName, content: CallContent, policy: CallPolicy) => Promise<Called>;
 
 /** What all calls to one server share. */
-export type Line = {
+export type ServerLine = {
   readonly origin: string;
   readonly base: string;
   readonly userAgent: string;
@@ -71,7 +71,7 @@ export type Line = {
 };
 
 /** A caller over the given line. */
-export function createCaller(line: Line): Caller {
+export function createCaller(line: ServerLine): Caller {
   return async (name, content, given) => {
     const policy = { ...given, signal: either(given.signal, line.signal) };
     const nextPause = startRetryPolicy(line, policy);
@@ -119,7 +119,7 @@ function finalAnswer(name: OperationName, answer: Answer, ambiguity: Answer | nu
 
 /** Waits until the next try may be made; gives the answer of the call where none may. */
 async function waited(
-  line: Line,
+  line: ServerLine,
   { milliseconds, isAsked }: Pause,
   { signal }: CallPolicy,
   notice: WaitNotice,
@@ -148,7 +148,7 @@ function stopped({ reason }: AbortSignal): Answer {
 
 type Asked = { readonly content: CallContent; readonly policy: CallPolicy };
 
-async function attempt(line: Line, name: OperationName, { content, policy }: Asked): Promise<Tried> {
+async function attempt(line: ServerLine, name: OperationName, { content, policy }: Asked): Promise<Tried> {
   const row = operation(name);
   const token = line.credential.current();
   const started = line.clock.now();
@@ -183,7 +183,7 @@ async function attempt(line: Line, name: OperationName, { content, policy }: Ask
 }
 
 // One answer is believed only where it is in the server's own form, and nothing else was ever shown.
-async function settleRoute(line: Line, name: OperationName, asked: Asked, tried: Tried): Promise<Tried> {
+async function settleRoute(line: ServerLine, name: OperationName, asked: Asked, tried: Tried): Promise<Tried> {
   const { answer, reply } = tried;
   const { capabilities } = line;
   if (answer.state !== "refused" || reply === undefined) return tried;
@@ -198,7 +198,7 @@ async function settleRoute(line: Line, name: OperationName, asked: Asked, tried:
 }
 
 function learn(
-  { capabilities }: Line,
+  { capabilities }: ServerLine,
   name: OperationName,
   { answer, renew }: { readonly answer: Answer; readonly renew: () => void },
 ): void {

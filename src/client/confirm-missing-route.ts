@@ -7,7 +7,7 @@ import type { Credential } from "./credential.ts";
 import { decodeBody, mediaType } from "./decode.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { exchange } from "./exchange.ts";
-import { isRouteMissing, type Probe } from "./missing-route.ts";
+import { isRouteMissing, type SendProbe } from "./missing-route.ts";
 
 /** Whether the server lacks the route of an operation that was answered so; at worst it is not known, and then it is not. */
 export type RouteCheck = (
@@ -45,7 +45,7 @@ export function createRouteCheck(line: Checking): RouteCheck {
 function probeOver(
   { dispatchers, credential, requestTimeout: timeout, ...line }: Checking,
   signal: AbortSignal,
-): Probe {
+): SendProbe {
   return async (row, content) => {
     const request = composeRequest(row, content, { ...line, token: credential.current() });
     const outcome = await exchange(dispatchers.shared, request, { timeout, cap: REPLY_CAP, reset: false, signal });

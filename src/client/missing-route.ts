@@ -16,7 +16,7 @@ import { readEnvelopePage } from "./envelope.ts";
 export type Probed = { readonly reply: RawReply; readonly value: Json | undefined } | null;
 
 /** Sends one request, whatever its path, and never again. */
-export type Probe = (row: Operation, content: CallContent) => Promise<Probed>;
+export type SendProbe = (row: Operation, content: CallContent) => Promise<Probed>;
 
 const OWN_CODES: ReadonlySet<string | undefined> = new Set([
   "route-not-found",
@@ -50,7 +50,7 @@ function parsed(body: string): Json | undefined {
 export async function isRouteMissing(
   name: OperationName,
   { content, reply }: { readonly content: CallContent; readonly reply: RawReply },
-  probe: Probe,
+  probe: SendProbe,
 ): Promise<boolean> {
   const row = operation(name);
   const seen: Seen = { path: fillPath(row.path, content.path ?? {}), reply };
@@ -65,7 +65,7 @@ type Seen = { readonly path: string; readonly reply: RawReply };
 export const NO_MANIFEST: CallContent = { body: { dryRun: true } };
 
 /** Whether the control plane is reached: a documented list is read, and a documented write is told apart from the route. */
-async function answersProperly({ method, path }: Operation, seen: Seen, probe: Probe): Promise<boolean> {
+async function answersProperly({ method, path }: Operation, seen: Seen, probe: SendProbe): Promise<boolean> {
   const [list, put] = path.startsWith("/api/ml/")
     ? (["listMlRepos", "putPromptVersion"] as const)
     : (["listWorkspaces", "putTeam"] as const);
@@ -85,7 +85,12 @@ function isRefusal({ status }: RawReply): boolean {
 
 const ABSENT_ROUTES = 2;
 
-async function isAnsweredLikeAbsent(row: Operation, content: CallContent, seen: Seen, probe: Probe): Promise<boolean> {
+async function isAnsweredLikeAbsent(
+  row: Operation,
+  content: CallContent,
+  seen: Seen,
+  probe: SendProbe,
+): Promise<boolean> {
   const query = content.query === undefined ? {} : { query: content.query };
   const isSameAt = async (path: string): Promise<boolean> => {
     const answered = await probe({ ...row, path }, row.method === "GET" ? query : NO_MANIFEST);

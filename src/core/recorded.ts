@@ -33,22 +33,22 @@ export type Recorded = RecordedHead & {
 export function withoutIgnored(
   shape: Shape,
   receipt: Recorded,
-  { left, known }: { readonly left: readonly (readonly string[])[]; readonly known: Recorded | null },
+  { ignored, known }: { readonly ignored: readonly (readonly string[])[]; readonly known: Recorded | null },
 ): Recorded {
-  if (left.length === 0) return receipt;
+  if (ignored.length === 0) return receipt;
   const isRecorded = (path: readonly string[]): boolean =>
     known?.echo != null && !isIgnored(known.unrecorded ?? [], path);
   const before = (from: JsonObject | null | undefined, mine: JsonObject): JsonObject => {
-    const kept = keepIgnored(shape, mine, from ?? {}, left.filter(isRecorded));
+    const kept = keepIgnored(shape, mine, from ?? {}, ignored.filter(isRecorded));
     const bare = keepIgnored(
       shape,
       kept,
       {},
-      left.filter((path) => !isRecorded(path)),
+      ignored.filter((path) => !isRecorded(path)),
     );
     return isObject(bare) ? bare : {};
   };
-  const unrecorded = left.filter((path) => !isRecorded(path));
+  const unrecorded = ignored.filter((path) => !isRecorded(path));
   return {
     ...receipt,
     written: before(known?.written, receipt.written),

@@ -33,7 +33,7 @@ export async function adoptPass(pass: Pass, { identities }: AdoptMode): Promise<
     const kind = kindOf(type);
     if (recorded.has(identity) || live?.state !== "present" || kind === undefined) return [];
     const { row } = live;
-    const sent = { kind, shape: shapeOf(type), identity, written: row.manifest, left: [] };
+    const sent = { kind, shape: shapeOf(type), identity, written: row.manifest, ignored: [] };
     return [receiptFrom(sent, row, { known: null, at: context.now() })];
   });
   if (receipts.length > 0) await session.ledger.record(receipts);

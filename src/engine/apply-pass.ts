@@ -10,7 +10,7 @@ import type { SealedPlan } from "../core/sealed-plan.ts";
 import { needsAdoption, type PlanGuards, requireUnguarded } from "../core/step-guard.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { ApplyResult } from "./apply-plan.ts";
-import { type FollowOptions, follow, recoverPending } from "./follow.ts";
+import { type ApplyOptions, applyWithRecovery, recoverPending } from "./apply-with-recovery.ts";
 import type { LastGood } from "./last-good.ts";
 import type { Leader } from "./leader.ts";
 import { positionOfOutcome } from "./outcome-position.ts";
@@ -27,7 +27,7 @@ import { acquireWriteAccess } from "./write-access.ts";
 /** How much a pass looks at: everything, or what has changed since the last good revision. */
 export type PassScope = "all" | "changes";
 
-/** A pass that makes live follow. */
+/** A pass that applies a plan. */
 export type ApplyMode = {
   readonly is: "apply";
   /** Asked before anything is written, and again after live was read again; null where guards alone decide. */
@@ -53,7 +53,7 @@ export type Approval =
   | { readonly is: "confirmed" }
   | { readonly is: "agreed"; readonly allows: readonly string[] };
 
-/** Makes live follow the source. */
+/** Plans and applies what the source declares. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   if (mode.leader === null) return applyOnce(pass, mode);
   const writer = await mode.leader.writer(pass.connection, pass.read, pass.context);
@@ -65,8 +65,8 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   tellOtherWriters(planned, pass, hasLease);
   // Before the first write not even what is equal is recorded: that decides what the first write is.
   const recordsEqual = planned.recorded.size > 0 || !planned.plan.steps.some(needsAdoption);
-  const options = { ...followOptions(pass, mode), recovered, hasLease, recordsEqual };
-  return applyEvent(await follow(planned, session, options), planned, pass);
+  const options = { ...applyOptions(pass, mode), recovered, hasLease, recordsEqual };
+  return applyEvent(await applyWithRecovery(planned, session, options), planned, pass);
 }
 
 // Without writes no lease is acquired.
@@ -74,19 +74,22 @@ async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   const { session } = pass.connection;
   const { planned, recovered, planAgain } = await planFirst(pass, session, mode);
   if (!(await isApproved(planned, pass, mode))) return { what: "declined" };
-  const following = { ...followOptions(pass, mode), recovered };
+  const following = { ...applyOptions(pass, mode), recovered };
   if (!planned.plan.steps.some(writes)) {
     // A server that was written to before is known to have leases or not.
     const hasLease = session.memory.get("putLease") === "yes";
     if (!hasLease) tellOtherWriters(planned, pass, hasLease);
-    return withLeases(applyEvent(await follow(planned, session, { ...following, hasLease }), planned, pass), session);
+    return withLeases(
+      applyEvent(await applyWithRecovery(planned, session, { ...following, hasLease }), planned, pass),
+      session,
+    );
   }
   await using turn = await acquireWriteAccess(pass.connection, pass.read, pass.context);
   const { writer, hasLease } = turn;
   const current = turn.mustPlanAgain ? await planAgain() : planned;
   if (turn.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (!hasLease) tellOtherWriters(current, pass, hasLease);
-  const applied = await follow(current, { ...session, writer }, { ...following, hasLease });
+  const applied = await applyWithRecovery(current, { ...session, writer }, { ...following, hasLease });
   return withLeases(applyEvent(applied, current, pass), session);
 }
 
@@ -115,7 +118,7 @@ type First = {
 async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<First> {
   const { read, part } = pass;
   const { rules } = read;
-  const recovered = await recoverPending(session, followOptions(pass, mode));
+  const recovered = await recoverPending(session, applyOptions(pass, mode));
   // An interrupted write concerns whatever it was for.
   const desired = recovered.length === 0 && part !== null ? part : read.desired;
   const recorded = await recordedFor(desired, session);
@@ -153,7 +156,7 @@ function guardsOf({ refusedRisks, allowedRisks, updateShare, held }: Rules): Pla
   return { refused, held, ...(updateShare === null ? {} : { updateShare }) };
 }
 
-function followOptions({ read: { rules }, context }: Pass, { stopWaiting, onLeft }: ApplyMode): FollowOptions {
+function applyOptions({ read: { rules }, context }: Pass, { stopWaiting, onLeft }: ApplyMode): ApplyOptions {
   const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
   const { now, stopping, signal, tell } = context;
   const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };

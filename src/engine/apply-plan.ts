@@ -61,10 +61,10 @@ type Running = ApplyContext &
 // While requests are in flight, as many further steps are journaled or have their outcomes stored.
 const STEPS_PER_REQUEST = 2;
 
-/** Makes live follow the plan: each step when its own dependencies are done, every outcome listed. */
+/** Applies a plan: each step runs when its own dependencies are done, every outcome listed. */
 export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying: ApplyContext): Promise<ApplyResult> {
   const on = running(applying);
-  if (on.recordsEqual ?? true) await adopt(plan.steps, decisions, on);
+  if (on.recordsEqual ?? true) await recordEqual(plan.steps, decisions, on);
   const declared = plan.steps.filter(({ action }) => action !== "orphan");
   const acting = declared.filter(writes);
   const followed: Promise<StepEnd>[] = [];
@@ -76,7 +76,7 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
       run: async (state) => {
         const stop = on.stopReason();
         if (stop !== null) return skippedEnd(step, stop);
-        if (state === "held") return dependencyEnd(step);
+        if (state === "blocked") return dependencyEnd(step);
         on.onProgress({ what: "started", step });
         const written = await writeStep(step, decisions.get(step.identity), on);
         const end = writtenEnd(step, written, {
@@ -84,7 +84,7 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
           stop: on.stopReason(),
         });
         on.onTrouble(written);
-        followed.push(follow(step, written, end, on));
+        followed.push(followStepRollout(step, written, end, on));
         return end;
       },
     }),
@@ -133,7 +133,7 @@ function running(on: ApplyContext): Running {
 }
 
 // Equal resources are recorded, so that later drift can be distinguished from a later change of the manifest.
-async function adopt(
+async function recordEqual(
   steps: readonly Step[],
   decisions: PlanWithDecisions["decisions"],
   on: ApplyContext,
@@ -146,8 +146,8 @@ async function adopt(
     if (known !== null && isRecordOf(known, requireRead(manifest).value, row.manifest)) return [];
     const kind = on.kindOf(type);
     if (kind === undefined) return [];
-    const left = decisions.get(identity)?.ignored ?? [];
-    const sent = { kind, shape: on.shapeOf(type), identity, written: requireRead(manifest).value, left };
+    const ignored = decisions.get(identity)?.ignored ?? [];
+    const sent = { kind, shape: on.shapeOf(type), identity, written: requireRead(manifest).value, ignored };
     const receipt = receiptFrom(sent, row, { known, at: on.now() });
     return known !== null && equalRecorded(known, receipt) ? [] : [receipt];
   });
@@ -162,11 +162,11 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
   const manifest = requireRead(declared);
   const shape = on.shapeOf(step.kind);
   const planned = on.live.get(step.identity) ?? { state: "unknown", reason: "no-read" };
-  const { ignored: left } = decision;
-  const head = left.length === 0 ? undefined : on.recorded.get(step.identity);
+  const { ignored } = decision;
+  const head = ignored.length === 0 ? undefined : on.recorded.get(step.identity);
   const recorded = head === undefined ? null : requireOpened(head);
   const body = bodyOf(shape, manifest, planned, decision);
-  const job: WriteJob = { kind, shape, manifest, live: planned, body, left, recorded };
+  const job: WriteJob = { kind, shape, manifest, live: planned, body, ignored, recorded };
   const live = await liveNow(job, on);
   const same =
     live.state === "present" && step.action === "ensure" && hasContentOf(kind, shape, job.body, live.row.manifest);
@@ -220,7 +220,7 @@ function bodyOf(shape: Shape, { value }: Manifest, live: Live, { ignored }: Deci
 }
 
 // Rollouts are followed outside the queue, so that waiting does not take a slot from writing.
-async function follow(step: Step, written: WriteResult, end: StepEnd, on: Running): Promise<StepEnd> {
+async function followStepRollout(step: Step, written: WriteResult, end: StepEnd, on: Running): Promise<StepEnd> {
   const rollout = await rolloutOf(step, written, on);
   const outcome = { ...end.outcome, rollout };
   on.onProgress({ what: "finished", step, outcome, place: positionOfOutcome(outcome, on.manifests) });

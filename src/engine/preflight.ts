@@ -154,13 +154,13 @@ async function ask(
 
 // One that is live as it is declared would make a version that equals the newest one, were the dry run to do more than that.
 async function prove({ placed, decisions, ...live }: Unchecked, on: Preflight): Promise<void> {
-  let left = PROOFS;
+  let remaining = PROOFS;
   for (const { manifest } of placed) {
-    if (on.memory.dryRun === "proven" || left === 0) return;
+    if (on.memory.dryRun === "proven" || remaining === 0) return;
     const kind = on.kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action ?? "keep";
     if (kind?.rollsOut !== true || action !== "keep" || !isThere(live, manifest.identity)) continue;
-    left -= 1;
+    remaining -= 1;
     await orPass(on.dryRun(kind, readManifest(manifest), on), on);
   }
 }

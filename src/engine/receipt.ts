@@ -11,16 +11,16 @@ type Sent = {
   readonly identity: Identity;
   readonly written: JsonObject;
   /** Where it has what live had, since a rule leaves that to somebody else. */
-  readonly left: readonly (readonly string[])[];
+  readonly ignored: readonly (readonly string[])[];
 };
 
 /** The receipt of what was written, or is live and equal; `known` is what was recorded before, and a row without a manifest is one that was not read. */
 export function receiptFrom(
-  { kind, shape, identity, written, left }: Sent,
+  { kind, shape, identity, written, ignored }: Sent,
   row: Pick<LiveRow, "id" | "version"> & { readonly manifest: JsonObject | null },
   { known, at }: { readonly known: Recorded | null; readonly at: number },
 ): Recorded {
   const version = row.version ?? null;
   const receipt = { identity, kind: kind.type, id: row.id, written, echo: row.manifest, version, at };
-  return withoutIgnored(shape, receipt, { left, known });
+  return withoutIgnored(shape, receipt, { ignored, known });
 }

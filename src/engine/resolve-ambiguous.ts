@@ -24,7 +24,7 @@ import {
 export type AmbiguousWrite = {
   readonly reason: string;
   /** Whether a complete reply came: the request cannot arrive later. */
-  readonly answered: boolean;
+  readonly hasReply: boolean;
   readonly token: Secret | null;
 };
 
@@ -43,7 +43,7 @@ const ambiguityText: { readonly [ambiguity in Ambiguity]: string } = {
 
 /** A write whose call ended without a clear answer. */
 export function ambiguousWrite(ambiguity: Ambiguity, token: Secret | null): AmbiguousWrite {
-  return { reason: ambiguityText[ambiguity], answered: ambiguity === "protocol" || ambiguity === "mismatch", token };
+  return { reason: ambiguityText[ambiguity], hasReply: ambiguity === "protocol" || ambiguity === "mismatch", token };
 }
 
 /**
@@ -86,8 +86,8 @@ async function liveAfter({ job, intent, context }: WriteAttempt, ambiguous: Ambi
   return verifyWrite(job.kind, job.shape, intent, live).effect === "not-there" ? rereadLive(job, context) : live;
 }
 
-function mayBeDiscarded({ operation }: Intent, { answered }: AmbiguousWrite): boolean {
-  return answered && operation === "postModelVersion";
+function mayBeDiscarded({ operation }: Intent, { hasReply }: AmbiguousWrite): boolean {
+  return hasReply && operation === "postModelVersion";
 }
 
 // A stop request ends the wait early; the caller checks the signal afterwards.

@@ -8,7 +8,7 @@ import type { OpenWrite, ResolveReport } from "../core/report.ts";
 import { timestampText } from "../core/timestamp-text.ts";
 import { kindOf } from "../kinds/index.ts";
 import type { PendingIntent } from "../state/ledger.ts";
-import { recoveryWith } from "./follow.ts";
+import { recoveryWith } from "./apply-with-recovery.ts";
 import { type Pass, shapeOf } from "./pass.ts";
 import { evidenceOf, type Recovery, settleMade, type WriteEvidence } from "./recover.ts";
 import { hasContentOf } from "./verify-write.ts";

@@ -4,8 +4,8 @@ import type { Identity } from "../core/manifest.ts";
 export type Task<Result> = {
   readonly identity: Identity;
   readonly after: readonly Identity[];
-  /** Does the work; `held` when something it waits for did not end well. */
-  readonly run: (state: "ready" | "held") => Promise<Result>;
+  /** Does the work; `blocked` when something it waits for did not end well. */
+  readonly run: (state: "ready" | "blocked") => Promise<Result>;
 };
 
 /**
@@ -32,15 +32,18 @@ export async function schedule<Result>(
   let [begun, running] = [0, 0];
 
   const run = async (task: Task<Result>): Promise<void> => {
-    const held = task.after.some((identity) => {
+    const isBlocked = task.after.some((identity) => {
       const result = results.get(identity);
       return result !== undefined && !options.isGood(result);
     });
-    results.set(task.identity, await task.run(held || options.isStopped() || failures.length > 0 ? "held" : "ready"));
+    results.set(
+      task.identity,
+      await task.run(isBlocked || options.isStopped() || failures.length > 0 ? "blocked" : "ready"),
+    );
     for (const next of dependants.get(task.identity) ?? []) {
-      const left = (waiting.get(next.identity) ?? 0) - 1;
-      waiting.set(next.identity, left);
-      if (left === 0) ready.push(next);
+      const remaining = (waiting.get(next.identity) ?? 0) - 1;
+      waiting.set(next.identity, remaining);
+      if (remaining === 0) ready.push(next);
     }
   };
   const goOn = (): void => {

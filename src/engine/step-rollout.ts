@@ -56,8 +56,8 @@ async function followToEnd(
   const onStatus = (status: string): void => onProgress({ what: "rollout", step, status });
   const ended = await followRollout(reader, rollout, { timeoutMs: rolloutTimeoutMs, onStatus, signal });
   if (ended !== "succeeded" || run === null) return ended;
-  const left = { timeoutMs: end - performance.now(), signal };
-  return followRun(reader, run, { ...left, onStatus: (status) => onStatus(`run ${status}`) });
+  const following = { timeoutMs: end - performance.now(), signal };
+  return followRun(reader, run, { ...following, onStatus: (status) => onStatus(`run ${status}`) });
 }
 
 function runOf({ startsRun }: Kind, { id: jobId, manifest, version }: LiveRow): DeployedRun | null {

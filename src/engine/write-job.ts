@@ -64,9 +64,9 @@ export type WriteJob = {
   /** The manifest to send: as declared, with ignored fields as live has them. */
   readonly body: JsonObject;
   /** The paths of those fields. */
-  readonly left: readonly (readonly string[])[];
+  readonly ignored: readonly (readonly string[])[];
   readonly live: Live;
-  /** What is recorded of it; null where nothing is, and where no field is left as live has it. */
+  /** What is recorded of it; null where nothing is, and where no field is ignored. */
   readonly recorded: Recorded | null;
 };
 
@@ -118,11 +118,11 @@ export function failedWrite(
 
 /** The record of a write, from the row that the server answered or listed. */
 export function receiptOf(
-  { kind, shape, manifest: { identity }, body, left, recorded }: WriteJob,
+  { kind, shape, manifest: { identity }, body, ignored, recorded }: WriteJob,
   row: LiveRow,
   { now }: Pick<WriteContext, "now">,
 ): Recorded {
-  return receiptFrom({ kind, shape, identity, written: body, left }, row, { known: recorded, at: now() });
+  return receiptFrom({ kind, shape, identity, written: body, ignored }, row, { known: recorded, at: now() });
 }
 
 /** Reads live of the job again; a read that fails leaves it unknown. */

@@ -40,39 +40,45 @@ const WAIT_SHARE = 0.1;
 /** Writes one resource: journal, send, and where the outcome is ambiguous, read back before anything is sent again. */
 export async function write(job: WriteJob, context: WriteContext): Promise<WriteResult> {
   let last: WriteResult | null = null;
-  let left: readonly Left[] = (context.recovered.get(job.manifest.identity) ?? []).filter(
+  let earlier: readonly EarlierWrite[] = (context.recovered.get(job.manifest.identity) ?? []).filter(
     ({ found }) => found !== "made",
   );
   for (let attempts = 1; attempts <= ROUNDS; attempts += 1) {
     const current = attempts === 1 ? job : { ...job, live: await rereadLive(job, context) };
     const writing = chooseWriting(job.kind, current.live, context.memory);
     if (writing === null) return { state: "blocked", reason: reasonFor(job, context), attempts: attempts - 1 };
-    const next = await attempt({ job: current, writing, context, attempts, left });
+    const next = await attempt({ job: current, writing, context, attempts, earlier });
     if (next.state === "unsent") return last ?? { state: "put-off", attempts: 0 };
     if (next.state !== "again") return next;
     if (context.stopping.aborted) return next.otherwise;
     last = next.otherwise;
-    left = next.open === null ? [] : [{ intent: next.open, isOpen: false }];
+    earlier = next.open === null ? [] : [{ intent: next.open, isOpen: false }];
   }
   return last ?? failedWrite("failed", { code: "not-sent", message: "nothing was sent" }, { job, attempts: 0 });
 }
 
 /** An intent of the same resource that is in the journal still; one that is open is not to be closed for another. */
-type Left = Pick<Recovered, "isOpen"> & { readonly intent: Intent };
+type EarlierWrite = Pick<Recovered, "isOpen"> & { readonly intent: Intent };
 
 type Trial = {
   readonly job: WriteJob;
   readonly writing: Writing;
   readonly context: WriteContext;
   readonly attempts: number;
-  readonly left: readonly Left[];
+  readonly earlier: readonly EarlierWrite[];
 };
 
-async function attempt({ job, writing, context, attempts, left }: Trial): Promise<WriteResult | RetryWrite | Unsent> {
+async function attempt({
+  job,
+  writing,
+  context,
+  attempts,
+  earlier,
+}: Trial): Promise<WriteResult | RetryWrite | Unsent> {
   const fresh = intentOf(job, writing, context);
-  const repeated = left.find(({ intent }) => isSameRequest(intent, fresh)) ?? null;
+  const repeated = earlier.find(({ intent }) => isSameRequest(intent, fresh)) ?? null;
   const early = repeated === null ? fresh : repeatOf(repeated.intent, fresh);
-  const replaced = left.filter((one) => one === repeated || !one.isOpen);
+  const replaced = earlier.filter((one) => one === repeated || !one.isOpen);
   await context.ledger.open(
     early,
     replaced.map(({ intent }) => intent.id),
@@ -162,7 +168,7 @@ function deadlineOf({ now, requestTimeoutMs }: WriteContext): number {
   return Math.ceil(now() + requestTimeoutMs * (1 + WAIT_SHARE));
 }
 
-function intentOf({ kind, manifest, body, left, live }: WriteJob, writing: Writing, context: WriteContext): Intent {
+function intentOf({ kind, manifest, body, ignored, live }: WriteJob, writing: Writing, context: WriteContext): Intent {
   const present = live.state === "present" ? (live.row.version ?? null) : null;
   const newest = live.state === "absent" ? (live.newest ?? null) : null;
   return {
@@ -171,7 +177,7 @@ function intentOf({ kind, manifest, body, left, live }: WriteJob, writing: Writi
     kind: kind.type,
     operation: writing.operation,
     written: body,
-    left,
+    ignored,
     versionBefore: present ?? newest,
     creates: live.state === "absent",
     at: context.now(),
@@ -193,7 +199,7 @@ async function applied(
   }
   // Operation 5 answers an empty object, which tells nothing of the effect.
   const reason = "the reply does not carry the resource";
-  return resolveAmbiguous(one, { reason, answered: true, token: sent.token });
+  return resolveAmbiguous(one, { reason, hasReply: true, token: sent.token });
 }
 
 // A version is made by whoever has sent it; a resource may be another one's for long.
@@ -257,7 +263,7 @@ async function madeDespite(one: WriteAttempt): Promise<WriteResult | null> {
   if (!intent.creates || job.kind.issuesToken?.(job.body) !== true) return null;
   const verdict = verifyWrite(job.kind, job.shape, intent, await rereadLive(job, context));
   const reason = "the reply refuses what was done";
-  return verdict.effect === "there" ? settleFound(one, verdict.row, { reason, answered: true, token: null }) : null;
+  return verdict.effect === "there" ? settleFound(one, verdict.row, { reason, hasReply: true, token: null }) : null;
 }
 
 /** Waits until the application's rollout in progress has ended; false when it does not end, or cannot be followed. */

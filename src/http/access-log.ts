@@ -1,11 +1,11 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
 import { operationOf } from "./route-operation.ts";
 
-const callers = new WeakMap<FastifyRequest, string>();
+const callerNames = new WeakMap<FastifyRequest, string>();
 
 /** Sets the caller of a request, for the log. */
 export function setCaller(request: FastifyRequest, name: string): void {
-  callers.set(request, name);
+  callerNames.set(request, name);
 }
 
 /**
@@ -23,7 +23,7 @@ export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void 
         route: routeOptions.url ?? null,
         status: reply.statusCode,
         milliseconds: Math.round(reply.elapsedTime * 10) / 10,
-        caller: callers.get(request) ?? null,
+        caller: callerNames.get(request) ?? null,
       },
       "answered",
     );

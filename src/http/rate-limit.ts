@@ -4,27 +4,27 @@ export type RateLimit = (caller: string) => number;
 /** Allows every caller so many requests a second, in bursts of as many; `now` is in milliseconds. */
 export function createRateLimit(perSecond: number, now: () => number): RateLimit {
   const burst = Math.max(1, perSecond);
-  const callers = new Map<string, { readonly left: number; readonly at: number }>();
-  const leftAt = (caller: string, moment: number) => {
-    const known = callers.get(caller);
-    return known === undefined ? burst : Math.min(burst, known.left + ((moment - known.at) / 1000) * perSecond);
+  const buckets = new Map<string, { readonly tokens: number; readonly at: number }>();
+  const tokensAt = (caller: string, moment: number) => {
+    const known = buckets.get(caller);
+    return known === undefined ? burst : Math.min(burst, known.tokens + ((moment - known.at) / 1000) * perSecond);
   };
   // A caller whose burst is full again need not be stored. Callers are ordered by their last request, so the loop ends
   // at the first one whose burst is not full.
   const deleteIdle = (moment: number) => {
-    for (const caller of callers.keys()) {
-      if (leftAt(caller, moment) < burst) return;
-      callers.delete(caller);
+    for (const caller of buckets.keys()) {
+      if (tokensAt(caller, moment) < burst) return;
+      buckets.delete(caller);
     }
   };
   return (caller) => {
     const moment = now();
-    const left = leftAt(caller, moment);
-    if (left < 1) return (1 - left) / perSecond;
+    const tokens = tokensAt(caller, moment);
+    if (tokens < 1) return (1 - tokens) / perSecond;
     // Deleted and set again, so that callers are ordered by their last request.
-    callers.delete(caller);
+    buckets.delete(caller);
     deleteIdle(moment);
-    callers.set(caller, { left: left - 1, at: moment });
+    buckets.set(caller, { tokens: tokens - 1, at: moment });
     return 0;
   };
 }

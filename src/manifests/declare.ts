@@ -29,7 +29,7 @@ export type FileContent = {
   readonly declarations: readonly Declaration[];
   readonly unmanaged: number;
   /** Whether it can be read again quickly, and so need not be kept. */
-  readonly isReadable: boolean;
+  readonly isQuickToReread: boolean;
 };
 
 /** The rules that files are read by. */
@@ -64,7 +64,7 @@ export function declare(file: SourceFile, options: DeclareOptions, found: Hearin
   if (file.size > options.limits.fileBytes) {
     const rough = decodeRoughly(file.bytes());
     if (!isPlanText(rough)) found.add(tooLarge(file, rough, options.limits));
-    return { declarations: [], unmanaged: 1, isReadable: false };
+    return { declarations: [], unmanaged: 1, isQuickToReread: false };
   }
   const bytes = file.bytes();
   return declarePlain(file, bytes, options, found) ?? declareExactly({ file, bytes, options, found });
@@ -102,7 +102,7 @@ async function declareExactly(given: Given<DeclareOptions>): Promise<FileContent
   }
   const content = reader.content();
   // A file that was too much for the thread this time may not be the next.
-  return parsed.faults.length === 0 ? content : { ...content, isReadable: false };
+  return parsed.faults.length === 0 ? content : { ...content, isQuickToReread: false };
 }
 
 type FileReader = {
@@ -112,8 +112,8 @@ type FileReader = {
 
 function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: ParsedFile): FileReader {
   const { text, faults, documents } = parsed;
-  const isReadAgain = isPlain(documents);
-  const plain = isReadAgain ? plainFile(file, options.limits) : null;
+  const isQuickToReread = isPlain(documents);
+  const plain = isQuickToReread ? plainFile(file, options.limits) : null;
   let isAllowed: boolean | null = null;
   const allowsSecrets = (): boolean => {
     isAllowed ??= options.allowLiteralSecrets.some((glob) => globMatches(glob, file.path));
@@ -133,7 +133,7 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
       }
       for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
       const unmanaged = documents.length - declarations.length;
-      return { declarations, unmanaged, isReadable: isReadAgain };
+      return { declarations, unmanaged, isQuickToReread };
     },
   };
 }
@@ -174,7 +174,7 @@ function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFil
       diagnosticInFile(file.display, isOurs ? fault : mild(fault), text === "" ? null : positionAt(fault.offset)),
     );
   }
-  return { declarations: [], unmanaged: 1, isReadable: true };
+  return { declarations: [], unmanaged: 1, isQuickToReread: true };
 }
 
 function mild({ code, summary }: Wording): Wording {

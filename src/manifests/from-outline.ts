@@ -24,7 +24,7 @@ export function fromOutline(
   const made = declarations.map((one) =>
     declarationOf(one, { file, plain, kind: kindFor(one, kindOf), defaultWorkspace }),
   );
-  return { declarations: made, unmanaged, isReadable: true };
+  return { declarations: made, unmanaged, isQuickToReread: true };
 }
 
 function declarationOf(

@@ -16,7 +16,7 @@ export function outlineOf({
 }): Outline | null {
   const declarations = content.declarations.map(declarationOutline);
   const isWhole = declarations.every((one) => one !== null);
-  if (!content.isReadable || !isWhole || said.length > MOST_SAID) return null;
+  if (!content.isQuickToReread || !isWhole || said.length > MOST_SAID) return null;
   return { declarations, unmanaged: content.unmanaged, said: said.map(({ file: _, ...rest }) => rest) };
 }
 

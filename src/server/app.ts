@@ -48,7 +48,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   await replaceTokens(options, context);
   if (options.snapshot !== undefined) await importSnapshot(options.snapshot, context);
   if (options.seed !== undefined) await seed(options.seed, resources, context);
-  context.lookAt(context.now());
+  context.scheduleAdvance(context.now());
   const url = await serveHttp(options, context, stack);
   stack.use(await announceEndpoint(folder, url));
   options.signal?.throwIfAborted();

@@ -7,7 +7,7 @@ import type { ServerKeys } from "./secrets/server-keys.ts";
 const HOUR = 3_600_000;
 
 /** The background jobs of a running control plane. */
-export type BackgroundJobs = AsyncDisposable & { readonly lookAt: (moment: number) => void };
+export type BackgroundJobs = AsyncDisposable & { readonly scheduleAdvance: (moment: number) => void };
 
 /** How keys are reloaded; `keyCheckSeconds` is null when they cannot change. */
 export type KeyCheck = { readonly serverKeys: ServerKeys; readonly keyCheckSeconds: number | null };
@@ -28,7 +28,7 @@ export function startBackgroundJobs(
   const tasks = jobs.map((job) => taskOf(job, context));
   for (const task of tasks) task.at(now());
   return {
-    lookAt: (moment) => advance.at(moment),
+    scheduleAdvance: (moment) => advance.at(moment),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([advance, ...tasks].map((task) => task.close()));
       for (const { name, finish } of jobs) {

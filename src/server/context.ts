@@ -28,8 +28,8 @@ export type Context = {
   readonly maxLeaseSeconds: number;
   readonly rollouts: RolloutDriver;
   readonly runs: RunDriver;
-  /** Schedules the next look at rollouts and runs, in epoch milliseconds. */
-  readonly lookAt: (time: number) => void;
+  /** Schedules when rollouts and runs are advanced next, in epoch milliseconds. */
+  readonly scheduleAdvance: (time: number) => void;
   /** Where the files of staged versions are stored. */
   readonly artifacts: ArtifactRoot;
   /** The data folder. */
@@ -38,7 +38,7 @@ export type Context = {
   /** What manifests can refer to, by kind. */
   readonly targets: ReadonlyMap<string, ReferenceTarget>;
   /** Headers of the current request, for the audit. */
-  readonly marks?: { readonly keyHash: string | null; readonly fencingNumber: number | null };
+  readonly auditMarks?: { readonly keyHash: string | null; readonly fencingNumber: number | null };
 };
 
 /** The current time in the format of the interface. */

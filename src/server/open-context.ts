@@ -30,7 +30,7 @@ export async function openContext(
 ): Promise<Context> {
   const store = stack.use(await openData(options, folder, "migrate"));
   const source = keySource(options, folder);
-  const { context, serverKeys } = await contextOn(store, source, options, (moment) => jobs.lookAt(moment));
+  const { context, serverKeys } = await contextOn(store, source, options, (moment) => jobs.scheduleAdvance(moment));
   const isChanging = source.from !== "text" || store.isShared;
   const jobs = stack.use(
     startBackgroundJobs(context, resources, {
@@ -56,7 +56,7 @@ async function contextOn(
   store: Store<Tables>,
   source: KeySource,
   options: ControlPlaneOptions,
-  lookAt: Context["lookAt"],
+  scheduleAdvance: Context["scheduleAdvance"],
 ): Promise<{ readonly context: Context; readonly serverKeys: ServerKeys }> {
   const { artifactRoot, rollouts, runs, rolloutSeconds = 2, unknownFields = "refuse", log } = options;
   const { maxLeaseSeconds = 900 } = options;
@@ -75,7 +75,7 @@ async function contextOn(
     maxLeaseSeconds,
     rollouts: rollouts ?? createSimulatedRollouts({ seconds: rolloutSeconds }),
     runs: runs ?? createSimulatedRuns({ seconds: rolloutSeconds }),
-    lookAt,
+    scheduleAdvance,
     artifacts: openArtifactRoot(artifactRoot ?? ownArtifacts(folder)),
     folder,
     log,

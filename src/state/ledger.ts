@@ -13,8 +13,8 @@ export type Intent = {
   readonly operation: WriteOperation;
   /** The manifest that is sent. */
   readonly written: JsonObject;
-  /** Where it has what live had, since a rule leaves that to somebody else. */
-  readonly left: readonly (readonly string[])[];
+  /** The paths at which it has the value of live, since a rule ignores them. */
+  readonly ignored: readonly (readonly string[])[];
   /** The newest version before the send: what a version made by this write is told apart from. */
   readonly versionBefore: number | null;
   /** Whether the resource was known to be absent before the send. */

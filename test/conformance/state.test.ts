@@ -135,13 +135,13 @@ describe.each(implementations)("a state kept in $name", ({ create }) => {
     expect(await recordedIn(ledger)).toEqual([]);
   });
 
-  test("F77 remembers at which paths nothing is recorded, and which an intent leaves alone", async () => {
+  test("F77 remembers at which paths nothing is recorded, and which an intent ignores", async () => {
     const paths = [["env", "DB_PASSWORD"], ["replicas"]];
     await using ledger = await ledgerOf();
     await ledger.record([{ ...receipt(), unrecorded: paths }]);
-    await ledger.open({ ...intent(), left: paths });
+    await ledger.open({ ...intent(), ignored: paths });
     expect(await recordedIn(ledger)).toEqual([{ ...receipt(), unrecorded: paths }]);
-    expect(await ledger.pending()).toEqual([{ ...intent(), left: paths, reply: null }]);
+    expect(await ledger.pending()).toEqual([{ ...intent(), ignored: paths, reply: null }]);
   });
 
   test("F76 merges what several runs learn, and forgets what is said to be nothing", async () => {

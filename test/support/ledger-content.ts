@@ -22,7 +22,7 @@ export const intent = (id = "intent-1"): Intent => ({
   kind: "virtual-account",
   operation: "putVirtualAccount",
   written: { type: "virtual-account", name: "ci", secret: CANARY },
-  left: [],
+  ignored: [],
   versionBefore: null,
   creates: true,
   at: 1_699_999_970_000,

@@ -28,7 +28,7 @@ const insert = preparedQuery((database: Kysely<Tables>, row: Tables["audit"]) =>
 /** Writes the audit row of an effect, in the transaction of the effect. */
 export async function recordEffect(
   transaction: Transaction<Tables>,
-  { newId, now, marks }: Pick<Context, "newId" | "now" | "marks">,
+  { newId, now, auditMarks }: Pick<Context, "newId" | "now" | "auditMarks">,
   { principal, operation: name, resource }: Effect,
 ): Promise<void> {
   await insert(transaction, {
@@ -38,8 +38,8 @@ export async function recordEffect(
     principal: oneLine(principal.name),
     operation: operation(name).number,
     resource: oneLine(resource),
-    key_hash: marks?.keyHash ?? null,
-    fencing_number: marks?.fencingNumber ?? null,
+    key_hash: auditMarks?.keyHash ?? null,
+    fencing_number: auditMarks?.fencingNumber ?? null,
   });
 }
 

@@ -53,17 +53,17 @@ type Write = {
 
 async function begin(write: Write, context: Context): Promise<OperationReply> {
   const { served, request, slot, fence } = write;
-  let lookAts: readonly number[] = [];
+  let advanceTimes: readonly number[] = [];
   const reply = await context.store.write(async (transaction) => {
-    lookAts = [];
+    advanceTimes = [];
     const within: Context = {
       ...context,
       store: { ...context.store, read: transaction, write: (change) => change(transaction) },
       // Called after the commit.
-      lookAt: (moment) => {
-        lookAts = [...lookAts, moment];
+      scheduleAdvance: (moment) => {
+        advanceTimes = [...advanceTimes, moment];
       },
-      marks: { keyHash: slot?.keyHash ?? null, fencingNumber: fence?.number ?? null },
+      auditMarks: { keyHash: slot?.keyHash ?? null, fencingNumber: fence?.number ?? null },
     };
     const replayed = slot === null ? null : await replay(transaction, slot, write, within);
     if (replayed !== null) return replayed;
@@ -72,7 +72,7 @@ async function begin(write: Write, context: Context): Promise<OperationReply> {
     if (slot !== null) await storeReply(transaction, slot, { status: 200, text: pieces.join("") }, context);
     return { status: 200, pieces, isReplay: false };
   });
-  for (const moment of lookAts) context.lookAt(moment);
+  for (const moment of advanceTimes) context.scheduleAdvance(moment);
   return reply;
 }
 
@@ -139,7 +139,7 @@ async function refusalOfWrite(
           throw new ChecksPassed();
         },
       },
-      lookAt: () => {},
+      scheduleAdvance: () => {},
     });
     return null;
   } catch (error) {

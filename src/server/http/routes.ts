@@ -39,9 +39,9 @@ export type RouteOptions = {
 /** Adds a route for every operation of the table; operations without a handler answer 501. */
 export function addOperationRoutes(app: FastifyInstance, routing: RouteOptions): void {
   const handlers = new Map(routing.served.map((served) => [served.name, served]));
-  const callers = createPrincipalCache(routing.context, routing.authenticators);
+  const findPrincipal = createPrincipalCache(routing.context, routing.authenticators);
   const presented = createTokenReader();
-  const callerOf = async (request: IncomingMessage) => callers(presented(request));
+  const callerOf = async (request: IncomingMessage) => findPrincipal(presented(request));
   const answer = createAnswer(routing.context);
   const offered = operationNames().filter((name) => !routing.documentedOnly || isDocumented(operation(name)));
   for (const name of offered) addOperation(app, name, handlers.get(name), { ...routing, callerOf, answer });
@@ -73,7 +73,7 @@ function addOperation(
   { callerOf, answer, rateLimit, bodies, replies }: Answering,
 ): void {
   const { method, path, number } = operation(name);
-  const callers = new WeakMap<FastifyRequest, Principal>();
+  const principals = new WeakMap<FastifyRequest, Principal>();
   const bodiesHeld = new WeakMap<FastifyRequest, BodyReservation>();
   const limit = (caller: string) => {
     const wait = rateLimit?.(caller) ?? 0;
@@ -98,7 +98,7 @@ function addOperation(
       if (held !== null) bodiesHeld.set(request, held);
       const principal = await known(request);
       held?.assignTo(principal.name);
-      callers.set(request, principal);
+      principals.set(request, principal);
       setCaller(request, principal.name);
       limit(principal.name);
       if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
@@ -110,7 +110,7 @@ function addOperation(
   });
 
   async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const principal = callers.get(request);
+    const principal = principals.get(request);
     if (served === undefined || principal === undefined) throw notImplemented(number);
     const query = queryText(request);
     // The only body parser returns JSON.

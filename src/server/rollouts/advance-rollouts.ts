@@ -59,7 +59,7 @@ async function saveProgress(
   transaction: Transaction<Tables>,
   context: Context,
   { id, json }: { readonly id: string; readonly json: JsonText<DeploymentRow> },
-  { progress, lookAt }: RolloutObservation,
+  { progress, dueAt }: RolloutObservation,
 ): Promise<void> {
   const current = await transaction
     .selectFrom("deployments")
@@ -72,7 +72,7 @@ async function saveProgress(
   const { now, newId } = context;
   const moment = new Date(now()).toISOString();
   const deployment = progress.length === 0 ? seen : withProgress(seen, progress, moment, newId);
-  await saveDeployment(transaction, deployment, lookAt);
+  await saveDeployment(transaction, deployment, dueAt);
   await settleTrigger(transaction, deployment, context);
   const application =
     seen.applicationId === undefined ? null : await findApplicationById(transaction, seen.applicationId);

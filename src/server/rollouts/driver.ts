@@ -26,7 +26,7 @@ export type RolloutObservation = {
   /** The statuses that it has reached since, in order. */
   readonly progress: readonly RolloutStatus[];
   /** When to observe it again, in epoch milliseconds; null when it has ended. */
-  readonly lookAt: number | null;
+  readonly dueAt: number | null;
 };
 
 /** Carries out deployments. It is stateless, and polled for the progress of each. */

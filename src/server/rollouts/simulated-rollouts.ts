@@ -30,7 +30,7 @@ function observe(route: readonly Stop[], span: number, rollout: DriverRollout, n
   const next = ahead.find((stop) => timeOf(stop) > now);
   return {
     progress: ahead.filter((stop) => timeOf(stop) <= now).map(progressOf),
-    lookAt: next === undefined ? null : timeOf(next),
+    dueAt: next === undefined ? null : timeOf(next),
   };
 }
 

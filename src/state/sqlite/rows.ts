@@ -39,7 +39,7 @@ function pathsFrom(value: Json | undefined): readonly (readonly string[])[] {
 
 /** An intent as its row, with everything sealed that could hold a secret. */
 export function intentRow(server: string, key: SealKey, intent: Intent): Insertable<LedgerTables["intent"]> {
-  const { id, identity, kind, operation, versionBefore, creates, at, deadline, written, left, key: sent } = intent;
+  const { id, identity, kind, operation, versionBefore, creates, at, deadline, written, ignored, key: sent } = intent;
   return {
     id,
     server,
@@ -52,7 +52,7 @@ export function intentRow(server: string, key: SealKey, intent: Intent): Inserta
     sealed: seal(key, JSON.stringify(written), `intent ${id}`),
     reply: null,
     key: sent === null ? null : seal(key, sent, `key ${id}`),
-    left_alone: left.length === 0 ? null : seal(key, JSON.stringify({ left }), `left ${id}`),
+    left_alone: ignored.length === 0 ? null : seal(key, JSON.stringify({ left: ignored }), `left ${id}`),
     at,
   };
 }
@@ -71,7 +71,7 @@ export function intentFrom(key: SealKey, row: LedgerTables["intent"]): PendingIn
     written: openObject(key, row.sealed, `intent ${row.id}`),
     reply: row.reply === null ? null : unseal(key, row.reply, `reply ${row.id}`),
     key: row.key === null ? null : unseal(key, row.key, `key ${row.id}`).toString(),
-    left: row.left_alone === null ? [] : pathsFrom(openObject(key, row.left_alone, `left ${row.id}`).left),
+    ignored: row.left_alone === null ? [] : pathsFrom(openObject(key, row.left_alone, `left ${row.id}`).left),
   };
 }
 

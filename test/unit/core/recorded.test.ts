@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { withoutIgnored } from "../../../src/core/recorded.ts";
 import { against, causes, present, recorded, service, shapeOf } from "./given.ts";
 
-const left = [["replicas"]];
+const ignored = [["replicas"]];
 const shape = shapeOf("service");
 
 /** The receipt of a pass under a rule that leaves the replicas to somebody else, who has made them 5. */
 function under(known = recorded(service({ replicas: 2 }))) {
   const sent = service({ replicas: 5, service_account: "new" });
-  return withoutIgnored(shape, recorded(sent), { left, known });
+  return withoutIgnored(shape, recorded(sent), { ignored, known });
 }
 
 describe("F77 a receipt made while a rule suppresses a field", () => {
@@ -18,17 +18,17 @@ describe("F77 a receipt made while a rule suppresses a field", () => {
 
   test("says nothing of a field that was never recorded", () => {
     const sent = service({ replicas: 5, service_account: "new" });
-    const receipt = withoutIgnored(shape, recorded(sent), { left, known: null });
-    expect(receipt).toEqual(recorded(service({ service_account: "new" }), { unrecorded: left }));
+    const receipt = withoutIgnored(shape, recorded(sent), { ignored, known: null });
+    expect(receipt).toEqual(recorded(service({ service_account: "new" }), { unrecorded: ignored }));
     // And from one pass to the next.
-    expect(withoutIgnored(shape, recorded(sent), { left, known: receipt })).toEqual(receipt);
+    expect(withoutIgnored(shape, recorded(sent), { ignored, known: receipt })).toEqual(receipt);
   });
 
   test("tells drift from what nobody recorded, once the rule is gone", () => {
     const live = present(service({ replicas: 5, service_account: "new" }));
     const desired = service({ replicas: 2, service_account: "new" });
     expect(causes(against(desired, live, { recorded: [under()] }))).toEqual({ "/replicas": "drift" });
-    const unrecorded = withoutIgnored(shape, recorded(desired), { left, known: null });
+    const unrecorded = withoutIgnored(shape, recorded(desired), { ignored, known: null });
     expect(causes(against(desired, live, { recorded: [unrecorded] }))).toEqual({ "/replicas": "unrecorded" });
     const changed = service({ replicas: 3, service_account: "new" });
     expect(causes(against(changed, live, { recorded: [under()] }))).toEqual({ "/replicas": "conflict" });
@@ -37,7 +37,7 @@ describe("F77 a receipt made while a rule suppresses a field", () => {
   test("keeps the items of keyed lists apart", () => {
     const ports = (host: string) => [{ port: 80, host }, { port: 90 }];
     const receipt = withoutIgnored(shape, recorded(service({ ports: ports("theirs") })), {
-      left: [["ports", "80:TCP", "host"]],
+      ignored: [["ports", "80:TCP", "host"]],
       known: recorded(service({ ports: ports("ours") })),
     });
     expect(receipt).toEqual(recorded(service({ ports: ports("ours") })));

@@ -6,7 +6,7 @@ import type { ProgressEvent } from "../../../src/core/events.ts";
 import { resolveGraph } from "../../../src/core/graph.ts";
 import type { IgnoreRule } from "../../../src/core/ignore.ts";
 import type { Identity } from "../../../src/core/manifest.ts";
-import { type FollowOptions, follow, recoverPending } from "../../../src/engine/follow.ts";
+import { type ApplyOptions, applyWithRecovery, recoverPending } from "../../../src/engine/apply-with-recovery.ts";
 import { type PlanContext, planAgainstLive } from "../../../src/engine/plan-live.ts";
 import { openSession } from "../../../src/engine/session.ts";
 import type { SinkType } from "../../../src/engine/sink.ts";
@@ -90,7 +90,7 @@ export async function passes(url: string) {
     return { ...whole, manifests: chosen, isWhole: false };
   };
   const progress: ProgressEvent[] = [];
-  const followOptions = (options: PassOptions): FollowOptions => ({
+  const applyOptions = (options: PassOptions): ApplyOptions => ({
     ...common(options),
     wait: options.wait ?? true,
     failFast: options.failFast ?? false,
@@ -123,7 +123,7 @@ export async function passes(url: string) {
     },
     apply: async (manifests: readonly SourceManifest[], options: PassOptions = {}) => {
       await using one = await session(options);
-      const recovered = await recoverPending(one, followOptions(options));
+      const recovered = await recoverPending(one, applyOptions(options));
       const recorded = await one.recorded();
       const looking: PlanContext = {
         ...one,
@@ -136,8 +136,8 @@ export async function passes(url: string) {
         creates: "dry-run",
       };
       const looked = await planAgainstLive(selected(manifests, options), looking);
-      const applied = await follow(looked, one, {
-        ...followOptions(options),
+      const applied = await applyWithRecovery(looked, one, {
+        ...applyOptions(options),
         recovered,
         hasLease: options.hasLease ?? true,
       });

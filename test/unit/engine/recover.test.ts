@@ -33,7 +33,7 @@ function intentFor(
     kind,
     operation,
     written: value,
-    left: [],
+    ignored: [],
     versionBefore: null,
     creates: true,
     at: null,

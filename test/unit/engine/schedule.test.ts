@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { schedule, type Task } from "../../../src/engine/schedule.ts";
 
-type Result = "good" | "bad" | "held";
+type Result = "good" | "bad" | "blocked";
 type Options = { readonly concurrency?: number; readonly isStopped?: () => boolean };
 
 const isGood = (result: Result): boolean => result === "good";
@@ -18,7 +18,7 @@ function task(identity: string, after: readonly string[], log: string[], result:
       log.push(`${state} ${identity}`);
       await Promise.resolve();
       log.push(`end ${identity}`);
-      return state === "held" ? "held" : result;
+      return state === "blocked" ? "blocked" : result;
     },
   };
 }
@@ -66,7 +66,7 @@ describe("a schedule", () => {
       task("d", [], log),
       task("e", ["d"], log),
     ]);
-    expect(Object.fromEntries(results)).toEqual({ a: "bad", b: "held", c: "held", d: "good", e: "good" });
+    expect(Object.fromEntries(results)).toEqual({ a: "bad", b: "blocked", c: "blocked", d: "good", e: "good" });
   });
 
   test("starts nothing more as ready once it is stopped", async () => {
@@ -80,7 +80,7 @@ describe("a schedule", () => {
       },
     };
     const results = await run([first, task("b", ["a"], log)], { concurrency: 1, isStopped: () => stopped });
-    expect(Object.fromEntries(results)).toEqual({ a: "good", b: "held" });
+    expect(Object.fromEntries(results)).toEqual({ a: "good", b: "blocked" });
   });
 
   test("ends with the error of a task that breaks, after what was running has ended", async () => {

@@ -11,8 +11,8 @@ async function statuses(
   manifest: typeof built | Record<string, never> = built,
 ) {
   const driver = createSimulatedRollouts({ seconds: 10, failures: () => failure });
-  const { progress, lookAt } = await driver.observe({ ...rollout, status, manifest }, now);
-  return [...progress.map((step) => step.status), lookAt];
+  const { progress, dueAt } = await driver.observe({ ...rollout, status, manifest }, now);
+  return [...progress.map((step) => step.status), dueAt];
 }
 
 test("a rollout begins initialized", () => {
@@ -44,7 +44,7 @@ test("failures end it where they happen, or nowhere", async () => {
 
 test("without time it is over at once", async () => {
   const driver = createSimulatedRollouts({ seconds: 0 });
-  const { progress, lookAt } = await driver.observe(rollout, 1000);
+  const { progress, dueAt } = await driver.observe(rollout, 1000);
   expect(progress.at(-1)).toMatchObject({ status: "DEPLOY_SUCCESS", transition: "", isTerminalState: true });
-  expect(lookAt).toBeNull();
+  expect(dueAt).toBeNull();
 });

@@ -90,15 +90,15 @@ async function deploy(
   await cancelUnderWay(transaction, place, now, context);
   const made = createdDeployment(planned, before.id, newId());
   const begun = withProgress(made, [rollouts.begin(manifest)], now, newId);
-  const { progress, lookAt } = await rollouts.observe(toDriverRollout(begun), context.now());
+  const { progress, dueAt } = await rollouts.observe(toDriverRollout(begun), context.now());
   const deployment = withProgress(begun, progress, now, newId);
   const application = withOutcome(withDeployment(before, deployment, newId), deployment, newId);
-  const deploymentJson = await saveDeployment(transaction, deployment, lookAt);
+  const deploymentJson = await saveDeployment(transaction, deployment, dueAt);
   await recordSecretUses(transaction, deployment);
   const applicationJson = await saveApplication(transaction, application);
   if (trigger !== null) await triggerAfterDeployment(transaction, deployment, trigger);
   await settleTrigger(transaction, deployment, context);
-  if (lookAt !== null) context.lookAt(lookAt);
+  if (dueAt !== null) context.scheduleAdvance(dueAt);
   return deploymentText(deploymentJson, applicationJson);
 }
 

@@ -86,11 +86,11 @@ const upsertDeployment = preparedQuery((database: Kysely<Tables>, row: Tables["d
     .onConflict((conflict) => conflict.column("id").doUpdateSet(changing));
 });
 
-/** Inserts or updates a deployment; returns its text. `lookAt` is when its rollout is due again. */
+/** Inserts or updates a deployment; returns its text. `dueAt` is when its rollout is due again. */
 export async function saveDeployment(
   transaction: Transaction<Tables>,
   deployment: StoredDeployment,
-  lookAt: number | null,
+  dueAt: number | null,
 ): Promise<JsonText<DeploymentRow>> {
   const { id, createdAt, applicationId, version, currentStatus } = deployment;
   const isOver = currentStatus?.state.isTerminalState ?? false;
@@ -102,7 +102,7 @@ export async function saveDeployment(
     version,
     json,
     is_over: isOver ? 1 : 0,
-    look_at: isOver || lookAt === null ? null : Math.ceil(lookAt),
+    look_at: isOver || dueAt === null ? null : Math.ceil(dueAt),
   });
   return json;
 }

@@ -18,8 +18,8 @@ export async function advanceRuns(context: Context): Promise<number | null> {
   await Promise.all(
     due.map(async ({ id, run: text, deployment }) => {
       const run = fromText(text);
-      const { state, lookAt } = await runs.observe(toDriverRun(run, fromText(deployment)), now());
-      await store.write((transaction) => updateRun(transaction, { id, run }, withState(run, state), lookAt));
+      const { state, dueAt } = await runs.observe(toDriverRun(run, fromText(deployment)), now());
+      await store.write((transaction) => updateRun(transaction, { id, run }, withState(run, state), dueAt));
     }),
   );
   const { next } = await store.read

@@ -25,7 +25,7 @@ export type RunState = {
 export type RunObservation = {
   readonly state: RunState;
   /** When to observe it again, in epoch milliseconds; null when it has ended. */
-  readonly lookAt: number | null;
+  readonly dueAt: number | null;
 };
 
 /** Carries out runs of jobs. It is stateless, and polled for the progress of each. */

@@ -66,12 +66,12 @@ export async function countRuns(database: Kysely<Tables>, deploymentId: string):
   return Number(runs);
 }
 
-/** Inserts a new run of a deployment; `lookAt` is when it is due again. */
+/** Inserts a new run of a deployment; `dueAt` is when it is due again. */
 export async function insertRun(
   transaction: Transaction<Tables>,
   { id: deploymentId, applicationId }: StoredDeployment,
   { id, run }: JobRunRow,
-  lookAt: number | null,
+  dueAt: number | null,
 ): Promise<void> {
   const created_at = new Date(run.createdAt).toISOString();
   await transaction
@@ -83,7 +83,7 @@ export async function insertRun(
       job_id: applicationId ?? "",
       deployment_id: deploymentId,
       name: run.name,
-      look_at: whole(lookAt),
+      look_at: whole(dueAt),
     })
     .execute();
 }
@@ -93,11 +93,11 @@ export async function updateRun(
   transaction: Transaction<Tables>,
   seen: JobRunRow,
   run: JobRun,
-  lookAt: number | null,
+  dueAt: number | null,
 ): Promise<void> {
   await transaction
     .updateTable("job_runs")
-    .set({ json: toText(run), look_at: whole(lookAt) })
+    .set({ json: toText(run), look_at: whole(dueAt) })
     .where("id", "=", seen.id)
     .where("json", "=", toText(seen.run))
     .execute();

@@ -26,12 +26,12 @@ export function createSimulatedRuns({ seconds, failures = () => null }: Simulate
 
 function observe(run: Run, failure: RunFailure | null, span: number, now: number): RunObservation {
   const at = run.startedAt + span;
-  if (failure !== "stuck" && at <= now) return { state: ended(run, failure, at), lookAt: null };
+  if (failure !== "stuck" && at <= now) return { state: ended(run, failure, at), dueAt: null };
   const here = stops.findIndex(({ after }) => run.startedAt + after * span <= now);
   const next = stops[here - 1]?.after ?? (failure === "stuck" ? null : 1);
   return {
     state: { status: stops[here]?.status ?? "CREATED", totalRetries: 0, end: null },
-    lookAt: next === null ? null : run.startedAt + next * span,
+    dueAt: next === null ? null : run.startedAt + next * span,
   };
 }
 

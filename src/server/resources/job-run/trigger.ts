@@ -37,9 +37,9 @@ async function start(
   const now = context.now();
   const before = await countRuns(transaction, deployment.id);
   const run = newRun({ deployment, before, subject, now });
-  const { state, lookAt } = await context.runs.observe(toDriverRun(run, deployment), now);
-  await insertRun(transaction, deployment, { id: context.newId(), run: withState(run, state) }, lookAt);
-  if (lookAt !== null) context.lookAt(lookAt);
+  const { state, dueAt } = await context.runs.observe(toDriverRun(run, deployment), now);
+  await insertRun(transaction, deployment, { id: context.newId(), run: withState(run, state) }, dueAt);
+  if (dueAt !== null) context.scheduleAdvance(dueAt);
   const application = deployment.fqn.slice(0, deployment.fqn.lastIndexOf(":"));
   const effect = { principal: { name }, operation: "putApp", resource: `job-run/${application}/${run.name}` } as const;
   await recordEffect(transaction, context, effect);

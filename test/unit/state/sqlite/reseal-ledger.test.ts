@@ -15,7 +15,7 @@ async function resealed(): Promise<string> {
   {
     await using ledger = await openLedger(path, { server, key: from });
     await ledger.record([receipt("api"), receipt("web")]);
-    await ledger.open({ ...intent(), left: [["replicas"]] });
+    await ledger.open({ ...intent(), ignored: [["replicas"]] });
     await ledger.keepReply("intent-1", Buffer.from("a reply"));
   }
   await resealLedger(path, { from, to });
@@ -26,7 +26,7 @@ test("a ledger with another key has the same receipts and the same journal", asy
   await using ledger = await openLedger(await resealed(), { server, key: to });
   expect([...(await ledger.recorded()).values()]).toEqual([receipt("api"), receipt("web")]);
   const [pending] = await ledger.pending();
-  expect(pending).toEqual({ ...intent(), left: [["replicas"]], reply: Buffer.from("a reply") });
+  expect(pending).toEqual({ ...intent(), ignored: [["replicas"]], reply: Buffer.from("a reply") });
   const digests = [...(await ledger.heads()).values()].map(({ digest }) => digest);
   await using other = await openLedger(join(await temporaryFolder(), "ledger.db"), { server, key: to });
   await other.record([receipt("api"), receipt("web")]);

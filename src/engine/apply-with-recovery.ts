@@ -14,8 +14,8 @@ import type { LivePlan } from "./plan-live.ts";
 import { type Recovered, type Recovery, recover } from "./recover.ts";
 import type { ServerSession } from "./session.ts";
 
-/** How to follow a plan. */
-export type FollowOptions = Pick<
+/** How a plan is applied. */
+export type ApplyOptions = Pick<
   ApplyContext,
   | "concurrency"
   | "wait"
@@ -34,21 +34,21 @@ export type FollowOptions = Pick<
 };
 
 /** How writes of an earlier run are looked at. */
-type RecoveryOptions = Pick<FollowOptions, "concurrency" | "kindOf" | "shapeOf" | "now" | "onProgress" | "signal">;
+type RecoveryOptions = Pick<ApplyOptions, "concurrency" | "kindOf" | "shapeOf" | "now" | "onProgress" | "signal">;
 
 /** Applies a plan, and settles the interrupted writes of an earlier run. */
-export async function follow(
+export async function applyWithRecovery(
   { plan, decisions, observation, desired, recorded }: LivePlan,
   session: ServerSession,
   {
     recovered,
     ...options
-  }: FollowOptions & Pick<ApplyContext, "hasLease" | "recordsEqual"> & { readonly recovered: readonly Recovered[] },
+  }: ApplyOptions & Pick<ApplyContext, "hasLease" | "recordsEqual"> & { readonly recovered: readonly Recovered[] },
 ): Promise<ApplyResult> {
   const observing = observingWith(session, options);
   const resumed = new Set<string>();
   const manifests = new Map(desired.manifests.map((manifest) => [manifest.identity, manifest]));
-  await forgetGone(desired.declared, observation.live, recorded, session);
+  await dropGoneRecords(desired.declared, observation.live, recorded, session);
   const applied = await applyPlan(
     { plan, decisions },
     {
@@ -80,7 +80,7 @@ function withInterrupted(applied: ApplyResult, recovered: readonly Recovered[], 
 }
 
 /** Determines the outcome of writes that an earlier run left open; called before planning. */
-export async function recoverPending(session: ServerSession, options: FollowOptions): Promise<readonly Recovered[]> {
+export async function recoverPending(session: ServerSession, options: ApplyOptions): Promise<readonly Recovered[]> {
   const pending = await session.ledger.pending();
   if (pending.length === 0) return [];
   return recover(pending, await recoveryWith(session, options));
@@ -134,8 +134,8 @@ function sentManifest({ kind, identity, written }: PendingIntent): Manifest {
   return { kind, identity, value: written, file: "", line: 1, references: [], locate: () => ({ line: 1, column: 1 }) };
 }
 
-// What left git and is gone from live is forgotten.
-async function forgetGone(
+// The record of what is neither declared nor live is dropped.
+async function dropGoneRecords(
   declared: ReadonlySet<Identity>,
   live: LivePlan["observation"]["live"],
   recorded: ReadonlyMap<Identity, RecordedHead>,
