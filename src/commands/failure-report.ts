@@ -17,10 +17,14 @@ export function showFaults(error: unknown, invocation: Invocation): void {
 /** Ends a command whose source has errors, which were reported already. */
 export async function refuseSource(end: PassEnd, invocation: Invocation): Promise<number> {
   const { output } = outputOptionsOf(invocation);
-  if (output === "json" && end.what === "read") {
+  if (end.what === "read") {
     const hint = "nothing was sent; --partial goes on with the valid manifests";
     const failure = { code: "invalid", message: "the source has errors", hint, diagnostics: end.diagnostics } as const;
-    await writeResult(invocation.terminal, failureReport(failure));
+    if (output === "json") await writeResult(invocation.terminal, failureReport(failure));
+    if (invocation.flags.output !== undefined) {
+      const { writeFailureFiles } = await import("./write-outputs.ts");
+      writeFailureFiles(invocation, failure);
+    }
   }
   return exitCodes.invalid;
 }

@@ -23,6 +23,7 @@ import { status } from "./declarations/status.ts";
 import { unlock } from "./declarations/unlock.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
+import { failureOf } from "./failure.ts";
 import { showFaults } from "./failure-report.ts";
 import type { Flags } from "./flags.ts";
 import { addFlags, readEnvironment } from "./options.ts";
@@ -87,6 +88,11 @@ function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode:
         done(await run(invocation));
       } catch (error) {
         showFaults(error, invocation);
+        const failure = failureOf(error);
+        if (failure !== null && flags.output !== undefined) {
+          const { writeFailureFiles } = await import("./write-outputs.ts");
+          writeFailureFiles(invocation, failure);
+        }
         throw error;
       }
     });

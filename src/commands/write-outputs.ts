@@ -6,8 +6,10 @@ import { UnsafePathError } from "../files/unsafe-path.ts";
 import { replaceFile } from "../files/write.ts";
 import { annotationsText, type Remark } from "../render/ci/annotations.ts";
 import { stepOutputs } from "../render/ci/workflow-command.ts";
+import { type Ending, failureReport } from "../render/failure.ts";
 import { allOutputs, type Output, type OutputFormat } from "../render/output.ts";
 import type { Invocation } from "./command.ts";
+import { checkoutAt } from "./data-folder.ts";
 import { outputFile } from "./output-file.ts";
 import { type Terminal, writeResult } from "./terminal.ts";
 
@@ -51,6 +53,20 @@ export function writeOutputFile({ file }: Output, text: string): void {
       hint: "name a file in a folder that exists",
       cause,
     });
+  }
+}
+
+/** Writes why a command ended to each file that was to have its JSON, so that none is left of an earlier run. */
+export function writeFailureFiles({ flags, terminal }: Invocation, ending: Ending): void {
+  for (const { format, file } of flags.output ?? []) {
+    if (format !== "json" || file === null || terminal.collect !== undefined) continue;
+    try {
+      const output = { format, file: outputFile(file, { cwd: terminal.cwd, content: checkoutAt(terminal) }) };
+      writeOutputFile(output, failureReport(ending));
+    } catch (error) {
+      // Whoever reads the file then has to see the reason of the command itself.
+      if (!(error instanceof HoldfastError) && !(error instanceof UnsafePathError)) throw error;
+    }
   }
 }
 

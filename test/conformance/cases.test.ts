@@ -22,7 +22,7 @@ const cases = [
   ...numbered("F", 32, 34),
   ...numbered("F", 72, 84),
   // What a comment on a pull request, a forged plan and a snapshot may hold.
-  ...numbered("S", 75, 78),
+  ...numbered("S", 75, 79),
   // A daemon in production: its disk, its ledger after a newer release, and what strangers see of it.
   ...numbered("F", 35, 35),
   ...numbered("F", 44, 44),

@@ -1,0 +1,97 @@
+import { spawnSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+
+type Step = { readonly uses?: string; readonly run?: string; readonly with?: { readonly [name: string]: unknown } };
+type Job = {
+  readonly permissions?: { readonly [what: string]: string };
+  readonly if?: string;
+  readonly steps: readonly Step[];
+};
+type Workflow = {
+  readonly on: unknown;
+  readonly permissions?: object;
+  readonly jobs: { readonly [name: string]: Job };
+};
+
+const folder = join(import.meta.dirname, "../../deploy/ci");
+const workflows = globSync("github/workflows/*.yml", { cwd: folder }).map((file) => {
+  const text = readFileSync(join(folder, file), "utf8");
+  const workflow: Workflow = parse(text);
+  return { name: basename(file), text, workflow, jobs: Object.values(workflow.jobs) };
+});
+
+/** What the jobs may do, by workflow; everything else they may not. */
+const rights: { readonly [name: string]: readonly string[] } = {
+  "review.yml": ["contents: read", "pull-requests: write", "statuses: write"],
+  "apply.yml": ["contents: read"],
+  "drift.yml": ["contents: read"],
+  "fork.yml": ["contents: read"],
+  "fork-comment.yml": ["actions: read", "pull-requests: write"],
+};
+
+test("S79 each workflow starts from no rights, and its jobs have those that are written down", () => {
+  expect(workflows.map(({ name }) => name).toSorted()).toEqual(Object.keys(rights).toSorted());
+  for (const { name, workflow, jobs } of workflows) {
+    expect(workflow.permissions).toEqual({});
+    const granted = jobs.flatMap(({ permissions = { all: "write" } }) =>
+      Object.entries(permissions).map((pair) => pair.join(": ")),
+    );
+    expect([name, [...new Set(granted)].toSorted()]).toEqual([name, rights[name]]);
+  }
+});
+
+test("S79 no workflow runs a stranger's code with rights or secrets", () => {
+  for (const { name, text, workflow, jobs } of workflows) {
+    expect([name, text]).toEqual([name, expect.not.stringContaining("pull_request_target")]);
+    const isForks = name.startsWith("fork");
+    if (isForks) expect([name, text]).toEqual([name, expect.not.stringContaining("secrets.")]);
+    const isOfPullRequests = JSON.stringify(workflow.on).includes("pull_request");
+    if (isOfPullRequests)
+      for (const job of jobs) expect([name, job.if]).toEqual([name, expect.stringContaining("head.repo.full_name")]);
+    const uses = jobs.flatMap(({ steps }) => steps.map((step) => step.uses ?? ""));
+    // What may comment checks nothing out of the pull request.
+    if (name === "fork-comment.yml") expect(uses.join()).not.toContain("checkout");
+    for (const step of jobs.flatMap(({ steps }) => steps)) {
+      if (step.uses?.startsWith("actions/checkout"))
+        expect([name, step.with]).toMatchObject([name, { "persist-credentials": false }]);
+    }
+  }
+});
+
+test("S79 actions are pinned by commit, and no event's text becomes part of a script", () => {
+  const action: { readonly runs: { readonly steps: readonly Step[] } } = parse(
+    readFileSync(join(folder, "github/action.yml"), "utf8"),
+  );
+  const steps = [...workflows.flatMap(({ jobs }) => jobs.flatMap((job) => job.steps)), ...action.runs.steps];
+  for (const { uses, run } of steps) {
+    if (uses !== undefined)
+      expect(uses).toMatch(/^(?:actions\/[\w-]+@[0-9a-f]{40}|OWNER\/holdfast\/deploy\/ci\/github@COMMIT)$/);
+    if (run !== undefined) expect(run).not.toContain("${{");
+  }
+});
+
+test("the component for GitLab has inputs and jobs, and each runs a step that there is", () => {
+  const [head, body] = parseAllDocuments(readFileSync(join(folder, "gitlab/templates/holdfast.yml"), "utf8"));
+  expect(head?.toJS()).toMatchObject({ spec: { inputs: { image: {}, server: {} } } });
+  const jobs: { readonly [name: string]: { readonly script?: readonly string[] } } = body?.toJS();
+  const steps = Object.values(jobs).flatMap(({ script = [] }) =>
+    script.flatMap((line) => /holdfast-ci (\w+)$/.exec(line)?.slice(1) ?? []),
+  );
+  const shell = readFileSync(join(folder, "shell/holdfast-ci"), "utf8");
+  expect(steps).toEqual(["review", "plan", "apply", "drift"]);
+  for (const step of steps) expect(shell).toMatch(new RegExp(`^  ${step}\\)`, "m"));
+});
+
+test("the shell is read by sh, and says how it is used", () => {
+  const script = join(folder, "shell/holdfast-ci");
+  expect(spawnSync("sh", ["-n", script], { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
+  const ended = spawnSync("sh", [script, "nonsense"], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, TMPDIR: "/tmp" },
+  });
+  expect(ended.status).toBe(64);
+  expect(ended.stderr).toContain("usage: holdfast-ci");
+});

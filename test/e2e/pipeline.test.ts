@@ -1,0 +1,122 @@
+import { execFile } from "node:child_process";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { forgeFacts, startGitHub, startGitLab } from "../support/fake-forge.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { commitAll, git } from "../support/git.ts";
+import { everyKind, service, team } from "../support/manifests.ts";
+import { type Server, serve } from "../support/server.ts";
+import { type Source, sourceOf } from "../support/source.ts";
+
+const SCRIPT = resolve(import.meta.dirname, "../../deploy/ci/shell/holdfast-ci");
+const files = { ...everyKind, ".gitignore": ".holdfast/\n", "other.yaml": service("other", "replicas: 1\n") };
+
+type Step = { readonly code: number; readonly stdout: string; readonly stderr: string };
+type Pipeline = Source & {
+  readonly out: string;
+  readonly step: (name: string, env?: { readonly [name: string]: string }) => Promise<Step>;
+};
+
+/** A clone of a bare repository, and the shell of a job in it with `holdfast` on its path. */
+async function pipelineOf(server: Server | null): Promise<Pipeline> {
+  const [bare, bin, out] = await Promise.all([temporaryFolder(), temporaryFolder(), temporaryFolder()]);
+  await git(bare, "init", "--quiet", "--bare", "--initial-branch", "main");
+  const source = await sourceOf(files, server ?? undefined);
+  await commitAll(source.folder, "Declare a platform");
+  await git(source.folder, "remote", "add", "origin", bare);
+  await git(source.folder, "push", "--quiet", "--set-upstream", "origin", "main");
+  const holdfast = join(bin, "holdfast");
+  await writeFile(holdfast, `#!/bin/sh\nexec "${process.execPath}" "${inject("holdfast")}" "$@"\n`);
+  await chmod(holdfast, 0o755);
+  const known = server === null ? {} : { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token };
+  const step = (name: string, env = {}): Promise<Step> =>
+    new Promise((done) => {
+      const options = {
+        cwd: source.folder,
+        env: { PATH: `${bin}:${process.env.PATH}`, HOME: bin, OUT: out, ...known, ...env },
+      };
+      execFile("sh", [SCRIPT, name], options, (error, stdout, stderr) => {
+        done({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : 255, stdout, stderr });
+      });
+    });
+  return { ...source, out, step };
+}
+
+async function push(
+  { folder, write }: Pipeline,
+  branch: string,
+  changed: { readonly [file: string]: string },
+): Promise<string> {
+  await git(folder, "checkout", "-q", "-B", branch);
+  for (const [file, text] of Object.entries(changed)) await write(file, text);
+  const commit = await commitAll(folder, "Change");
+  await git(folder, "push", "--quiet", "origin", branch);
+  return commit;
+}
+
+test("the shell of the pipeline reviews a pull request, applies its merge and reports drift", async () => {
+  const server = await serve(["--seed", (await sourceOf(files)).folder]);
+  const pipeline = await pipelineOf(server);
+  const fake = await startGitLab(onTestFinished);
+  const review = (head: string, env = {}): Promise<Step> => {
+    fake.pull.head = head;
+    return pipeline.step("review", {
+      BASE: "origin/main",
+      COUNTS: join(pipeline.out, "counts.json"),
+      GITLAB_CI: "true",
+      CI_PROJECT_PATH: forgeFacts.repository,
+      CI_API_V4_URL: fake.apiUrl,
+      CI_MERGE_REQUEST_IID: String(forgeFacts.number),
+      CI_COMMIT_SHA: head,
+      GITLAB_TOKEN: forgeFacts.token,
+      ...env,
+    });
+  };
+  const head = await push(pipeline, "change", { "other.yaml": service("other", "replicas: 3\n") });
+  expect(await review(head)).toMatchObject({ code: 0 });
+  expect(fake.comments.at(-1)?.body).toContain("#### This change: 1 resource");
+  expect(JSON.parse(await readFile(join(pipeline.out, "counts.json"), "utf8"))).toMatchObject({ update: 1 });
+  expect(await review(head, { GATE: "fail" })).toMatchObject({ code: 2 });
+  const broken = await push(pipeline, "change", { "broken.yaml": "type: team\n" });
+  expect(await review(broken)).toMatchObject({ code: 3 });
+  expect(fake.comments.at(-1)?.body).toContain("### Holdfast: no plan");
+  expect(fake.comments).toHaveLength(3);
+  expect((await review(broken, { BASE: "origin/none" })).stderr).toContain("fetch-depth: 0");
+
+  await git(pipeline.folder, "checkout", "-q", "main");
+  await git(pipeline.folder, "merge", "-q", head);
+  expect(await pipeline.step("plan", { HOLDFAST_ALLOW_ADOPT: "true" })).toMatchObject({ code: 0 });
+  expect(await pipeline.step("apply")).toMatchObject({ code: 0 });
+  expect(server.effects().filter(({ resource }) => resource === "service/dev:web/other")).toHaveLength(2);
+  expect(await pipeline.step("drift")).toMatchObject({ code: 0 });
+  const behind = await sourceOf({ ...files, "other.yaml": service("other", "replicas: 9\n") }, server);
+  expect(await behind.run(["apply", "--yes", "--only", "service/dev:web/other"])).toMatchObject({ code: 0 });
+  expect(await pipeline.step("drift")).toMatchObject({ code: 2 });
+  expect(await readFile(join(pipeline.out, "drift.md"), "utf8")).toContain("### Holdfast: 1 drifted");
+});
+
+test("the shell of a fork's job simulates without a token, and another job shows that unverified", async () => {
+  const server = await serve(["--seed", (await sourceOf(files)).folder]);
+  const operator = await pipelineOf(server);
+  expect(await operator.step("snapshot", { PUBLIC: "true" })).toMatchObject({ code: 0 });
+  const fork = await pipelineOf(null);
+  const head = await push(fork, "feature", { "new.yaml": team("new") });
+  const simulated = await fork.step("simulate", { BASE: "origin/main", SNAPSHOT: join(operator.out, "snapshot.json") });
+  expect(simulated).toMatchObject({ code: 0 });
+  const fake = await startGitHub(onTestFinished);
+  fake.pull.head = head;
+  const event = join(fork.out, "event.json");
+  const run = { head_branch: "feature", head_sha: head, head_repository: { owner: { login: "stranger" } } };
+  await writeFile(event, JSON.stringify({ workflow_run: run }));
+  const shown = await fork.step("comment", {
+    GITHUB_ACTIONS: "true",
+    GITHUB_REPOSITORY: forgeFacts.repository,
+    GITHUB_API_URL: fake.apiUrl,
+    GITHUB_EVENT_PATH: event,
+    GITHUB_TOKEN: forgeFacts.token,
+  });
+  expect(shown).toMatchObject({ code: 0 });
+  expect(fake.comments.at(-1)?.body).toMatch(/\*\*Unverified\*\*.*### Holdfast simulation: 1 to create/s);
+  expect(fake.statuses).toEqual([]);
+});
