@@ -44,6 +44,9 @@ type CallPolicy = {
 /** Makes one call, with every repetition that its policy allows; whatever happens is an answer. */
 export type Caller = (name: OperationName, content: CallContent, policy: CallPolicy) => Promise<Called>;
 
+/** Told of a request that was made, how long it took, and whether its whole reply came. */
+export type OnRequest = (name: OperationName, milliseconds: number, isAnswered: boolean) => void;
+
 /** What all calls to one server share. */
 export type ServerLine = {
   readonly origin: string;
@@ -64,6 +67,7 @@ export type ServerLine = {
   readonly retryWait: number;
   readonly waitNotice: () => WaitNotice;
   readonly log?: ClientLog;
+  readonly onRequest?: OnRequest;
   /** Ends the waits that the server asked for. */
   readonly stopping: AbortSignal;
   /** Ends every call. */
@@ -160,6 +164,7 @@ async function attempt(line: ServerLine, name: OperationName, { content, policy 
     signal: policy.signal,
     ...(policy.onSent === undefined ? {} : { onSent: policy.onSent }),
   });
+  line.onRequest?.(name, line.clock.now() - started, outcome.state === "answered");
   if (outcome.state === "answered") {
     line.reach.answered();
     line.serverClock.saw(outcome.headers);

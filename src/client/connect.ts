@@ -1,6 +1,6 @@
 import type { Secret } from "../contract/secret.ts";
 import { parseAddress } from "./address.ts";
-import { createCaller } from "./call.ts";
+import { createCaller, type OnRequest } from "./call.ts";
 import { type Capabilities, type CapabilityMemory, createCapabilities } from "./capabilities.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { createRouteCheck } from "./confirm-missing-route.ts";
@@ -36,6 +36,8 @@ export type ConnectOptions = {
   readonly retryWait?: number;
   /** Told of each wait that takes longer than five seconds: for what, and until when. */
   readonly onWait?: (text: string) => void;
+  /** Told of each request, after its reply. */
+  readonly onRequest?: OnRequest;
   /** Ends the waits that the server asked for. */
   readonly stopping?: AbortSignal;
   /** Ends every call, whatever its own signal says. */
@@ -93,6 +95,7 @@ export function connect(options: ConnectOptions): Connection {
     stopping: options.stopping ?? signal,
     signal,
     ...(options.log === undefined ? {} : { log: options.log }),
+    ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
   });
   return {
     origin: address.origin,

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import type { Meter } from "../daemon/meter.ts";
 import { openSession } from "../engine/session.ts";
 import type { SinkType } from "../engine/sink.ts";
 import { defaultSink } from "../engine/sinks/index.ts";
@@ -21,6 +22,8 @@ export type ServerUse = {
   readonly unattended?: boolean;
   /** The operator keys that are honoured. */
   readonly operator: OperatorConfig;
+  /** Told of what goes over the network; absent where nobody measures. */
+  readonly meter?: Meter | undefined;
   /** Finds or starts the embedded control plane. */
   readonly embedded: () => Promise<ServerChoice>;
 };
@@ -53,6 +56,7 @@ export async function openConnection(
     connectTimeout: milliseconds(flags.connectTimeout) ?? 10_000,
     retryWait: milliseconds(flags.retryWait) ?? 60_000,
     onWait: (text) => sayWait(terminal, text),
+    ...(use.meter === undefined ? {} : { onRequest: use.meter.request }),
     stopping: terminal.stopping,
     ...(flags.caFile === undefined ? {} : { caFile: resolve(terminal.cwd, flags.caFile) }),
     env: terminal.env,

@@ -158,13 +158,30 @@ function heldCommit(source: string, commit: string, hold: Hold): SourceError {
   );
 }
 
-function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation }: SharedByTargets): Remote {
+function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation, use }: SharedByTargets): Remote {
   const known = remotes.get(source.name);
   if (known !== undefined) return known;
   const remote = createRemote({ ...source, folder: join(stateFolder, "sources", `${source.name}.git`) });
-  const saying = sayCommits(remote, invocation.terminal);
+  const saying = sayCommits(measured(remote, use.meter), invocation.terminal);
   remotes.set(source.name, saying);
   return saying;
+}
+
+function measured(remote: Remote, meter: TargetUse["meter"]): Remote {
+  if (meter === undefined) return remote;
+  return {
+    ...remote,
+    fetch: async (stop) => {
+      let result: "fetched" | "failed" = "failed";
+      try {
+        const fetched = await remote.fetch(stop);
+        result = "fetched";
+        return fetched;
+      } finally {
+        meter.fetch(remote.name, result);
+      }
+    },
+  };
 }
 
 // Which commit holds is said whenever it is another one.

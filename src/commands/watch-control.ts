@@ -28,7 +28,7 @@ function controlOf(watching: readonly WatchedTarget[], terminal: Invocation["ter
       await Promise.all(
         chosen.map(({ trigger, recorder }) => {
           const ended = recorder.nextPass();
-          trigger.ring();
+          trigger.ring("request");
           return ended;
         }),
       );

@@ -1,4 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
+import type { PassCause } from "../daemon/loop.ts";
+import type { Meter } from "../daemon/meter.ts";
 import type { PassObserver } from "../daemon/observer.ts";
 import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
@@ -23,21 +25,23 @@ export type OpenWatch = AsyncDisposable & {
   /** The files that the configuration consists of and names. */
   readonly files: readonly ConfiguredFile[];
   /** Asks for a pass of each target. */
-  readonly ring: () => void;
+  readonly ring: (cause: PassCause) => void;
   /** Whether a pass of it has ended. */
   readonly hasWorked: () => boolean;
   readonly observers: (target: OpenTarget) => readonly PassObserver[];
 };
 
 /** Opens the targets of a configuration; whatever is wrong with it is refused here, and nothing runs yet. */
-export async function openWatch(invocation: Invocation, operatorFile: OperatorFile): Promise<OpenWatch> {
+export async function openWatch(
+  invocation: Invocation,
+  { operatorFile, meter }: Pick<OpenWatch, "operatorFile"> & { readonly meter: Meter | undefined },
+): Promise<OpenWatch> {
   const { terminal } = invocation;
   // One bad manifest does not stop the others.
+  const use = { reading: false, unattended: true, operatorFile: operatorFile.config, meter } as const;
   const unattended = { ...invocation, flags: { ...invocation.flags, partial: true } };
   await using resources = new AsyncDisposableStack();
-  const opened = resources.use(
-    await openTargets(unattended, { reading: false, unattended: true, operatorFile: operatorFile.config }),
-  );
+  const opened = resources.use(await openTargets(unattended, use));
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off");
   if (active.length === 0) throw nothingToDo();
   const watching = watchedTargets(active, resources, terminal);
@@ -57,8 +61,8 @@ export async function openWatch(invocation: Invocation, operatorFile: OperatorFi
     operatorFile,
     watching,
     files: configuredFiles(active, operator, operatorFile, invocation),
-    ring: () => {
-      for (const { trigger } of watching) trigger.ring();
+    ring: (cause) => {
+      for (const { trigger } of watching) trigger.ring(cause);
     },
     hasWorked: () => hasWorked,
     observers: (target) => [noting, ...(statuses.get(target) ?? [])],
@@ -96,7 +100,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
     if (next === null) return;
     ended.abort();
     replaced.abort();
-    watch.ring();
+    watch.ring("configuration");
   };
   const signal = AbortSignal.any([terminal.stopping, ended.signal]);
   const looking = watchFiles(watch.files, replace, { signal });
@@ -113,7 +117,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   const stopOthers = (error: HoldfastError): void => {
     if (!isReloaded) terminal.stop(error);
     replaced.abort();
-    watch.ring();
+    watch.ring("configuration");
   };
   const failure = await firstFailure(watching.map(start), stopOthers);
   ended.abort();
@@ -160,7 +164,10 @@ async function openChanged(
   };
   try {
     requireUsable(files);
-    const next = await openWatch(invocation, await readOperatorFile(invocation));
+    const next = await openWatch(invocation, {
+      operatorFile: await readOperatorFile(invocation),
+      meter: http.meter,
+    });
     requireUsable(next.files);
     send("configuration-reloaded", "the configuration was reloaded", `configuration reloaded: ${names} has changed\n`);
     http.configured(null);

@@ -1,4 +1,5 @@
 import type { Webhook } from "../daemon/http/webhooks.ts";
+import type { Meter } from "../daemon/meter.ts";
 import type { PassObserver } from "../daemon/observer.ts";
 import type { Invocation } from "./command.ts";
 import { pageTokenReader } from "./last-good-secret.ts";
@@ -11,6 +12,8 @@ export type WatchServer = AsyncDisposable & {
   /** Serves these targets and webhooks from now on; what it knows of other targets is dropped. */
   readonly show: (watching: readonly WatchedTarget[]) => void;
   readonly observe: (target: string) => readonly PassObserver[];
+  /** Measures what goes over the network; absent where nobody can ask for it. */
+  readonly meter: Meter | undefined;
   /** Shows whether the latest configuration is in force, or why it is refused. */
   readonly configured: (refusal: string | null) => void;
 };
@@ -36,17 +39,25 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
     hookOf: (source) => hooks.get(source),
     page: {
       token: pageTokenReader(terminal),
-      targets: () => watching.map(({ recorder }) => ({ status: recorder.status(), passes: recorder.latest() })),
+      targets: () =>
+        watching.map(({ recorder, leader }) => ({
+          status: recorder.status(),
+          passes: recorder.latest(),
+          hasLease: leader.hasLease(),
+        })),
     },
   });
-  terminal.stderr.write(`health and metrics on ${server.url}\n`);
+  let isSaid = false;
   return {
     show: (all) => {
+      if (!isSaid) terminal.stderr.write(`health and metrics on ${server.url}\n`);
+      isSaid = true;
       watching = all;
       hooks = webhooksOf(all);
       server.keep(all.map(({ target }) => target.choice?.name ?? "default"));
     },
     observe: (target) => [server.observe(target)],
+    meter: server.meter,
     configured: server.configured,
     [Symbol.asyncDispose]: server[Symbol.asyncDispose],
   };
@@ -55,6 +66,7 @@ export async function openWatchServer(invocation: Invocation<"listen">): Promise
 const noServer: WatchServer = {
   show: () => {},
   observe: () => [],
+  meter: undefined,
   configured: () => {},
   [Symbol.asyncDispose]: async () => {},
 };

@@ -10,7 +10,7 @@ export function webhooksOf(watching: readonly WatchedTarget[]): ReadonlyMap<stri
       const file = source?.webhookSecretFile ?? null;
       if (source === null || file === null) return [];
       const ring = (): void => {
-        for (const { trigger } of members) trigger.ringForChanges();
+        for (const { trigger } of members) trigger.ringForChanges("webhook");
       };
       return [[source.name, { secret: lastGoodSecret(file), ring }] as const];
     }),

@@ -11,22 +11,23 @@ import { openWatchServer } from "./watch-server.ts";
 export async function run(invocation: InvocationOf<typeof watch>): Promise<number> {
   const { terminal } = invocation;
   const { stopping } = terminal;
-  let current = await openWatch(invocation, await readOperatorFile(invocation));
-  terminal.onHangup?.(() => current.ring());
+  await using http = await openWatchServer(invocation);
+  await using notifier = createWatchNotifier(terminal);
+  const open = (operatorFile: OperatorFile): Promise<OpenWatch> =>
+    openWatch(invocation, { operatorFile, meter: http.meter });
+  let current = await open(await readOperatorFile(invocation));
+  terminal.onHangup?.(() => current.ring("signal"));
   let isReloaded = false;
   // What to go back to where a new configuration ends before its first pass.
   let earlier: OpenWatch | null = null;
   try {
-    await using http = await openWatchServer(invocation);
-    await using notifier = createWatchNotifier(terminal);
     while (!stopping.aborted) {
       const end = await runWatch(current, { invocation, http, notifier, isReloaded });
       await current[Symbol.asyncDispose]();
       if (end.is === "stopped") break;
       if (end.is === "failed" && (earlier === null || current.hasWorked())) throw end.error;
       if (end.is === "failed") say(end.error);
-      const next =
-        end.is === "replaced" ? end.next : await openWatch(invocation, goneBack(earlier ?? current, current));
+      const next = end.is === "replaced" ? end.next : await open(goneBack(earlier ?? current, current));
       earlier = end.is === "replaced" ? current : null;
       current = next;
       isReloaded = true;

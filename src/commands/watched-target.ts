@@ -29,7 +29,7 @@ export async function watchTarget(
   { replaced, isReloaded }: Pick<DaemonContext, "replaced" | "isReloaded">,
 ): Promise<void> {
   const reporter = createWatchReporter(invocation, target.choice?.name ?? null);
-  const { tell, failure } = observers([reporter, recorder.observer, ...observe(target)]);
+  const { begin, tell, failure } = observers([reporter, recorder.observer, ...observe(target)]);
   const seconds = invocation.flags.interval ?? target.choice?.interval ?? INTERVAL_S;
   reporter.started(seconds);
   const sync = target.choice?.sync === "report" ? "report" : "heal";
@@ -43,6 +43,7 @@ export async function watchTarget(
     sync,
     replaced,
     isReloaded,
+    onPassBegin: begin,
     onFailure: failure,
     onPassEnd: (pass: PassTimes) => {
       reporter.idle(pass.nextAt);

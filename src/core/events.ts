@@ -26,6 +26,8 @@ export type ReadEvent = {
   /** Where its manifests are read from, below its root; null for everything. */
   readonly paths: readonly string[] | null;
   readonly files: number;
+  /** Those of the files whose content was known from an earlier pass. */
+  readonly knownFiles: number;
   /** Manifests that are valid. */
   readonly manifests: number;
   /** Documents that declare a resource, invalid ones included. */

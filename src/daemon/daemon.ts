@@ -10,7 +10,7 @@ import { type Mode, reconcile } from "../engine/reconcile.ts";
 import type { Semaphore } from "../engine/semaphore.ts";
 import type { Target } from "../engine/target.ts";
 import { SourceError } from "../source/remote/source-error.ts";
-import { loop, type Trigger } from "./loop.ts";
+import { loop, type PassCause, type Trigger } from "./loop.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
 import type { PassTimes } from "./status.ts";
 
@@ -33,6 +33,8 @@ export type DaemonContext = PassContext & {
   readonly sync: "heal" | "report";
   /** Told of a pass that failed; the next one looks again. */
   readonly onFailure: (error: unknown) => void;
+  /** Told what makes a pass begin. */
+  readonly onPassBegin: (cause: PassCause) => void;
   /** Called after each pass; the next one waits for it. */
   readonly onPassEnd: (pass: PassTimes) => Promise<void>;
 };
@@ -52,7 +54,12 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   await requireOwnState(target, signal);
   await target.server.connect(target.rules(source.config.repository));
   const left = new Set<Promise<void>>();
-  const places = { root: source.root, ignore: [state.folder], onChange: trigger.ring, onTrouble: onFailure };
+  const places = {
+    root: source.root,
+    ignore: [state.folder],
+    onChange: () => trigger.ring("change"),
+    onTrouble: onFailure,
+  };
   const watcher = createSourceWatcher(places, { signal });
   let paths = source.config.repository.paths ?? null;
   const follow = async (): Promise<boolean> => source.commits === null && (await watcher.follow(paths));
@@ -71,11 +78,15 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   };
   const lastGood: LastGood = { read: null, undone: null };
   let lookedAtAll = Number.NEGATIVE_INFINITY;
+  let usual: PassCause = context.isReloaded ? "configuration" : "start";
   let hasWorked = context.isReloaded;
   const pass = async ({ stopWaiting }: { readonly stopWaiting: AbortSignal }): Promise<void> => {
     const startedAt = context.now();
-    // A poll comes up to a tenth early.
-    const isDue = startedAt - lookedAtAll >= 0.9 * driftIntervalMs - 1;
+    context.onPassBegin(trigger.takeCause() ?? usual);
+    usual = "interval";
+    const begunAt = performance.now();
+    // By a clock that nobody sets; a poll comes up to a tenth early.
+    const isDue = begunAt - lookedAtAll >= 0.9 * driftIntervalMs - 1;
     const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
     try {
       const mode: Mode =
@@ -84,9 +95,9 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
           : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
       const end = await reconcile(target, mode, { ...context, stopping: signal, tell });
       hasWorked = true;
-      if (scope === "all") lookedAtAll = startedAt;
+      if (scope === "all") lookedAtAll = begunAt;
       requireNoOtherWriter(end);
-      if (end.what === "superseded" || leader.isLost()) trigger.ring();
+      if (end.what === "superseded" || leader.isLost()) trigger.ring("retry");
     } catch (error) {
       if (signal.aborted) return;
       const { code } = error instanceof HoldfastError ? error : { code: "error" as const };
@@ -98,7 +109,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     const wanted = source.commits?.newest() ?? null;
     await context.onPassEnd({ startedAt, endedAt, nextAt: endedAt + intervalMs, wanted }).catch(onFailure);
     // Paths that are new were not watched while the pass ran.
-    if (await follow()) trigger.ring();
+    if (await follow()) trigger.ring("change");
   };
   const untilReplaced = AbortSignal.any([signal, replaced]);
   await loop((due) => turn(() => pass(due)), {

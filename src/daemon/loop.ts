@@ -3,11 +3,16 @@ import type { PassScope } from "../engine/apply-pass.ts";
 
 type Stop = { readonly signal: AbortSignal };
 
+/** What made a pass begin. */
+export type PassCause = "start" | "interval" | "change" | "webhook" | "signal" | "request" | "configuration" | "retry";
+
 /** Wakes a loop up; it says "look again", never what changed. */
 export type Trigger = {
-  readonly ring: () => void;
+  readonly ring: (cause: PassCause) => void;
   /** The same, where only the source may have moved. */
-  readonly ringForChanges: () => void;
+  readonly ringForChanges: (cause: PassCause) => void;
+  /** What rang first since the last call; null where nothing did. */
+  readonly takeCause: () => PassCause | null;
   /** What the rings since the last call were for; null where there were none. */
   readonly takeScope: () => PassScope | null;
   /** Aborted at the next ring that is not waited for yet. */
@@ -20,14 +25,22 @@ export type Trigger = {
 export function createTrigger(): Trigger {
   let bell = new AbortController();
   let scope: PassScope | null = null;
+  let cause: PassCause | null = null;
   return {
-    ring: () => {
+    ring: (by) => {
+      cause ??= by;
       scope = "all";
       bell.abort();
     },
-    ringForChanges: () => {
+    ringForChanges: (by) => {
+      cause ??= by;
       scope ??= "changes";
       bell.abort();
+    },
+    takeCause: () => {
+      const taken = cause;
+      cause = null;
+      return taken;
     },
     takeScope: () => {
       const taken = scope;

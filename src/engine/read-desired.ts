@@ -93,7 +93,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     desired,
     counts: countSelection(loaded, revision, desired, rules.selection),
     manifests: loaded.manifests,
-    event: readEvent(loaded, behind, rules, revision.config),
+    event: { ...readEvent(loaded, behind, rules, revision.config), knownFiles: knownIn(contents) },
     from: { ...from, loaded: read },
   };
 }
@@ -208,12 +208,16 @@ function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {
   return new Map(manifests.map((manifest) => [manifest.identity, readValue(manifest)]));
 }
 
+function knownIn({ files }: Loaded["contents"]): number {
+  return files.reduce((known, { from }) => (from === null ? known : known + 1), 0);
+}
+
 function readEvent(
   { manifests, diagnostics, foreign, files, documents }: Read,
   behind: readonly Diagnostic[],
   rules: Rules,
   { repository }: SourceConfig,
-): ReadEvent {
+): Omit<ReadEvent, "knownFiles"> {
   const { selection, strict, partial } = rules;
   return {
     what: "read",

@@ -109,6 +109,14 @@ function addProcess(registry: Registry): void {
     },
   });
   new Gauge({
+    name: "process_heap_bytes",
+    help: "Used heap of V8.",
+    registers,
+    collect() {
+      this.set(process.memoryUsage().heapUsed);
+    },
+  });
+  new Gauge({
     name: "process_cpu_seconds_total",
     help: "User and system CPU time of the process.",
     registers,

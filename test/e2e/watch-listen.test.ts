@@ -33,16 +33,24 @@ test("watch answers health, becomes ready with its first pass, and counts passes
   await eventually("readiness", async () => (await get(`${url}/readyz`)).status === 200);
   await watch.shows("stdout", /^Applied: [58] created/m);
   const first = samples((await get(`${url}/metrics`)).text);
-  expect(first.get('holdfast_passes_total{target="default",result="applied"}')).toBe(1);
+  expect(first.get('holdfast_passes_total{target="default",trigger="start",result="applied"}')).toBe(1);
   expect(first.get('holdfast_steps_total{target="default",result="created"}')).toBe(8);
+  expect(first.get('holdfast_writes_total{target="default",result="sent"}')).toBe(8);
+  expect(first.get('holdfast_cache_lookups_total{target="default",result="miss"}')).toBeGreaterThan(0);
+  expect(first.get('holdfast_api_request_duration_seconds_count{operation="putTeam"}')).toBeGreaterThan(0);
+  expect(first.get('holdfast_lease_held{target="default"}')).toBe(1);
+  expect(first.get('holdfast_oldest_unapplied_seconds{target="default"}')).toBe(0);
   expect(first.get('holdfast_unresolved_resources{target="default"}')).toBe(0);
   expect(first.get('holdfast_last_success_timestamp_seconds{target="default"}')).toBeGreaterThan(1.7e9);
   await source.write("services/api.yaml", service("api", "replicas: 3\n"));
   await watch.shows("stdout", /updated {3}service\/dev:web\/api/);
   await eventually("the second pass", async () => {
     const now = samples((await get(`${url}/metrics`)).text);
-    return now.get('holdfast_steps_total{target="default",result="updated"}') === 1;
+    return now.get('holdfast_passes_total{target="default",trigger="change",result="applied"}') === 1;
   });
+  const second = samples((await get(`${url}/metrics`)).text);
+  expect(second.get('holdfast_steps_total{target="default",result="updated"}')).toBe(1);
+  expect(second.get('holdfast_writes_total{target="default",result="skipped-equal"}')).toBe(7);
   const { targets } = JSON.parse((await get(`${url}/status`)).text);
   expect(targets).toMatchObject([{ target: "default", sync: "Synced", condition: "Ready", troubled: 0 }]);
   expect(targets[0].resources).toContainEqual(

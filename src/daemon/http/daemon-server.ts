@@ -1,11 +1,14 @@
 import { HoldfastError } from "../../core/errors.ts";
 import { createHttpServer, listen } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
+import type { Meter } from "../meter.ts";
 import { observers, type PassObserver } from "../observer.ts";
+import { createNetworkMetrics } from "./network-metrics.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createResourceStates } from "./resource-states.ts";
 import { addStatusPage, type StatusPageOptions } from "./status-page.ts";
+import { registerTargetMetrics } from "./target-metrics.ts";
 import { addWebhooks, type Webhook } from "./webhooks.ts";
 
 /** What a daemon's HTTP server is made from. */
@@ -25,6 +28,7 @@ export type DaemonServerOptions = {
 /** The HTTP server of a daemon; it ends with its disposal. */
 export type DaemonServer = AsyncDisposable & {
   readonly url: string;
+  readonly meter: Meter;
   /** What tells it of the passes of a target. */
   readonly observe: (target: string) => PassObserver;
   /** Forgets all targets but these. */
@@ -38,13 +42,18 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   const { host, port, log, now, stopping, hookOf, page } = options;
   const readiness = createReadiness();
   const metrics = createPassMetrics();
+  const network = createNetworkMetrics();
   const states = createResourceStates();
   let refusal: string | null = null;
   const app = createHttpServer({
     log,
     unready: async () => readiness.reason(),
     explain: () => null,
-    addMetrics: metrics.register,
+    addMetrics: (registry) => {
+      metrics.register(registry);
+      network.register(registry);
+      registerTargetMetrics(registry, page.targets, now);
+    },
     draining: stopping,
   });
   addWebhooks(app, hookOf);
@@ -58,6 +67,7 @@ export async function startDaemonServer(options: DaemonServerOptions): Promise<D
   });
   return {
     url,
+    meter: network,
     observe: (target) => observers([readiness.observe(target), metrics.observe(target, now), states.observe(target)]),
     keep: (targets) => {
       for (const each of [readiness, metrics, states]) each.keep(targets);

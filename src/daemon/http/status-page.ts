@@ -5,7 +5,11 @@ import { isTroubled } from "./resource-states.ts";
 import { statusPage, statusPageHeaders } from "./status-html.ts";
 
 /** What the status page shows of a target. */
-export type TargetOverview = { readonly status: TargetStatus; readonly passes: readonly PassRecord[] };
+export type TargetOverview = {
+  readonly status: TargetStatus;
+  readonly passes: readonly PassRecord[];
+  readonly hasLease: boolean;
+};
 
 /** What the status page is made from. */
 export type StatusPageOptions = PageAccess & {
@@ -36,10 +40,11 @@ function statusDocument({ targets, resources, refusal }: StatusPageOptions, most
     format_version: "2.0",
     daemon: { pid: process.pid },
     configurationRefused: refusal(),
-    targets: targets().map(({ status, passes }) => {
+    targets: targets().map(({ status, passes, hasLease }) => {
       const all = resources(status.target);
       return {
         ...status,
+        hasLease,
         passes,
         troubled: all.filter(isTroubled).length,
         resources: all.slice(0, most),

@@ -30,7 +30,7 @@ describe("a loop", () => {
   test("passes once at once, and again when it is rung", async () => {
     const one = looping(HOUR);
     await one.reached(1);
-    one.trigger.ring();
+    one.trigger.ring("change");
     await one.reached(2);
     one.stop.abort();
     await one.done;
@@ -49,9 +49,9 @@ describe("a loop", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     await one.reached(1);
     one.gate.hold = promise;
-    one.trigger.ring();
+    one.trigger.ring("change");
     await one.reached(2);
-    for (let count = 0; count < 100; count += 1) one.trigger.ring();
+    for (let count = 0; count < 100; count += 1) one.trigger.ring("change");
     one.gate.hold = Promise.resolve();
     resolve();
     await one.reached(3);
@@ -65,7 +65,7 @@ describe("a loop", () => {
     await one.reached(20);
     for (let count = 0; count < 20; count += 1) {
       const before = one.passes();
-      one.trigger.ring();
+      one.trigger.ring("change");
       await one.reached(before + 1);
     }
     one.stop.abort();
@@ -81,7 +81,7 @@ describe("a loop", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     await busy.reached(1);
     busy.gate.hold = promise;
-    busy.trigger.ring();
+    busy.trigger.ring("change");
     await busy.reached(2);
     busy.stop.abort();
     resolve();
@@ -101,7 +101,7 @@ describe("a loop", () => {
         async ({ stopWaiting }) => {
           passes += 1;
           if (passes > 1) return stop.abort();
-          if (rings) trigger.ring();
+          if (rings) trigger.ring("change");
           if (!stopWaiting.aborted) await new Promise((resolve) => stopWaiting.addEventListener("abort", resolve));
         },
         { trigger, intervalMs, signal: stop.signal },

@@ -60,8 +60,13 @@ const overviews: readonly TargetOverview[] = [
       nextPassAt: "2026-11-22T12:01:00.000Z",
     },
     passes: [{ ...pass, result: "applied", reason: null, message: null, counts: { updated: 3, unchanged: 116 } }, pass],
+    hasLease: true,
   },
-  { status: { ...newStatus(hostile[3] ?? "", null), sync: "Synced", condition: "Ready", reason: null }, passes: [] },
+  {
+    status: { ...newStatus(hostile[3] ?? "", null), sync: "Synced", condition: "Ready", reason: null },
+    passes: [],
+    hasLease: false,
+  },
 ];
 
 const outcomes = [

@@ -1,0 +1,39 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { Meter } from "../meter.ts";
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Metrics of what a daemon sends; labels come from the table of operations and the operator's configuration. */
+export function createNetworkMetrics(): Meter & { readonly register: (registry: Registry) => void } {
+  const latency = new Histogram({
+    name: "holdfast_api_request_duration_seconds",
+    help: "Time of a request to the control plane, from its first byte to the end of its reply.",
+    labelNames: ["operation"],
+    buckets: seconds,
+    registers: [],
+  });
+  const broken = new Counter({
+    name: "holdfast_api_requests_unanswered_total",
+    help: "Requests to the control plane without a whole reply.",
+    labelNames: ["operation"],
+    registers: [],
+  });
+  const fetches = new Counter({
+    name: "holdfast_git_fetches_total",
+    help: "Fetches of a source, by how they ended.",
+    labelNames: ["source", "result"],
+    registers: [],
+  });
+  return {
+    register: (registry) => {
+      registry.registerMetric(latency);
+      registry.registerMetric(broken);
+      registry.registerMetric(fetches);
+    },
+    request: (operation, milliseconds, isAnswered) => {
+      latency.observe({ operation }, milliseconds / 1000);
+      broken.inc({ operation }, isAnswered ? 0 : 1);
+    },
+    fetch: (source, result) => fetches.inc({ source, result }),
+  };
+}

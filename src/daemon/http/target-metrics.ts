@@ -1,0 +1,40 @@
+import { Gauge, type Registry } from "prom-client";
+import type { TargetOverview } from "./status-page.ts";
+
+type Reading = (overview: TargetOverview, now: number) => number;
+
+const readings: readonly (readonly [name: string, help: string, read: Reading])[] = [
+  [
+    "holdfast_oldest_unapplied_seconds",
+    "How long the oldest commit that is not applied has waited; 0 where there is none.",
+    ({ status: { oldestUnapplied } }, now) =>
+      oldestUnapplied === null ? 0 : Math.max(0, (now - Date.parse(oldestUnapplied.since)) / 1000),
+  ],
+  [
+    "holdfast_unknown_resources",
+    "Resources whose last write may or may not have arrived.",
+    ({ status }) => status.unknown.length,
+  ],
+  ["holdfast_held", "Resources and commits that a person holds.", ({ status }) => status.held.length],
+  ["holdfast_lease_held", "1 while the lease on the control plane is held.", ({ hasLease }) => (hasLease ? 1 : 0)],
+];
+
+/** Adds what is known of each target when metrics are asked for. */
+export function registerTargetMetrics(
+  registry: Registry,
+  targets: () => readonly TargetOverview[],
+  now: () => number,
+): void {
+  for (const [name, help, read] of readings) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ["target"],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const overview of targets()) this.set({ target: overview.status.target }, read(overview, now()));
+      },
+    });
+  }
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import type { ReadEvent } from "../../../../src/core/events.ts";
+import type { Outcome } from "../../../../src/core/report.ts";
+import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
+import type { TargetOverview } from "../../../../src/daemon/http/status-page.ts";
+import { newStatus } from "../../../../src/daemon/status.ts";
+import { createLog } from "../../../../src/log/log.ts";
+import { applied } from "../../../support/pass-events.ts";
+import { parsePrometheus } from "../../../support/prometheus.ts";
+
+const NOW = Date.parse("2026-11-22T12:00:00Z");
+const hostile = 'prod"} 1\nforged{a="b';
+
+const overview: TargetOverview = {
+  status: {
+    ...newStatus(hostile, "platform"),
+    unknown: ["prompt/one", "prompt/other"],
+    held: ["service/dev:web/api until tomorrow"],
+    oldestUnapplied: { commit: "c0ffee", since: "2026-11-22T11:45:00Z" },
+  },
+  passes: [],
+  hasLease: true,
+};
+
+const read: ReadEvent = {
+  what: "read",
+  diagnostics: [],
+  selected: [],
+  paths: null,
+  files: 10,
+  knownFiles: 7,
+  manifests: 10,
+  documents: 10,
+  isRefused: false,
+};
+
+const outcome = (identity: string, rest: Partial<Outcome>): Outcome => ({
+  identity,
+  kind: "team",
+  result: "unchanged",
+  file: null,
+  rollout: null,
+  error: null,
+  attempts: 0,
+  ...rest,
+});
+
+async function started() {
+  let clock = NOW;
+  const log = createLog({ level: "silent", format: "json", stream: { write: () => {} } });
+  const server = await startDaemonServer({
+    host: "127.0.0.1",
+    port: 0,
+    log,
+    now: () => clock,
+    stopping: new AbortController().signal,
+    hookOf: () => undefined,
+    page: { token: () => null, targets: () => [overview] },
+  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const scrape = async () => parsePrometheus(await (await fetch(`${server.url}/metrics`)).text());
+  const value = async (name: string, labels: object = {}) => {
+    const family = (await scrape()).get(name);
+    const found = family?.metrics.find((one) =>
+      Object.entries(labels).every(([label, expected]) => one.labels?.[label] === expected),
+    );
+    return found?.value === undefined ? null : Number(found.value);
+  };
+  return {
+    server,
+    scrape,
+    value,
+    jump: (ms: number) => {
+      clock += ms;
+    },
+  };
+}
+
+test("S19 metrics count passes by cause and result, writes, requests, fetches and lookups, whatever a target is called", async () => {
+  const { server, value, scrape } = await started();
+  const observer = server.observe(hostile);
+  observer.begin?.("webhook");
+  observer.tell(read);
+  observer.tell(applied([outcome("team/a", { result: "updated", attempts: 2 }), outcome("team/b", {})]));
+  server.meter.request("putTeam", 40, true);
+  server.meter.request("putTeam", 30_000, false);
+  server.meter.fetch("platform", "failed");
+  const target = { target: expect.stringContaining("forged") };
+  const passes = (await scrape()).get("holdfast_passes_total")?.metrics.filter((one) => one.value !== "0");
+  expect(passes).toEqual([{ value: "1", labels: { ...target, trigger: "webhook", result: "applied" } }]);
+  expect(await value("holdfast_writes_total", { result: "sent" })).toBe(2);
+  expect(await value("holdfast_writes_total", { result: "skipped-equal" })).toBe(1);
+  expect(await value("holdfast_cache_lookups_total", { result: "hit" })).toBe(7);
+  expect(await value("holdfast_api_requests_unanswered_total", { operation: "putTeam" })).toBe(1);
+  expect(await value("holdfast_git_fetches_total", { source: "platform", result: "failed" })).toBe(1);
+  expect(await value("holdfast_unknown_resources")).toBe(2);
+  expect(await value("holdfast_held")).toBe(1);
+  expect(await value("holdfast_lease_held")).toBe(1);
+  expect(await value("process_heap_bytes")).toBeGreaterThan(1e6);
+  expect((await scrape()).has("forged")).toBe(false);
+  server.keep([]);
+  expect((await scrape()).get("holdfast_passes_total")?.metrics).toEqual([]);
+});
+
+test("a clock that jumps back shows no negative age", async () => {
+  const { value, jump } = await started();
+  expect(await value("holdfast_oldest_unapplied_seconds")).toBe(900);
+  jump(-3_600_000);
+  expect(await value("holdfast_oldest_unapplied_seconds")).toBe(0);
+});
+
+test("the page on operations names every metric that the daemon shows, and no other", async () => {
+  const { server, scrape } = await started();
+  server.observe("prod");
+  const page = readFileSync("docs/operations.md", "utf8");
+  const documented = page.matchAll(/^\| `((?:holdfast|process)_\w+)(?:\{[\w,]+\})?`/gm);
+  expect([...new Set(Array.from(documented, ([, name = ""]) => name))].toSorted()).toEqual(
+    [...(await scrape()).keys()].toSorted(),
+  );
+  const used = Array.from(page.matchAll(/`[^`]*?\b((?:holdfast|process)_\w+)[^`]*`/g), ([, name = ""]) => name);
+  const known = new Set([...(await scrape()).keys()].flatMap((name) => [name, `${name}_bucket`, `${name}_count`]));
+  expect(used.filter((name) => !known.has(name))).toEqual([]);
+});
