@@ -52,7 +52,7 @@ export async function watchTarget(
   } as const;
   try {
     await runDaemon(target, { ...invocation.terminal, ...context });
-    reporter.ended(null);
+    if (!replaced.aborted) reporter.ended(null);
   } catch (error) {
     reporter.ended(error);
     throw error;

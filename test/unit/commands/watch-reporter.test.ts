@@ -30,7 +30,7 @@ const fault = {
 } as const;
 
 function read(diagnostics: ReadEvent["diagnostics"] = []): ReadEvent {
-  const counts = { files: 1, manifests: 3, documents: 3, paths: null, isRefused: false };
+  const counts = { files: 1, manifests: 3, documents: 3, paths: null, isRefused: false, knownFiles: 0 };
   const passedOver = { documents: 0, types: new Map(), diagnostics: [] };
   return { what: "read", diagnostics, selected: diagnostics, passedOver, ...counts };
 }
