@@ -13,11 +13,11 @@ export async function carryOut(command: DaemonCommand, watched: WatchedTarget, t
   switch (command.is) {
     case "hold":
       addHold(folder, { what: command.what, reason: command.reason, until: command.until }, terminal.now());
-      trigger.ring();
+      trigger.ring("request");
       return true;
     case "release": {
       const wasHeld = release(folder, command.what, terminal.now());
-      trigger.ring();
+      trigger.ring("request");
       return wasHeld;
     }
     case "adopt": {
@@ -52,11 +52,11 @@ async function passOf(
     });
   }
   // A pass that waits for rollouts ends, and one begins afterwards.
-  trigger.ring();
+  trigger.ring("request");
   return turn(async () => {
     const { now, stopping, signal } = terminal;
     const end = await reconcile(target, mode, { now, stopping, signal, tell: () => undefined });
-    trigger.ring();
+    trigger.ring("request");
     return end;
   });
 }
