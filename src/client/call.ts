@@ -110,6 +110,7 @@ export function createCaller(line: ServerLine): Caller {
 const NO_PAUSE: Pause = { milliseconds: 0, until: 0, isAsked: true };
 
 const KEYS = "idempotency-key-accepted";
+const CALLER = "x-caller";
 
 function either(one: AbortSignal, other: AbortSignal): AbortSignal {
   return one === other ? one : AbortSignal.any([one, other]);
@@ -209,6 +210,8 @@ function learn(
 ): void {
   if (answer.state === "answered") {
     if (isEnvelope(name, answer.value)) capabilities.learn(name, "yes");
+    const caller = answer.headers[CALLER];
+    if (typeof caller === "string") capabilities.learnCaller(caller);
     if (operation(name).retry !== "read") capabilities.learnKeys(answer.headers[KEYS] === "true");
   }
   if (answer.state !== "refused") return;

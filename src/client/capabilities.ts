@@ -9,6 +9,8 @@ export type CapabilityMemory = {
   readonly set: (name: OperationName, support: "yes" | "no") => void;
   /** Whether it has said that it makes a write with an Idempotency-Key once. */
   honoursKeys?: boolean;
+  /** What it has told of the caller. */
+  caller?: string;
 };
 
 /** What a server is known to have, learned from its answers. */
@@ -18,6 +20,7 @@ export type Capabilities = {
   /** Whether a write under a key may be sent again, since it is made once. */
   readonly honoursKeys: () => boolean;
   readonly learnKeys: (honours: boolean) => void;
+  readonly learnCaller: (told: string) => void;
 };
 
 /** Keeps what is learned in the memory given, or for this run alone. */
@@ -32,6 +35,9 @@ export function createCapabilities(memory: CapabilityMemory = runMemory()): Capa
     honoursKeys: () => memory.honoursKeys ?? false,
     learnKeys: (honours) => {
       memory.honoursKeys = honours;
+    },
+    learnCaller: (told) => {
+      memory.caller = told;
     },
   };
 }

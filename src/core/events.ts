@@ -1,3 +1,4 @@
+import type { Access } from "./access.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { Identity } from "./manifest.ts";
 import type { NotUsed } from "./not-used.ts";
@@ -58,6 +59,8 @@ export type PlanEvent = {
   readonly details: ReadonlyMap<Identity, string>;
   /** The extensions that the control plane lacks. */
   readonly notUsed: readonly NotUsed[];
+  /** Whose token it is and what it may do; null where the control plane does not tell. */
+  readonly access: Access | null;
   /** What the plan rests on; null where it is not kept. */
   readonly seal: SignedSeal | null;
   /** The plan with what only the server adds; null where nobody asked for it. */
@@ -71,6 +74,7 @@ export type DriftEvent = {
   readonly what: "drifted";
   readonly report: DriftReport;
   readonly notUsed: readonly NotUsed[];
+  readonly access: Access | null;
   /** How many of the selected resources have no record, so that their manifests stand in for it. */
   readonly unrecorded: number;
   readonly selected: number;

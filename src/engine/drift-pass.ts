@@ -14,6 +14,7 @@ export async function driftPass(pass: Pass, { isAtBase }: { readonly isAtBase: b
     what: "drifted",
     report: makeDrift(driftInput(looked, looking, { standsIn: recorded.size === 0 || isAtBase })),
     notUsed: looked.notUsed,
+    access: looked.access,
     unrecorded,
     selected: desired.manifests.length,
   };

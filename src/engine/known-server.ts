@@ -25,6 +25,8 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
   lease: NumberedLease | null;
   /** The id of the subject of our writes; null while unknown. */
   subject: string | null;
+  /** What the control plane has told of the caller in this run. */
+  caller?: string;
   /** What the ledger has. */
   #remembered: RememberedFacts;
   /** Counts changes of what is known about routes. */

@@ -6,6 +6,7 @@ import type { RouteProbe } from "../client/route-probe.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
+import { type Access, readAccess } from "../core/access.ts";
 import type { DryRunReply } from "../core/decide.ts";
 import { compareText, type Diagnostic } from "../core/diagnostic.ts";
 import type { DriftInput } from "../core/drift.ts";
@@ -91,6 +92,8 @@ export type LivePlan = PlanWithDecisions & {
   readonly recorded: ReadonlyMap<Identity, ReceiptHead>;
   /** What the control plane lacks of what the kinds here could be read and written with. */
   readonly notUsed: readonly NotUsed[];
+  /** Whose token it is and what it may do; null where the control plane does not tell. */
+  readonly access: Access | null;
 };
 
 /** Reads live and plans: nothing here can change a control plane. */
@@ -139,7 +142,16 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const dryRuns = new Map([...observation.dryRuns, ...tried]);
   const final = isFinal && guards === null ? first : makePlan({ ...input(dryRuns), guards });
   const planned = withNotChecked(final, notChecked);
-  const looked = { ...planned, observation, desired, placed, recorded, rulesFor, notUsed: notUsed(missing()) };
+  const looked = {
+    ...planned,
+    observation,
+    desired,
+    placed,
+    recorded,
+    rulesFor,
+    notUsed: notUsed(missing()),
+    access: readAccess(on.memory.caller),
+  };
   await on.remember();
   if (facts !== null && known !== null) {
     const next = liveToKeep(facts, known, { ...looked, manifests: desired.manifests });

@@ -80,14 +80,24 @@ function withWarning(desired: Desired): Desired {
 }
 
 /** What there is to report of a plan. */
-export function planEvent({ plan, decisions, notUsed }: LivePlan): PlanEvent {
+export function planEvent({ plan, decisions, notUsed, access }: LivePlan): PlanEvent {
   const details = new Map<string, string>();
   let ignored = 0;
   for (const [identity, decision] of decisions) {
     ignored += decision.ignored.length;
     if (decision.detail) details.set(identity, decision.detail);
   }
-  return { what: "planned", plan, ignored, details, notUsed, seal: null, withServerSide: null, unmanaged: null };
+  return {
+    what: "planned",
+    plan,
+    ignored,
+    details,
+    notUsed,
+    access,
+    seal: null,
+    withServerSide: null,
+    unmanaged: null,
+  };
 }
 
 function serverSide(looked: LivePlan, looking: PlanContext): PlanEvent["plan"] {

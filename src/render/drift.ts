@@ -1,5 +1,7 @@
+import type { Access } from "../core/access.ts";
 import type { NotUsed } from "../core/not-used.ts";
 import type { DriftEntry, DriftReport } from "../core/report.ts";
+import { accessLines } from "./access.ts";
 import { changeLines } from "./change.ts";
 import { padColumns } from "./columns.ts";
 import { joinCounts } from "./count.ts";
@@ -39,6 +41,8 @@ export type DriftView = {
   readonly width: number;
   /** The current time in epoch milliseconds, where ages are shown instead of times; null elsewhere. */
   readonly now: number | null;
+  /** Whose token it is and what it may do; null where the control plane does not tell. */
+  readonly access?: Access | null;
 };
 
 const SIDES = "recorded → live";
@@ -57,6 +61,7 @@ export function driftText(
   if (shown.length === 0) return [line, ...note, ""].join("\n");
   return [
     ...wrapWords(`Drift on ${printable(report.server)}: ${SIDES}`, { indent: "", width }),
+    ...accessLines(view.access ?? null, view),
     ...note,
     "",
     ...shown.flatMap((entry) => entryLines(entry, view)),

@@ -1,3 +1,4 @@
+import type { Access } from "../core/access.ts";
 import type { ApplyEvent, DriftEvent, PlanEvent } from "../core/events.ts";
 import { groupOf } from "../core/kind.ts";
 import { splitIdentity } from "../core/manifest.ts";
@@ -44,14 +45,14 @@ export type ReportView = {
 /** The report of a plan. */
 export function planReport(event: PlanEvent, view: ReportView): string {
   const { output, paint, showUnchanged = false, folds = true, next = null } = view;
-  const { ignored, details, notUsed, unmanaged, withServerSide } = event;
+  const { ignored, details, notUsed, access, unmanaged, withServerSide } = event;
   const plan = withServerSide ?? event.plan;
   if (output === "json") {
     const counted = ignored === 0 ? {} : { ignored };
     const shown = listed(plan, showUnchanged);
     // With what only the server adds, the steps are not those that would be done.
     const document = withServerSide === null ? sealed(shown, event) : shown;
-    return jsonText({ ...document, ...counted, ...unmanagedIn(unmanaged), ...notUsedIn(notUsed) });
+    return jsonText({ ...document, ...counted, ...unmanagedIn(unmanaged), ...accessIn(access), ...notUsedIn(notUsed) });
   }
   const group = (step: Step): string | null => groupOf(step, kindOf);
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
@@ -68,6 +69,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     folds,
     next: hasWrites(plan) ? next : null,
     ignored,
+    access,
     notUsed,
   });
   return unmanaged === null ? text : text + unmanagedText(unmanaged, paint);
@@ -84,12 +86,12 @@ function sealed(plan: Plan, { seal }: PlanEvent): object {
 
 /** The report of a drift pass; `base` names the commit whose manifests stand in where nothing is recorded. */
 export function driftReport(event: DriftEvent, base: string | null, view: ReportView): string {
-  const { report, notUsed, unrecorded, selected } = event;
-  if (view.output === "json") return jsonText({ ...report, ...notUsedIn(notUsed) });
+  const { report, notUsed, access, unrecorded, selected } = event;
+  if (view.output === "json") return jsonText({ ...report, ...accessIn(access), ...notUsedIn(notUsed) });
   if (view.output === "markdown") return driftMarkdown(report, { ...reviewed(view), groupOf: resourceGroup });
   const what = base === null ? "the manifests here" : `the manifests at ${base}`;
   const stand = `${unrecorded} of ${selected} have no record in this state folder: ${what} stand in for it`;
-  return driftText(report, view, unrecorded === 0 ? null : stand, notUsed);
+  return driftText(report, { ...view, access }, unrecorded === 0 ? null : stand, notUsed);
 }
 
 /** The report of an apply. */
@@ -140,6 +142,11 @@ function listed(plan: Plan, showUnchanged: boolean): Plan {
 function unmanagedIn(unmanaged: PlanEvent["unmanaged"]): object {
   if (unmanaged === null) return {};
   return { unmanaged: unmanaged.map((identity) => ({ identity, kind: splitIdentity(identity).kind })) };
+}
+
+// Left out where the control plane does not tell.
+function accessIn(access: Access | null): { readonly access?: Access } {
+  return access === null ? {} : { access };
 }
 
 // Left out where the control plane lacks nothing.

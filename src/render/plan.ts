@@ -1,7 +1,9 @@
+import type { Access } from "../core/access.ts";
 import { compareText } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { NotUsed } from "../core/not-used.ts";
 import type { Plan, PlanSummary, Step } from "../core/plan.ts";
+import { accessLines } from "./access.ts";
 import { changeLines } from "./change.ts";
 import { cutEnd } from "./columns.ts";
 import { joinCounts } from "./count.ts";
@@ -26,6 +28,8 @@ export type PlanView = StepView & {
   readonly ignored: number;
   /** The command that follows; null where none does. */
   readonly next: string | null;
+  /** Whose token it is and what it may do; null where the control plane does not tell. */
+  readonly access?: Access | null;
   /** The extensions that the control plane lacks. */
   readonly notUsed?: readonly NotUsed[];
 };
@@ -44,6 +48,7 @@ export function planText(plan: Plan, view: PlanView): string {
   const isLong = body.join("\n").split("\n").length > (view.rows ?? ROWS);
   return [
     ...wrapWords(headerText(plan), { indent: "", width: view.width }),
+    ...accessLines(view.access ?? null, view),
     ...(isLong ? end : []),
     "",
     ...body,

@@ -82,16 +82,23 @@ describe.each(planes)("a dry run of what is new on a $name control plane", (plan
     await source.write("holdfast.yaml", 'external: ["workspace/dev:other"]\n');
     await source.write("team.yaml", team("ml"));
     const before = server.effects();
-    const { steps } = await stepsOf(source, ["--state", "fresh"], { HOLDFAST_TOKEN: token });
-    const told = new Map(steps.map((step) => [step.identity, step]));
-    expect(told.get("cluster/dev")).toMatchObject({ action: "block", reason: "forbidden" });
-    expect(told.get("service/dev:web/api")?.action ?? "keep").toBe(plane.name === "full" ? "keep" : "block");
-    expect(told.get("service/dev:other/hidden")).toMatchObject({ action: "block", reason: "forbidden" });
+    const { steps, access } = await stepsOf(source, ["--state", "fresh"], { HOLDFAST_TOKEN: token });
+    const role = { role_id: "workspace-viewer", resource_type: "workspace", resource_fqn: "dev:web" };
+    const told = { tenant: "holdfast", subject: "virtualaccount:reader", roles: [role], more_roles: 0 };
+    expect(access).toEqual(plane.name === "full" ? told : undefined);
+    const text = await source.run(["plan", "--state", "fresh"], { HOLDFAST_TOKEN: token });
+    const header = "\nToken of virtualaccount:reader in tenant holdfast: workspace-viewer on workspace\ndev:web\n";
+    if (plane.name === "full") expect(text.stdout).toContain(header);
+    else expect(text.stdout).not.toContain("Token of");
+    const byIdentity = new Map(steps.map((step) => [step.identity, step]));
+    expect(byIdentity.get("cluster/dev")).toMatchObject({ action: "block", reason: "forbidden" });
+    expect(byIdentity.get("service/dev:web/api")?.action ?? "keep").toBe(plane.name === "full" ? "keep" : "block");
+    expect(byIdentity.get("service/dev:other/hidden")).toMatchObject({ action: "block", reason: "forbidden" });
     if (plane.name === "full") {
-      expect(told.get("service/dev:web/worker")).toMatchObject({ action: "create" });
-      expect(told.get("service/dev:web/worker")?.notChecked).toBeDefined();
+      expect(byIdentity.get("service/dev:web/worker")).toMatchObject({ action: "create" });
+      expect(byIdentity.get("service/dev:web/worker")?.notChecked).toBeDefined();
     } else {
-      expect(told.get("service/dev:web/worker")).toMatchObject({ action: "block", reason: "forbidden" });
+      expect(byIdentity.get("service/dev:web/worker")).toMatchObject({ action: "block", reason: "forbidden" });
     }
     expect(server.effects()).toEqual(before);
   });

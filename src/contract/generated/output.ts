@@ -219,6 +219,29 @@ readonly cause: Cause
 readonly diff: (string | null)
 }
 /**
+ * Whose token it is, and what it may do
+ */
+export type Access = {
+readonly tenant: string
+/**
+ * Such as user:ada@example.com or virtualaccount:ci
+ */
+readonly subject: string
+readonly roles: readonly AccessRole[]
+/**
+ * Roles that are not listed
+ */
+readonly more_roles: number
+}
+/**
+ * A role on a resource
+ */
+export type AccessRole = {
+readonly role_id: string
+readonly resource_type: string
+readonly resource_fqn: string
+}
+/**
  * Who wrote something, and when
  */
 export type LastWrite = {
@@ -315,6 +338,7 @@ readonly drift: readonly DriftEntry[]
  * What is wrong or doubtful in the input, by file and line
  */
 readonly diagnostics: readonly Diagnostic[]
+readonly access?: Access
 /**
  * The extensions that the control plane lacks; left out where it lacks none
  */
@@ -535,6 +559,7 @@ readonly ignored?: number
  * What is live, but neither declared nor recorded; with --show unmanaged
  */
 readonly unmanaged?: readonly UnmanagedResource[]
+readonly access?: Access
 /**
  * The extensions that the control plane lacks; left out where it lacks none
  */

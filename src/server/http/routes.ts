@@ -10,6 +10,7 @@ import { badRequest, HttpError } from "../../http/http-error.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
 import { queryText } from "../../http/server.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
+import { callerHeader } from "../auth/caller-header.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createPrincipalCache } from "../auth/principal-cache.ts";
 import { createTokenReader } from "../auth/request-token.ts";
@@ -61,7 +62,7 @@ type AnswerRequest = (
   headers: IncomingHttpHeaders,
 ) => Promise<OperationReply>;
 
-type Answering = Pick<RouteOptions, "rateLimit" | "bodies" | "replies"> & {
+type Answering = Pick<RouteOptions, "documentedOnly" | "rateLimit" | "bodies" | "replies"> & {
   readonly callerOf: (request: IncomingMessage) => Promise<Principal>;
   readonly answer: AnswerRequest;
 };
@@ -70,9 +71,10 @@ function addOperation(
   app: FastifyInstance,
   name: OperationName,
   served: ServedOperation | undefined,
-  { callerOf, answer, rateLimit, bodies, replies }: Answering,
+  { callerOf, answer, documentedOnly, rateLimit, bodies, replies }: Answering,
 ): void {
-  const { method, path, number } = operation(name);
+  const { method, path, number, reply: replied } = operation(name);
+  const tellsCaller = replied === "list" && !documentedOnly;
   const principals = new WeakMap<FastifyRequest, Principal>();
   const bodiesHeld = new WeakMap<FastifyRequest, BodyReservation>();
   const limit = (caller: string) => {
@@ -102,6 +104,7 @@ function addOperation(
       setCaller(request, principal.name);
       limit(principal.name);
       if (isWrite(name)) reply.header("idempotency-key-accepted", "true");
+      if (tellsCaller) reply.header("x-caller", callerHeader(principal));
     },
     handler: (request, reply) => {
       const held = bodiesHeld.get(request);

@@ -9,7 +9,11 @@ import { sampleValue } from "./sample-value.ts";
 export function successResponse(row: Operation, about: OperationDescription, schemas: Schemas): ResponseObject {
   const schema = replySchema(row, about);
   const media: MediaObject = { schema, example: sampleValue(schemas, schema) };
-  const headers = { ...requestIdHeader, ...(row.retry !== "read" && keysHonoured) };
+  const headers = {
+    ...requestIdHeader,
+    ...(row.retry !== "read" && keysHonoured),
+    ...(row.reply === "list" && caller),
+  };
   return { description: says[row.reply], headers, content: { "application/json": media } };
 }
 
@@ -17,6 +21,13 @@ const keysHonoured = {
   "idempotency-key-accepted": {
     description: "This server supports `Idempotency-Key`",
     schema: { type: "string", const: "true" },
+  },
+} as const;
+
+const caller = {
+  "x-caller": {
+    description: "The tenant, the caller and its first roles, as JSON; not told with `--documented-only`",
+    schema: { type: "string" },
   },
 } as const;
 

@@ -1,0 +1,26 @@
+import type { Access } from "../contract/generated/output.ts";
+import { isObject, type Json, text } from "../contract/json.ts";
+
+export type { Access } from "../contract/generated/output.ts";
+
+/** Reads who a token is and what it may do from what the control plane tells of its caller; null where it does not. */
+export function readAccess(header: string | undefined): Access | null {
+  const told = parsed(header);
+  if (!isObject(told)) return null;
+  const [tenant, subject] = [text(told.tenant), text(told.subject)];
+  if (tenant === undefined || subject === undefined || !Array.isArray(told.roles)) return null;
+  const roles = told.roles.filter(isObject).map((role) => ({
+    role_id: text(role.role_id) ?? "",
+    resource_type: text(role.resource_type) ?? "",
+    resource_fqn: text(role.resource_fqn) ?? "",
+  }));
+  return { tenant, subject, roles, more_roles: typeof told.more_roles === "number" ? told.more_roles : 0 };
+}
+
+function parsed(header: string | undefined): Json {
+  try {
+    return JSON.parse(header ?? "null");
+  } catch {
+    return null;
+  }
+}
