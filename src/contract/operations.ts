@@ -281,7 +281,7 @@ export const operations = {
     body: { manifest },
     reply: "one",
     retry: "version",
-    without: "model versions are written only through operation 5, where it can do no harm",
+    without: "model versions are written only by POST on the same path, where it can do no harm",
   },
   listClusters: {
     number: "E3",

@@ -56,7 +56,7 @@ export type Writing = {
   /** Reads the reply of the write or of its dry run; null when the reply does not carry the resource. */
   readonly row: (reply: never) => LiveRow | null;
   /**
-   * `registers`: the operation is known to do something else on some servers (operation 5), so it is used only as
+   * `registers`: the operation is known to do something else on some servers (`postModelVersion`), so it is used only as
    * `semantics.md` §4 allows.
    */
   readonly caution?: "registers";

@@ -39,7 +39,7 @@ function warning(identity: Identity, version: number, known: number): Diagnostic
     code: OTHER_WRITER,
     summary: `another writer may be at work: version ${version} of ${identity} was just made with this token, and this state folder's ledger knows ${ledger}`,
     detail:
-      "on a control plane without leases (E10), two writers with state folders of their own make versions twice: stop one of them, or let them share a state folder",
+      "on a control plane without leases, two writers with state folders of their own make versions twice: stop one of them, or let them share a state folder",
     file: null,
     line: null,
     column: null,

@@ -23,7 +23,7 @@ export const reasonText: { readonly [reason in Reason]: string } = {
   "needs-upload":
     "its files are on this machine, and upload is not supported yet: store them, and name them with source type external",
   "model-version-write":
-    "operation 5 is not known to register versions on this control plane: set modelVersionWrite: post when it registers versions",
+    "POST /api/ml/v1/model-versions is not known to register versions on this control plane: set modelVersionWrite: post when it does",
   refused: "the control plane refuses this manifest",
   "type-changed":
     "an application of another type has this name, and a type never changes: choose another name, or remove that one first",

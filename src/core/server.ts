@@ -16,7 +16,7 @@ export function chooseWriting(kind: Kind, live: Live, facts: ServerFacts): Writi
   return routes.find(({ caution }) => caution === undefined || (facts.registers ?? isUnused(live))) ?? null;
 }
 
-// Operation 5 deletes on some servers: where no version of the name exists there is nothing to harm by trying it once.
+// `postModelVersion` deletes on some servers: where no version of the name exists there is nothing to harm by trying it once.
 function isUnused(live: Live): boolean {
   return live.state === "absent" && live.newest === undefined;
 }

@@ -20,7 +20,7 @@ import { schedule, type Task } from "./schedule.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, writtenEnd } from "./step-end.ts";
 import { rolloutOf } from "./step-rollout.ts";
-import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-reason.ts";
+import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-conditions.ts";
 import { hasContentOf } from "./verify-write.ts";
 import { write } from "./write.ts";
 import { failedWrite, receiptOf, type WriteContext, type WriteJob, type WriteResult } from "./write-job.ts";

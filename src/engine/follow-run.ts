@@ -35,7 +35,7 @@ async function readRun(
   return unless("not-found", () => reader.get("getJobRun", { path }, { signal }));
 }
 
-// A control plane may name runs otherwise; where it lists them (E9), the list tells the name.
+// A control plane may name runs otherwise; where it lists them, the list tells the name.
 async function findRun(
   reader: Reader,
   jobId: string,

@@ -35,7 +35,7 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
   #told: readonly unknown[];
 
   /**
-   * `told`: the operator configured that operation 5 registers versions (`modelVersionWrite: post`); `clock`: milliseconds,
+   * `told`: the operator configured that `postModelVersion` registers versions (`modelVersionWrite: post`); `clock`: milliseconds,
    * monotonic.
    */
   constructor(facts: RememberedFacts, { told = false, clock = () => performance.now() } = {}) {

@@ -59,7 +59,7 @@ export async function acquireLease(options: LeaseOptions): Promise<LeaseResult> 
     }
     case "refused":
       if (sent.status === 409) return { state: "busy", message: sent.message || `another holder has ${scope}` };
-      if (sent.reason === "route-missing") return { state: "none", why: "this control plane has no leases (E10)" };
+      if (sent.reason === "route-missing") return { state: "none", why: "this control plane has no leases" };
       if (!isFinal(sent)) throw notTaken(options, sent);
       if (sent.status === 400) throw notGranted(options, sent);
       return { state: "none", why: sent.message };

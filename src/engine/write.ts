@@ -197,7 +197,7 @@ async function applied(
     learnSubject(one, row);
     return one.isRepeat && (await isOvertaken(one)) ? afresh(one) : settleWrite(one, row, sent.token);
   }
-  // Operation 5 answers an empty object, which tells nothing of the effect.
+  // `postModelVersion` answers an empty object, which tells nothing of the effect.
   const reason = "the reply does not carry the resource";
   return resolveAmbiguous(one, { reason, hasReply: true, token: sent.token });
 }

@@ -173,7 +173,7 @@ const writes: readonly (readonly [what: string, write: Write, covering: readonly
   ["an ml repo", put(`${svc}/ml-repos`, { type: "ml-repo", name: "r1", description: "x" }), ["ml-repo/r1"]],
   ["a model version", put(`${ml}/model-versions`, { type: "model-version", name: "m", ml_repo: "r1" }), ["ml-repo/r1"]],
   [
-    "a model version, by operation 5",
+    "a model version, by postModelVersion",
     ["POST", `${ml}/model-versions`, { manifest: { type: "model-version", name: "n", ml_repo: "r1" } }],
     ["ml-repo/r1"],
   ],

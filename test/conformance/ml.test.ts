@@ -201,7 +201,7 @@ describe("lists of versions", () => {
 });
 
 describe("a model version", () => {
-  test("is registered by operation 5 with an empty answer, once", async () => {
+  test("is registered by postModelVersion with an empty answer, once", async () => {
     const { admin } = await withRepo();
     const source = { type: "external", uri: "s3://models/ranker" };
     const framework = { type: "transformers", pipeline_tag: "text-classification" };

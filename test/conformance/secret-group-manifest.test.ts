@@ -60,7 +60,7 @@ test("a changed value is a new version, a new key a new secret, and a key left o
   expect((await effects(data)).filter((effect) => effect.includes(" E11 "))).toHaveLength(3);
 });
 
-test("a group that operation 4 made is found by its name", async () => {
+test("a group that createSecretGroup made is found by its name", async () => {
   const { admin } = await startControlPlane();
   const secrets = [{ key: "password", value: VALUE }];
   const made = await admin.post(GROUPS, { name: "db", integrationId: "builtin", secrets });

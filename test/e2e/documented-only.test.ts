@@ -115,7 +115,7 @@ describe("where live cannot be read", () => {
   });
 });
 
-describe("model versions, where only operation 5 could write them", () => {
+describe("model versions, where only postModelVersion could write them", () => {
   const versions = (...numbers: readonly number[]) =>
     numbers.map((number) => model("ranker", `version: ${number}\nrun_id: run-${number}\n`)).join("---\n");
 
@@ -143,7 +143,7 @@ describe("model versions, where only operation 5 could write them", () => {
     expect(await stepsOf(source)).toEqual(blocked);
     const ended = await source.run(["apply", "--yes"]);
     expect(ended.code).toBe(7);
-    expect(ended.stdout).toContain("set modelVersionWrite: post when it registers versions");
+    expect(ended.stdout).toContain("set modelVersionWrite: post when it does");
     expect(await stepsOf(source)).toEqual(blocked);
     expect(server.effects()).toEqual(before);
 

@@ -165,7 +165,7 @@ test("F75 an account that has left git and can be looked for in no way is told t
   expect(told(await run("-o", "json"))).toEqual([]);
 });
 
-test("F76 an apply that is killed while it waits for rollouts knows afterwards that operation 5 registers", async () => {
+test("F76 an apply that is killed while it waits for rollouts knows afterwards that postModelVersion registers", async () => {
   const { folder } = await sourceOf(foundations);
   const server = await serve(["--documented-only", "--seed", folder], { rolloutSeconds: 60 });
   const numbered = (version: number) => model("ranker", `version: ${version}\nrun_id: run-${version}\n`);

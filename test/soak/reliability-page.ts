@@ -22,7 +22,7 @@ ${table(
   [...names.map((name) => row(name, resultsOf(name, results))), row("all", results)],
 )}
 
-- *Doubled*: a write took effect more often than it was wanted. On a control plane without leases (E10) two state folders
+- *Doubled*: a write took effect more often than it was wanted. On a control plane without leases two state folders
   can make a version twice; there, what counts is a double that nobody reported.
 - *Lost*: a resource is missing after the next apply, or a one-time token was neither delivered nor reported as lost.
 - *Wrongly reported*: a report, an exit code or a message says something else than what the audit log holds, or the next

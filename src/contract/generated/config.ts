@@ -279,7 +279,7 @@ driftInterval?: (number | null)
 confirm?: (boolean | null)
 }[] | null)
 /**
- * How model versions are written where the control plane has no PUT for them; `post` says that operation 5 registers there
+ * How model versions are written where the control plane has no PUT for them; `post` says that POST registers them there
  */
 modelVersionWrite?: (("put" | "post") | null)
 }

@@ -159,13 +159,13 @@ test.each([
   expect(sent).toMatchObject({ state: "ambiguous", reason, status: 200, attempts: 1 });
 });
 
-test.each(["{}", '{"data":{"id":"v1"},"more":true}'])("F14 operation 5 takes %s for a success", async (body) => {
+test.each(["{}", '{"data":{"id":"v1"},"more":true}'])("F14 postModelVersion takes %s for a success", async (body) => {
   const server = await serve((response) => response.writeHead(200).end(body));
   const sent = await dial(server.url).writer.send("postModelVersion", { body: { manifest } }, calm);
   expect(sent).toMatchObject({ state: "applied", data: {} });
 });
 
-test("F14 operation 20 needs all three of its fields", async () => {
+test("F14 stageArtifactVersion needs all three of its fields", async () => {
   const whole = { id: "v", storage_root: "file:///x", artifact_id: "a" };
   const server = await serve((response, _, nth) => json(response, nth === 1 ? whole : { ...whole, artifact_id: null }));
   const { writer } = dial(server.url);
@@ -215,7 +215,7 @@ test("the bytes that the keeper was given stay as they came after the reply was 
   expect(JSON.parse(String(kept[0]))).toEqual(issued);
 });
 
-test("operation 7 tells whether it made the token", async () => {
+test("getPersonalAccessToken tells whether it made the token", async () => {
   const server = await serve((response) => json(response, { data: { id: "p" }, token: "CANARY", created: true }));
   const sent = await dial(server.url).writer.send("getPersonalAccessToken", { path: { name: "ci" } }, calm);
   expect(sent).toMatchObject({ state: "applied", created: true });

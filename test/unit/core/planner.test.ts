@@ -320,7 +320,7 @@ describe("versions", () => {
   });
 });
 
-describe("operation 5", () => {
+describe("postModelVersion", () => {
   const facts = without("putModelVersion");
   const around = { live: { "ml-repo/r": present(repo) } };
 

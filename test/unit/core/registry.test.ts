@@ -79,7 +79,7 @@ describe("the choice of a write", () => {
     expect(choose(["putModelVersion", "postModelVersion"], true)).toBeUndefined();
   });
 
-  test("tries operation 5 on an unused name only until it is known what it does", () => {
+  test("tries postModelVersion on an unused name only until it is known what it does", () => {
     if (model === undefined) throw new TypeError("no kind");
     const choose = (registers: boolean | null) =>
       chooseWriting(model, { state: "absent" }, { has: (name) => name !== "putModelVersion", registers })?.operation;

@@ -110,7 +110,7 @@ test("where there are no leases, or none for this caller, it says so and stands 
   const documented = await opened({ documentedOnly: true });
   expect(await acquireLease(documented.asked())).toEqual({
     state: "none",
-    why: "this control plane has no leases (E10)",
+    why: "this control plane has no leases",
   });
   const full = await opened();
   await addUser(full.plane, "dev@example.com");

@@ -45,7 +45,7 @@ describe("an apply", () => {
     expect(plane.effects).toHaveLength(8);
   });
 
-  test("plans without a single write, and without operation 7", async () => {
+  test("plans without a single write, and without getPersonalAccessToken", async () => {
     const plane = await controlPlane();
     const run = await passes(plane.url);
     await run.plan(everything);
@@ -226,7 +226,7 @@ describe("writes that wait for their turn", () => {
 
 describe("a reply that is swallowed after its effect", () => {
   test.each([
-    ["operation 16", "putApp", declare(service())],
+    ["putApp", "putApp", declare(service())],
     ["operation 3", "putPromptVersion", declare(prompt())],
     ["operation 17", "putCluster", declare({ type: "cluster", name: "c2", cluster_type: "generic" })],
     ["operation 19", "putTeam", team],
@@ -242,7 +242,7 @@ describe("a reply that is swallowed after its effect", () => {
     expect((await run.apply([cluster, workspace, repo, manifest])).summary).toMatchObject({ created: 0, updated: 0 });
   });
 
-  test("of operation 5 leaves one version, and teaches that this server registers", async () => {
+  test("of postModelVersion leaves one version, and teaches that this server registers", async () => {
     const { plane, run } = await prepared();
     plane.manners.missing.add("putModelVersion");
     plane.manners.swallowed.set("postModelVersion", 1);
@@ -252,14 +252,14 @@ describe("a reply that is swallowed after its effect", () => {
     expect(report.facts.registers).toBe(true);
   });
 
-  test("of operation 16 leaves one version of an application that lists ports without their protocol", async () => {
+  test("of putApp leaves one version of an application that lists ports without their protocol", async () => {
     const { plane, run } = await prepared();
     plane.manners.swallowed.set("putApp", 1);
     await run.apply([cluster, workspace, declare(service({ ports: [{ port: 80 }], env: { A: 1 } }))]);
     expect(plane.effects).toHaveLength(1);
   });
 
-  test("of operation 16 leaves one version on a documented-only control plane too", async () => {
+  test("of putApp leaves one version on a documented-only control plane too", async () => {
     const { plane, run } = await prepared();
     for (const name of extensions) plane.manners.missing.add(name);
     plane.manners.swallowed.set("putApp", 1);
@@ -268,7 +268,7 @@ describe("a reply that is swallowed after its effect", () => {
     expect(plane.effects.filter(({ operation }) => operation === "putApp")).toHaveLength(1);
   });
 
-  test("of operation 18 names the account whose token was lost", async () => {
+  test("of putVirtualAccount names the account whose token was lost", async () => {
     const plane = await controlPlane();
     const run = await passes(plane.url);
     plane.manners.swallowed.set("putVirtualAccount", 1);
@@ -280,9 +280,9 @@ describe("a reply that is swallowed after its effect", () => {
 
 describe("a request that is lost before its effect", () => {
   test.each([
-    ["operation 16", "putApp", declare(service())],
+    ["putApp", "putApp", declare(service())],
     ["operation 3", "putPromptVersion", declare(prompt())],
-    ["operation 18", "putVirtualAccount", account],
+    ["putVirtualAccount", "putVirtualAccount", account],
   ] as const)(
     "F80 of %s is sent again under its key once it cannot arrive any more",
     async (_, operation, manifest) => {
@@ -316,7 +316,7 @@ describe("a request that is lost before its effect", () => {
   });
 });
 
-describe("operation 5", () => {
+describe("postModelVersion", () => {
   test("that discards what it is given is found out and not tried again", async () => {
     const { plane, run } = await prepared();
     plane.manners.missing.add("putModelVersion");

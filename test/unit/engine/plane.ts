@@ -14,7 +14,7 @@ export type Manners = {
   /** Operations that are refused with this status and message. */
   readonly refused: Map<OperationName, { readonly status: number; readonly message: string }>;
   ignoresDryRun: boolean;
-  /** Operation 5 answers `{}` and keeps nothing. */
+  /** postModelVersion answers `{}` and keeps nothing. */
   discardsModels: boolean;
   /** How many times an application is still found rolling out. */
   rollingOut: number;

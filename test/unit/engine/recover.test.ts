@@ -341,7 +341,7 @@ describe("a run after one that was killed", () => {
     expect(report.outcomes[0]?.error?.message).toContain("virtual-account/ci was created");
   });
 
-  test("F76 learns from a model that was made that operation 5 registers", async () => {
+  test("F76 learns from a model that was made that postModelVersion registers", async () => {
     const repo = declare({ type: "ml-repo", name: "r" });
     const model = declare({ type: "model-version", name: "m", ml_repo: "r", source: { type: "platform" } });
     const { plane, run } = await killed(model, "postModelVersion");
