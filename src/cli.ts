@@ -6,8 +6,8 @@ import { hasResult, type Terminal, writeResult } from "./commands/terminal.ts";
 import { refuseTokenFlag } from "./commands/token-flag.ts";
 import { wantsJson, wantsJsonLog } from "./commands/wants-json.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
-import { printable, printableLines } from "./render/escape.ts";
-import { type Ending, failureReport } from "./render/failure.ts";
+import { printableLines } from "./render/escape.ts";
+import { type Ending, failureReport, failureText } from "./render/failure.ts";
 
 /** After the first signal, what is in flight may take this long. */
 const GRACE_MS = 25_000;
@@ -95,9 +95,7 @@ function endingOf(error: unknown): Ending {
   if (error instanceof CommanderError) return usageError(error);
   const reason = error instanceof HoldfastError ? error : (stoppedBy() ?? failureOf(error));
   const ending = reason ?? unexpected(error);
-  const isAsked = ending.code === "interrupted" || ending.code === "terminated";
-  const next = ending.hint === null ? "" : `  → ${printable(ending.hint)}\n`;
-  stderr.write(`${isAsked ? "" : "error: "}${printable(ending.message)}\n${next}`);
+  stderr.write(failureText(ending));
   if (reason === null && process.env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) {
     stderr.write(`${printableLines(error.stack ?? "")}\n`);
   }

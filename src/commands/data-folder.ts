@@ -8,10 +8,22 @@ import type { Terminal } from "./terminal.ts";
 
 /** The data folder of the control plane to serve or to administer offline; refuses one owned by another user. */
 export async function dataFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
+  if (flags.data !== undefined) return requireFolder(flags.data, terminal);
+  return join(await stateFolder({ flags, terminal }), "control-plane");
+}
+
+/** The state folder of a command without a source; refuses one owned by another user. */
+export function stateFolder({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): Promise<string> {
+  return requireFolder(flags.state ?? ".holdfast", terminal);
+}
+
+function requireFolder(folder: string, terminal: Terminal): Promise<string> {
   const { cwd, stopping: signal } = terminal;
-  const place = { content: checkoutAt(terminal), isTracked: isTrackedFolder, signal };
-  if (flags.data !== undefined) return requireStateFolder(resolve(cwd, flags.data), place);
-  return join(await requireStateFolder(resolve(cwd, flags.state ?? ".holdfast"), place), "control-plane");
+  return requireStateFolder(resolve(cwd, folder), {
+    content: checkoutAt(terminal),
+    isTracked: isTrackedFolder,
+    signal,
+  });
 }
 
 /** The checkout that a command without a source runs in; null outside of any. */

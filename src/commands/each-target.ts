@@ -1,9 +1,8 @@
 import { Writable } from "node:stream";
-import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { exitCodes, HoldfastError, worstExitCode } from "../core/errors.ts";
 import { joinGitlabReports } from "../render/ci/gitlab.ts";
 import { joinSarifReports } from "../render/ci/sarif.ts";
-import { printable } from "../render/escape.ts";
-import { failureReport } from "../render/failure.ts";
+import { failureReport, failureText } from "../render/failure.ts";
 import { jsonText } from "../render/json.ts";
 import { type Output, stdoutFormat } from "../render/output.ts";
 import type { Invocation } from "./command.ts";
@@ -13,9 +12,6 @@ import { writeResult } from "./terminal.ts";
 import { writeOutputFile } from "./write-outputs.ts";
 
 type Run = (invocation: Invocation) => Promise<number>;
-
-// Of several exit codes the first of these counts.
-const PRECEDENCE = [143, 130, 3, 4, 8, 6, 5, 9, 7, 1, 2];
 
 /** Runs a command that writes nothing on the target that is named, or on one after the other where none is. */
 export function onEachTarget(run: Run): Run {
@@ -44,7 +40,7 @@ async function runOnEach(names: readonly string[], run: Run, invocation: Invocat
     else collect({ format, file: null }, text());
   }
   for (const alike of Map.groupBy(collected, ({ output }) => output.file).values()) await writeJoined(alike, terminal);
-  return PRECEDENCE.find((code) => codes.includes(code)) ?? 0;
+  return worstExitCode(codes);
 }
 
 type Collected = { readonly target: string; readonly output: Output; readonly result: string };
@@ -75,8 +71,7 @@ async function codeOf(run: Run, invocation: Invocation): Promise<number> {
     if (!(error instanceof HoldfastError) || stopping.aborted) throw error;
     showFaults(error, invocation);
     if (stdoutFormat(invocation.flags.output) === "json") await writeResult(invocation.terminal, failureReport(error));
-    const next = error.hint === null ? "" : `  → ${printable(error.hint)}\n`;
-    stderr.write(`error: ${printable(error.message)}\n${next}`);
+    stderr.write(failureText(error));
     return exitCodes[error.code];
   }
 }

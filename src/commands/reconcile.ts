@@ -1,8 +1,7 @@
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { askDaemon } from "../daemon/control-socket.ts";
-import { jsonText } from "../render/json.ts";
 import { stdoutFormat } from "../render/output.ts";
-import { statusText } from "../render/status.ts";
+import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { reconcile } from "./declarations/reconcile.ts";
 import { openTargets } from "./target.ts";
@@ -20,11 +19,6 @@ export async function run(invocation: InvocationOf<typeof reconcile>): Promise<n
     });
   }
   const targets = reply.targets.filter(({ target }) => flags.target === undefined || target === flags.target);
-  const daemon = { pid: reply.pid };
-  const isJson = stdoutFormat(flags.output) === "json";
-  await writeResult(
-    terminal,
-    isJson ? jsonText({ format_version: "2.0", daemon, targets }) : statusText(targets, daemon),
-  );
+  await writeResult(terminal, statusReport(targets, { pid: reply.pid }, stdoutFormat(flags.output)));
   return targets.some(({ condition }) => condition === "Stalled") ? exitCodes.error : 0;
 }

@@ -1,4 +1,3 @@
-import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
 import { count } from "../render/count.ts";
@@ -6,12 +5,10 @@ import { printable } from "../render/escape.ts";
 import { jsonText } from "../render/json.ts";
 import { stdoutFormat } from "../render/output.ts";
 import { type StateReport, stateText } from "../render/state-check.ts";
-import { checkoutTop } from "../source/repository.ts";
-import { isTrackedFolder } from "../source/tracked.ts";
 import { type CheckedLedger, checkState } from "../state/check-state.ts";
-import { requireStateFolder } from "../state/state-folder.ts";
 import { exportState, importState } from "../state/transfer.ts";
 import type { InvocationOf } from "./command.ts";
+import { stateFolder } from "./data-folder.ts";
 import type { state } from "./declarations/state.ts";
 import { readExportKey } from "./export-key.ts";
 import { failureOf } from "./failure.ts";
@@ -74,9 +71,3 @@ const ADVICE = {
   export: "keep the export key in another place; before a state is used elsewhere, stop whoever writes it here\n",
   import: "holdfast plan shows now what differs; no write is sent before apply or watch\n",
 };
-
-function stateFolder({ flags, terminal }: StateInvocation): Promise<string> {
-  const { cwd, stopping: signal } = terminal;
-  const content = checkoutTop(realpathSync.native(cwd));
-  return requireStateFolder(resolve(cwd, flags.state ?? ".holdfast"), { content, isTracked: isTrackedFolder, signal });
-}

@@ -3,9 +3,8 @@ import { askDaemon } from "../daemon/control-socket.ts";
 import { keptStatus } from "../daemon/history.ts";
 import { holdText, readDecisions } from "../daemon/holds.ts";
 import { newStatus } from "../daemon/status.ts";
-import { jsonText } from "../render/json.ts";
 import { stdoutFormat } from "../render/output.ts";
-import { statusText } from "../render/status.ts";
+import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";
 import type { OpenTarget } from "./create-target.ts";
 import type { status } from "./declarations/status.ts";
@@ -21,11 +20,7 @@ export async function run(invocation: InvocationOf<typeof status>): Promise<numb
   const known = running?.targets ?? [];
   const targets = opened.targets.map((target) => statusOf(target, known, terminal.now()));
   const daemon = running === null ? null : { pid: running.pid };
-  const text =
-    stdoutFormat(flags.output) === "json"
-      ? jsonText({ format_version: "2.0", daemon, targets })
-      : statusText(targets, daemon);
-  await writeResult(terminal, text);
+  await writeResult(terminal, statusReport(targets, daemon, stdoutFormat(flags.output)));
   return 0;
 }
 

@@ -5,6 +5,7 @@ import { timestampText } from "../core/timestamp-text.ts";
 import { applyLine, applyLines } from "../render/apply.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
+import { failureText } from "../render/failure.ts";
 import { notUsedText } from "../render/not-used.ts";
 import { needsAttention } from "../render/outcome.ts";
 import { applyViewOf, planReport } from "../render/pass-report.ts";
@@ -123,7 +124,7 @@ function textReporter(invocation: Invocation): WatchReporter {
         case "kept":
           return once(
             "kept",
-            `${failureText(event)}keeping the last good revision${revisionText(event)}\n`,
+            `${trouble(event)}keeping the last good revision${revisionText(event)}\n`,
             stderr,
             headOfPass(event.revision),
           );
@@ -148,14 +149,13 @@ function textReporter(invocation: Invocation): WatchReporter {
           return others(event);
       }
     },
-    failure: (error) => once("failure", failureText(failureIn(error)), stderr, headOfPass(null)),
+    failure: (error) => once("failure", trouble(failureIn(error)), stderr, headOfPass(null)),
     // The command itself says what ended it.
     ended: () => undefined,
   };
 
-  function failureText({ message, hint, diagnostics }: Pick<KeptEvent, "message" | "hint" | "diagnostics">): string {
-    const next = hint === null ? "" : `  → ${printable(hint)}\n`;
-    return `${shown(diagnostics)}error: ${printable(message)}\n${next}`;
+  function trouble({ message, hint, diagnostics }: Pick<KeptEvent, "message" | "hint" | "diagnostics">): string {
+    return shown(diagnostics) + failureText({ message, hint });
   }
 }
 

@@ -17,6 +17,25 @@ export const exitCodes: { readonly [code in FailureCode]: number } = {
   terminated: 143,
 };
 
+// Whoever sees one code of several should first see to what stands first.
+const WORST_FIRST: readonly FailureCode[] = [
+  "terminated",
+  "interrupted",
+  "invalid",
+  "unauthorized",
+  "locked",
+  "stale",
+  "refused",
+  "timeout",
+  "partial",
+  "error",
+];
+
+/** The exit code that stands for several. */
+export function worstExitCode(codes: readonly number[]): number {
+  return WORST_FIRST.map((code) => exitCodes[code]).find((code) => codes.includes(code)) ?? Math.max(0, ...codes);
+}
+
 /** A failure to report to the user: what happened, and what to do now. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";

@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import { ClientError } from "../client/failure.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
@@ -17,7 +18,6 @@ import { announceLongWait } from "./announce-long-wait.ts";
 import { positionOfOutcome } from "./outcome-position.ts";
 import { receiptFrom } from "./receipt.ts";
 import { schedule, type Task } from "./schedule.ts";
-import { createSemaphore } from "./semaphore.ts";
 import { dependencyEnd, type StepEnd, skippedEnd, unwrittenEnd, writtenEnd } from "./step-end.ts";
 import { rolloutOf } from "./step-rollout.ts";
 import { interruptedStop, LEDGER_UNWRITABLE, stopAfter } from "./stop-conditions.ts";
@@ -116,11 +116,12 @@ export async function applyPlan({ plan, decisions }: PlanWithDecisions, applying
 }
 
 function running(on: ApplyContext): Running {
+  const requests = new PQueue({ concurrency: on.concurrency });
   let stop: OutcomeError | null = null;
   const stopReason = (): OutcomeError | null => stop ?? interruptedStop(on.stopping);
   return {
     ...on,
-    takeTurn: createSemaphore(on.concurrency),
+    takeTurn: (work) => requests.add(work),
     rollouts: { open: 0 },
     stopReason,
     isStopped: () => stopReason() !== null,

@@ -1,9 +1,9 @@
 import type { Kind, ListReading } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import { type Identity, splitIdentity, splitVersion } from "../core/manifest.ts";
+import { forEachConcurrently } from "./for-each-concurrently.ts";
 import { type ListContext, type LiveList, listLive } from "./list-live.ts";
 import { readById } from "./read-by-id.ts";
-import { forEachConcurrently } from "./semaphore.ts";
 
 /** Recorded resources that a list does not show. */
 export type MissingFromList = {

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
+import PQueue from "p-queue";
 import type { Writer } from "../client/writer.ts";
 import { acquireLease, type HeldLease, standByMs } from "./lease.ts";
 import { EVERYTHING } from "./lease-scope.ts";
 import type { DesiredRead } from "./read-desired.ts";
-import { createSemaphore } from "./semaphore.ts";
 import type { TargetConnection } from "./target.ts";
 import { type LeaseContext, leaseOptions, noLease } from "./write-access.ts";
 
@@ -25,7 +25,7 @@ export type Leader = AsyncDisposable & {
  */
 export function createLeader({ isShared = false }: { readonly isShared?: boolean } = {}): Leader {
   let lease: HeldLease | null = null;
-  const oneAtATime = createSemaphore(1);
+  const oneAtATime = new PQueue({ concurrency: 1 });
   let isWarned = false;
   let takeovers = 0;
   let waits = false;
@@ -71,7 +71,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
     writer: (connection, read, context) => {
       const since = takeovers;
       // Of targets that share it one asks at a time; what another one has waited for was waited for by all.
-      return oneAtATime(() => (takeovers === since ? take(connection, read, context) : Promise.resolve(null)));
+      return oneAtATime.add(() => (takeovers === since ? take(connection, read, context) : Promise.resolve(null)));
     },
   };
 }

@@ -9,10 +9,10 @@ import type { WavedManifest } from "../core/planner.ts";
 import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
 import { confirmAbsent, type MissingFromList } from "./confirm-absent.ts";
 import type { DryRun } from "./dry-run.ts";
+import { forEachConcurrently } from "./for-each-concurrently.ts";
 import type { KnownServer } from "./known-server.ts";
 import { type ListContext, listLive } from "./list-live.ts";
 import { readById } from "./read-by-id.ts";
-import { forEachConcurrently } from "./semaphore.ts";
 
 /** A declared resource, and its depth in the reference graph. */
 export type WavedSource = WavedManifest & { readonly manifest: SourceManifest };

@@ -15,7 +15,6 @@ import type { Intent, Ledger } from "../state/ledger.ts";
 import type { KnownServer } from "./known-server.ts";
 import { receiptFrom } from "./receipt.ts";
 import type { Recovered } from "./recover.ts";
-import type { Semaphore } from "./semaphore.ts";
 import type { Sink } from "./sink.ts";
 
 /** What writing needs of its surroundings. */
@@ -32,7 +31,7 @@ export type WriteContext = {
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;
   /** Limits requests in flight, while further steps are prepared. */
-  readonly takeTurn: Semaphore;
+  readonly takeTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Whether sending has stopped. */
   readonly isStopped: () => boolean;
   /** Called with a failed or unknown result, before another step sends. */

@@ -1,9 +1,17 @@
 import type { PassRecord, TargetStatus } from "../core/target-status.ts";
 import { joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
+import { jsonText } from "./json.ts";
+import type { OutputFormat } from "./output.ts";
 
-/** The status of targets for people; `daemon` is null where none runs. */
-export function statusText(targets: readonly TargetStatus[], daemon: { readonly pid: number } | null): string {
+type Daemon = { readonly pid: number } | null;
+
+/** The status of targets, as JSON or for people; `daemon` is null where none runs. */
+export function statusReport(targets: readonly TargetStatus[], daemon: Daemon, format: OutputFormat): string {
+  return format === "json" ? jsonText({ format_version: "2.0", daemon, targets }) : statusText(targets, daemon);
+}
+
+function statusText(targets: readonly TargetStatus[], daemon: Daemon): string {
   const head = daemon === null ? "No daemon runs; this is what the last one has left.\n" : "";
   return head + targets.map(targetText).join("\n");
 }

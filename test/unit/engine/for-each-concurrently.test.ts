@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createSemaphore, forEachConcurrently } from "../../../src/engine/semaphore.ts";
+import { forEachConcurrently } from "../../../src/engine/for-each-concurrently.ts";
 
 /** Work that ends when it is told to, and notes how much of it runs at a time. */
 function works() {
@@ -25,34 +25,6 @@ function works() {
   };
   return { work, running, begun, finish, fail, settled };
 }
-
-describe("turns", () => {
-  test("are had by so many at a time, in the order in which they came", async () => {
-    const { work, running, begun, finish, settled } = works();
-    const take = createSemaphore(2);
-    const all = Promise.all([1, 2, 3, 4].map((nth) => take(() => work(nth))));
-    await settled();
-    expect([...running]).toEqual([1, 2]);
-    await finish(2);
-    expect([...running]).toEqual([1, 3]);
-    for (const nth of [1, 3, 4]) await finish(nth);
-    expect(await all).toEqual([1, 2, 3, 4]);
-    expect(begun).toEqual([1, 2, 3, 4]);
-  });
-
-  test("are over for whoever fails, and leave the place to the next", async () => {
-    const { work, running, finish, fail, settled } = works();
-    const take = createSemaphore(1);
-    const [first, second] = [take(() => work(1)), take(() => work(2))];
-    first.catch(() => undefined);
-    await settled();
-    await fail(1);
-    await expect(first).rejects.toThrow("1 failed");
-    expect([...running]).toEqual([2]);
-    await finish(2);
-    expect(await second).toBe(2);
-  });
-});
 
 describe("work for each in turn", () => {
   const doing =
