@@ -53,7 +53,7 @@ async function passOf(
   }
   // A pass that waits for rollouts ends, and one begins afterwards.
   trigger.ring("request");
-  return turn(async () => {
+  return turn.add(async () => {
     const { now, stopping, signal } = terminal;
     const end = await reconcile(target, mode, { now, stopping, signal, tell: () => undefined });
     trigger.ring("request");

@@ -1,10 +1,11 @@
+import PQueue from "p-queue";
 import { type DaemonContext, runDaemon } from "../daemon/daemon.ts";
 import { createTrigger } from "../daemon/loop.ts";
 import { observers, type PassObserver } from "../daemon/observer.ts";
 import { createPassRecorder, type PassRecorder } from "../daemon/pass-recorder.ts";
 import type { PassTimes } from "../daemon/status.ts";
 import { createLeader, type Leader } from "../engine/leader.ts";
-import { createSemaphore, type Semaphore } from "../engine/semaphore.ts";
+
 import type { Invocation } from "./command.ts";
 import type { OpenTarget } from "./create-target.ts";
 import { createWatchReporter } from "./watch-reporter.ts";
@@ -18,7 +19,7 @@ export type WatchedTarget = {
   readonly leader: Leader;
   readonly recorder: PassRecorder;
   /** Passes and commands take turns. */
-  readonly turn: Semaphore;
+  readonly turn: PQueue;
 };
 
 /** Runs the daemon of one target until it ends. */
@@ -69,7 +70,7 @@ export function watchedTargets(
   return targets.map((target) => {
     const trigger = createTrigger();
     const recorder = recorderOf(target, terminal);
-    return { target, trigger, leader: leaderOf(target), recorder, turn: createSemaphore(1) };
+    return { target, trigger, leader: leaderOf(target), recorder, turn: new PQueue({ concurrency: 1 }) };
   });
 }
 

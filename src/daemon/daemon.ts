@@ -1,3 +1,4 @@
+import type PQueue from "p-queue";
 import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import type { PassEnd, PassEvent } from "../core/events.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
@@ -7,7 +8,7 @@ import type { Leader } from "../engine/leader.ts";
 import type { PassContext } from "../engine/pass.ts";
 import { requireOwnState } from "../engine/read-desired.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
-import type { Semaphore } from "../engine/semaphore.ts";
+
 import type { Target } from "../engine/target.ts";
 import { SourceError } from "../source/remote/source-error.ts";
 import { loop, type PassCause, type Trigger } from "./loop.ts";
@@ -26,7 +27,7 @@ export type DaemonContext = PassContext & {
   /** Asks for a pass before the interval is over. */
   readonly trigger: Trigger;
   /** Waits until nothing else works on the target. */
-  readonly turn: Semaphore;
+  readonly turn: PQueue;
   /** Of the targets of one control plane, whoever may write. */
   readonly leader: Leader;
   /** Whether it writes, or reports alone what it would write. */
@@ -112,7 +113,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     if (await follow()) trigger.ring("change");
   };
   const untilReplaced = AbortSignal.any([signal, replaced]);
-  await loop((due) => turn(() => pass(due)), {
+  await loop((due) => turn.add(() => pass(due)), {
     trigger,
     intervalMs,
     signal: untilReplaced,
