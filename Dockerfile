@@ -29,5 +29,7 @@ ENV PATH=/usr/local/bin:/usr/bin:/bin HOME=/state HOLDFAST_STATE=/state NODE_ENV
 WORKDIR /source
 VOLUME ["/state"]
 USER 10001:0
+# Kubernetes has probes of its own; this is for other engines, and needs no curl.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["node", "/opt/holdfast/deploy/image/healthcheck.js"]
 ENTRYPOINT ["holdfast"]
 CMD ["watch"]

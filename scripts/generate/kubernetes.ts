@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import { deployment } from "./kubernetes/deployment.ts";
+import { gitSyncPatch } from "./kubernetes/git-sync.ts";
 import { mounts, NAME } from "./kubernetes/names.ts";
 import { claim, disruptionBudget, networkPolicy, service, serviceMonitor } from "./kubernetes/surroundings.ts";
 
@@ -36,6 +37,23 @@ export function kubernetesTexts(): readonly (readonly [path: string, text: strin
       resources: Object.keys(base),
       // Its name ends with a digest of its content: a change of it starts the pod anew.
       configMapGenerator: [{ name: NAME, files: ["holdfast.yaml"] }],
+    },
+    "git-sync/deployment.yaml": gitSyncPatch,
+    "git-sync/kustomization.yaml": {
+      apiVersion: "kustomize.config.k8s.io/v1alpha1",
+      kind: "Component",
+      patches: [{ path: "deployment.yaml" }],
+      configMapGenerator: [
+        {
+          name: "git-sync",
+          literals: [
+            "GITSYNC_REPO=https://git.example.com/ml/platform.git",
+            "GITSYNC_REF=main",
+            "GITSYNC_USERNAME=git",
+            "GITSYNC_PERIOD=30s",
+          ],
+        },
+      ],
     },
     "monitoring/kustomization.yaml": {
       apiVersion: "kustomize.config.k8s.io/v1alpha1",

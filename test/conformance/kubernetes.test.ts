@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
+import type { Container, PodSpec, Volume } from "kubernetes-types/core/v1.d.ts";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { parseConfig } from "../../src/source/config.ts";
@@ -43,6 +43,25 @@ test("the configuration in the ConfigMap is valid, and its secrets are files of 
   const { spec }: Deployment = parse(read("deployment.yaml"));
   const mounted = spec?.template.spec?.containers[0]?.volumeMounts?.find(({ name }) => name === "secrets");
   expect(operator.tokenFile).toMatch(`${mounted?.mountPath}/`);
+});
+
+test("the sidecar keeps to the restricted standard, and the daemon reads what it links to", () => {
+  const { spec }: Deployment = parse(read("git-sync/deployment.yaml"));
+  const [daemon, sidecar] = spec?.template.spec?.containers ?? [];
+  const [base]: Container[] = parse(read("deployment.yaml")).spec.template.spec.containers;
+  expect(sidecar?.securityContext).toEqual(base?.securityContext);
+  const settingOf = (name: string) => sidecar?.env?.find((one) => one.name === name)?.value;
+  const link = `${settingOf("GITSYNC_ROOT")}/${settingOf("GITSYNC_LINK")}`;
+  // The rest of how the daemon is called stays as it is without the sidecar.
+  expect(daemon?.args).toEqual(["watch", "--source", link, ...(base?.args?.slice(1) ?? [])]);
+  const mounted = [...(base?.volumeMounts ?? []), ...(daemon?.volumeMounts ?? [])];
+  const volumes: Volume[] = parse(read("deployment.yaml")).spec.template.spec.volumes;
+  const names = [...volumes, ...(spec?.template.spec?.volumes ?? [])].map(({ name }) => name);
+  for (const { name } of [...mounted, ...(sidecar?.volumeMounts ?? [])]) expect(names).toContain(name);
+  expect(mounted.find(({ mountPath }) => mountPath === settingOf("GITSYNC_ROOT"))).toMatchObject({ readOnly: true });
+  const { patches, configMapGenerator } = parse(read("git-sync/kustomization.yaml"));
+  expect(patches).toEqual([{ path: "deployment.yaml" }]);
+  expect(sidecar?.envFrom).toEqual([{ configMapRef: { name: configMapGenerator[0].name } }]);
 });
 
 test("kustomize builds every object", ({ skip }) => {

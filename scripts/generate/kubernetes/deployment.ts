@@ -4,7 +4,8 @@ import { labels, mounts, NAME, port } from "./names.ts";
 
 const USER = 10_001;
 
-const restricted = {
+/** What the restricted pod security standard asks of each container. */
+export const restricted = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
   capabilities: { drop: ["ALL"] },
@@ -20,6 +21,7 @@ const container: Container = {
   args: ["watch", "--config", `${mounts.config}/holdfast.yaml`, "--listen", `0.0.0.0:${port.number}`],
   env: [
     { name: "HOLDFAST_STATE_KEY_FILE", value: `${mounts.secrets}/state-key` },
+    { name: "HOLDFAST_UI_TOKEN_FILE", value: `${mounts.secrets}/ui-token` },
     { name: "HOLDFAST_LOG_FORMAT", value: "json" },
   ],
   ports: [{ name: port.name, containerPort: port.number }],

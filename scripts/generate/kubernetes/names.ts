@@ -8,4 +8,4 @@ export const labels = { "app.kubernetes.io/name": NAME, "app.kubernetes.io/compo
 export const port = { name: "http", number: 7072 };
 
 /** Where the pod finds what the cluster keeps for it. */
-export const mounts = { state: "/state", config: "/etc/holdfast", secrets: "/run/secrets/holdfast" };
+export const mounts = { state: "/state", config: "/etc/holdfast", secrets: "/run/secrets/holdfast", checkout: "/git" };
