@@ -26,6 +26,10 @@ export async function carryOut(command: DaemonCommand, watched: WatchedTarget, t
     }
     case "forget":
       return passOf({ is: "forget", identities: command.identities }, watched, terminal);
+    case "resolve": {
+      const { identities, as } = command;
+      return passOf({ is: "resolve", identities, as, confirm: async () => true }, watched, terminal);
+    }
     case "redeploy": {
       const { identities, force } = command;
       const stopWaiting = new AbortController().signal;

@@ -23,6 +23,7 @@ import { status } from "./declarations/status.ts";
 import { unlock } from "./declarations/unlock.ts";
 import { validate } from "./declarations/validate.ts";
 import { watch } from "./declarations/watch.ts";
+import { why } from "./declarations/why.ts";
 import { failureOf } from "./failure.ts";
 import { showFaults } from "./failure-report.ts";
 import type { Flags } from "./flags.ts";
@@ -48,6 +49,7 @@ const entries: readonly CommandEntry[] = [
   toEntry(forget, () => import("./forget.ts")),
   toEntry(resolve, () => import("./resolve.ts")),
   toEntry(unlock, () => import("./unlock.ts")),
+  toEntry(why, () => import("./why.ts")),
   toEntry(redeploy, () => import("./redeploy.ts")),
   toEntry(serve, () => import("./serve.ts")),
   toEntry(backup, () => import("./backup.ts")),

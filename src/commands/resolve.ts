@@ -1,6 +1,8 @@
 import { HoldfastError } from "../core/errors.ts";
+import type { PassEnd } from "../core/events.ts";
 import type { ResolveReport } from "../core/report.ts";
 import { reconcile } from "../engine/reconcile.ts";
+import type { ResolveMode } from "../engine/resolve-pass.ts";
 import { jsonText } from "../render/json.ts";
 import { resolveText } from "../render/resolve.ts";
 import type { InvocationOf } from "./command.ts";
@@ -9,7 +11,8 @@ import { refuseSource } from "./failure-report.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
-import { confirm, isInteractive, writeResult } from "./terminal.ts";
+import { confirm, isInteractive, type Terminal, writeResult } from "./terminal.ts";
+import { throughDaemon } from "./through-daemon.ts";
 
 /** Shows writes whose outcome is not known, and closes them as a person says. */
 export async function run(invocation: InvocationOf<typeof resolve>): Promise<number> {
@@ -27,7 +30,9 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
   const view = outputOptionsOf(invocation);
   await using target = await openTarget(whole, { reading: as === null });
   const mode = { is: "resolve", identities: [...new Set(args)], as, confirm: asking } as const;
-  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(whole, view) });
+  const end =
+    (await closedByDaemon(mode, target, terminal)) ??
+    (await reconcile(target, mode, { ...terminal, tell: reportPass(whole, view) }));
   if (end.what === "declined") {
     terminal.stderr.write("nothing was closed\n");
     return 0;
@@ -35,4 +40,16 @@ export async function run(invocation: InvocationOf<typeof resolve>): Promise<num
   if (end.what !== "resolved") return refuseSource(end, invocation);
   await writeResult(terminal, view.output === "json" ? jsonText(end.report) : resolveText(end.report));
   return 0;
+}
+
+// A daemon cannot ask: what it would close is shown before it is told to.
+async function closedByDaemon(
+  { identities, as, confirm: asking }: ResolveMode,
+  target: Parameters<typeof throughDaemon>[1],
+  terminal: Terminal,
+): Promise<PassEnd | null> {
+  const shown = await throughDaemon<PassEnd>({ is: "resolve", identities, as: null }, target, terminal);
+  if (shown?.what !== "resolved" || as === null) return shown;
+  if (!(await asking(shown.report))) return { what: "declined" };
+  return throughDaemon<PassEnd>({ is: "resolve", identities, as }, target, terminal);
 }

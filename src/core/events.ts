@@ -12,6 +12,7 @@ import type {
   ResolveReport,
   RolloutResult,
   UnlockReport,
+  WhyReport,
 } from "./report.ts";
 import type { SignedSeal } from "./seal.ts";
 
@@ -134,6 +135,16 @@ export type UnlockedEvent = {
   readonly report: UnlockReport;
 };
 
+/** What is wanted, recorded and live of one value: how a pass that explains it ends. */
+export type WhyEvent = Pick<WhyReport, "server" | "identity" | "pointer" | "live"> & {
+  readonly what: "explained";
+  readonly revision: string | null;
+  readonly wanted: Pick<WhyReport["wanted"], "value" | "file" | "line">;
+  readonly written: Omit<NonNullable<WhyReport["written"]>, "commit"> | null;
+  /** When it was written or last seen equal, epoch milliseconds; null where nothing is recorded. */
+  readonly at: number | null;
+};
+
 /** How a pass ends. */
 export type PassEnd =
   | ReadEvent
@@ -143,6 +154,7 @@ export type PassEnd =
   | RecordsEvent
   | ResolvedEvent
   | UnlockedEvent
+  | WhyEvent
   /** The user declined: nothing was written. */
   | { readonly what: "declined" }
   /** The lease was waited for, and everything may have changed: nothing was done. */

@@ -8,6 +8,16 @@ export function pointerOf(tokens: readonly string[]): string {
   return tokens.map((token) => `/${escapePointer(token)}`).join("");
 }
 
+/** The value at a path of names and places; undefined where there is none. */
+export function valueAt(value: Json | undefined, tokens: readonly string[]): Json | undefined {
+  let at = value;
+  for (const token of tokens) {
+    if (Array.isArray(at)) at = /^\d+$/.test(token) ? at[Number(token)] : undefined;
+    else at = isObject(at) && Object.hasOwn(at, token) ? at[token] : undefined;
+  }
+  return at;
+}
+
 /**
  * The JSON Pointer of a field in the first of some values, as they are written, that has it; in the first of all, where
  * none has. `tokens` name it in normal form, items of keyed lists by their key.

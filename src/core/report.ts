@@ -13,6 +13,7 @@ export type {
   RolloutResult,
   UnlockReport,
   ValidationReport,
+  WhyReport,
 } from "../contract/generated/output.ts";
 
 /** Counts outcomes by result. */

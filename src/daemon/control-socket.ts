@@ -24,6 +24,7 @@ export type DaemonCommand = { readonly target: string } & (
   | { readonly is: "adopt"; readonly identities: readonly string[] | null }
   | { readonly is: "forget"; readonly identities: readonly string[] }
   | { readonly is: "redeploy"; readonly identities: readonly string[]; readonly force: boolean }
+  | { readonly is: "resolve"; readonly identities: readonly string[]; readonly as: "applied" | "refused" | null }
   | { readonly is: "hold"; readonly what: string; readonly reason: string; readonly until: string }
   | { readonly is: "release"; readonly what: string }
 );

@@ -13,6 +13,7 @@ import type { ResolveMode } from "./resolve-pass.ts";
 import { requireConfiguration, ShrunkSourceError } from "./source-guard.ts";
 import type { Target } from "./target.ts";
 import type { UnlockMode } from "./unlock-pass.ts";
+import type { WhyMode } from "./why-pass.ts";
 
 /** What a pass is made for. */
 export type Mode =
@@ -23,7 +24,8 @@ export type Mode =
   | ForgetMode
   | RedeployMode
   | ResolveMode
-  | UnlockMode;
+  | UnlockMode
+  | WhyMode;
 
 /** Makes one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, context: PassContext): Promise<PassEnd> {
@@ -95,6 +97,10 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
     case "unlock": {
       const { unlockPass } = await import("./unlock-pass.ts");
       return unlockPass(pass, mode);
+    }
+    case "why": {
+      const { whyPass } = await import("./why-pass.ts");
+      return whyPass(pass, mode);
     }
     case "redeploy": {
       const { redeployPass } = await import("./redeploy-pass.ts");

@@ -56,6 +56,8 @@ test("S60 what others manage holds a target's first write, and a running daemon 
   expect(JSON.parse(redeployed.stdout).summary).toMatchObject({ updated: 1 });
   expect(server.effects()).toHaveLength(effects + 1);
 
+  expect(await run(["resolve", "-o", "json"])).toMatchObject({ code: 0 });
+
   await upstream.remove("worker.yaml");
   expect(await run(["reconcile"])).toMatchObject({ code: 0 });
   expect((await run(["forget", "service/dev:web/worker"])).stdout).toContain("forgotten service/dev:web/worker");

@@ -949,3 +949,108 @@ readonly until?: string
  */
 readonly diagnostics?: readonly Diagnostic[]
 }
+/**
+ * The value in the manifest, and who wanted it
+ */
+export type WantedValue = {
+/**
+ * As the manifest says it, secrets masked; null where it does not
+ */
+readonly value: Json
+readonly file: string
+readonly line: number
+/**
+ * The commit that wrote the line last; null where the line is not committed, or git cannot tell
+ */
+readonly commit: (string | null)
+/**
+ * Who made that commit
+ */
+readonly author: (string | null)
+/**
+ * When that commit was made
+ */
+readonly at: (string | null)
+/**
+ * Whether no older commit is here, so that the line may be from an earlier one
+ */
+readonly isOldest: boolean
+}
+/**
+ * The value as it was written last, and by what pass
+ */
+export type WrittenValue = {
+/**
+ * As it was sent, secrets masked; null where it was not
+ */
+readonly value: Json
+/**
+ * When it was written, or last seen equal
+ */
+readonly at: string
+/**
+ * The version that the write made; null where the kind has none
+ */
+readonly version: (number | null)
+/**
+ * The commit that the daemon's pass carried out; null where no daemon wrote it
+ */
+readonly commit: (string | null)
+}
+/**
+ * The value in live, and who made it
+ */
+export type LiveValue = {
+/**
+ * As it is live, secrets masked; null where it is not
+ */
+readonly value: Json
+readonly version: (number | null)
+/**
+ * Who wrote the newest version; null where the control plane does not say
+ */
+readonly subject: (string | null)
+/**
+ * When it was written; null where the control plane does not say
+ */
+readonly at: (string | null)
+/**
+ * Why live differs from the manifest; null where it does not
+ */
+readonly cause: (Cause | null)
+/**
+ * Whether it was changed since we wrote
+ */
+readonly isSince: boolean
+}
+/**
+ * What why -o json writes: who wanted a value, who wrote it, and who has changed it in live since
+ */
+export type WhyReport = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * URL of the control plane
+ */
+readonly server: string
+readonly identity: string
+/**
+ * JSON Pointer into the manifest; empty for all of it
+ */
+readonly pointer: string
+readonly wanted: WantedValue
+/**
+ * What was written last; null where nothing is recorded
+ */
+readonly written: (WrittenValue | null)
+/**
+ * What is live; null where that is absent or cannot be read
+ */
+readonly live: (LiveValue | null)
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+}

@@ -1,0 +1,73 @@
+import { relative, resolve, sep } from "node:path";
+import type { WhyEvent } from "../core/events.ts";
+import type { WhyReport } from "../core/report.ts";
+import { readHistory } from "../daemon/history.ts";
+import { reconcile } from "../engine/reconcile.ts";
+import { jsonText } from "../render/json.ts";
+import { whyText } from "../render/why.ts";
+import { blameLine, type LineAuthor } from "../source/blame.ts";
+import { findRepository } from "../source/find-repository.ts";
+import type { InvocationOf } from "./command.ts";
+import type { OpenTarget } from "./create-target.ts";
+import type { why } from "./declarations/why.ts";
+import { refuseSource } from "./failure-report.ts";
+import { outputOptionsOf } from "./output-options.ts";
+import { reportPass } from "./report-pass.ts";
+import { openTarget } from "./target.ts";
+import { type Terminal, writeResult } from "./terminal.ts";
+
+/** Shows where a value comes from. */
+export async function run(invocation: InvocationOf<typeof why>): Promise<number> {
+  const { args, flags, terminal } = invocation;
+  const whole = { ...invocation, args: [], flags: { ...flags, partial: true } };
+  const view = outputOptionsOf(invocation);
+  await using target = await openTarget(whole, { reading: true });
+  const mode = { is: "why", asked: args[0] ?? "" } as const;
+  const end = await reconcile(target, mode, { ...terminal, tell: reportPass(whole, view) });
+  if (end.what !== "explained") return refuseSource(end, invocation);
+  const report = await reportOf(end, target, terminal);
+  await writeResult(terminal, view.output === "json" ? jsonText(report) : whyText(report));
+  return 0;
+}
+
+async function reportOf(end: WhyEvent, target: OpenTarget, terminal: Terminal): Promise<WhyReport> {
+  const { identity, pointer, server, wanted, written, live, at } = end;
+  const {
+    commit = null,
+    author = null,
+    at: wantedAt = null,
+    isOldest = false,
+  } = (await authorOf(end, target, terminal)) ?? {};
+  return {
+    format_version: "2.0",
+    server,
+    identity,
+    pointer,
+    wanted: { ...wanted, commit, author, at: wantedAt, isOldest },
+    written: written && { ...written, commit: passAt(target, at) },
+    live,
+    diagnostics: [],
+  };
+}
+
+// Where the folder differs from its commit, the line may be another one there.
+async function authorOf(
+  { revision, wanted }: WhyEvent,
+  { remote, source }: OpenTarget,
+  { cwd, stopping: signal }: Terminal,
+): Promise<LineAuthor | null> {
+  if (revision === null) return null;
+  const { file, line } = wanted;
+  if (remote !== null) return blameLine(remote.repository, { commit: revision, path: file, line }, { signal });
+  const repository = await findRepository(source.root, { signal });
+  if (repository === null || repository.top === null || repository.isForeign) return null;
+  const path = relative(repository.top, resolve(cwd, file)).split(sep).join("/");
+  return blameLine(repository, { commit: revision, path, line }, { signal });
+}
+
+// The pass of a daemon during which it was written.
+function passAt({ state }: OpenTarget, at: number | null): string | null {
+  if (at === null) return null;
+  const passes = readHistory(state.folder);
+  return passes.find((one) => Date.parse(one.startedAt) <= at && at <= Date.parse(one.endedAt))?.commit ?? null;
+}

@@ -1,0 +1,49 @@
+import type { Json } from "../contract/json.ts";
+import type { WhyReport } from "../core/report.ts";
+import { printable } from "./escape.ts";
+
+/** Who wanted a value, who wrote it, and who has changed it since. */
+export function whyText({ identity, pointer, wanted, written, live }: WhyReport): string {
+  return [
+    `${printable(identity)}${pointer === "" ? "" : `  ${printable(pointer)}`}`,
+    `  wanted   ${shown(wanted.value, pointer)}`,
+    `           ${printable(wanted.file)}:${wanted.line}`,
+    ...authorLines(wanted),
+    ...(written === null
+      ? ["  written  nothing is recorded"]
+      : [
+          `  written  ${shown(written.value, pointer)}`,
+          `           ${written.at}${versionText(written.version)}${commitText(written.commit)}`,
+        ]),
+    ...(live === null
+      ? ["  live     absent, or it cannot be read"]
+      : [`  live     ${shown(live.value, pointer)}`, `           ${liveText(live)}`]),
+    "",
+  ].join("\n");
+}
+
+function authorLines({ commit, author, at, isOldest }: WhyReport["wanted"]): readonly string[] {
+  if (commit === null) return ["           not committed, or git cannot tell"];
+  const older = isOldest ? ", or an earlier commit, which is not here" : "";
+  return [`           commit ${commit.slice(0, 12)} of ${printable(author ?? "")}, ${at}${older}`];
+}
+
+function liveText({ version, subject, at, cause, isSince }: NonNullable<WhyReport["live"]>): string {
+  const by = subject === null ? "nobody says by whom" : `by ${printable(subject)}`;
+  const when = at === null ? "" : `, ${printable(at)}`;
+  const since = isSince ? "changed since we wrote" : cause === null ? "as wanted" : cause;
+  return `${since}; newest version${versionText(version)} ${by}${when}`;
+}
+
+const versionText = (version: number | null) => (version === null ? "" : ` v${version}`);
+
+const commitText = (commit: string | null) => (commit === null ? "" : `, for commit ${commit.slice(0, 12)}`);
+
+// The whole manifest is no line.
+function shown(value: Json, pointer: string): string {
+  if (value === null) return "not there";
+  const text = JSON.stringify(value);
+  return pointer === "" && text.length > LONGEST ? "(the whole manifest)" : printable(text.slice(0, LONGEST));
+}
+
+const LONGEST = 60;

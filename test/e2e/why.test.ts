@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { foreignService } from "../support/foreign-service.ts";
+import { foundations, service } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
+import { operatorOf, upstreamOf } from "../support/remote.ts";
+import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
+
+test("why tells who wanted a value, who wrote it, and who has changed it in live", async () => {
+  const server = await serve();
+  const upstream = await upstreamOf({ ...foundations, "api.yaml": service("api", "replicas: 2\n") });
+  const first = await upstream.git("rev-parse", "HEAD");
+  await upstream.commit({ "other.yaml": service("other") });
+  const folder = await sourceOf({}, server);
+  const run = (...args: string[]) => folder.run([...args, "--source", upstream.folder, "--state", "state"]);
+  expect(await run("apply", "--yes", "--no-wait")).toMatchObject({ code: 0 });
+  await foreignService(server);
+
+  const text = await run("why", "service/dev:web/api/replicas");
+  expect(text).toMatchObject({ code: 0 });
+  expect(text.stdout).toMatch(/ {2}wanted {3}2\n {11}\S*api\.yaml:\d+\n {11}commit [0-9a-f]{12} of /);
+  expect(text.stdout).toMatch(/ {2}written {2}2\n {11}\d{4}-\d\d-\d\dT\S+ v1\n/);
+  expect(text.stdout).toMatch(/ {2}live {5}4\n {11}changed since we wrote; newest version v2 by \S+, \d{4}/);
+  const json = await run("why", "service/dev:web/api/replicas", "-o", "json");
+  expect([json.code, faultsOf("why", json.stdout)]).toEqual([0, []]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    identity: "service/dev:web/api",
+    pointer: "/replicas",
+    wanted: { value: 2, commit: first.trim(), isOldest: false },
+    written: { value: 2, version: 1, commit: null },
+    live: { value: 4, version: 2, cause: "drift", isSince: true },
+  });
+  expect(await run("why", "service/dev:web/api/nowhere")).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining("service/dev:web/api has no field /nowhere"),
+  });
+  expect(await run("why", "service/dev:web/none")).toMatchObject({ code: 3 });
+
+  // Of a repository that is followed, whose history begins with the first fetch.
+  const source = { name: "platform", url: upstream.folder, ref: "main" };
+  const operator = await operatorOf({ sources: [source], targets: [{ name: "prod" }] }, server);
+  const followed = await operator.run(["why", "service/dev:web/api", "-o", "json"]);
+  expect([followed.code, faultsOf("why", followed.stdout)]).toEqual([0, []]);
+  const newest = (await upstream.git("rev-parse", "HEAD")).trim();
+  expect(JSON.parse(followed.stdout)).toMatchObject({
+    pointer: "",
+    wanted: { file: "api.yaml", line: 1, commit: newest, isOldest: true },
+    written: null,
+  });
+});
