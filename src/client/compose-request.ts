@@ -1,5 +1,4 @@
 import type { JsonObject } from "../contract/json.ts";
-import { NO_STORE } from "../contract/no-store.ts";
 import { fillPath, type Operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Request } from "./exchange.ts";
@@ -42,7 +41,7 @@ export function composeRequest(
       "user-agent": userAgent,
       // The reply of a token operation is sealed as it comes, so it must come plain.
       "accept-encoding": operation.retry === "token" ? "identity" : "gzip",
-      ...(operation.retry === "read" ? {} : NO_STORE),
+      ...(operation.retry === "read" ? {} : { "cache-control": "no-store" }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(content.idempotencyKey === undefined ? {} : { "idempotency-key": content.idempotencyKey }),
       ...fenceHeaders(content.fence),

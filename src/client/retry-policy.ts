@@ -1,4 +1,3 @@
-import { backoff } from "./backoff.ts";
 import type { Ambiguity, Tried } from "./call-outcome.ts";
 import type { Clock } from "./clock.ts";
 import { isLasting, type Reachability } from "./reachability.ts";
@@ -18,6 +17,8 @@ export type RetryPolicy = (tried: Tried, attempts: number) => Pause | null;
 
 const LONGEST_PAUSES = 15 * 60_000;
 const MALFORMED_TRIES = 3;
+const FIRST_BACKOFF = 200;
+const LONGEST_BACKOFF = 5_000;
 
 /** Starts the retry policy of one call: how often and how long it is worth repeating. */
 export function startRetryPolicy(
@@ -95,4 +96,9 @@ type Shared = {
 function mayPass(ambiguity: Ambiguity, attempts: number): boolean {
   if (ambiguity === "malformed") return attempts < MALFORMED_TRIES;
   return ambiguity === "timeout" || ambiguity === "connection-lost" || ambiguity === "server-error";
+}
+
+/** Milliseconds to wait before try `attempt` + 1: exponential with full jitter, `random` within 0 … 1. */
+export function backoff(attempt: number, random: number): number {
+  return Math.round(random * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** Math.min(attempt - 1, 10)));
 }

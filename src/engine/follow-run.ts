@@ -1,7 +1,7 @@
 import { ClientError, type FailureReason } from "../client/failure.ts";
 import type { Reader } from "../client/reader.ts";
 import type { JobRun } from "../contract/generated/resources.ts";
-import { runState } from "../contract/job-run.ts";
+import type { RolloutState } from "../contract/rollout.ts";
 import type { RolloutResult } from "../core/report.ts";
 import { type Following, pollUntilEnd } from "./poll.ts";
 
@@ -53,4 +53,10 @@ async function unless<Reply>(reason: FailureReason, ask: () => Promise<Reply>): 
     if (error instanceof ClientError && error.reason === reason) return undefined;
     throw error;
   }
+}
+
+// How far a job run is, by its status: one that is unknown to us goes on.
+function runState(status: string): RolloutState {
+  if (status === "FINISHED") return "succeeded";
+  return status === "FAILED" || status === "TERMINATED" ? "failed" : "progressing";
 }

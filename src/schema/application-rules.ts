@@ -1,5 +1,4 @@
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
-import { isUnderBaseDomains } from "./base-domains.ts";
 import { duplicates, objectsOf } from "./duplicates.ts";
 import type { Rule, RuleContext } from "./rule.ts";
 import { error, type SchemaDiagnostic, warning } from "./schema-diagnostic.ts";
@@ -71,4 +70,15 @@ function dependencies({ image }: JsonObject): readonly SchemaDiagnostic[] {
   if (spec.type !== "dockerfile" || (spec.python_dependencies ?? null) === null) return [];
   const message = "`python_dependencies` has no effect on a build by a Dockerfile";
   return [warning("/image/build_spec/python_dependencies", "inconsistent", message)];
+}
+
+// Whether a host lies under a base domain: `*.x` covers names below x, `x` covers x and names below; case does not count.
+function isUnderBaseDomains(host: string, domains: readonly string[]): boolean {
+  const name = host.toLowerCase();
+  return domains.some((domain) => {
+    const base = domain.toLowerCase();
+    return base.startsWith("*.")
+      ? name.endsWith(base.slice(1)) && name !== base.slice(1)
+      : name === base || name.endsWith(`.${base}`);
+  });
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { backoff } from "../../../src/client/backoff.ts";
 import { retryAfter } from "../../../src/client/retry-after.ts";
+import { backoff } from "../../../src/client/retry-policy.ts";
 
 const date = Date.UTC(2026, 0, 1, 12);
 const at = (offset: number) => new Date(date + offset).toUTCString();
