@@ -21,6 +21,7 @@ import { requireStateFolder } from "../state/state-folder.ts";
 import { behindWarnings, requireMerged } from "./merged-base.ts";
 import type { Desired } from "./plan-live.ts";
 import type { Rules, Target } from "./target.ts";
+import { unusedRules } from "./unused-rules.ts";
 
 /** What a source declares, and the rules that its configuration gives. */
 export type DesiredRead = {
@@ -77,7 +78,8 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const again = before === null ? null : await loadAgain(before, { ...from, rules }, reading, signal);
   const read = again ?? (await load(revision, reading, { signal }));
   const { contents } = read;
-  const loaded = withConfigFaults(read, revision.config);
+  const found = withConfigFaults(read, revision.config);
+  const loaded = { ...found, diagnostics: [...found.diagnostics, ...unused(found, revision, rules)] };
   requireMatches(rules.selection, loaded, revision);
   if (loaded.declared !== before?.from.loaded.declared) await target.claim?.(loaded.declared);
   const base = source.base && { ...source.base, loaded: await load(await source.base.read(), reading, { signal }) };
@@ -164,6 +166,12 @@ function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: Sou
     isForeign(one) ? "foreign" : "ours",
   );
   return { ...loaded, diagnostics: [...diagnostics, ...ours], foreign };
+}
+
+// What could not be read may be what a rule is for.
+function unused(read: Read, { config, files }: Revision, { selection }: Rules): readonly Diagnostic[] {
+  if (hasErrors(read.diagnostics)) return [];
+  return unusedRules({ ...read, files: files.map(({ path }) => path) }, config.repository, selection);
 }
 
 function requireMatches(selection: Selection, { declared }: Read, { files, root }: Revision): void {
