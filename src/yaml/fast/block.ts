@@ -1,13 +1,13 @@
 import { afterSpaces, BAR, DASH, endOfLine, HASH, isRest, LINE_FEED, PLUS, SPACE } from "./characters.ts";
-import type { Cut } from "./cut.ts";
-import { noted, type Reading } from "./word.ts";
+import { noted, type Reading } from "./reading.ts";
+import type { Slice } from "./slice.ts";
 
 /**
  * Reads a text over several lines (`|` or `>`) under what stands at a column, and goes to the start of the line behind
  * it; undefined where its indentation is told, or has to be guessed.
  */
 export function readBlock(reading: Reading, column: number): string | undefined {
-  const { text, cut } = reading;
+  const { text, slice } = reading;
   const isLiteral = text.charCodeAt(reading.at) === BAR;
   const chomping = text.charCodeAt(reading.at + 1);
   const header = reading.at + (chomping === DASH || chomping === PLUS ? 2 : 1);
@@ -16,7 +16,7 @@ export function readBlock(reading: Reading, column: number): string | undefined 
   if (!isRest(text, header) || from >= text.length || text.charCodeAt(text.length - 1) !== LINE_FEED) return undefined;
   const indent = indentOf(text, from);
   if (indent <= column) return undefined;
-  const lines: Lines = { text, cut, at: from, indent, breaks: 0 };
+  const lines: Lines = { text, slice, at: from, indent, breaks: 0 };
   const joined = isLiteral ? literal(lines) : folded(lines);
   if (joined === undefined || isLooseComment(lines, column)) return undefined;
   reading.at = lines.at;
@@ -26,7 +26,7 @@ export function readBlock(reading: Reading, column: number): string | undefined 
 
 type Lines = {
   readonly text: string;
-  readonly cut: Cut;
+  readonly slice: Slice;
   readonly indent: number;
   /** Where the next line begins. */
   at: number;
@@ -48,7 +48,7 @@ function indentOf(text: string, from: number): number {
 
 /** The next line of the text without its indentation; null behind the last, undefined for one of spaces alone. */
 function nextLine(lines: Lines): string | null | undefined {
-  const { text, cut, indent } = lines;
+  const { text, slice, indent } = lines;
   while (lines.at < text.length) {
     const at = afterSpaces(text, lines.at);
     const isEmpty = text.charCodeAt(at) === LINE_FEED;
@@ -62,7 +62,7 @@ function nextLine(lines: Lines): string | null | undefined {
     }
     const end = endOfLine(text, at);
     lines.at = end + 1;
-    return cut(start, end);
+    return slice(start, end);
   }
   return null;
 }

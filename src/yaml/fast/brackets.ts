@@ -18,8 +18,9 @@ import {
 } from "./characters.ts";
 import { readKeyAt } from "./key.ts";
 import { mappingOf, noteTwice } from "./mapping.ts";
-import { noKeys, withKey } from "./shape.ts";
-import { listOf, noted, noteInside, type Reading, readQuoted, scalarAt, take } from "./word.ts";
+import { noKeys, withKey } from "./mapping-shape.ts";
+import { listOf, noted, noteInside, type Reading, take } from "./reading.ts";
+import { readQuoted, scalarAt } from "./scalar.ts";
 
 /** Reads a list or mapping in brackets; undefined where it is not surely one. */
 export function readBrackets(reading: Reading, depth: number): Json | undefined {

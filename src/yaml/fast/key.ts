@@ -1,6 +1,7 @@
 import { resolvePlain } from "../scalar.ts";
 import { APOSTROPHE, QUOTE } from "./characters.ts";
-import { type Quoted, type Reading, readQuoted } from "./word.ts";
+import type { Reading } from "./reading.ts";
+import { type Quoted, readQuoted } from "./scalar.ts";
 
 /** A key, where it ends, and whether it needs no quotes. */
 export type Key = Quoted & { readonly isBare: boolean };
@@ -21,9 +22,9 @@ export function readKeyAt(reading: Reading, from: number, endOf: (text: string, 
   return { word: key.word, end: key.end, isBare };
 }
 
-function bare({ cut }: Reading, from: number, end: number): Quoted | null {
+function bare({ slice }: Reading, from: number, end: number): Quoted | null {
   if (end < 0) return null;
-  const word = cut(from, end);
+  const word = slice(from, end);
   const scalar = resolvePlain(word);
   return scalar.is === "value" && typeof scalar.value === "string" && word !== "<<" ? { word, end } : null;
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../contract/json.ts";
 import { duplicateKey } from "../fault.ts";
-import { keysOf, type MappingShape, objectOf } from "./shape.ts";
-import { noteFault, type Reading } from "./word.ts";
+import { keysOf, type MappingShape, objectOf } from "./mapping-shape.ts";
+import { noteFault, type Reading } from "./reading.ts";
 
 /** The mapping of a shape, with the values from the given place on; undefined where a key is there twice and that ends it. */
 export function mappingOf(reading: Reading, shape: MappingShape, from: number): JsonObject | undefined {

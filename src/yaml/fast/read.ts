@@ -23,11 +23,12 @@ import {
   OPENING_BRACKET,
   QUOTE,
 } from "./characters.ts";
-import { type Cut, cutter } from "./cut.ts";
 import { readKeyAt } from "./key.ts";
 import { mappingOf, noteTwice } from "./mapping.ts";
-import { type MappingShape, noKeys, withKey } from "./shape.ts";
-import { listOf, noted, noteInside, type Reading, readQuoted, scalarAt, take } from "./word.ts";
+import { type MappingShape, noKeys, withKey } from "./mapping-shape.ts";
+import { listOf, noted, noteInside, type Reading, take } from "./reading.ts";
+import { readQuoted, scalarAt } from "./scalar.ts";
+import { type Slice, slicer } from "./slice.ts";
 
 /** The value of a document. */
 export type Plain = {
@@ -51,17 +52,17 @@ export type Refused = { readonly fault: Fault };
  * those of the whole file, where each is a character.
  */
 export function readPlain(chunk: Chunk, bytes: Uint8Array | null, limits: YamlLimits): Plain | Refused | null {
-  const reading = beginning(chunk.text, cutter(chunk, bytes), limits, null);
+  const reading = beginning(chunk.text, slicer(chunk, bytes), limits, null);
   const read = readFrom(reading);
   if (read !== null || !reading.isFaulty) return read;
   // Only now, since noting where everything stands takes longer.
-  return readFrom(beginning(chunk.text, cutter(chunk, bytes), limits, []));
+  return readFrom(beginning(chunk.text, slicer(chunk, bytes), limits, []));
 }
 
 /** Where the fields of a document stand that `readPlain` can read; its text begins at the chunk's offset. Null for any other. */
 export function outlinePlain(chunk: Chunk, limits: YamlLimits): DocumentOutline | null {
   const places: DocumentOutline[] = [];
-  const reading = beginning(chunk.text, cutter(chunk, null), limits, places);
+  const reading = beginning(chunk.text, slicer(chunk, null), limits, places);
   const read = readFrom(reading);
   if (read === null || "fault" in read) return null;
   return moved({ key: read.offset, value: read.offset, inside: reading.inside }, chunk.offset);
@@ -95,10 +96,10 @@ function readRoot(reading: Reading): Json | undefined {
   return column === 0 ? readNode(reading, noKeys, 1) : undefined;
 }
 
-function beginning(text: string, cut: Cut, limits: YamlLimits, places: DocumentOutline[] | null): Reading {
+function beginning(text: string, slice: Slice, limits: YamlLimits, places: DocumentOutline[] | null): Reading {
   const position = { open: 0, at: 0, column: 0, nodes: 1, margin: -1, start: -1 };
   const found = { hasCredentials: false, faults: places === null ? null : [], isFaulty: false };
-  return { text, limits, cut, values: [], ...position, ...found, places, inside: null };
+  return { text, limits, slice, values: [], ...position, ...found, places, inside: null };
 }
 
 function isAtEnd({ column }: Reading): boolean {
@@ -155,7 +156,7 @@ function readMapping(reading: Reading, above: MappingShape, depth: number): Json
   return mappingOf(reading, shape, from);
 }
 
-// What followed last time mostly follows again: then the key is known without being cut out.
+// What followed last time mostly follows again: then the key is known without being copied.
 function readKey(reading: Reading, shape: MappingShape, above: MappingShape): MappingShape | null {
   const { text, at } = reading;
   const guess = shape === noKeys ? above.inside : shape.guess;
@@ -269,8 +270,8 @@ function readScalarOrBrackets(reading: Reading, at: number, column: number, dept
 
 // An unquoted text over several lines, each right below the other.
 function readFolded(reading: Reading, from: number, firstEnd: number, column: number): string | undefined {
-  const { text, cut } = reading;
-  const parts = [cut(from, firstEnd)];
+  const { text, slice } = reading;
+  const parts = [slice(from, firstEnd)];
   let end = firstEnd;
   do {
     const line = endOfLine(text, end);
@@ -278,7 +279,7 @@ function readFolded(reading: Reading, from: number, firstEnd: number, column: nu
     if (afterSpaces(text, end) !== line || at - reading.column !== line + 1) return undefined;
     end = endOfValue(text, at);
     if (end < 0 || !toNextLine(reading, end)) return undefined;
-    parts.push(cut(at, end));
+    parts.push(slice(at, end));
   } while (reading.column > column);
   return noted(reading, parts.join(" "));
 }

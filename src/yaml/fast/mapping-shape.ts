@@ -18,7 +18,7 @@ export type MappingShape = {
   /** All of its keys, once an object has shown that they differ. */
   keys: readonly string[] | null;
   /** What further objects are copies of, where they are wide. */
-  mould: JsonObject | null;
+  template: JsonObject | null;
 };
 
 /** Shapes that are remembered at a time; then all are forgotten, since what comes next may well be other ones. */
@@ -37,7 +37,7 @@ export const noKeys: MappingShape = after(null, "");
 
 function after(before: MappingShape | null, key: string): MappingShape {
   const size = before === null ? 0 : before.size + 1;
-  return { key, before, size, guess: null, inside: null, next: null, keys: null, mould: null };
+  return { key, before, size, guess: null, inside: null, next: null, keys: null, template: null };
 }
 
 /** The shape with one more key; null where that is one too many. */
@@ -67,8 +67,8 @@ function forget(): void {
 export function objectOf(shape: MappingShape, values: readonly Json[], from: number): JsonObject | null {
   const { keys } = shape;
   if (keys === null) return firstOf(shape, values, from);
-  if (shape.size > WIDE) shape.mould ??= mouldOf(keys);
-  const fields: Record<string, Json> = shape.mould === null ? {} : { ...shape.mould };
+  if (shape.size > WIDE) shape.template ??= templateOf(keys);
+  const fields: Record<string, Json> = shape.template === null ? {} : { ...shape.template };
   for (let nth = 0; nth < keys.length; nth++) fields[keys[nth] ?? ""] = values[from + nth] ?? null;
   return fields;
 }
@@ -92,6 +92,6 @@ export function keysOf(shape: MappingShape): readonly string[] {
 }
 
 // What JSON.parse makes is no dictionary, and no copy of it is one.
-function mouldOf(keys: readonly string[]): JsonObject {
+function templateOf(keys: readonly string[]): JsonObject {
   return JSON.parse(`{${keys.map((key) => `${JSON.stringify(key)}:null`).join()}}`) as JsonObject;
 }

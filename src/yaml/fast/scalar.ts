@@ -1,0 +1,85 @@
+import type { Json } from "../../contract/json.ts";
+import { numberFault, resolvePlain } from "../scalar.ts";
+import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
+import { noted, noteFault, type Reading } from "./reading.ts";
+import type { Slice } from "./slice.ts";
+
+/** The value of an unquoted scalar; undefined where a reader would have something to say about it. */
+export function scalarAt(reading: Reading, from: number, end: number): Json | undefined {
+  const { text, slice } = reading;
+  if (isSurelyText(text.charCodeAt(from))) return noted(reading, slice(from, end));
+  const number = smallInteger(text, from, end);
+  if (number >= 0) return number;
+  const word = slice(from, end);
+  const scalar = resolvePlain(word);
+  if (scalar.is !== "value") {
+    const { is } = scalar;
+    return noteFault(reading, () => numberFault(is, from)) ? 0 : undefined;
+  }
+  return typeof scalar.value === "string" ? noted(reading, word) : scalar.value;
+}
+
+// No number and none of YAML's words begins with any other letter.
+function isSurelyText(first: number): boolean {
+  const letter = first | 0x20;
+  return letter >= 0x61 && letter <= 0x7a && letter !== 0x66 && letter !== 0x6e && letter !== 0x74;
+}
+
+const MOST_DIGITS = 9;
+
+// Most numbers of manifests: whole, and not negative; -1 for any other.
+function smallInteger(text: string, from: number, end: number): number {
+  if (end - from > MOST_DIGITS || (text.charCodeAt(from) === 0x30 && end - from > 1)) return -1;
+  let number = 0;
+  for (let at = from; at < end; at++) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    number = 10 * number + digit;
+  }
+  return number;
+}
+
+/** What stands between quotes, and where it ends behind them. */
+export type Quoted = { readonly word: string; readonly end: number };
+
+/** Reads what is quoted from a place on; null where it goes over several lines or has an unusual escape. */
+export function readQuoted({ text, slice }: Source, from: number): Quoted | null {
+  return text.charCodeAt(from) === APOSTROPHE ? readSingle(text, slice, from) : readDouble(text, slice, from);
+}
+
+type Source = Pick<Reading, "text" | "slice">;
+
+function readSingle(text: string, slice: Slice, from: number): Quoted | null {
+  let hasQuotes = false;
+  for (let at = from + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === LINE_FEED) return null;
+    if (code !== APOSTROPHE) continue;
+    if (text.charCodeAt(at + 1) !== APOSTROPHE) {
+      const word = slice(from + 1, at);
+      return { word: hasQuotes ? word.replaceAll("''", "'") : word, end: at + 1 };
+    }
+    hasQuotes = true;
+    at++;
+  }
+  return null;
+}
+
+// The escapes that JSON has as well; what it has besides tells characters by number.
+const ESCAPES = '"\\/bfnrt';
+
+function readDouble(text: string, slice: Slice, from: number): Quoted | null {
+  let hasEscapes = false;
+  for (let at = from + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === LINE_FEED || code === TAB) return null;
+    if (code === QUOTE) {
+      const word = hasEscapes ? String(JSON.parse(text.slice(from, at + 1))) : slice(from + 1, at);
+      return { word, end: at + 1 };
+    }
+    if (code !== BACKSLASH) continue;
+    if (!ESCAPES.includes(text.charAt(++at))) return null;
+    hasEscapes = true;
+  }
+  return null;
+}

@@ -1,0 +1,45 @@
+import type { Chunk } from "../split.ts";
+
+/** Copies a part of a document's text. */
+export type Slice = (from: number, end: number) => string;
+
+/** Copies parts of a document, which keep nothing of the rest alive; `bytes` are those of its file where each is a character. */
+export function slicer({ text, offset }: Chunk, bytes: Uint8Array | null): Slice {
+  const copy = bytes === null ? fromText(text) : fromBytes(text, bytes, offset);
+  return (from, end) => (end - from > LONGEST_INTERNED ? copy(from, end) : internedAt(text, from, end, copy));
+}
+
+// V8 copies what is shorter, and makes anything else a view of the whole, which then lives as long as its smallest part.
+const SHORTEST_VIEW = 13;
+
+function fromBytes(text: string, bytes: Uint8Array, offset: number): Slice {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return (from, end) =>
+    end - from < SHORTEST_VIEW ? text.slice(from, end) : whole.toString("latin1", offset + from, offset + end);
+}
+
+// Of two joined texts a new one is made before it is sliced.
+function fromText(text: string): Slice {
+  return (from, end) => ` ${text.slice(from, end)}`.slice(1);
+}
+
+// In manifests the same words come again and again, and are kept once.
+const SLOTS = 4096;
+const LONGEST_INTERNED = 80;
+const interned: string[] = Array.from({ length: SLOTS }, () => "");
+
+function internedAt(text: string, from: number, end: number, copy: Slice): string {
+  const slot = slotOf(text, from, end);
+  const known = interned[slot] ?? "";
+  if (known.length === end - from && text.startsWith(known, from)) return known;
+  const word = copy(from, end);
+  interned[slot] = word;
+  return word;
+}
+
+// Words that share a slot only drive each other out.
+function slotOf(text: string, from: number, end: number): number {
+  const middle = (from + end) >> 1;
+  const ends = text.charCodeAt(from) * 31 * 31 + text.charCodeAt(end - 1) * 7;
+  return (ends + text.charCodeAt(middle) * 31 + (end - from) * 131) & (SLOTS - 1);
+}
