@@ -3,8 +3,9 @@ import { HoldfastError } from "../core/errors.ts";
 import { type PlanDocument, readPlanDocuments } from "../core/read-report.ts";
 import type { Forge } from "../forge/forge.ts";
 import { postSticky } from "../forge/sticky-comment.ts";
+import { postIssue } from "../forge/sticky-issue.ts";
 import { printable } from "../render/escape.ts";
-import { reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
+import { hasMoved, reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
 import type { InvocationOf } from "./command.ts";
 import type { comment } from "./declarations/comment.ts";
 import { chooseForge, type ForgeChoice } from "./forge-choice.ts";
@@ -31,8 +32,13 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
     });
   try {
     const choice = chooseForge(invocation);
+    const forge = await openForge(choice, terminal.stopping);
+    if (documents.some(({ is }) => is === "drift")) {
+      await writeResult(terminal, await postDrift(forge, documents, body("drift"), flags.name));
+      return 0;
+    }
     const at = choice.revision ?? revisionOf(documents);
-    const url = await post(await openForge(choice, terminal.stopping), choice, documents, body(at), {
+    const url = await post(forge, choice, documents, body(at), {
       ...flags,
       revision: at,
     });
@@ -47,6 +53,23 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
     terminal.stderr.write(`warning: no comment was written: ${printable(error.message)}\n${hint}`);
     return 0;
   }
+}
+
+// A report of drift is about no pull request: it is an issue, for as long as something has moved.
+async function postDrift(
+  forge: Forge,
+  documents: readonly PlanDocument[],
+  body: string,
+  name?: string,
+): Promise<string> {
+  const named = name ?? nameOf(documents);
+  const moved = documents.some((document) => document.is === "drift" && hasMoved(document.report));
+  const isKnown = documents.every((document) => document.is === "drift" && document.report.complete);
+  const state = moved ? "wrong" : isKnown ? "good" : "unclear";
+  const title = named === "default" ? "Holdfast: drift" : `Holdfast: drift on ${printable(named)}`;
+  const { what, url } = await postIssue(forge, { name: `drift ${named}`, title, body, state });
+  if (what === "none") return "No issue: nothing has moved\n";
+  return `Issue ${what}${url === null ? "" : `: ${printable(url)}`}\n`;
 }
 
 type Posting = { readonly revision: string; readonly name?: string; readonly status?: boolean };

@@ -1,12 +1,14 @@
 import type { Failure } from "../contract/generated/output.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { glyphs, PLAN_FORMAT, type Plan, reasonText, type Step } from "./plan.ts";
+import type { DriftReport } from "./report.ts";
 import { type Simulation, UNKNOWN_TO_SIMULATION } from "./simulation.ts";
 
 /** A document that `plan -o json` writes of one target: its plan, or why there is none; or what `simulate -o json` writes. */
 export type PlanDocument =
   | { readonly is: "plan"; readonly target: string | null; readonly plan: Plan }
   | { readonly is: "simulation"; readonly target: null; readonly simulation: Simulation }
+  | { readonly is: "drift"; readonly target: string | null; readonly report: DriftReport }
   | { readonly is: "failure"; readonly target: string | null; readonly failure: Failure["error"] };
 
 /** Reads what `plan -o json` wrote, of one target or of several; null where it is something else. */
@@ -32,6 +34,9 @@ function readDocument(document: Json): PlanDocument | null {
       ? { is: "simulation", target: null, simulation: document as unknown as Simulation }
       : null;
   }
+  if (document.drift !== undefined) {
+    return isDrift(document) ? { is: "drift", target, report: document as unknown as DriftReport } : null;
+  }
   return isPlan(document) ? { is: "plan", target, plan: document as unknown as Plan } : null;
 }
 
@@ -45,6 +50,33 @@ function isPlan({ revision, server, complete, summary, steps, diagnostics }: Jso
     Object.values(summary).every((count) => Number.isSafeInteger(count)) &&
     isListOf(steps, isStep) &&
     isListOf(diagnostics, isDiagnostic)
+  );
+}
+
+function isDrift({ server, complete, summary, drift, diagnostics }: JsonObject): boolean {
+  const isEntry = ({ identity, kind, file, line, state, changes, changedBy }: JsonObject): boolean =>
+    typeof identity === "string" &&
+    typeof kind === "string" &&
+    isTextOrNull(file) &&
+    (line === null || Number.isSafeInteger(line)) &&
+    driftStates.some((known) => known === state) &&
+    isListOf(changes, isChange) &&
+    isLastWrite(changedBy);
+  return (
+    typeof server === "string" &&
+    typeof complete === "boolean" &&
+    isObject(summary) &&
+    driftStates.every((state) => Number.isSafeInteger(summary[state])) &&
+    isListOf(drift, isEntry) &&
+    isListOf(diagnostics, isDiagnostic)
+  );
+}
+
+const driftStates = ["drifted", "unrecorded", "absent", "unchanged", "unknown", "orphan"] as const;
+
+function isLastWrite(changedBy: Json | undefined): boolean {
+  return (
+    changedBy === undefined || (isObject(changedBy) && isTextOrNull(changedBy.subject) && isTextOrNull(changedBy.at))
   );
 }
 
@@ -87,8 +119,7 @@ function isStep(step: JsonObject): boolean {
     Array.isArray(risks) &&
     risks.every((risk) => isKeyOf(riskNames, risk)) &&
     (causedBy === null || isKeyOf(causers, causedBy)) &&
-    (changedBy === undefined ||
-      (isObject(changedBy) && isTextOrNull(changedBy.subject) && isTextOrNull(changedBy.at))) &&
+    isLastWrite(changedBy) &&
     (notChecked === undefined || isNotChecked(notChecked))
   );
 }

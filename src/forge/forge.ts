@@ -8,6 +8,14 @@ export type ForgeComment = {
   readonly url: string | null;
 };
 
+/** An issue that is open. */
+export type ForgeIssue = {
+  readonly number: number;
+  readonly author: string;
+  readonly body: string;
+  readonly url: string | null;
+};
+
 /** A pull request or merge request as it is now. */
 export type PullRequest = { readonly head: string; readonly isOpen: boolean };
 
@@ -36,6 +44,10 @@ export type Forge = {
   readonly updateComment: (number: number, id: number, body: string) => Promise<ForgeComment | null>;
   /** That it is gone already is as good. */
   readonly deleteComment: (number: number, id: number) => Promise<void>;
+  /** All that are open, pull requests aside. */
+  readonly openIssues: () => Promise<readonly ForgeIssue[]>;
+  readonly createIssue: (title: string, body: string) => Promise<ForgeIssue>;
+  readonly updateIssue: (number: number, issue: { readonly body: string; readonly isOpen: boolean }) => Promise<void>;
   readonly setStatus: (status: ForgeStatus) => Promise<void>;
 };
 

@@ -3,7 +3,7 @@ import { retry } from "@octokit/plugin-retry";
 import { throttling } from "@octokit/plugin-throttling";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { HoldfastError } from "../core/errors.ts";
-import type { Forge, ForgeComment, ForgePlace, PullRequest } from "./forge.ts";
+import type { Forge, ForgeComment, ForgeIssue, ForgePlace, PullRequest } from "./forge.ts";
 import { forgeFailure, notAnApi } from "./forge-failure.ts";
 import { githubStatus } from "./status-request.ts";
 
@@ -96,6 +96,29 @@ export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signa
       const route = "DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}";
       await goneIsNull(send(`deleting comment ${id}`, route, { comment_id: id }));
     },
+    openIssues: async () => {
+      const what = "reading the open issues";
+      const all: ForgeIssue[] = [];
+      for (let page = 1; ; page += 1) {
+        const some = listOf(
+          await send(what, "GET /repos/{owner}/{repo}/issues", { state: "open", per_page: PAGE, page }),
+          what,
+        );
+        all.push(
+          ...some.filter((one) => isObject(one) && one.pull_request === undefined).map((one) => issueOf(one, what)),
+        );
+        if (some.length < PAGE) return all;
+      }
+    },
+    createIssue: async (title, body) => {
+      const what = "opening an issue";
+      const route = "POST /repos/{owner}/{repo}/issues";
+      return issueOf(await send(what, route, { title, body, request: { signal, retries: 0 } }), what);
+    },
+    updateIssue: async (number, { body, isOpen }) => {
+      const route = "PATCH /repos/{owner}/{repo}/issues/{issue_number}";
+      await send(`updating issue ${number}`, route, { issue_number: number, body, state: isOpen ? "open" : "closed" });
+    },
     setStatus: async (status) => {
       const route = "POST /repos/{owner}/{repo}/statuses/{sha}";
       await send(`writing the status of ${status.commit}`, route, { sha: status.commit, ...githubStatus(status) });
@@ -116,6 +139,13 @@ function commentOf(comment: Json, what: string): ForgeComment {
   // An account that was deleted has no name.
   const author = user === null ? "" : textIn(user, "login", what);
   return { id: numberIn(comment, "id", what), author, body: textIn(comment, "body", what), url };
+}
+
+// A body that is empty is null.
+function issueOf(issue: Json, what: string): ForgeIssue {
+  const { author, url } = commentOf(isObject(issue) ? { ...issue, body: "" } : issue, what);
+  const body = isObject(issue) && typeof issue.body === "string" ? issue.body : "";
+  return { number: numberIn(issue, "number", what), author, body, url };
 }
 
 function listOf(answer: Json, what: string): readonly Json[] {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isObject, type Json } from "../contract/json.ts";
-import type { Forge, ForgeComment, ForgePlace } from "./forge.ts";
+import type { Forge, ForgeComment, ForgeIssue, ForgePlace } from "./forge.ts";
 import { forgeFailure, notAnApi } from "./forge-failure.ts";
 import { gitlabStatus } from "./status-request.ts";
 
@@ -66,6 +66,28 @@ export function createGitLab(place: ForgePlace): Forge {
       const answer = await send(what, place, "DELETE", `${notes(number)}/${id}`);
       if (answer.status !== 404) requireGood(what, answer);
     },
+    openIssues: async () => {
+      const what = "reading the open issues";
+      const all: ForgeIssue[] = [];
+      for (let page: string | null = "1"; page !== null; ) {
+        const url = `${project}/issues?state=opened&per_page=${PAGE}&page=${encodeURIComponent(page)}`;
+        const { body, nextPage }: Answer = await read(what, url);
+        if (!Array.isArray(body)) throw notAnApi(what);
+        all.push(...body.map((one) => issueOf(one, what)));
+        page = nextPage;
+      }
+      return all;
+    },
+    createIssue: async (title, description) => {
+      const what = "opening an issue";
+      const answer = await send(what, place, "POST", `${project}/issues`, { title, description });
+      return issueOf(requireGood(what, answer).body, what);
+    },
+    updateIssue: async (number, { body, isOpen }) => {
+      const what = `updating issue ${number}`;
+      const change = { description: body, ...(isOpen ? {} : { state_event: "close" }) };
+      requireGood(what, await send(what, place, "PUT", `${project}/issues/${number}`, change));
+    },
     setStatus: async (status) => {
       const what = `writing the status of ${status.commit}`;
       requireGood(what, await send(what, place, "POST", `${project}/statuses/${status.commit}`, gitlabStatus(status)));
@@ -122,4 +144,11 @@ function noteOf(note: Json, what: string): ForgeComment {
   if (!isObject(note) || typeof note.id !== "number" || typeof note.body !== "string") throw notAnApi(what);
   const author = isObject(note.author) && typeof note.author.id === "number" ? String(note.author.id) : "";
   return { id: note.id, author: note.system === true ? "" : author, body: note.body, url: null };
+}
+
+function issueOf(issue: Json, what: string): ForgeIssue {
+  if (!isObject(issue) || typeof issue.iid !== "number") throw notAnApi(what);
+  const author = isObject(issue.author) && typeof issue.author.id === "number" ? String(issue.author.id) : "";
+  const url = typeof issue.web_url === "string" ? issue.web_url : null;
+  return { number: issue.iid, author, body: typeof issue.description === "string" ? issue.description : "", url };
 }

@@ -18,7 +18,9 @@ export async function postSticky(forge: Forge, number: number, comment: StickyCo
   const account = await forge.account();
   const own = async (): Promise<readonly ForgeComment[]> => {
     const all = await forge.comments(number);
-    return all.filter((one) => isSame(one.author, account) && readCommentMarker(one.body)?.name === comment.name);
+    return all.filter(
+      (one) => isSameAccount(one.author, account) && readCommentMarker(one.body)?.name === comment.name,
+    );
   };
   const [first] = await own();
   const stale = await staleness(forge, number, comment);
@@ -47,7 +49,7 @@ async function staleness(forge: Forge, number: number, { revision }: CommentMark
     : `its head is ${head.slice(0, 12)} by now, and this is about ${revision.slice(0, 12)}`;
 }
 
-// GitHub names the account of an app without the suffix that its comments have.
-function isSame(author: string, account: string): boolean {
+/** Whether an account wrote something: GitHub names the account of an app without the suffix that its comments have. */
+export function isSameAccount(author: string, account: string): boolean {
   return author !== "" && author.replace(/\[bot\]$/, "") === account.replace(/\[bot\]$/, "");
 }

@@ -27,7 +27,7 @@ const workflows = globSync("github/workflows/*.yml", { cwd: folder }).map((file)
 const rights: { readonly [name: string]: readonly string[] } = {
   "review.yml": ["contents: read", "pull-requests: write", "statuses: write"],
   "apply.yml": ["contents: read"],
-  "drift.yml": ["contents: read"],
+  "drift.yml": ["contents: read", "issues: write"],
   "fork.yml": ["contents: read"],
   "fork-comment.yml": ["actions: read", "pull-requests: write"],
 };

@@ -59,19 +59,18 @@ test("the shell of the pipeline reviews a pull request, applies its merge and re
   const server = await serve(["--seed", (await sourceOf(files)).folder]);
   const pipeline = await pipelineOf(server);
   const fake = await startGitLab(onTestFinished);
+  const job = (head: string) => ({
+    GITLAB_CI: "true",
+    CI_PROJECT_PATH: forgeFacts.repository,
+    CI_API_V4_URL: fake.apiUrl,
+    CI_MERGE_REQUEST_IID: String(forgeFacts.number),
+    CI_COMMIT_SHA: head,
+    GITLAB_TOKEN: forgeFacts.token,
+  });
   const review = (head: string, env = {}): Promise<Step> => {
     fake.pull.head = head;
-    return pipeline.step("review", {
-      BASE: "origin/main",
-      COUNTS: join(pipeline.out, "counts.json"),
-      GITLAB_CI: "true",
-      CI_PROJECT_PATH: forgeFacts.repository,
-      CI_API_V4_URL: fake.apiUrl,
-      CI_MERGE_REQUEST_IID: String(forgeFacts.number),
-      CI_COMMIT_SHA: head,
-      GITLAB_TOKEN: forgeFacts.token,
-      ...env,
-    });
+    const COUNTS = join(pipeline.out, "counts.json");
+    return pipeline.step("review", { BASE: "origin/main", COUNTS, ...job(head), ...env });
   };
   const head = await push(pipeline, "change", { "other.yaml": service("other", "replicas: 3\n") });
   expect(await review(head)).toMatchObject({ code: 0 });
@@ -92,7 +91,13 @@ test("the shell of the pipeline reviews a pull request, applies its merge and re
   expect(await pipeline.step("drift")).toMatchObject({ code: 0 });
   const behind = await sourceOf({ ...files, "other.yaml": service("other", "replicas: 9\n") }, server);
   expect(await behind.run(["apply", "--yes", "--only", "service/dev:web/other"])).toMatchObject({ code: 0 });
-  expect(await pipeline.step("drift")).toMatchObject({ code: 2 });
+  const scheduled = { ...job(""), ISSUE: "true" };
+  expect(await pipeline.step("drift", scheduled)).toMatchObject({ code: 2 });
+  expect(fake.issues.at(-1)).toMatchObject({
+    title: "Holdfast: drift",
+    body: expect.stringContaining("1 drifted"),
+    isOpen: true,
+  });
   expect(await readFile(join(pipeline.out, "drift.md"), "utf8")).toContain("### Holdfast: 1 drifted");
 });
 

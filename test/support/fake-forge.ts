@@ -15,6 +15,13 @@ export type Fault = {
 export type FakeForge = {
   readonly apiUrl: string;
   readonly comments: KeptComment[];
+  readonly issues: {
+    readonly number: number;
+    readonly author: string;
+    readonly title: string;
+    body: string;
+    isOpen: boolean;
+  }[];
   readonly statuses: { readonly commit: string; readonly body: { readonly [name: string]: unknown } }[];
   /** Each request, as `POST /path`. */
   readonly requests: string[];
@@ -87,6 +94,7 @@ async function startForge(
   const forge: FakeForge = {
     apiUrl: `http://127.0.0.1:${address.port}`,
     comments: [],
+    issues: [{ number: 1, author: "ada", title: "Help", body: "It drifts", isOpen: true }],
     statuses: [],
     requests: [],
     pull: { head: "a".repeat(40), isOpen: true },
@@ -181,6 +189,14 @@ export function startGitHub(onFinished: OnFinished): Promise<FakeForge> {
           forge.statuses.push({ commit: status, body });
           return { status: 201, json: { id: 1 } };
         }
+        if (/^\/issues(?:\/\d+)?$/.test(path)) {
+          const pull = { number: 7, body: "", user: { login: "ada" }, pull_request: {} };
+          return issueReply(
+            forge,
+            { method, url, body },
+            { account: login, extra: [pull], shown: githubIssue, fields: ["body", "state"] },
+          );
+        }
         return changeComment(forge, /^\/issues\/comments\/(\d+)$/.exec(path)?.[1], { method, body }, shown, login);
       },
     },
@@ -222,6 +238,13 @@ export function startGitLab(onFinished: OnFinished): Promise<FakeForge> {
           forge.statuses.push({ commit: status, body });
           return { status: 201, json: { id: 1 } };
         }
+        if (/^\/issues(?:\/\d+)?$/.test(path)) {
+          return issueReply(
+            forge,
+            { method, url, body },
+            { account: "1", extra: [], shown: gitlabIssue, fields: ["description", "state_event"] },
+          );
+        }
         return changeComment(
           forge,
           /^\/merge_requests\/7\/notes\/(\d+)$/.exec(path)?.[1],
@@ -251,5 +274,50 @@ function changeComment(
     return { status: 204 };
   }
   found.body = String(body.body);
+  return { status: 200, json: shown(found) };
+}
+
+type KeptIssue = FakeForge["issues"][number];
+
+function githubIssue({ number, author, body, isOpen }: KeptIssue): object {
+  return { id: number + 1000, number, body, state: isOpen ? "open" : "closed", user: { login: author } };
+}
+
+function gitlabIssue({ number, author, body, isOpen }: KeptIssue): object {
+  return { iid: number, description: body, state: isOpen ? "opened" : "closed", author: { id: Number(author) || 99 } };
+}
+
+/** Answers a request about issues, as each forge spells it: the fields of the text and of the wanted state. */
+function issueReply(
+  { issues }: FakeForge,
+  { method, url, body }: Call,
+  dialect: {
+    readonly account: string;
+    readonly extra: readonly object[];
+    readonly shown: (issue: KeptIssue) => object;
+    readonly fields: readonly [text: string, state: string];
+  },
+): Reply {
+  const { account, extra, shown, fields } = dialect;
+  const [text, state] = fields;
+  if (method === "GET") {
+    const { items, headers } = pageOf([...extra, ...issues.filter(({ isOpen }) => isOpen).map(shown)], url, 30);
+    return { status: 200, json: items, headers };
+  }
+  if (method === "POST") {
+    const issue = {
+      number: issues.length + 1,
+      author: account,
+      title: String(body.title),
+      body: String(body[text]),
+      isOpen: true,
+    };
+    issues.push(issue);
+    return { status: 201, json: shown(issue) };
+  }
+  const found = issues.find(({ number }) => url.pathname.endsWith(`/${number}`));
+  if (found === undefined) return NOT_FOUND;
+  found.body = String(body[text]);
+  if (/^close/.test(String(body[state]))) found.isOpen = false;
   return { status: 200, json: shown(found) };
 }

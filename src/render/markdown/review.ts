@@ -1,7 +1,9 @@
 import { groupOf } from "../../core/kind.ts";
 import type { PlanDocument } from "../../core/read-report.ts";
+import type { DriftReport } from "../../core/report.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { simulationMarkdown, simulationVerdict } from "../simulation.ts";
+import { driftMarkdown } from "./drift.ts";
 import { codeSpan } from "./inert.ts";
 import { planMarkdown, planVerdict } from "./plan.ts";
 
@@ -37,6 +39,7 @@ export function reviewVerdict(document: PlanDocument): { readonly isGood: boolea
     const { simulation } = document;
     return { isGood: simulation.change.refused.length === 0, text: `simulation: ${simulationVerdict(simulation)}` };
   }
+  if (document.is === "drift") return { isGood: !hasMoved(document.report), text: "drift" };
   if (document.is === "failure") return { isGood: false, text: `no plan: ${document.failure.code}` };
   const { plan } = document;
   return { isGood: plan.complete && plan.summary.block === 0, text: planVerdict(plan).replace(/^Holdfast: /, "") };
@@ -51,13 +54,29 @@ function isQuiet(document: PlanDocument): boolean {
 function partOf(document: PlanDocument, { whole, most }: ReviewView): string {
   const { target } = document;
   if (document.is === "plan") {
-    const group = (one: { readonly identity: string }) => groupOf(one, kindOf);
     const detailOf = () => null;
-    return planMarkdown(document.plan, { target, whole, most, groupOf: group, detailOf, subject: "pull request" });
+    return planMarkdown(document.plan, {
+      target,
+      whole,
+      most,
+      groupOf: resourceGroupOf,
+      detailOf,
+      subject: "pull request",
+    });
   }
+  if (document.is === "drift") return driftMarkdown(document.report, { target, whole, most, groupOf: resourceGroupOf });
   if (document.is === "simulation") return simulationMarkdown(document.simulation);
   const { code, message, hint } = document.failure;
   const on = target === null ? "" : `Target ${codeSpan(target)}: `;
   const next = hint === null ? "" : ` ${codeSpan(hint)}`;
   return [`### Holdfast: no plan`, `${on}${codeSpan(code)} ${codeSpan(message)}${next}`].join("\n\n");
+}
+
+function resourceGroupOf(one: { readonly identity: string }): string | null {
+  return groupOf(one, kindOf);
+}
+
+/** Whether anything moved in live, as far as a drift report knows. */
+export function hasMoved({ summary: { drifted, unrecorded, absent } }: Pick<DriftReport, "summary">): boolean {
+  return drifted + unrecorded + absent > 0;
 }

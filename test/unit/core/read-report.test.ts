@@ -25,6 +25,23 @@ test("a plan, a failure and several targets are read", () => {
   ]);
 });
 
+test("a drift report is read, and one that is forged is none", () => {
+  const summary = { drifted: 1, unrecorded: 0, absent: 0, unchanged: 0, unknown: 0, orphan: 0 };
+  const entry = { identity: "team/ml", kind: "team", file: null, line: null, state: "drifted", changes: [] };
+  const report = {
+    format_version: "2.0",
+    server: "https://a",
+    complete: true,
+    summary,
+    drift: [entry],
+    diagnostics: [],
+  };
+  expect(readPlanDocuments(asJson(report))).toMatchObject([{ is: "drift" }]);
+  for (const forged of [{ state: "@ada" }, { changes: [{}] }, { changedBy: { subject: 1, at: null } }, { identity: 1 }])
+    expect(readPlanDocuments(asJson({ ...report, drift: [{ ...entry, ...forged }] }))).toBeNull();
+  expect(readPlanDocuments(asJson({ ...report, summary: {} }))).toBeNull();
+});
+
 test.each([
   {},
   [],

@@ -3,6 +3,7 @@ import type { Forge } from "../../../src/forge/forge.ts";
 import { createGitHub } from "../../../src/forge/github.ts";
 import { createGitLab } from "../../../src/forge/gitlab.ts";
 import { postSticky } from "../../../src/forge/sticky-comment.ts";
+import { postIssue } from "../../../src/forge/sticky-issue.ts";
 import { type FakeForge, forgeFacts, forgeFaults, startGitHub, startGitLab } from "../../support/fake-forge.ts";
 
 const OLD = "a".repeat(40);
@@ -142,6 +143,25 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     expect(await open(fake).findPullRequest(head)).toBe(7);
     expect(await open(fake).findPullRequest({ ...head, commit: NEW })).toBeNull();
     expect(await open(fake).findPullRequest({ ...head, branch: "other" })).toBeNull();
+  });
+
+  test("has an issue beside it for drift: opened once, updated, closed when all is good, and never another's", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const fake = await start(onTestFinished);
+    const issue = { name: "drift prod", title: "Drift", body: "1 drifted", state: "wrong" } as const;
+    expect(await postIssue(open(fake), { ...issue, state: "unclear" })).toMatchObject({ what: "none" });
+    expect(await postIssue(open(fake), issue)).toMatchObject({ what: "opened" });
+    expect(await postIssue(open(fake), { ...issue, body: "2 drifted" })).toMatchObject({ what: "updated" });
+    expect(await postIssue(open(fake), { ...issue, state: "unclear" })).toMatchObject({ what: "updated" });
+    expect(fake.issues.map(({ isOpen }) => isOpen)).toEqual([true, true]);
+    expect(await postIssue(open(fake), { ...issue, body: "none", state: "good" })).toMatchObject({ what: "closed" });
+    expect(await postIssue(open(fake), { ...issue, state: "good" })).toMatchObject({ what: "none" });
+    expect(fake.issues).toMatchObject([
+      { body: "It drifts", isOpen: true },
+      { title: "Drift", body: expect.stringContaining("none"), isOpen: false },
+    ]);
   });
 
   test("goes with a commit status under its own name", async ({ expect, onTestFinished }) => {
