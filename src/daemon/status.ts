@@ -2,6 +2,7 @@ import { type FailureCode, HoldfastError } from "../core/errors.ts";
 import type { ApplyEvent, KeptEvent, PlanEvent } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { Step } from "../core/plan.ts";
+import { redactFailureMessage } from "../core/redact-message.ts";
 import { needsAdoption } from "../core/step-guard.ts";
 import type { PassRecord, PassResult, TargetStatus } from "../core/target-status.ts";
 import { SourceError } from "../source/remote/source-error.ts";
@@ -123,7 +124,7 @@ type Outcome = Pick<PassRecord, "reason" | "message"> & { readonly result: PassR
 
 function outcomeOf({ applied, planned, kept, isRefused, faults, standby, error }: Readonly<Seen>): Outcome {
   if (error !== null) return { result: "failed", ...failureOf(error) };
-  if (kept !== null) return { result: "kept", reason: kept.reason, message: kept.message };
+  if (kept !== null) return { result: "kept", reason: kept.reason, message: redactFailureMessage(kept.message) };
   if (standby !== null) return { result: "standing-by", reason: "StandingBy", message: standby };
   if (isRefused) return { result: "refused", reason: "SourceRefused", message: "the source has errors" };
   if (planned !== null) return { result: "reported", reason: null, message: null };
@@ -147,7 +148,7 @@ function adoptText(unadopted: readonly Step[], bad: readonly string[]): string {
 }
 
 function failureOf(error: unknown): Pick<PassRecord, "reason" | "message"> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = redactFailureMessage(error instanceof Error ? error.message : String(error));
   if (error instanceof SourceError) return { reason: error.reason, message };
   return { reason: error instanceof HoldfastError ? failureReasons[error.code] : "Failed", message };
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { createRateLimit } from "./rate-limit.ts";
 import { OTHER_OPERATION, operationOf } from "./route-operation.ts";
 
 // Labels come from closed sets: no client can create another series.
@@ -32,7 +33,20 @@ export function addMetrics(
     });
     done();
   });
-  app.get("/metrics", async (_, reply) => reply.type(registry.contentType).send(await registry.metrics()));
+  const text = bounded(() => registry.metrics());
+  app.get("/metrics", async (_, reply) => reply.type(registry.contentType).send(await text()));
+}
+
+const MOST_SCRAPES_PER_SECOND = 20;
+
+// A flood of scrapes gets what the last one got: collecting takes the time that others wait for.
+function bounded(collect: () => Promise<string>): () => Promise<string> {
+  const limit = createRateLimit(MOST_SCRAPES_PER_SECOND, () => performance.now());
+  let last: Promise<string> | null = null;
+  return () => {
+    if (last === null || limit("all") === 0) last = collect();
+    return last;
+  };
 }
 
 function newCounts(): Counts {

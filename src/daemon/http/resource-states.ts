@@ -1,6 +1,7 @@
 import type { ApplyEvent, PlanEvent } from "../../core/events.ts";
 import type { Identity } from "../../core/manifest.ts";
 import { type Action, isDrifted, reasonText, type Step } from "../../core/plan.ts";
+import { redactFailureMessage } from "../../core/redact-message.ts";
 import type { RolloutResult } from "../../core/report.ts";
 import type { ResourceState, ResourceStatus } from "../../core/target-status.ts";
 import type { PassObserver } from "../observer.ts";
@@ -72,7 +73,7 @@ function appliedStates({ report: { outcomes }, plan }: ApplyEvent) {
       state: result,
       rollout: ended.get(identity) ?? rollout,
       hasDrifted: drifted.has(identity),
-      why: error === null ? null : error.message.slice(0, MAX_WHY),
+      why: error === null ? null : redactFailureMessage(error.message).slice(0, MAX_WHY),
     }));
 }
 

@@ -1,5 +1,6 @@
 import type { ApplyEvent, PassEvent } from "../../core/events.ts";
 import { isDrifted, type Plan } from "../../core/plan.ts";
+import { redactFailureMessage } from "../../core/redact-message.ts";
 import { needsAdoption } from "../../core/step-guard.ts";
 import { count } from "../../render/count.ts";
 import type { PassObserver } from "../observer.ts";
@@ -45,7 +46,7 @@ export function passNotifications(target: string, send: (notification: Notificat
     hasFailed = false;
   };
   const stalled = (summary: string, revision: string | null): void =>
-    tell({ event: "stalled", revision, summary: summary.slice(0, MAX_SUMMARY), details: [] });
+    tell({ event: "stalled", revision, summary: redactFailureMessage(summary).slice(0, MAX_SUMMARY), details: [] });
   return {
     tell: (event: PassEvent) => {
       if (event.what === "applied") applied(event);

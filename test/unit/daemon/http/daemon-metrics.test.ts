@@ -49,6 +49,7 @@ const outcome = (identity: string, rest: Partial<Outcome>): Outcome => ({
 
 async function started() {
   let clock = NOW;
+  let collected = 0;
   const log = createLog({ level: "silent", format: "json", stream: { write: () => {} } });
   const server = await startDaemonServer({
     host: "127.0.0.1",
@@ -57,7 +58,13 @@ async function started() {
     now: () => clock,
     stopping: new AbortController().signal,
     hookOf: () => undefined,
-    page: { token: () => null, targets: () => [overview] },
+    page: {
+      token: () => null,
+      targets: () => {
+        collected += 1;
+        return [overview];
+      },
+    },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
   const scrape = async () => parsePrometheus(await (await fetch(`${server.url}/metrics`)).text());
@@ -72,6 +79,7 @@ async function started() {
     server,
     scrape,
     value,
+    collected: () => collected,
     jump: (ms: number) => {
       clock += ms;
     },
@@ -109,6 +117,20 @@ test("a clock that jumps back shows no negative age", async () => {
   expect(await value("holdfast_oldest_unapplied_seconds")).toBe(900);
   jump(-3_600_000);
   expect(await value("holdfast_oldest_unapplied_seconds")).toBe(0);
+});
+
+test("a flood of scrapes and probes is answered, and collects no more than some a second", async () => {
+  const { server, collected, scrape } = await started();
+  await scrape();
+  const perScrape = collected();
+  const startedAt = performance.now();
+  const paths = Array.from({ length: 600 }, (_, at) => (at % 3 === 0 ? "/healthz" : "/metrics"));
+  const statuses = await Promise.all(paths.map(async (path) => (await fetch(server.url + path)).status));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  // A burst of twenty, and twenty a second.
+  const most = 21 + Math.ceil(((performance.now() - startedAt) / 1000) * 20);
+  expect(collected() / perScrape).toBeLessThanOrEqual(most);
+  expect(most).toBeLessThan(400);
 });
 
 test("the page on operations names every metric that the daemon shows, and no other", async () => {

@@ -32,6 +32,17 @@ test("a state of affairs is told once, and again when it changes", () => {
   expect(events()).toEqual(["stalled", "stalled"]);
 });
 
+test("S11 a failure is told without the credentials that its message quotes", () => {
+  const { failure, tell, told } = observed();
+  const token = `ghp_${"a1B2".repeat(9)}`;
+  failure(new Error(`fetch of https://me:CANARY-7d1f0a@git.example.com/x failed: Authorization: Bearer ${token}`));
+  tell({ ...kept, message: `the remote quotes ${token}` });
+  expect(told.map(({ summary }) => summary)).toEqual([
+    "fetch of https://(sensitive)@git.example.com/x failed: Authorization: Bearer (sensitive)",
+    "the source is refused: the remote quotes (sensitive)",
+  ]);
+});
+
 test("a failed rollout is told", () => {
   const { tell, told } = observed();
   tell({ what: "rolled-out", identity: "service/dev:web/api", rollout: "failed" });
