@@ -54,6 +54,8 @@ export type KeptEvent = {
 export type PlanEvent = {
   readonly what: "planned";
   readonly plan: Plan;
+  /** The commit that the source differs from, and in how many files; left out where it differs from none. */
+  readonly changedSince?: { readonly commit: string; readonly files: number };
   /** How many differing fields an ignore rule covers. */
   readonly ignored: number;
   /** Details of a step's reason, by resource. */

@@ -32,6 +32,8 @@ import { withTakenNames } from "./taken-names.ts";
 /** The desired state, as the source declares it. */
 export type Desired = {
   readonly revision: string | null;
+  /** The commit that the source differs from, and in how many files; left out where it differs from none. */
+  readonly changedSince?: { readonly commit: string; readonly files: number };
   /** The selected manifests with all that they refer to, each after that. */
   readonly manifests: readonly SourceManifest[];
   /** Depth of each manifest in the reference graph, from 0. */

@@ -80,7 +80,7 @@ function withWarning(desired: Desired): Desired {
 }
 
 /** What there is to report of a plan. */
-export function planEvent({ plan, decisions, notUsed, access }: LivePlan): PlanEvent {
+export function planEvent({ plan, decisions, notUsed, access, desired: { changedSince } }: LivePlan): PlanEvent {
   const details = new Map<string, string>();
   let ignored = 0;
   for (const [identity, decision] of decisions) {
@@ -90,6 +90,7 @@ export function planEvent({ plan, decisions, notUsed, access }: LivePlan): PlanE
   return {
     what: "planned",
     plan,
+    ...(changedSince === undefined ? {} : { changedSince }),
     ignored,
     details,
     notUsed,

@@ -186,7 +186,7 @@ function requireMatches(selection: Selection, { declared }: Read, { files, root 
 
 function desiredOf(
   { manifests, waves, declared, invalid, diagnostics }: Read,
-  { commit }: Revision,
+  { commit, changedSince }: Revision,
   {
     rules: { selection },
     base,
@@ -196,7 +196,18 @@ function desiredOf(
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
   const said = [...behind, ...diagnostics];
-  return { revision: commit, manifests: selected, waves, declared, invalid, isWhole, base, diagnostics: said };
+  const since = commit !== null || changedSince === undefined ? {} : { changedSince };
+  return {
+    revision: commit,
+    ...since,
+    manifests: selected,
+    waves,
+    declared,
+    invalid,
+    isWhole,
+    base,
+    diagnostics: said,
+  };
 }
 
 function countSelection(

@@ -67,6 +67,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     detailOf,
     showUnchanged,
     folds,
+    ...(event.changedSince === undefined ? {} : { changedSince: event.changedSince }),
     next: hasWrites(plan) ? next : null,
     ignored,
     access,

@@ -6,7 +6,7 @@ import type { Plan, PlanSummary, Step } from "../core/plan.ts";
 import { accessLines } from "./access.ts";
 import { changeLines } from "./change.ts";
 import { cutEnd } from "./columns.ts";
-import { joinCounts } from "./count.ts";
+import { count, joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import { type Fold, foldSteps } from "./fold.ts";
 import { notUsedText } from "./not-used.ts";
@@ -26,6 +26,8 @@ export type PlanView = StepView & {
   readonly folds: boolean;
   /** How many differing fields an ignore rule covers. */
   readonly ignored: number;
+  /** The commit that the source differs from, and in how many files; left out where it differs from none. */
+  readonly changedSince?: { readonly commit: string; readonly files: number };
   /** The command that follows; null where none does. */
   readonly next: string | null;
   /** Whose token it is and what it may do; null where the control plane does not tell. */
@@ -47,7 +49,7 @@ export function planText(plan: Plan, view: PlanView): string {
   const end = wrapWords(summary, { indent: "", width: view.width }).map((line) => view.paint("bold", line));
   const isLong = body.join("\n").split("\n").length > (view.rows ?? ROWS);
   return [
-    ...wrapWords(headerText(plan), { indent: "", width: view.width }),
+    ...wrapWords(headerText(plan, view), { indent: "", width: view.width }),
     ...accessLines(view.access ?? null, view),
     ...(isLong ? end : []),
     "",
@@ -59,8 +61,11 @@ export function planText(plan: Plan, view: PlanView): string {
   ].join("\n");
 }
 
-function headerText({ server, revision }: Plan): string {
-  const commit = revision === null ? "" : `, commit ${printable(revision.slice(0, 12))}`;
+function headerText({ server, revision }: Plan, { changedSince }: Pick<PlanView, "changedSince">): string {
+  const id = revision ?? changedSince?.commit ?? null;
+  const changed =
+    revision !== null || changedSince === undefined ? "" : `, ${count(changedSince.files, "file")} changed since`;
+  const commit = id === null ? "" : `, commit ${printable(id.slice(0, 12))}${changed}`;
   return `Plan for ${printable(server)}${commit}: ${SIDES}`;
 }
 

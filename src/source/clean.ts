@@ -15,14 +15,15 @@ export function commitOf(
   files: readonly SourceFile[],
   head: Head,
   searched: Searched,
-): Pick<RevisionFiles, "commit" | "untracked"> {
+): Pick<RevisionFiles, "commit" | "untracked" | "changedSince"> {
   // Each is asked, while what was read of it is still held.
   const others = files.filter(({ path, blob }) => blob !== null && head.blobs.get(path) !== blob);
   const { commit } = head;
-  const isChanged = others.some(({ path }) => head.blobs.has(path));
-  if (isChanged || missingFiles(files, head, searched).next().done !== true) return { commit: null };
-  if (others.length === 0) return { commit };
-  return { commit: null, untracked: { commit, paths: new Set(others.map(({ path }) => path)) } };
+  const missing = missingFiles(files, head, searched).reduce((sum) => sum + 1, 0);
+  if (others.length + missing === 0) return { commit };
+  const changedSince = { commit, files: others.length + missing };
+  if (missing > 0 || others.some(({ path }) => head.blobs.has(path))) return { commit: null, changedSince };
+  return { commit: null, changedSince, untracked: { commit, paths: new Set(others.map(({ path }) => path)) } };
 }
 
 /** The files of a commit that its folder has no more, by path relative to the root. */

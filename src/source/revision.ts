@@ -19,12 +19,17 @@ export type SourceFile = {
   readonly blob: string | null;
 };
 
+/** A commit, and how many files differ from it. */
+type ChangedSince = { readonly commit: string; readonly files: number };
+
 /** The files of a source as they were at one moment. */
 export type RevisionFiles = {
   /** The commit whose content this is, byte for byte; null for a folder that differs from its commit or has none. */
   readonly commit: string | null;
   /** The commit that it would be without these files, by path; left out where it is none without them either. */
   readonly untracked?: { readonly commit: string; readonly paths: ReadonlySet<string> };
+  /** The commit that the folder differs from, and in how many files; left out where it differs from none. */
+  readonly changedSince?: ChangedSince;
   /** When reading it began, epoch milliseconds. */
   readonly at: number;
   /** Absolute path of the source's root. */

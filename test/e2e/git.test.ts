@@ -82,7 +82,12 @@ describe("in a git checkout", () => {
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
     expect(await codeOf("--base", base)).toBe(0);
     expect(await codeOf("--base", base, "--detailed-exitcode")).toBe(2);
-    expect(await codeOf("--gate", "change")).toBe(2);
+    const changed = await source.run(["plan", "--gate", "change"]);
+    expect(changed.code).toBe(2);
+    // A plan of what is not committed says how far it is from the commit.
+    expect(changed.stdout.replaceAll("\n", " ")).toContain(
+      `, commit ${base.slice(0, 12)}, 1 file changed since: live → git`,
+    );
   });
 
   test("what the change removes is an orphan of this change, without a record too, and never counts", async () => {
