@@ -9,8 +9,8 @@ const plumbing = ["contract", "schema", "model", "files", "store", "seal", "http
 const pure = ["contract", "core", "kinds"];
 const outer = [...plumbing, ...pure];
 
-/** Which rooms a room may import, itself aside: the arrows of the house. */
-const borders: { readonly [room: string]: readonly string[] } = {
+/** Which folders a folder may import, itself aside: the arrows in docs/architecture.md. */
+const borders: { readonly [folder: string]: readonly string[] } = {
   contract: [],
   schema: ["contract"],
   model: ["contract"],
@@ -59,27 +59,27 @@ function importsOf(file: string): readonly string[] {
   return Array.from(found, ([, path = ""]) => normalize(join(dirname(file), path)));
 }
 
-function roomOf(file: string): string {
+function folderOf(file: string): string {
   return file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, "");
 }
 
-describe("the house", () => {
-  it("has no room without borders", () => {
-    expect(new Set(files.map(roomOf)).difference(new Set(Object.keys(borders)))).toEqual(new Set());
+describe("the source", () => {
+  it("has no folder without borders", () => {
+    expect(new Set(files.map(folderOf)).difference(new Set(Object.keys(borders)))).toEqual(new Set());
   });
 
   it("lets imports go one way, type imports too", () => {
     const wrong = [...imports].flatMap(([file, targets]) => {
-      const room = roomOf(file);
-      const allowed = [room, ...(borders[room] ?? [])];
-      return targets.filter((target) => !allowed.includes(roomOf(target))).map((target) => `${file} → ${target}`);
+      const folder = folderOf(file);
+      const allowed = [folder, ...(borders[folder] ?? [])];
+      return targets.filter((target) => !allowed.includes(folderOf(target))).map((target) => `${file} → ${target}`);
     });
     expect(wrong).toEqual([]);
   });
 
-  it("lets nothing but the state's own room know how state is kept", () => {
+  it("lets nothing but the state's own folder know how state is kept", () => {
     const inside = (file: string) => /^state\/[^/]+\//.test(file);
-    const outside = [...imports].filter(([file]) => roomOf(file) !== "state");
+    const outside = [...imports].filter(([file]) => folderOf(file) !== "state");
     expect(files.filter(inside)).not.toEqual([]);
     expect(outside.filter(([, targets]) => targets.some(inside)).map(([file]) => file)).toEqual([]);
     const named = files.filter((file) => /ledger\.db/.test(readFileSync(join("src", file), "utf8")));
@@ -120,7 +120,7 @@ describe("the house", () => {
   });
 
   it("keeps clock, chance and the outside world out of what decides", () => {
-    const deciding = files.filter((file) => ["contract", "model", "core", "kinds"].includes(roomOf(file)));
+    const deciding = files.filter((file) => ["contract", "model", "core", "kinds"].includes(folderOf(file)));
     const reaching = deciding.filter((file) =>
       /Date\.now|new Date\(\)|Math\.random|process\.|node:(?:fs|net|http|child_process)/.test(
         readFileSync(join("src", file), "utf8"),

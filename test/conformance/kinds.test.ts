@@ -123,13 +123,13 @@ describe("the index of kinds", () => {
     expect(kindOf("constructor")).toBeUndefined();
   });
 
-  test.each(["core", "engine", "render", "client", "daemon"])("is all that %s knows of kinds", async (room) => {
-    const files = await readdir(join(SOURCE, room), { recursive: true }).catch((): string[] => []);
+  test.each(["core", "engine", "render", "client", "daemon"])("is all that %s knows of kinds", async (folder) => {
+    const files = await readdir(join(SOURCE, folder), { recursive: true }).catch((): string[] => []);
     // Role assignments have a vocabulary of their own, in which some words are also the names of kinds.
     for (const file of files.filter((name) => name.endsWith(".ts") && name !== "grants.ts")) {
-      const source = await readFile(join(SOURCE, room, file), "utf8");
+      const source = await readFile(join(SOURCE, folder, file), "utf8");
       for (const { type } of kinds) {
-        expect(source, `${room}/${file} compares with ${type}`).not.toMatch(
+        expect(source, `${folder}/${file} compares with ${type}`).not.toMatch(
           new RegExp(`(?:[!=]==\\s*|case\\s+)["'\`]${type}["'\`]`),
         );
       }
