@@ -132,6 +132,11 @@ export const flags = {
     "what no other writer shares (default: the source's one workspace, or everything)",
     { parse: scope },
   ),
+  leaseSeconds: numberFlag(
+    "--lease-seconds <n>",
+    "seconds that the lease of a daemon lasts at most without renewal, so that another one takes over",
+    { parse: whole(3, 900), byDefault: 10 },
+  ),
   interval: numberFlag("--interval <s>", "seconds between full passes", { parse: seconds() }),
   listen: textFlag("--listen <host:port>", "answer health, readiness and metrics there, such as on 127.0.0.1:7072", {
     parse: hostAndPort,

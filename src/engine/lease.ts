@@ -29,8 +29,10 @@ export type LeaseOptions = {
   readonly scope: string;
   /** The holder's name; the same holder gets its lease back at once. */
   readonly holder: string;
-  /** The longest that one request takes: none is sent that could outlive the lease. */
+  /** The longest that one request takes: none is sent that could outlive the lease, unless `mostMs` makes it shorter. */
   readonly requestTimeoutMs: number;
+  /** The longest life without renewal. The number keeps out what arrives after it. @default as long as a request needs */
+  readonly mostMs?: number;
   readonly signal: AbortSignal;
   /** A clock that only goes forward, in milliseconds. @default performance.now */
   readonly clock?: () => number;
@@ -128,7 +130,7 @@ export async function waitForLease(
 }
 
 /** How often a standby asks again, in milliseconds. */
-export function standByMs(options: Pick<LeaseOptions, "requestTimeoutMs">): number {
+export function standByMs(options: LeaseLength): number {
   return slackOf(options) / 5;
 }
 
@@ -189,7 +191,7 @@ class RenewedLease implements HeldLease {
   }
 
   #isSafe(): boolean {
-    return this.#options.clock() + this.#options.requestTimeoutMs < this.#until;
+    return this.#options.clock() + marginOf(this.#options) < this.#until;
   }
 
   async #beat(): Promise<void> {
@@ -240,10 +242,20 @@ function lost(scope: string) {
   return { state: "refused", ...refusal, attempts: 0 } as const;
 }
 
-function slackOf({ requestTimeoutMs }: Pick<LeaseOptions, "requestTimeoutMs">): number {
-  return Math.min(MOST_SLACK_MS, Math.max(LEAST_SLACK_MS, requestTimeoutMs / 2));
+type LeaseLength = Pick<LeaseOptions, "requestTimeoutMs" | "mostMs">;
+
+function slackOf({ requestTimeoutMs, mostMs = Number.POSITIVE_INFINITY }: LeaseLength): number {
+  const slack = Math.min(MOST_SLACK_MS, Math.max(LEAST_SLACK_MS, requestTimeoutMs / 2));
+  return Math.min(slack, mostMs / 2);
 }
 
-function lifeOf(options: Pick<LeaseOptions, "requestTimeoutMs">): number {
-  return Math.ceil((options.requestTimeoutMs + slackOf(options)) / 1000) * 1000;
+function lifeOf(options: LeaseLength): number {
+  const { requestTimeoutMs, mostMs = Number.POSITIVE_INFINITY } = options;
+  return Math.ceil(Math.min(requestTimeoutMs + slackOf(options), mostMs) / 1000) * 1000;
+}
+
+// How long before its end nothing is sent any more.
+function marginOf(options: LeaseLength): number {
+  const isShort = options.mostMs !== undefined && lifeOf(options) < options.requestTimeoutMs + slackOf(options);
+  return isShort ? lifeOf(options) / 4 : options.requestTimeoutMs;
 }

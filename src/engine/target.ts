@@ -73,6 +73,8 @@ export type Rules = {
   /** Ask by dry run whether the server would take what is new. */
   readonly dryRunsCreates: boolean;
   readonly leaseScope: string | null;
+  /** How long a lease lasts at most without renewal; null where it outlives every request. */
+  readonly mostLeaseMs: number | null;
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
   readonly rolloutTimeoutMs: number;

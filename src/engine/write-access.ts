@@ -61,6 +61,7 @@ export async function leaseOptions(
     scope: rules.leaseScope ?? leaseScope(manifests),
     holder: await state.holder(),
     requestTimeoutMs: rules.requestTimeoutMs,
+    ...(rules.mostLeaseMs === null ? {} : { mostMs: rules.mostLeaseMs }),
     // A stop request releases the lease; it does not interrupt the release.
     signal,
   };

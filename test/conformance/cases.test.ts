@@ -7,9 +7,11 @@ const cases = [
   // Remote sources, and webhooks that tell of them.
   ...numbered("F", 28, 29),
   ...numbered("F", 50, 56),
+  ...numbered("F", 57, 58),
   ...numbered("F", 59, 59),
   ...numbered("S", 1, 3),
   ...numbered("S", 20, 24),
+  ...numbered("S", 28, 28),
   ...numbered("S", 4, 6),
   ...numbered("S", 10, 15),
   // Hostile checkouts and callers.

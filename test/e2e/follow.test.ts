@@ -36,7 +36,7 @@ describe("watch on a git repository", () => {
     expect(await daemon.ended).toMatchObject({ code: 0 });
   });
 
-  test("F50 follows a rewritten history, and says so", async () => {
+  test("F50 S28 follows a rewritten history, and says so", async () => {
     const { server, upstream, start } = await following({ "ml.yaml": team("ml") });
     const first = await upstream.git("rev-parse", "HEAD");
     await upstream.commit({ "ml.yaml": team("ml", "bob@example.com") });

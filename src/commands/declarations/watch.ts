@@ -19,6 +19,7 @@ export const watch = declareCommand({
     "allowPrivilege",
     "sink",
     "leaseScope",
+    "leaseSeconds",
     "listen",
     ...sourceFlags,
     ...serverFlags,
