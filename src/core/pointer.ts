@@ -9,7 +9,7 @@ export function pointerOf(tokens: readonly string[]): string {
 }
 
 /** The value at a path of names and places; undefined where there is none. */
-export function valueAt(value: Json | undefined, tokens: readonly string[]): Json | undefined {
+export function writtenValueAt(value: Json | undefined, tokens: readonly string[]): Json | undefined {
   let at = value;
   for (const token of tokens) {
     if (Array.isArray(at)) at = /^\d+$/.test(token) ? at[Number(token)] : undefined;

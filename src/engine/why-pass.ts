@@ -6,7 +6,7 @@ import type { WhyEvent } from "../core/events.ts";
 import type { Live } from "../core/live.ts";
 import type { Identity } from "../core/manifest.ts";
 import { parentByName } from "../core/parent.ts";
-import { pointerOf, valueAt } from "../core/pointer.ts";
+import { pointerOf, writtenValueAt } from "../core/pointer.ts";
 import { redactManifest } from "../core/redact-manifest.ts";
 import { select } from "../core/select.ts";
 import { timestampText } from "../core/timestamp-text.ts";
@@ -35,7 +35,7 @@ export async function whyPass(pass: Pass, { asked }: WhyMode): Promise<WhyEvent>
   const looking = { ...planContextIn(pass, recorded, { records: false, creates: "pointless" }), cache: null };
   const looked = await planAgainstLive({ ...read.desired, manifests, isWhole: false }, { ...looking, readsEach: true });
   const valueIn = (value: Json | null | undefined): Json =>
-    valueAt(redactManifest(shapeOf(manifest.kind), value ?? null), pointerTokens(pointer)) ?? null;
+    writtenValueAt(redactManifest(shapeOf(manifest.kind), value ?? null), pointerTokens(pointer)) ?? null;
   const [found, receipt] = [looked.observation.live.get(identity), recorded.get(identity)];
   const { value } = readManifest(manifest);
   const { line } = manifest.locate(pointer);
