@@ -5,6 +5,7 @@ import { isObject } from "../src/contract/json.ts";
 import { type Program, run } from "./child.ts";
 import { corpus, withFault, writeCorpus } from "./corpus/corpus.ts";
 import { type DaemonPasses, measureDaemon } from "./daemon.ts";
+import { dryRunPair } from "./dry-runs.ts";
 import { buildFloors, type Floors } from "./floor.ts";
 import { alternate, type Measured, type Pair } from "./pairs.ts";
 import { far, type Plane, singleReads, startPlane } from "./plane.ts";
@@ -27,6 +28,8 @@ export type Results = {
   readonly pushes: Pushes;
   readonly documentedPlan: Measured;
   readonly smallPlan: Measured;
+  /** New services alone, against the same dry runs. */
+  readonly dryRuns: Measured;
 };
 
 const BIN = "bin/holdfast.js";
@@ -58,6 +61,12 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
     note(`${size.count} manifests, ${(bytes / 1e6).toFixed(1)} MB of YAML, ${size.pairs} pairs of runs`);
 
     const smallPlan = await measure(`plan of ${SMALL}, cold`, await smallPlanPair(work, { planes, floors, size }));
+    const asked = await startPlane();
+    planes.push(asked);
+    const asking = { ...size, plane: asked, floors };
+    const dryRuns = await measure("plan of new services", await dryRunPair(join(work, "dry-runs"), asking));
+    await asked.stop();
+    planes.pop();
     const startUp = await measure("validate of one file, against node -e 0", startUpPair(work));
     const validate = await measure("validate, cold", validatePair(place));
     const faulty = await measure("validate, one fault in each file", faultyPair(work, place));
@@ -94,7 +103,19 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
       "plan, warm, with the documented operations alone",
       documentedPlanPair(plane, { ...place, state, reads, size }),
     );
-    return { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, pushes, documentedPlan, smallPlan };
+    return {
+      startUp,
+      validate,
+      faulty,
+      applies,
+      coldPlan,
+      warmPlan,
+      daemon,
+      pushes,
+      documentedPlan,
+      smallPlan,
+      dryRuns,
+    };
   } finally {
     await Promise.all(planes.map(({ stop }) => stop()));
     rmSync(work, { recursive: true, force: true });

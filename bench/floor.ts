@@ -5,7 +5,7 @@ import { copyGenerated } from "../scripts/build/generated.ts";
 /** The floors as bundles, since ours is measured as one: start-up counts. */
 export type Floors = { readonly [name in (typeof NAMES)[number]]: string };
 
-const NAMES = ["validate", "plan", "cached-plan", "apply", "singles"] as const;
+const NAMES = ["validate", "plan", "cached-plan", "apply", "singles", "dry-runs"] as const;
 
 /** Bundles every floor into a folder. */
 export async function buildFloors(folder: string): Promise<Floors> {
@@ -30,5 +30,6 @@ export async function buildFloors(folder: string): Promise<Floors> {
     "cached-plan": at("cached-plan"),
     apply: at("apply"),
     singles: at("singles"),
+    "dry-runs": at("dry-runs"),
   };
 }

@@ -49,7 +49,8 @@ function report(results: Results): void {
 }
 
 function judge(results: Results): readonly Row[] {
-  const { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, pushes, documentedPlan, smallPlan } = results;
+  const { startUp, validate, faulty, applies, coldPlan, warmPlan, daemon, pushes, documentedPlan, smallPlan, dryRuns } =
+    results;
   const { count } = size;
   const [cold, warm] = count > GOALS ? [1200, 500] : [320, 220];
   return [
@@ -63,6 +64,7 @@ function judge(results: Results): readonly Row[] {
     judgePasses("push to the end of its pass", [pushes.pushes, coldPlan.ours].map(clock), { atMost: 0.5 }),
     judgeRest("daemon, between passes", pushes.restShare, { atMost: 0.005 }),
     judgeTime("plan, warm, documented only", documentedPlan, { atMost: 1.4 }),
+    judgeTime("plan of new services, dry-run", dryRuns, { atMost: 1.3 }),
     judgeClock("plan of 100", smallPlan, { atMost: 500 }),
     ...(applies === null
       ? []
