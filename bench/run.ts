@@ -64,7 +64,9 @@ function judge(results: Results): readonly Row[] {
     judgePasses("push to the end of its pass", [pushes.pushes, coldPlan.ours].map(clock), { atMost: 0.5 }),
     judgeRest("daemon, between passes", pushes.restShare, { atMost: 0.005 }),
     judgeTime("plan, warm, documented only", documentedPlan, { atMost: 1.4 }),
-    judgeTime("plan of new services, dry-run", dryRuns, { atMost: 1.3 }),
+    // At most 1.3 times as long as the same requests of a bare pool.
+    judgeSending("plan of new services, dry runs", dryRuns, { atLeast: 0.77, count }),
+    tellRate("plan of new services, whole command", dryRuns, { count }),
     judgeClock("plan of 100", smallPlan, { atMost: 500 }),
     ...(applies === null
       ? []

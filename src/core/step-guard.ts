@@ -115,12 +115,18 @@ function guardDetail(risk: Risk, lost: readonly string[]): string {
 }
 
 /** Fails where a guard refuses a step of a plan that nobody has confirmed. */
-export function requireUnguarded({ steps }: Plan, refused: ReadonlySet<Risk>): void {
+export function requireUnguarded(
+  { steps }: Plan,
+  refused: ReadonlySet<Risk>,
+  { isVerified = true }: { readonly isVerified?: boolean } = {},
+): void {
   const guarded = steps.map((step) => guardDiagnostics(step, refused)).filter(({ length }) => length > 0);
   if (guarded.length === 0) return;
   const count = guarded.length === 1 ? "one step" : `${guarded.length} steps`;
   throw new HoldfastError("refused", `guards refuse ${count} of this plan`, {
-    hint: "nothing was written: look at the steps, then confirm them at a terminal or allow them by flag",
+    hint: isVerified
+      ? "nothing was written: look at the steps, then confirm them at a terminal or allow them by flag"
+      : "nothing was written: another key has sealed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY",
     diagnostics: guarded.flat(),
   });
 }

@@ -100,7 +100,12 @@ async function isApproved(planned: LivePlan, pass: Pass, { approve, sealed }: Ap
   }
   if (approve === null) return true;
   const approval = await approve(planEvent(planned));
-  if (approval.is === "agreed") requireUnguarded(planned.plan, without(rules.refusedRisks, approval.allows));
+  if (approval.is === "agreed") {
+    // Under another key nobody can tell whether the plan was sealed with these flags: apply must have them too.
+    const isVerified = sealed === null || sealed.seal.key === sealingOf(pass).key;
+    const allows = isVerified ? approval.allows : rules.allowedRisks.filter((risk) => approval.allows.includes(risk));
+    requireUnguarded(planned.plan, without(rules.refusedRisks, allows), { isVerified });
+  }
   return approval.is !== "declined";
 }
 

@@ -1,7 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { contentDigest } from "../../src/core/seal.ts";
 import { foreignService } from "../support/foreign-service.ts";
+import { commitAll } from "../support/git.ts";
 import { foundations, prompt, service, team } from "../support/manifests.ts";
 import { planes } from "../support/planes.ts";
 import { planOf, reportOf } from "../support/result.ts";
@@ -104,10 +106,19 @@ test("S62 the operator loosens a guard, and a source can only tighten one", asyn
 test("S63 a permission that is written into a plan by hand is not one", async () => {
   const server = await serve();
   const source = await sourceOf({ ...foundations, "team.yaml": team("ml") }, server);
+  // Of the same commit another key will do.
+  await commitAll(source.folder, "Team");
   expect(await source.run(["plan", "--out", "plan.json"], guarded)).toMatchObject({ code: 0 });
   const plan = JSON.parse(await readFile(join(source.folder, "plan.json"), "utf8"));
   await source.write("plan.json", JSON.stringify({ ...plan, allows: ["privilege-growth"] }));
   expect(await source.run(["apply", "--plan", "plan.json"], guarded)).toMatchObject({ code: 6 });
+  // Its digest made anew, and named after a key that nobody here has.
+  const forged = { ...plan, allows: ["privilege-growth"], seal: { ...plan.seal, key: "0123456789abcdef" } };
+  const seal = { ...forged.seal, content: contentDigest(forged) };
+  await source.write("plan.json", JSON.stringify({ ...forged, seal }));
+  const refused = await source.run(["apply", "--plan", "plan.json"], guarded);
+  expect(refused).toMatchObject({ code: 5, stdout: "" });
+  expect(refused.stderr).toContain("or give both the same HOLDFAST_STATE_KEY");
   expect(server.effects()).toEqual([]);
 });
 
