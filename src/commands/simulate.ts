@@ -19,6 +19,9 @@ import { openTarget } from "./target.ts";
 import { terminalLog } from "./terminal-log.ts";
 import { openOutputs } from "./write-outputs.ts";
 
+/** What forges take of one comment, with room for what is put around it. */
+const MOST_CHARACTERS = 60_000;
+
 /** Applies the base, the change and the base again to a copy of a control plane, and reports what became of them. */
 export async function run(invocation: InvocationOf<typeof simulate>): Promise<number> {
   const { flags, terminal } = invocation;
@@ -36,11 +39,11 @@ export async function run(invocation: InvocationOf<typeof simulate>): Promise<nu
     await write({
       render: (format) => {
         if (format === "json") return jsonText(simulation);
-        return format === "markdown" ? simulationMarkdown(simulation) : simulationText(simulation);
+        return format === "markdown" ? simulationMarkdown(simulation, MOST_CHARACTERS) : simulationText(simulation);
       },
       job: () => ({
         remarks: [],
-        summary: simulationMarkdown(simulation),
+        summary: simulationMarkdown(simulation, MOST_CHARACTERS),
         outputs: [
           ["verdict", simulationVerdict(simulation)],
           ["refused", String(simulation.change.refused.length)],

@@ -1,5 +1,6 @@
 import type { Failure } from "../contract/generated/output.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { exitCodes } from "./errors.ts";
 import { glyphs, PLAN_FORMAT, type Plan, reasonText, type Step } from "./plan.ts";
 import type { DriftReport } from "./report.ts";
 import { type Simulation, UNKNOWN_TO_SIMULATION } from "./simulation.ts";
@@ -26,7 +27,13 @@ function readDocument(document: Json): PlanDocument | null {
   const { error } = document;
   if (isObject(error)) {
     const { code, message, hint } = error;
-    if (typeof code !== "string" || typeof message !== "string" || !isTextOrNull(hint)) return null;
+    if (
+      typeof code !== "string" ||
+      !Object.hasOwn(exitCodes, code) ||
+      typeof message !== "string" ||
+      !isTextOrNull(hint)
+    )
+      return null;
     return { is: "failure", target, failure: { code: code as Failure["error"]["code"], message, hint } };
   }
   if (document.simulation === true) {

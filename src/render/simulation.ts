@@ -3,8 +3,8 @@ import { joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import { codeSpan } from "./markdown/inert.ts";
 
-/** Resources of one sort that are shown; the rest is counted. */
-const MOST = 50;
+/** Resources of one sort that are shown, the rest being counted: fewer where that is too long. */
+const MOST = [50, 15, 5] as const;
 
 /** What a simulation comes to: `1 to create, 2 to update`. */
 export function simulationVerdict({ change }: Pick<Simulation, "change">): string {
@@ -61,11 +61,16 @@ export function simulationText(simulation: Simulation): string {
   ].join("\n");
 }
 
-/** A simulation as Markdown. */
-export function simulationMarkdown(simulation: Simulation): string {
+/** A simulation as Markdown, of about so many characters at most. */
+export function simulationMarkdown(simulation: Simulation, most: number): string {
+  const texts = MOST.map((shown) => markdownWith(simulation, shown));
+  return texts.find((text) => text.length <= most) ?? texts.at(-1) ?? "";
+}
+
+function markdownWith(simulation: Simulation, most: number): string {
   const lists = listsOf(simulation).map(({ title, items }) => {
     const shown = items
-      .slice(0, MOST)
+      .slice(0, most)
       .map(([subject, note]) => `- ${codeSpan(subject)}${note === "" ? "" : `: ${noteOf(note)}`}`);
     const more = items.length - shown.length;
     return [`**${title}: ${items.length}**`, "", ...shown, ...(more === 0 ? [] : [`- and ${more} more`])].join("\n");

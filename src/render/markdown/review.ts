@@ -17,6 +17,9 @@ export type ReviewView = {
   readonly most: number;
 };
 
+/** Targets that are shown; the rest is counted. */
+const MOST_PARTS = 100;
+
 const UNVERIFIED =
   "**Unverified**: this was made by a job without secrets, which runs the code of this pull request. It may say anything.";
 
@@ -29,8 +32,13 @@ export function reviewMarkdown(documents: readonly PlanDocument[], view: ReviewV
   const none = quiet.length === 0 ? [] : [`Holdfast: no changes${on} at ${codeSpan(view.revision.slice(0, 12))}.`];
   const room = view.most - [...label, ...none].join("\n\n").length - 100;
   const share = Math.floor(room / Math.max(1, touched.length));
-  const parts = touched.map((document) => partOf(document, { ...view, most: share }));
-  return `${[...label, ...parts.map((part) => part.trimEnd()), ...none].join("\n\n")}\n`;
+  const parts = touched.slice(0, MOST_PARTS).map((document) => {
+    const part = partOf(document, { ...view, most: share });
+    return part.length <= share ? part : lineOf(document);
+  });
+  const rest = touched.length - parts.length;
+  const more = rest === 0 ? [] : [`And ${rest} more targets. ${view.whole}`];
+  return `${[...label, ...parts.map((part) => part.trimEnd()), ...more, ...none].join("\n\n")}\n`;
 }
 
 /** What each target comes to, in one line and as good or bad. */
@@ -43,6 +51,12 @@ export function reviewVerdict(document: PlanDocument): { readonly isGood: boolea
   if (document.is === "failure") return { isGood: false, text: `no plan: ${document.failure.code}` };
   const { plan } = document;
   return { isGood: plan.complete && plan.summary.block === 0, text: planVerdict(plan).replace(/^Holdfast: /, "") };
+}
+
+// Of a target whose part has no room there is what it comes to.
+function lineOf(document: PlanDocument): string {
+  const on = document.target === null ? "" : ` on ${codeSpan(document.target)}`;
+  return `**Holdfast${on}**: ${reviewVerdict(document).text}`;
 }
 
 function isQuiet(document: PlanDocument): boolean {
@@ -65,7 +79,7 @@ function partOf(document: PlanDocument, { whole, most }: ReviewView): string {
     });
   }
   if (document.is === "drift") return driftMarkdown(document.report, { target, whole, most, groupOf: resourceGroupOf });
-  if (document.is === "simulation") return simulationMarkdown(document.simulation);
+  if (document.is === "simulation") return simulationMarkdown(document.simulation, most);
   const { code, message, hint } = document.failure;
   const on = target === null ? "" : `Target ${codeSpan(target)}: `;
   const next = hint === null ? "" : ` ${codeSpan(hint)}`;

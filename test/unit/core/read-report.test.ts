@@ -66,6 +66,7 @@ test.each([
   { format_version: "2.0", targets: [] },
   { format_version: "2.0", targets: [plan, {}] },
   { format_version: "2.0", error: { code: "error", message: 1, hint: null } },
+  { format_version: "2.0", error: { code: "@ada", message: "no", hint: null } },
 ])("S77 a document that is forged is none: %j", (document) => {
   expect(readPlanDocuments(asJson(document))).toBeNull();
 });
