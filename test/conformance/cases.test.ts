@@ -29,6 +29,7 @@ const cases = [
   ...numbered("F", 35, 35),
   ...numbered("F", 44, 44),
   ...numbered("S", 17, 17),
+  ...numbered("S", 19, 19),
   ...numbered("S", 36, 36),
 ];
 
