@@ -31,31 +31,42 @@ import { addFlags, readEnvironment } from "./options.ts";
 import { endAfter, type Terminal } from "./terminal.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 
-const entries: readonly CommandEntry[] = [
-  toEntry(validate, () => import("./validate.ts")),
-  toEntry(plan, () => import("./plan.ts")),
-  toEntry(apply, () => import("./apply.ts")),
-  toEntry(comment, () => import("./comment.ts")),
-  toEntry(snapshot, () => import("./snapshot.ts")),
-  toEntry(simulate, () => import("./simulate.ts")),
-  toEntry(drift, () => import("./drift.ts")),
-  toEntry(watch, () => import("./watch.ts")),
-  toEntry(status, () => import("./status.ts")),
-  toEntry(history, () => import("./history.ts")),
-  toEntry(reconcile, () => import("./reconcile.ts")),
-  toEntry(hold, () => import("./hold.ts")),
-  toEntry(release, () => import("./release.ts")),
-  toEntry(adopt, () => import("./adopt.ts")),
-  toEntry(forget, () => import("./forget.ts")),
-  toEntry(resolve, () => import("./resolve.ts")),
-  toEntry(unlock, () => import("./unlock.ts")),
-  toEntry(why, () => import("./why.ts")),
-  toEntry(redeploy, () => import("./redeploy.ts")),
-  toEntry(serve, () => import("./serve.ts")),
-  toEntry(backup, () => import("./backup.ts")),
-  toEntry(state, () => import("./state.ts")),
-  toEntry(revoke, () => import("./revoke.ts")),
-];
+// Under the headings of the help.
+const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
+  "Manifests:": [
+    toEntry(validate, () => import("./validate.ts")),
+    toEntry(plan, () => import("./plan.ts")),
+    toEntry(apply, () => import("./apply.ts")),
+    toEntry(drift, () => import("./drift.ts")),
+  ],
+  "Daemon:": [
+    toEntry(watch, () => import("./watch.ts")),
+    toEntry(status, () => import("./status.ts")),
+    toEntry(history, () => import("./history.ts")),
+    toEntry(why, () => import("./why.ts")),
+    toEntry(reconcile, () => import("./reconcile.ts")),
+    toEntry(hold, () => import("./hold.ts")),
+    toEntry(release, () => import("./release.ts")),
+  ],
+  "Pull requests:": [
+    toEntry(comment, () => import("./comment.ts")),
+    toEntry(snapshot, () => import("./snapshot.ts")),
+    toEntry(simulate, () => import("./simulate.ts")),
+  ],
+  "Records and repairs:": [
+    toEntry(adopt, () => import("./adopt.ts")),
+    toEntry(forget, () => import("./forget.ts")),
+    toEntry(resolve, () => import("./resolve.ts")),
+    toEntry(redeploy, () => import("./redeploy.ts")),
+    toEntry(unlock, () => import("./unlock.ts")),
+    toEntry(state, () => import("./state.ts")),
+  ],
+  "Control plane:": [
+    toEntry(serve, () => import("./serve.ts")),
+    toEntry(backup, () => import("./backup.ts")),
+    toEntry(revoke, () => import("./revoke.ts")),
+  ],
+};
 
 /** The command line: every command with its flags; running one calls `done` with its exit code. */
 export function createProgram(terminal: Terminal, version: string, done: (exitCode: number) => void): Command {
@@ -65,9 +76,20 @@ export function createProgram(terminal: Terminal, version: string, done: (exitCo
     .helpCommand("help [command]", "show how a command is used")
     .showHelpAfterError("(holdfast --help shows the commands)")
     .configureOutput(outputOf(terminal))
+    // Each has options: only the arguments tell one from another.
+    .configureHelp({ subcommandTerm: (command) => termOf(command.name()) })
     .exitOverride();
-  for (const entry of entries) program.addCommand(createCommand(entry, terminal, done));
+  for (const [heading, entries] of Object.entries(groups)) {
+    for (const entry of entries) program.addCommand(createCommand(entry, terminal, done).helpGroup(heading));
+  }
   return program;
+}
+
+function termOf(name: string): string {
+  const entry = Object.values(groups)
+    .flat()
+    .find((one) => one.name === name);
+  return `${name} ${entry?.arguments ?? "[command]"}`.trimEnd();
 }
 
 const SELECTING = "files and folders, to select within the source";
