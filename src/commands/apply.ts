@@ -42,7 +42,8 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
     return 0;
   }
   if (end.what !== "applied") return refuseSource(end, invocation);
-  return endApply(end, invocation, { ...view, wasShown: progress.wasShown });
+  // Awaited here: its failure must be caught before the target is closed.
+  return await endApply(end, invocation, { ...view, wasShown: progress.wasShown });
 }
 
 // Nothing aborts `stopWaiting` here, so no rollout outlasts the pass.

@@ -36,6 +36,6 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     carriedOut ?? (await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) }));
   progress[Symbol.dispose]();
   return end.what === "applied"
-    ? endApply({ ...end, places: new Map(end.places) }, invocation, { ...view, wasShown: progress.wasShown })
+    ? await endApply({ ...end, places: new Map(end.places) }, invocation, { ...view, wasShown: progress.wasShown })
     : refuseSource(end, invocation);
 }
