@@ -29,7 +29,7 @@ describe.each(planes)("a manifest that the control plane refuses, on a $name con
     const text = await source.run(["apply", "--yes"]);
     expect(text.code).toBe(7);
     expect(text.stdout).toMatch(
-      /service\/dev:web\/refused\n +at services\/refused\.yaml:10:55\n[^]*secret_fqn: the(re is no)?\s+secret /,
+      /service\/dev:web\/refused\n +at services\/refused\.yaml:10:55\n[\s\S]*secret_fqn: the(re is no)?\s+secret /,
     );
   });
 
