@@ -101,8 +101,10 @@ const ASK_AGAIN_MS = 50;
 async function passesAfter(url: string, before: number): Promise<number> {
   for (;;) {
     const metrics = await (await fetch(url)).text();
-    const [, count = "0"] = /^holdfast_passes_total\{[^}]*result="applied"[^}]*\} (\d+)$/m.exec(metrics) ?? [];
-    if (Number(count) > before) return Number(count);
+    // Each trigger counts on its own.
+    const counts = metrics.matchAll(/^holdfast_passes_total\{[^}]*result="applied"[^}]*\} (\d+)$/gm);
+    const count = counts.reduce((sum, [, one]) => sum + Number(one), 0);
+    if (count > before) return count;
     await wait(ASK_AGAIN_MS);
   }
 }
