@@ -84,9 +84,9 @@ function numberIn({ fencingToken }: { readonly fencingToken?: unknown }): number
 function notGranted(options: LeaseOptions, { message, details }: Pick<Refusal, "message" | "details">): HoldfastError {
   const life = `a lease of ${lifeOf(options) / 1000} s on ${options.scope}`;
   const isTooLong = details.some(({ pointer }) => pointer === "/ttlSeconds");
-  const hint = isTooLong
-    ? "it has to outlive a request: lower --request-timeout"
-    : "look at --lease-scope, and at the name of the state folder";
+  const tooLong =
+    options.mostMs === undefined ? "it has to outlive a request: lower --request-timeout" : "lower --lease-seconds";
+  const hint = isTooLong ? tooLong : "look at --lease-scope, and at the name of the state folder";
   return new HoldfastError("invalid", `the control plane refuses ${life}: ${message}`, { hint });
 }
 

@@ -25,7 +25,7 @@ describe("the embedded control plane", () => {
   test("is attached to by a second process, with --embedded or without a server named, and says so", async () => {
     const source = await sourceOf(everyKind);
     const watch = source.start(["watch", "--embedded"]);
-    const [, url] = await watch.shows("stderr", /^embedded control plane at (\S+), /);
+    const [, url] = await watch.shows("stderr", /^embedded control plane at (\S+), /m);
     await watch.shows("stdout", /^Applied: 8 created/m);
     expect((await readFile(join(source.folder, ".holdfast/control-plane/endpoint"), "utf8")).trim()).toBe(url);
 

@@ -190,14 +190,11 @@ describe("a daemon with everything in its source and a pipeline with one workspa
   });
 });
 
-describe("a request that may take longer than any lease", () => {
-  test.each([
-    ["apply", ["apply", "--yes", "--request-timeout", "1000"]],
-    ["watch", ["watch", "--sink", "file", "--request-timeout", "1000"]],
-  ])("S50 is an error of the flags, and %s writes nothing", async (_, args) => {
+describe("a lease that is longer than the control plane grants", () => {
+  test("S50 is an error of the flags, and apply writes nothing", async () => {
     const server = await serve();
     const source = await sourceOf(files, server);
-    const ended = await source.run(args);
+    const ended = await source.run(["apply", "--yes", "--request-timeout", "1000"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
     expect(ended.stderr).toMatch(
       /^error: the control plane refuses a lease of 1015 s on holdfast: \/ttlSeconds: must be from 1 to 900\n {2}→ .*lower --request-timeout/m,
@@ -206,5 +203,16 @@ describe("a request that may take longer than any lease", () => {
     const patient = await serve(["--max-lease-seconds", "1200"]);
     const there = await sourceOf(files, patient);
     expect(await there.run(["apply", "--yes", "--no-wait", "--request-timeout", "1000"])).toMatchObject({ code: 0 });
+  });
+
+  test("S50 is an error of the flags, and watch writes nothing", async () => {
+    const server = await serve(["--max-lease-seconds", "5"]);
+    const source = await sourceOf(files, server);
+    const ended = await source.run(["watch", "--sink", "file"]);
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    expect(ended.stderr).toMatch(
+      /^error: the control plane refuses a lease of 10 s on holdfast: \/ttlSeconds: must be from 1 to 5\n {2}→ lower --lease-seconds/m,
+    );
+    expect(server.effects()).toEqual([]);
   });
 });

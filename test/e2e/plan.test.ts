@@ -36,7 +36,7 @@ describe.each(planes)("plan on a $name control plane", (plane) => {
       "diagnostics",
       "checksum",
       "seal",
-      ...(isFull ? [] : ["notUsed"]),
+      ...(isFull ? ["access"] : ["notUsed"]),
     ]);
     expect(plan).toMatchObject({ format_version: "2.0", revision: null, server: server.url, complete: true });
     expect(plan.diagnostics).toEqual([]);

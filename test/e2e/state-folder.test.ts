@@ -285,7 +285,7 @@ describe("S40 an embedded endpoint", () => {
   test("S40 counts for nothing once the process that announced it is gone, whoever listens there now", async () => {
     const source = await sourceOf(everyKind);
     const watch = source.start(["watch", "--embedded"]);
-    const [, url = ""] = await watch.shows("stderr", /^embedded control plane at (\S+), /);
+    const [, url = ""] = await watch.shows("stderr", /^embedded control plane at (\S+), /m);
     await watch.shows("stdout", /^Applied: 8 created/m);
     expect(await source.run(["plan"])).toMatchObject({ code: 0 });
     watch.kill("SIGKILL");

@@ -61,7 +61,7 @@ describe.each(planes)("the one-time token of an account, on a $name control plan
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);
     const watch = source.start(["watch"]);
-    await watch.shows("stdout", /blocked {3}virtual-account\/ci\n .*--sink file.*\[token-sink\]/);
+    await watch.shows("stdout", /blocked {3}virtual-account\/ci\n[^→]*--sink file[^→]*\[token-sink\]/);
     await watch.shows("stdout", /^Applied: [47] created, 1 blocked/m);
     expect(server.effects().map(({ operation }) => operation)).not.toContain("18");
     watch.kill("SIGTERM");

@@ -41,7 +41,7 @@ describe("watch", () => {
     await watch.shows("stdout", /updated {3}team\/ml/);
     expect(watch.stdout()).not.toContain("rollout succeeded");
     await source.write("services/api.yaml", service("api", "replicas: 3\n"));
-    await watch.shows("stdout", /^ {2}service\/dev:web\/api {2}rollout succeeded$/m);
+    await watch.shows("stdout", /Z service\/dev:web\/api {2}rollout succeeded$/m);
     await eventually("the second deployment", () =>
       server
         .effects()
