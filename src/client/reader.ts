@@ -42,12 +42,12 @@ export type Reader = {
   ) => Promise<readonly Replies[Name][]>;
   /**
    * What a write would answer; sent with `dryRun: true`, always. A dry run whose reply is lost is repeated only when
-   * its operation may be, or when this server is `proven` to heed dryRun: elsewhere it may have been the write itself.
+   * its operation may be, or when it `isRepeatable` since this server heeds dryRun: elsewhere it may have been the write.
    */
   readonly dryRun: <Name extends DryRunOperation>(
     name: Name,
     body: JsonObject & { readonly manifest: JsonObject },
-    stop: Stop & { readonly proven?: boolean },
+    stop: Stop & { readonly isRepeatable?: boolean },
   ) => Promise<Replies[Name]>;
 };
 
@@ -109,7 +109,7 @@ export function createReader(call: Caller, origin: string): Reader {
     },
     dryRun: async (name, body, stop) => {
       mustBe(name, (row) => row.body?.dryRun !== undefined);
-      const repeats = stop.proven === true || operation(name).retry === "repeat";
+      const repeats = stop.isRepeatable === true || operation(name).retry === "repeat";
       const answer = await ask(name, { body: { ...body, dryRun: true } }, { signal: stop.signal, repeats });
       const data = readParcel(name, answer.value)?.data ?? undocumented(name, answer);
       return isSameResource(body, data) ? data : undocumented(name, answer);

@@ -6,9 +6,8 @@ import type { RecordedHead } from "../core/recorded.ts";
 import { summariseOutcomes } from "../core/report.ts";
 import type { PendingIntent } from "../state/ledger.ts";
 import { type ApplyContext, type ApplyResult, applyPlan } from "./apply-plan.ts";
-import { createDryRun, type DryRun } from "./dry-run.ts";
+import { createDryRun, type DryRun, isDryRunSafe } from "./dry-run.ts";
 import { type CurrentPass, interruptedOutcomes, isFinished } from "./interrupted-writes.ts";
-import type { KnownServer } from "./known-server.ts";
 import { type ObserveContext, observeOne } from "./observe.ts";
 import type { LivePlan } from "./plan-live.ts";
 import { type Recovered, type Recovery, recover } from "./recover.ts";
@@ -118,11 +117,6 @@ function observingWith({ reader, memory, remember }: ServerSession, options: Rec
   const { concurrency, signal, shapeOf } = options;
   const dryRun = createDryRun({ reader, memory, remember, concurrency, shapeOf });
   return { reader, memory, known: null, dryRun, concurrency, signal };
-}
-
-// On a control plane that may ignore dryRun, the dry run would be the write that must not be repeated.
-function isDryRunSafe({ dryRun }: KnownServer): boolean {
-  return dryRun === "proven" || dryRun === "indicated";
 }
 
 function dryRunForReading(session: ServerSession, options: RecoveryOptions): DryRun {

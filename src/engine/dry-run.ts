@@ -61,6 +61,11 @@ export function createDryRun({ reader, memory, remember, concurrency, shapeOf }:
     );
 }
 
+/** Whether nothing speaks against a further dry run: where dryRun may be ignored, it would be a write. */
+export function isDryRunSafe({ dryRun }: Pick<KnownServer, "dryRun">): boolean {
+  return dryRun === "proven" || dryRun === "indicated";
+}
+
 function refuseIgnored({ dryRun }: KnownServer): void {
   if (dryRun !== "ignored") return;
   throw new HoldfastError("error", "this control plane ignores dryRun: a dry run there deploys for real", {
@@ -76,8 +81,11 @@ async function dryRunOne(
   const writing = kind.write.find(({ operation, dryRun }) => dryRun !== undefined && memory.has(operation));
   if (writing?.dryRun === undefined) return { state: "impossible" };
   try {
-    const proven = memory.dryRun === "proven";
-    const reply = await reader.dryRun(writing.dryRun, { manifest: value }, { signal, proven });
+    const reply = await reader.dryRun(
+      writing.dryRun,
+      { manifest: value },
+      { signal, isRepeatable: isDryRunSafe(memory) },
+    );
     const row = rowOf(writing, reply);
     // A deployment that is not made yet would be ours.
     if (isDeployment(reply) && !reply.id && row?.madeBy) memory.subject = row.madeBy;

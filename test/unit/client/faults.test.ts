@@ -379,7 +379,7 @@ test("a dry run whose reply is lost is repeated only where that cannot be a seco
   await expect(reader.dryRun("putApp", { manifest }, calm)).rejects.toMatchObject({ reason: "connection-lost" });
   expect(server.seen).toHaveLength(1);
   await reader.dryRun("putApp", { manifest }, calm);
-  expect(await reader.dryRun("putApp", { manifest }, { ...calm, proven: true })).toMatchObject({ id: null });
+  expect(await reader.dryRun("putApp", { manifest }, { ...calm, isRepeatable: true })).toMatchObject({ id: null });
   expect(await reader.dryRun("putTeam", { manifest }, calm)).toMatchObject({ id: null });
 });
 
