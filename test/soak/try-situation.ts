@@ -178,7 +178,12 @@ async function judge({ situation, plan, applied, wrote, again }: Judging): Promi
   // What a plan did not check may fail, and what refers to that is left then.
   const faults = plan.steps.flatMap((step) => faultOf(step, byIdentity.get(step.identity), plan, byIdentity));
   const made = outcomes.filter(({ result }) => result === "created" || result === "updated").map(bare);
-  const unexpected = [...wrote.filter((one) => !made.includes(one)), ...made.filter((one) => !wrote.includes(one))];
+  // Where live cannot be read, a write of what is there already has no effect.
+  const ensured = plan.steps.filter(({ action }) => action === "ensure").map(bare);
+  const unexpected = [
+    ...wrote.filter((one) => !made.includes(one)),
+    ...made.filter((one) => !wrote.includes(one) && !ensured.includes(one)),
+  ];
   const twice = wrote.filter((one, nth) => wrote.indexOf(one) !== nth);
   const fresh = await again();
   const left = fresh.code === 0 ? (JSON.parse(fresh.stdout) as Plan).steps.filter(isLeft(byIdentity)) : [];
