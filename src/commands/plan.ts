@@ -1,8 +1,6 @@
-import { exitCodes, HoldfastError } from "../core/errors.ts";
+import { exitCodes } from "../core/errors.ts";
 import { type Gate, hasChanges, type Plan } from "../core/plan.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import { UnsafePathError } from "../files/unsafe-path.ts";
-import { replaceFile } from "../files/write.ts";
 import { planRemarks } from "../render/ci/annotations.ts";
 import { planOutputs } from "../render/ci/plan-outputs.ts";
 import { printable } from "../render/escape.ts";
@@ -19,6 +17,7 @@ import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { wholeIn } from "./whole.ts";
 import { openOutputs } from "./write-outputs.ts";
+import { writeSealedPlan } from "./write-sealed-plan.ts";
 
 /** Shows what apply would do; changes nothing. */
 export const run = onEachTarget(runOnTarget);
@@ -37,7 +36,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const mode = { is: "plan", ...shows, gate, seals } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: reportPass(invocation, view) });
   if (end.what !== "planned") return refuseSource(end, invocation);
-  if (out !== null) writePlan(planFile(end), out);
+  if (out !== null) writeSealedPlan(planFile(end), out);
   showErrors(end.plan.diagnostics, invocation, view);
   const review = {
     target: target.choice?.name ?? null,
@@ -64,19 +63,6 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
 
 function nextCommand(out: string | undefined): string {
   return out === undefined ? "holdfast apply" : `holdfast apply --plan ${printable(out)}`;
-}
-
-function writePlan(plan: string, path: string): void {
-  try {
-    replaceFile(path, plan);
-  } catch (cause) {
-    if (cause instanceof UnsafePathError) throw cause;
-    const why = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
-    throw new HoldfastError("invalid", `the plan cannot be written to ${path}${why}`, {
-      hint: "name a file in a folder that exists with --out",
-      cause,
-    });
-  }
 }
 
 // An incomplete plan is no answer to the question whether there are changes.
