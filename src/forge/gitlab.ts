@@ -19,6 +19,16 @@ export function createGitLab(place: ForgePlace): Forge {
   const notes = (number: number): string => `${project}/merge_requests/${number}/notes`;
   const read = async (what: string, url: string): Promise<Answer> =>
     requireGood(what, await send(what, place, "GET", url));
+  const everyPage = async <One>(what: string, url: string, of: (one: Json, what: string) => One): Promise<One[]> => {
+    const all: One[] = [];
+    for (let page: string | null = "1"; page !== null; ) {
+      const { body, nextPage }: Answer = await read(what, `${url}&per_page=${PAGE}&page=${encodeURIComponent(page)}`);
+      if (!Array.isArray(body)) throw notAnApi(what);
+      all.push(...body.map((one) => of(one, what)));
+      page = nextPage;
+    }
+    return all;
+  };
   return {
     account: async () => {
       const what = "asking whose token it is";
@@ -40,18 +50,12 @@ export function createGitLab(place: ForgePlace): Forge {
       const found = body.find((one) => isObject(one) && one.sha === commit);
       return isObject(found) && typeof found.iid === "number" ? found.iid : null;
     },
-    comments: async (number) => {
-      const what = `reading the notes of merge request ${number}`;
-      const all: ForgeComment[] = [];
-      for (let page: string | null = "1"; page !== null; ) {
-        const url = `${notes(number)}?sort=asc&order_by=created_at&per_page=${PAGE}&page=${encodeURIComponent(page)}`;
-        const { body, nextPage }: Answer = await read(what, url);
-        if (!Array.isArray(body)) throw notAnApi(what);
-        all.push(...body.map((one) => noteOf(one, what)));
-        page = nextPage;
-      }
-      return all;
-    },
+    comments: (number) =>
+      everyPage(
+        `reading the notes of merge request ${number}`,
+        `${notes(number)}?sort=asc&order_by=created_at`,
+        noteOf,
+      ),
     createComment: async (number, body) => {
       const what = `commenting on merge request ${number}`;
       return noteOf(requireGood(what, await send(what, place, "POST", notes(number), { body })).body, what);
@@ -66,18 +70,7 @@ export function createGitLab(place: ForgePlace): Forge {
       const answer = await send(what, place, "DELETE", `${notes(number)}/${id}`);
       if (answer.status !== 404) requireGood(what, answer);
     },
-    openIssues: async () => {
-      const what = "reading the open issues";
-      const all: ForgeIssue[] = [];
-      for (let page: string | null = "1"; page !== null; ) {
-        const url = `${project}/issues?state=opened&per_page=${PAGE}&page=${encodeURIComponent(page)}`;
-        const { body, nextPage }: Answer = await read(what, url);
-        if (!Array.isArray(body)) throw notAnApi(what);
-        all.push(...body.map((one) => issueOf(one, what)));
-        page = nextPage;
-      }
-      return all;
-    },
+    openIssues: () => everyPage("reading the open issues", `${project}/issues?state=opened`, issueOf),
     createIssue: async (title, description) => {
       const what = "opening an issue";
       const answer = await send(what, place, "POST", `${project}/issues`, { title, description });
