@@ -16,8 +16,7 @@ import { outputOptionsOf } from "./output-options.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { wholeIn } from "./whole.ts";
-import { openOutputs } from "./write-outputs.ts";
-import { writeSealedPlan } from "./write-sealed-plan.ts";
+import { openOutputs, writeSealedPlan } from "./write-outputs.ts";
 
 /** Shows what apply would do; changes nothing. */
 export const run = onEachTarget(runOnTarget);

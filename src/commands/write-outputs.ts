@@ -43,16 +43,21 @@ export function openOutputs({ flags, terminal }: Invocation, content: string | n
 
 /** Writes one form of a result to its file. */
 export function writeOutputFile({ file }: Output, text: string): void {
-  if (file === null) return;
+  if (file !== null) writeTo(file, text, { what: "result", hint: "name a file in a folder that exists" });
+}
+
+/** Writes a sealed plan to the file of `--out`, in place of an earlier one. */
+export function writeSealedPlan(plan: string, path: string): void {
+  writeTo(path, plan, { what: "plan", hint: "name a file in a folder that exists with --out" });
+}
+
+function writeTo(path: string, text: string, { what, hint }: { readonly what: string; readonly hint: string }): void {
   try {
-    replaceFile(file, text);
+    replaceFile(path, text);
   } catch (cause) {
     if (cause instanceof UnsafePathError) throw cause;
     const why = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
-    throw new HoldfastError("invalid", `the result cannot be written to ${file}${why}`, {
-      hint: "name a file in a folder that exists",
-      cause,
-    });
+    throw new HoldfastError("invalid", `the ${what} cannot be written to ${path}${why}`, { hint, cause });
   }
 }
 
