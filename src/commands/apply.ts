@@ -25,16 +25,7 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   const shown = { ...invocation, terminal: { ...terminal, stderr: progress.stderr } };
   await using target = await openTarget(shown, { reading: false });
   await requireTargetConfirmed(target, invocation.flags, terminal);
-  const mode = {
-    is: "apply",
-    approve,
-    sealed,
-    lastGood: null,
-    scope: "all",
-    leader: null,
-    stopWaiting: new AbortController().signal,
-    onLeft,
-  } as const;
+  const mode = { is: "apply", approve, sealed } as const;
   const end = await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) });
   progress[Symbol.dispose]();
   if (end.what === "declined") {
@@ -45,9 +36,6 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   // Awaited here: its failure must be caught before the target is closed.
   return await endApply(end, invocation, { ...view, wasShown: progress.wasShown });
 }
-
-// Nothing aborts `stopWaiting` here, so no rollout outlasts the pass.
-function onLeft(): void {}
 
 function requireConsent({ flags, terminal }: Invocation): void {
   if (flags.yes || flags.plan !== undefined || isInteractive(terminal)) return;

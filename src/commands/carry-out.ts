@@ -32,13 +32,8 @@ export async function carryOut(command: DaemonCommand, watched: WatchedTarget, t
     }
     case "redeploy": {
       const { identities, force } = command;
-      const stopWaiting = new AbortController().signal;
       const { leader } = watched;
-      const end = await passOf(
-        { is: "redeploy", identities, force, leader, stopWaiting, onLeft: () => undefined },
-        watched,
-        terminal,
-      );
+      const end = await passOf({ is: "redeploy", identities, force, leader }, watched, terminal);
       // A map cannot be written as JSON.
       return end.what === "applied" ? { ...end, places: [...end.places] } : end;
     }

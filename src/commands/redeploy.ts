@@ -25,10 +25,6 @@ export async function run(invocation: InvocationOf<typeof redeploy>): Promise<nu
     is: "redeploy",
     identities,
     force: flags.force ?? false,
-    leader: null,
-    // One pass waits for its rollouts to their end.
-    stopWaiting: new AbortController().signal,
-    onLeft: () => undefined,
   } as const;
   const command = { is: "redeploy", identities, force: mode.force } as const;
   const carriedOut = await throughDaemon<PassEnd>(command, target, terminal);

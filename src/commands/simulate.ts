@@ -99,11 +99,6 @@ async function applyTo(invocation: Invocation, base: NonNullable<TargetUse["base
     is: "apply",
     approve: async () => ({ is: "agreed", allows: ["adopts", "privilege-growth"] }) as const,
     sealed: null,
-    lastGood: null,
-    scope: "all",
-    leader: null,
-    stopWaiting: new AbortController().signal,
-    onLeft: () => {},
   } as const;
   const end = await reconcile(target, mode, { ...invocation.terminal, tell: () => {} });
   if (end.what === "applied") return end;

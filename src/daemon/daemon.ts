@@ -92,7 +92,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     try {
       const mode: Mode =
         sync === "heal"
-          ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, stopWaiting, onLeft }
+          ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, waiting: { stopWaiting, onLeft } }
           : { is: "plan", showServer: false, showUnmanaged: false, gate: null, seals: false, lastGood };
       const end = await reconcile(target, mode, { ...context, stopping: signal, tell });
       hasWorked = true;

@@ -34,14 +34,20 @@ export type ApplyMode = {
   readonly approve: ((planned: PlanEvent) => Promise<Approval>) | null;
   /** The plan that was approved beforehand; null where none was. */
   readonly sealed: SealedPlan | null;
-  /** The last good revision of a daemon, used while its source is refused; null outside a daemon. */
-  readonly lastGood: LastGood | null;
-  readonly scope: PassScope;
-  /** The lease of a daemon, held over many passes; null for a pass that takes one when it writes. */
-  readonly leader: Leader | null;
+  /** The last good revision of a daemon, used while its source is refused; absent outside a daemon. */
+  readonly lastGood?: LastGood;
+  /** Everything, where it is absent. */
+  readonly scope?: PassScope;
+  /** The lease of a daemon, held over many passes; absent for a pass that takes one when it writes. */
+  readonly leader?: Leader;
   /** Makes another plan of what was planned, for which every row of live is read. */
   readonly revise?: (planned: LivePlan, recovered: readonly Recovered[]) => LivePlan;
-  /** Ends waiting for rollouts, because a newer revision is to be reconciled. */
+  /** What a daemon does with rollouts when a newer revision is to be reconciled; elsewhere a pass waits for their end. */
+  readonly waiting?: RolloutWaiting;
+};
+
+/** How waiting for rollouts may end before they do. */
+export type RolloutWaiting = {
   readonly stopWaiting: AbortSignal;
   /** Called with work that continues after the pass. */
   readonly onLeft: (work: Promise<void>) => void;
@@ -55,7 +61,7 @@ export type Approval =
 
 /** Plans and applies what the source declares. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
-  if (mode.leader === null) return applyOnce(pass, mode);
+  if (mode.leader === undefined) return applyOnce(pass, mode);
   const writer = await mode.leader.writer(pass.connection, pass.read, pass.context);
   // After a long standby everything may have changed.
   if (writer === null) return { what: "superseded" };
@@ -161,11 +167,15 @@ function guardsOf({ refusedRisks, allowedRisks, updateShare, held }: Rules): Pla
   return { refused, held, ...(updateShare === null ? {} : { updateShare }) };
 }
 
-function applyOptions({ read: { rules }, context }: Pass, { stopWaiting, onLeft }: ApplyMode): ApplyOptions {
+function applyOptions({ read: { rules }, context }: Pass, { waiting = untilTheEnd() }: ApplyMode): ApplyOptions {
   const { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs } = rules;
   const { now, stopping, signal, tell } = context;
   const limits = { concurrency, wait, failFast, requestTimeoutMs, rolloutTimeoutMs };
-  return { ...limits, kindOf, shapeOf, now, stopping, stopWaiting, signal, onProgress: tell, onLeft };
+  return { ...limits, kindOf, shapeOf, now, stopping, signal, onProgress: tell, ...waiting };
+}
+
+function untilTheEnd(): RolloutWaiting {
+  return { stopWaiting: new AbortController().signal, onLeft: () => undefined };
 }
 
 function tellOtherWriters({ observation, recorded }: LivePlan, { connection, context }: Pass, hasLease: boolean): void {

@@ -11,7 +11,7 @@ import type { LivePlan } from "./plan-live.ts";
 import type { Recovered } from "./recover.ts";
 
 /** A pass that deploys what is live once more with the same content, as a new version. */
-export type RedeployMode = Pick<ApplyMode, "leader" | "stopWaiting" | "onLeft"> & {
+export type RedeployMode = Pick<ApplyMode, "leader"> & {
   readonly is: "redeploy";
   readonly identities: readonly Identity[];
   /** Whether a resource is deployed again although its rollout has not failed. */
@@ -31,8 +31,6 @@ export async function redeployPass(pass: Pass, { identities, force, ...mode }: R
     is: "apply",
     approve: async () => ({ is: "confirmed" }),
     sealed: null,
-    lastGood: null,
-    scope: "all",
     revise: (planned, recovered) => redeployPlan(planned, { identities, force, held, recovered }),
   });
 }

@@ -22,11 +22,6 @@ async function targetWith(files: { readonly [file: string]: string }) {
     is: "apply",
     sealed: null,
     approve: async () => ({ is: "confirmed" }) as const,
-    lastGood: null,
-    scope: "all",
-    leader: null,
-    stopWaiting: terminal.signal,
-    onLeft: () => {},
   } as const;
   return {
     plane,
