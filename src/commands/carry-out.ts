@@ -45,8 +45,9 @@ async function passOf(
   { target, trigger, turn, leader }: WatchedTarget,
   terminal: Terminal,
 ): Promise<PassEnd> {
-  if (leader.standsBy()) {
-    throw new HoldfastError("locked", "this daemon stands by, and another process holds the lease", {
+  const holder = leader.standsBy();
+  if (holder !== null) {
+    throw new HoldfastError("locked", `this daemon stands by: ${holder}`, {
       hint: "run the command with the state folder of that process",
     });
   }

@@ -4,7 +4,7 @@ import type { Meter } from "../daemon/meter.ts";
 import { openSession } from "../engine/session.ts";
 import type { SinkType } from "../engine/sink.ts";
 import { defaultSink } from "../engine/sinks/index.ts";
-import type { Rules, TargetConnection } from "../engine/target.ts";
+import type { LockState, Rules, TargetConnection } from "../engine/target.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import { openState } from "../state/open.ts";
 import type { StateLocation } from "../state/state.ts";
@@ -33,14 +33,18 @@ export async function openConnection(
   invocation: Invocation,
   { folder, readKey, build, onForgotten, caches }: StateLocation,
   use: ServerUse & { readonly sink: SinkType | null },
-  rules: Rules,
+  { rules, lock: waitForLock }: { readonly rules: Rules; readonly lock: LockState | undefined },
   resources: AsyncDisposableStack,
 ): Promise<TargetConnection> {
   const { flags, terminal } = invocation;
   const { reading, operator } = use;
   endAfter(rules.timeout, terminal);
   const state = await openState(folder, { keyText: readKey(), reading, onForgotten });
-  const choice = await chooseServer(invocation, use);
+  const early = await chooseServer(invocation, use);
+  const lock = reading ? null : resources.use(await (waitForLock ?? lockNow)(state));
+  // An embedded control plane may have ended with the process that held the lock.
+  const mayHaveEnded = waitForLock !== undefined && early.name === "embedded";
+  const choice = mayHaveEnded ? await chooseServer(invocation, use) : early;
   const session = await openSession({
     server: choice,
     token: choice.token,
@@ -66,9 +70,10 @@ export async function openConnection(
     log: terminalLog(invocation),
   });
   resources.use(session);
-  const lock = reading ? null : resources.use(await state.lock());
   return { session, state, leftBy: lock?.leftBy ?? null };
 }
+
+const lockNow: LockState = (state) => state.lock();
 
 function sinkUnchosen(choice: ServerChoice, { unattended = false }: ServerUse, { env }: Terminal): SinkType | null {
   if (choice.name === "embedded") return defaultSink;

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import type { SinkType } from "../engine/sink.ts";
 import { sinks } from "../engine/sinks/index.ts";
-import type { Rules, TargetConnection, TargetServer } from "../engine/target.ts";
+import type { LockState, Rules, TargetConnection, TargetServer } from "../engine/target.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import type { StateLocation } from "../state/state.ts";
 import type { Invocation } from "./command.ts";
@@ -18,15 +18,15 @@ export function connector(
   const resources = new AsyncDisposableStack();
   let connecting: Promise<TargetConnection> | null = null;
   let connection: TargetConnection | null = null;
-  const open = async (rules: Rules): Promise<TargetConnection> => {
+  const open = async (rules: Rules, lock?: LockState): Promise<TargetConnection> => {
     // Loaded here, so that a command that needs no server does not load the client.
     const { openConnection } = await import("./connection.ts");
-    return openConnection(invocation, state, { ...use, sink }, rules, resources);
+    return openConnection(invocation, state, { ...use, sink }, { rules, lock }, resources);
   };
   return {
     connection: () => connection,
-    connect: async (rules) => {
-      connecting ??= open(rules);
+    connect: async (rules, lock) => {
+      connecting ??= open(rules, lock);
       connection = await connecting;
       return connection;
     },

@@ -2,16 +2,22 @@ import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
 import { attach, noServer, type ServerChoice } from "./server-choice.ts";
 
-/** The embedded control plane of a state folder: found or started when first asked for, once for all targets. */
+/** The embedded control plane of a state folder: found whenever asked for, and started once for all targets. */
 export function embeddedServerOf(
   { flags, terminal }: Invocation,
   folder: string,
   resources: AsyncDisposableStack,
 ): () => Promise<ServerChoice> {
+  let finding: Promise<ServerChoice> | null = null;
+  let isSaid = false;
   const find = async (): Promise<ServerChoice> => {
     const attached = await attach(folder, { signal: terminal.stopping });
     if (attached !== null) {
-      if (!flags.embedded) terminal.stderr.write(`using the embedded control plane at ${printable(attached.url)}\n`);
+      if (!flags.embedded && !isSaid)
+        terminal.stderr.write(`using the embedded control plane at ${printable(attached.url)}\n`);
+      isSaid = true;
+      // The process that serves it may end.
+      finding = null;
       return attached;
     }
     if (!flags.embedded) throw noServer();
@@ -20,7 +26,6 @@ export function embeddedServerOf(
     const { terminalLog } = await import("./terminal-log.ts");
     return resources.use(await startEmbedded(folder, terminalLog({ flags, terminal }), terminal)).choice;
   };
-  let finding: Promise<ServerChoice> | null = null;
   return () => {
     finding ??= find();
     return finding;

@@ -5,8 +5,30 @@ import { carryOut } from "./carry-out.ts";
 import type { Invocation } from "./command.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
-/** Serves commands on a socket; null where that fails, since passes need none. */
-export async function openControl(
+/** The socket of a daemon for commands. */
+export type ControlSocket = AsyncDisposable & {
+  /** Opens it where it is not open, unless another daemon answers there. */
+  readonly open: () => Promise<void>;
+};
+
+/** Serves commands on a socket of the state folder, as soon as no other daemon does. */
+export function controlSocket(
+  stateFolder: string,
+  watching: readonly WatchedTarget[],
+  terminal: Invocation["terminal"],
+): ControlSocket {
+  let opening: Promise<AsyncDisposable | null> = Promise.resolve(null);
+  return {
+    open: async () => {
+      opening = opening.then((opened) => opened ?? openControl(stateFolder, watching, terminal));
+      await opening;
+    },
+    [Symbol.asyncDispose]: async () => (await opening)?.[Symbol.asyncDispose](),
+  };
+}
+
+// Passes need none.
+async function openControl(
   stateFolder: string,
   watching: readonly WatchedTarget[],
   terminal: Invocation["terminal"],

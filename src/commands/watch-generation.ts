@@ -12,7 +12,7 @@ import { type OperatorFile, readOperatorFile } from "./operator-file.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { type OpenTargets, openTargets } from "./target.ts";
 import { commitStatusOf } from "./watch-commit-status.ts";
-import { openControl } from "./watch-control.ts";
+import { controlSocket } from "./watch-control.ts";
 import { receiversOf, type WatchNotifier } from "./watch-notifier.ts";
 import type { WatchServer } from "./watch-server.ts";
 import { type WatchedTarget, watchedTargets, watchTarget } from "./watched-target.ts";
@@ -89,7 +89,15 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   const { invocation, http, notifier, isReloaded } = context;
   const { terminal } = invocation;
   const { opened, watching } = watch;
-  await using _control = await openControl(opened.stateFolder, watching, terminal);
+  await using control = controlSocket(opened.stateFolder, watching, terminal);
+  await control.open();
+  const takingOver: PassObserver = {
+    tell: ({ what }) => {
+      // The daemon that answered there has ended.
+      if (what === "taking-over") void control.open();
+    },
+    failure: () => {},
+  };
   http.show(watching);
   await notifier.configure(opened.operator);
   const replaced = new AbortController();
@@ -106,7 +114,7 @@ export async function runWatch(watch: OpenWatch, context: WatchContext): Promise
   const looking = watchFiles(watch.files, replace, { signal });
   const observe = (target: OpenTarget): readonly PassObserver[] => {
     const name = target.choice?.name ?? "default";
-    return [...http.observe(name), ...notifier.observe(name), ...watch.observers(target)];
+    return [...http.observe(name), ...notifier.observe(name), ...watch.observers(target), takingOver];
   };
   const start = (one: WatchedTarget): Promise<void> =>
     watchTarget(one, observe, watching.length === 1 ? invocation : withName(one.target, invocation), {

@@ -69,8 +69,9 @@ export function watchedTargets(
   const leaderOf = leadersFor(targets, resources);
   return targets.map((target) => {
     const trigger = createTrigger();
-    const recorder = recorderOf(target, terminal);
-    return { target, trigger, leader: leaderOf(target), recorder, turn: new PQueue({ concurrency: 1 }) };
+    const leader = leaderOf(target);
+    const recorder = recorderOf(target, leader, terminal);
+    return { target, trigger, leader, recorder, turn: new PQueue({ concurrency: 1 }) };
   });
 }
 
@@ -86,6 +87,7 @@ function leadersFor(targets: readonly OpenTarget[], resources: AsyncDisposableSt
 
 function recorderOf(
   { choice, remote, state }: OpenTarget,
+  { standsBy }: Leader,
   { now, stopping: signal }: Invocation["terminal"],
 ): PassRecorder {
   return createPassRecorder({
@@ -93,6 +95,7 @@ function recorderOf(
     source: remote?.name ?? null,
     folder: state.folder,
     now,
+    standsBy,
     between: async (after, upTo) => (await remote?.between(after, upTo, { signal })) ?? [],
   });
 }

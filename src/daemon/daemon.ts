@@ -8,8 +8,7 @@ import type { Leader } from "../engine/leader.ts";
 import type { PassContext } from "../engine/pass.ts";
 import { requireOwnState } from "../engine/read-desired.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
-
-import type { Target } from "../engine/target.ts";
+import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 import { SourceError } from "../source/remote/source-error.ts";
 import { loop, type PassCause, type Trigger } from "./loop.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
@@ -49,11 +48,12 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   const ended = new AbortController();
   const signal = AbortSignal.any([context.stopping, ended.signal]);
   let isStandingBy = false;
-  // A pass that waits for a lease has written nothing, and may wait for ever.
-  replaced.addEventListener("abort", () => isStandingBy && ended.abort(), { once: true });
+  // A daemon that waits for a lease or a lock has written nothing, and may wait for ever.
+  const endStandby = (): void => {
+    if (isStandingBy && replaced.aborted) ended.abort();
+  };
+  replaced.addEventListener("abort", endStandby, { once: true });
   const { source, state } = target;
-  await requireOwnState(target, signal);
-  await target.server.connect(target.rules(source.config.repository));
   const left = new Set<Promise<void>>();
   const places = {
     root: source.root,
@@ -64,12 +64,23 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   const watcher = createSourceWatcher(places, { signal });
   let paths = source.config.repository.paths ?? null;
   const follow = async (): Promise<boolean> => source.commits === null && (await watcher.follow(paths));
-  await follow();
   const tell = (event: PassEvent): void => {
     if (event.what === "read") paths = event.paths;
     if (event.what === "standing-by" || event.what === "taking-over") isStandingBy = event.what === "standing-by";
     context.tell(event);
+    endStandby();
   };
+  const connect = async (lock: LockState): Promise<TargetConnection> => {
+    await requireOwnState(target, signal);
+    return target.server.connect(target.rules(source.config.repository), lock);
+  };
+  try {
+    await leader.connect(connect, { tell, stopping: signal });
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  await follow();
   const onLeftFailure = (error: unknown): void => {
     if (!signal.aborted) onFailure(error);
   };

@@ -2,7 +2,7 @@ import type { PassRecord, TargetStatus } from "../core/target-status.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
 import { holdText, readDecisions } from "./holds.ts";
 import type { PassObserver } from "./observer.ts";
-import { createPassWatch, newStatus, type PassTimes, statusAfter } from "./status.ts";
+import { createPassWatch, newStatus, type PassTimes, standbyStatus, statusAfter } from "./status.ts";
 
 /** Where and how the passes of a target are recorded. */
 export type RecorderOptions = {
@@ -11,6 +11,8 @@ export type RecorderOptions = {
   /** The target's own state folder. */
   readonly folder: string;
   readonly now: () => number;
+  /** What is said of the process that is waited for; null where none is. */
+  readonly standsBy: () => string | null;
   /** The commits after one, up to and with another. */
   readonly between: (after: string, upTo: string) => Promise<readonly string[]>;
 };
@@ -27,7 +29,7 @@ export type PassRecorder = {
 };
 
 /** A recorder that goes on from what an earlier process has left. */
-export function createPassRecorder({ target, source, folder, now, between }: RecorderOptions): PassRecorder {
+export function createPassRecorder({ target, source, folder, now, standsBy, between }: RecorderOptions): PassRecorder {
   const watch = createPassWatch();
   let status = newStatus(target, source);
   let history: ReturnType<typeof openHistory> | null = null;
@@ -41,7 +43,7 @@ export function createPassRecorder({ target, source, folder, now, between }: Rec
   };
   return {
     observer: watch.observer,
-    status: () => ({ ...status, held: readDecisions(folder, now()).holds.map(holdText) }),
+    status: () => ({ ...status, ...standbyStatus(standsBy()), held: readDecisions(folder, now()).holds.map(holdText) }),
     latest: () => latest,
     nextPass: () =>
       new Promise((resolve) => {

@@ -28,6 +28,11 @@ export function newStatus(target: string, source: string | null): TargetStatus {
   };
 }
 
+/** What the status says of a pass that waits for another process; nothing where it waits for none. */
+export function standbyStatus(holder: string | null): Partial<TargetStatus> {
+  return holder === null ? {} : { condition: "Reconciling", reason: "StandingBy", message: holder };
+}
+
 type Seen = {
   applied: ApplyEvent | null;
   planned: PlanEvent | null;

@@ -1,10 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Writer } from "../client/writer.ts";
-import { acquireLease, type HeldLease, standByMs } from "./lease.ts";
+import { HoldfastError } from "../core/errors.ts";
+import type { State, StateLock } from "../state/state.ts";
+import { acquireLease, type HeldLease, type LeaseResult, standByMs } from "./lease.ts";
 import { EVERYTHING } from "./lease-scope.ts";
 import type { DesiredRead } from "./read-desired.ts";
-import type { TargetConnection } from "./target.ts";
+import type { LockState, TargetConnection } from "./target.ts";
 import { type LeaseContext, leaseOptions, noLease } from "./write-access.ts";
 
 /** Leader election over many passes: of several daemons one writes, the others stand by. */
@@ -15,9 +17,19 @@ export type Leader = AsyncDisposable & {
   readonly isLost: () => boolean;
   /** Whether a lease excludes other writers. */
   readonly hasLease: () => boolean;
-  /** Whether another one holds the lease, and its end is waited for. */
-  readonly standsBy: () => boolean;
+  /** Opens a connection in its turn, with a lock that is waited for while another process has it. */
+  readonly connect: (
+    open: (lock: LockState) => Promise<TargetConnection>,
+    context: StandbyContext,
+  ) => Promise<TargetConnection>;
+  /** What is said of the process that is waited for; null where none is. */
+  readonly standsBy: () => string | null;
 };
+
+type StandbyContext = Omit<LeaseContext, "signal">;
+
+// The kernel frees a lock when its process ends.
+const LOCK_MS = 500;
 
 /**
  * A leader that has no lease yet. Where targets of one control plane share it, its one lease is on everything, since theirs
@@ -28,45 +40,59 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   const oneAtATime = new PQueue({ concurrency: 1 });
   let isWarned = false;
   let takeovers = 0;
-  let waits = false;
+  let waitsFor: string | null = null;
   const leave = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();
     lease = null;
   };
-  const take: Leader["writer"] = async (connection, read, { tell, stopping, signal }) => {
+  const standBy = async <Taken extends { readonly state: "held" | "none" }>(
+    ask: () => Promise<Taken | Busy>,
+    everyMs: number,
+    { tell, stopping }: StandbyContext,
+  ): Promise<{ readonly taken: Taken; readonly hasWaited: boolean }> => {
+    try {
+      for (;;) {
+        const asked = await ask();
+        const hasWaited = waitsFor !== null;
+        if (asked.state !== "busy") {
+          if (hasWaited) tell({ what: "taking-over" });
+          return { taken: asked, hasWaited };
+        }
+        if (!hasWaited) tell({ what: "standing-by", message: asked.message });
+        waitsFor = asked.message;
+        await wait(everyMs, undefined, { signal: stopping });
+      }
+    } finally {
+      waitsFor = null;
+    }
+  };
+  const take: Leader["writer"] = async (connection, read, context) => {
     const { session } = connection;
-    const own = await leaseOptions(connection, read, signal);
+    const own = await leaseOptions(connection, read, context.signal);
     const options = isShared && read.rules.leaseScope === null ? { ...own, scope: EVERYTHING } : own;
     if (!session.memory.has("putLease")) return session.writer;
     if (lease !== null && !lease.isLost() && lease.scope === options.scope) return lease.fenced(session.writer);
     await leave();
-    let standingBy = false;
-    for (;;) {
-      const taken = await acquireLease(options);
-      if (taken.state === "none") {
-        if (!isWarned) tell(noLease(session, options, taken.why));
-        isWarned = true;
-        return session.writer;
-      }
-      if (taken.state === "held") {
-        lease = taken.lease;
-        if (!standingBy) return lease.writer;
-        takeovers += 1;
-        tell({ what: "taking-over" });
-        return null;
-      }
-      if (!standingBy) tell({ what: "standing-by", message: taken.message });
-      standingBy = true;
-      waits = true;
-      await wait(standByMs(options), undefined, { signal: stopping }).finally(() => {
-        waits = false;
-      });
+    const { taken, hasWaited } = await standBy(() => acquireLease(options), standByMs(options), context);
+    if (taken.state === "held") lease = taken.lease;
+    if (hasWaited) {
+      takeovers += 1;
+      return null;
     }
+    if (taken.state === "held") return taken.lease.writer;
+    if (!isWarned) context.tell(noLease(session, options, taken.why));
+    isWarned = true;
+    return session.writer;
   };
   return {
     isLost: () => lease?.isLost() ?? false,
     hasLease: () => lease !== null,
-    standsBy: () => waits,
+    standsBy: () => waitsFor,
+    // One after the other, in the order of the configuration: of two processes neither has what the other one waits for.
+    connect: (open, context) =>
+      oneAtATime.add(() =>
+        open(async (state) => (await standBy(() => askForLock(state), LOCK_MS, context)).taken.lock),
+      ),
     [Symbol.asyncDispose]: leave,
     writer: (connection, read, context) => {
       const since = takeovers;
@@ -74,4 +100,15 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
       return oneAtATime.add(() => (takeovers === since ? take(connection, read, context) : Promise.resolve(null)));
     },
   };
+}
+
+type Busy = Extract<LeaseResult, { readonly state: "busy" }>;
+
+async function askForLock(state: State): Promise<{ readonly state: "held"; readonly lock: StateLock } | Busy> {
+  try {
+    return { state: "held", lock: await state.lock() };
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== "locked") throw error;
+    return { state: "busy", message: error.message };
+  }
 }

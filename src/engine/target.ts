@@ -7,7 +7,7 @@ import type { Selection } from "../core/select.ts";
 import type { LoadRules } from "../manifests/load.ts";
 import type { SourceOptions } from "../source/read-source.ts";
 import type { SourceConfig } from "../source/source-config.ts";
-import type { State, StateLocation } from "../state/state.ts";
+import type { State, StateLocation, StateLock } from "../state/state.ts";
 import type { ServerSession } from "./session.ts";
 
 /** What a pass reconciles: a source with a control plane, remembered in a state folder, by rules. */
@@ -35,11 +35,17 @@ export type TargetSource = Omit<SourceOptions, "limits"> & {
 
 /** The control plane. */
 export type TargetServer = {
-  /** Opens state and session the first time; they stay open as long as the target is used. */
-  readonly connect: (rules: Rules) => Promise<TargetConnection>;
+  /**
+   * Opens state and session the first time; they stay open as long as the target is used. `lock` takes the state's lock in its
+   * own way, such as waiting for it.
+   */
+  readonly connect: (rules: Rules, lock?: LockState) => Promise<TargetConnection>;
   /** What is open; null before. */
   readonly connection: () => TargetConnection | null;
 };
+
+/** Takes the lock of a state. */
+export type LockState = (state: State) => Promise<StateLock>;
 
 /** An open state folder, and a session with a control plane. */
 export type TargetConnection = {

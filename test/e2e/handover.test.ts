@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { team } from "../support/manifests.ts";
+import { faultProxy } from "../support/fault-proxy.ts";
+import { foundations, service, team } from "../support/manifests.ts";
 import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
+import { sourceOf } from "../support/source.ts";
 
 test("F34 F61 a daemon that is told to end hands over at once, and one that is killed within its lease; nothing is doubled", async () => {
   const server = await serve();
@@ -41,4 +43,65 @@ test("F34 F61 a daemon that is told to end hands over at once, and one that is k
   third.kill("SIGCONT");
   await third.shows("stderr", /standing by[\s\S]*standing by/);
   expect(server.effects().map(({ resource }) => resource)).toEqual(["team/ml", "team/ml", "team/ml", "team/ml"]);
+});
+
+test("F43 F61 without leases a standby takes the state's lock of a killed daemon, waits for what that one may have sent, and doubles nothing", async () => {
+  const { folder: seed } = await sourceOf(foundations);
+  const server = await serve(["--documented-only", "--seed", seed]);
+  const seeded = server.effects().length;
+  const proxy = await faultProxy(server);
+  const upstream = await upstreamOf({ ...foundations, "api.yaml": service("api") });
+  const operator = await operatorOf(
+    {
+      sources: [{ name: "platform", url: upstream.folder, ref: "main" }],
+      targets: [{ name: "prod", interval: 0.3 }],
+    },
+    proxy.server,
+  );
+  const watching = ["watch", "--request-timeout", "2", "--no-wait", "--listen", "127.0.0.1:0"];
+  const first = operator.start(watching);
+  await first.shows("stdout", /1 created/);
+  const second = operator.start(watching);
+  await second.shows("stderr", /standing by: another holdfast writes with the state folder .*: process \d+ on /);
+  const [, url = ""] = await second.shows("stderr", /on (http:\S+)\n/);
+  const standby = JSON.parse(await (await fetch(`${url}/status`)).text());
+  const message = expect.stringMatching(/^another holdfast writes with the state folder /);
+  expect(standby.targets).toMatchObject([{ condition: "Reconciling", reason: "StandingBy", message }]);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  // The repository in the state folder is the leader's too.
+  expect(second.stderr()).not.toMatch(/main is at/);
+
+  // The leader is killed while its write is on the way, and the write arrives after the standby has taken over.
+  const { promise: taken, resolve: arrive } = Promise.withResolvers<void>();
+  const onTheWay = proxy.inject("putApp", async ({ forward }) => void (await taken.then(forward)), {
+    times: 1,
+    dryRun: false,
+  });
+  await upstream.commit({ "api.yaml": service("api", "replicas: 3\n") });
+  await onTheWay.hit;
+  first.kill("SIGKILL");
+  await second.shows("stderr", /taking over/);
+  const { daemon, targets } = JSON.parse((await operator.run(["status", "-o", "json"])).stdout);
+  expect(daemon).toEqual(standby.daemon);
+  expect(targets).not.toMatchObject([{ reason: "StandingBy" }]);
+  arrive();
+  await second.shows("stdout", /4 unchanged/);
+  await upstream.commit({ "api.yaml": service("api", "replicas: 4\n") });
+  await second.shows("stdout", /1 updated/);
+
+  // One that is told to end hands over at once.
+  const third = operator.start(watching);
+  await third.shows("stderr", /standing by/);
+  second.kill("SIGTERM");
+  expect(await second.ended).toMatchObject({ code: 0 });
+  await upstream.commit({ "api.yaml": service("api", "replicas: 5\n") });
+  const since = performance.now();
+  await third.shows("stdout", /1 updated/);
+  expect(performance.now() - since).toBeLessThan(5000);
+  expect(
+    server
+      .effects()
+      .slice(seeded)
+      .map(({ resource }) => resource),
+  ).toEqual(Array(4).fill("service/dev:web/api"));
 });

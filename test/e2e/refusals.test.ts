@@ -196,14 +196,13 @@ describe("exit code 1 is for a control plane that cannot be reached", () => {
 });
 
 describe("exit code 8 is for a second writer", () => {
-  test("apply and watch are turned away while another holds the state folder; plan and drift are not", async () => {
+  test("apply is turned away while another holds the state folder; plan and drift are not", async () => {
     const server = await serve();
     const source = await sourceOf(everyKind, server);
     const watch = source.start(["watch", "--sink", "file"]);
     await watch.shows("stdout", /^Applied: 8 created/m);
-    for (const args of [["apply", "--yes"], ["watch"]]) {
-      expectRefusal(await source.run(args), 8, /^error: another holdfast writes with the state folder .*\n {2}→ /);
-    }
+    const apply = await source.run(["apply", "--yes"]);
+    expectRefusal(apply, 8, /^error: another holdfast writes with the state folder .*\n {2}→ /);
     expect(await source.run(["plan"])).toMatchObject({ code: 0 });
     expect(await source.run(["drift"])).toMatchObject({ code: 0 });
     watch.kill("SIGKILL");
