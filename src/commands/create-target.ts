@@ -47,6 +47,8 @@ export type SharedByTargets = {
   readonly use: TargetUse;
   readonly operator: OperatorConfig;
   readonly root: string;
+  /** The root by the path that it is named by. */
+  readonly named: string;
   readonly config: SourceConfig;
   readonly stateFolder: string;
   readonly embedded: ServerUse["embedded"];
@@ -57,7 +59,7 @@ export type SharedByTargets = {
 
 /** Makes a target of what the configuration says of it; of the local folder where that names none. */
 export function createTarget(choice: TargetChoice | null, shared: SharedByTargets): OpenTarget {
-  const { use, root, config, stateFolder, resources } = shared;
+  const { use, root, named, config, stateFolder, resources } = shared;
   const invocation = choice === null ? shared.invocation : invocationFor(choice, shared.invocation);
   const { flags, terminal } = invocation;
   const remote = choice?.source ? remoteOf(choice.source, shared) : null;
@@ -79,7 +81,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     choice,
     remote,
     source: {
-      root,
+      root: named,
       cwd: terminal.cwd,
       configFile: flags.config,
       operatorFile: use.operatorFile,
@@ -91,7 +93,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       ignore: plansOf(invocation),
       accept: acceptor(config, use, { isCommitted: remote !== null }),
     },
-    sourceCache: state.caches ? sourceCache(root, state) : null,
+    sourceCache: state.caches ? sourceCache(named, state) : null,
     server,
     state,
     rules: withDecisions(rulesOf(invocation, remote === null ? root : null), commits, decisions),

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import type { HoldfastConfig } from "../contract/generated/config.ts";
 import { HoldfastError } from "../core/errors.ts";
@@ -60,7 +60,7 @@ function selectionOf({ args, flags, terminal: { cwd } }: Invocation, root: strin
   const chosen = { only: flags.only ?? [], kinds, exclude: flags.exclude ?? [] };
   if (root === null) return { paths: args.filter((path) => !isWhole(path)), ...chosen };
   // The source's own folder is the whole of it.
-  const isRoot = args.some((path) => resolve(cwd, path) === root);
+  const isRoot = args.some((path) => realpathSync(resolve(cwd, path)) === root);
   const paths = isRoot ? [] : args.map((path) => relative(cwd, resolve(cwd, path)).split(sep).join("/"));
   return { paths, ...chosen };
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { realPathOutside } from "../files/real-path.ts";
 import type { OperatorConfig } from "../source/config.ts";
-import { contentTop, findRoot } from "../source/root.ts";
+import { contentTop, findSource, realRoot } from "../source/root.ts";
 import { readSourceConfig } from "../source/source-config.ts";
 import { isTrackedFolder } from "../source/tracked.ts";
 import { requireStateFolder } from "../state/state-folder.ts";
@@ -58,15 +58,16 @@ export async function openTarget(
 export async function openTargets(invocation: Invocation, use: TargetUse): Promise<OpenTargets> {
   const { flags, terminal } = invocation;
   const { cwd, stopping: signal } = terminal;
-  const root = findRoot({ cwd, source: flags.source });
+  const named = findSource({ cwd, source: flags.source });
+  const root = realRoot(named);
   // Server and state are chosen by the files that are here, whatever commit is read.
   const { operatorFile } = use;
   const here = { root, cwd, configFile: flags.config, operatorFile, base: null, repository: null };
   const config = await readSourceConfig(here, { signal });
   if (!use.reportsConfig) requireValidConfig(config);
   const operator = await honouredOperatorKeys(config.files, { root, mayAsk: !use.unattended }, terminal);
-  const named = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
-  const stateFolder = realPathOutside(contentTop(root), named);
+  const state = flags.state === undefined ? resolve(root, operator.state ?? ".holdfast") : resolve(cwd, flags.state);
+  const stateFolder = realPathOutside(contentTop(root), state);
   const choices = chooseTargets(operator, terminal);
   const chosen = namedIn(choices, flags.target);
   // The folder of each target is looked at before each pass, and this one lies above it.
@@ -74,7 +75,18 @@ export async function openTargets(invocation: Invocation, use: TargetUse): Promi
     await requireStateFolder(stateFolder, { content: contentTop(root), isTracked: isTrackedFolder, signal });
   const resources = new AsyncDisposableStack();
   const embedded = embeddedServerOf(invocation, stateFolder, resources);
-  const shared = { invocation, use, operator, root, config, stateFolder, embedded, resources, remotes: new Map() };
+  const shared = {
+    invocation,
+    use,
+    operator,
+    root,
+    named,
+    config,
+    stateFolder,
+    embedded,
+    resources,
+    remotes: new Map(),
+  };
   const targets =
     choices.length === 0 ? [createTarget(null, shared)] : createTargets(choices, shared).filter(isOneOf(chosen));
   return { targets, operator, stateFolder, [Symbol.asyncDispose]: () => resources.disposeAsync() };

@@ -2,7 +2,9 @@ import { HoldfastError } from "../core/errors.ts";
 import type { PassCause } from "../daemon/loop.ts";
 import type { Meter } from "../daemon/meter.ts";
 import type { PassObserver } from "../daemon/observer.ts";
+import { isAtOrBelow } from "../files/real-path.ts";
 import { printable } from "../render/escape.ts";
+import { contentTop, isLinked } from "../source/root.ts";
 import type { Invocation } from "./command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "./configured-files.ts";
 import type { OpenTarget } from "./create-target.ts";
@@ -44,6 +46,7 @@ export async function openWatch(
   const opened = resources.use(await openTargets(unattended, use));
   const active = opened.targets.filter(({ choice }) => choice?.sync !== "off");
   if (active.length === 0) throw nothingToDo();
+  for (const target of active) requireLastingState(target);
   const watching = watchedTargets(active, resources, terminal);
   const { operator } = opened;
   receiversOf(operator.notifications, terminal.cwd);
@@ -200,6 +203,14 @@ function withName({ choice }: OpenTarget, invocation: Invocation): Invocation {
     stderr: withTarget(stderr, name) ?? withLinePrefix(stderr, prefix),
   };
   return { ...invocation, terminal: { ...invocation.terminal, ...named } };
+}
+
+// A sidecar removes the folder that its link led to before.
+function requireLastingState({ remote, source: { root }, state: { folder } }: OpenTarget): void {
+  if (remote !== null || !isLinked(root) || !isAtOrBelow(contentTop(root), folder)) return;
+  throw new HoldfastError("invalid", `the state folder ${folder} lies in a source that the link ${root} leads to`, {
+    hint: "name a folder elsewhere with --state: this one is lost when the link is swapped",
+  });
 }
 
 function nothingToDo(): HoldfastError {

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import type { WhyEvent } from "../core/events.ts";
 import type { WhyReport } from "../core/report.ts";
@@ -7,6 +8,7 @@ import { jsonText } from "../render/json.ts";
 import { whyText } from "../render/why.ts";
 import { blameLine, type LineAuthor } from "../source/blame.ts";
 import { findRepository } from "../source/find-repository.ts";
+import { realRoot } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { OpenTarget } from "./create-target.ts";
 import type { why } from "./declarations/why.ts";
@@ -59,9 +61,11 @@ async function authorOf(
   if (revision === null) return null;
   const { file, line } = wanted;
   if (remote !== null) return blameLine(remote.repository, { commit: revision, path: file, line }, { signal });
-  const repository = await findRepository(source.root, { signal });
+  const repository = await findRepository(realRoot(source.root), { signal });
   if (repository === null || repository.top === null || repository.isForeign) return null;
-  const path = relative(repository.top, resolve(cwd, file)).split(sep).join("/");
+  const path = relative(repository.top, realpathSync(resolve(cwd, file)))
+    .split(sep)
+    .join("/");
   return blameLine(repository, { commit: revision, path, line }, { signal });
 }
 

@@ -101,6 +101,8 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     const isDue = begunAt - lookedAtAll >= 0.9 * driftIntervalMs - 1;
     const scope: PassScope = trigger.takeScope() === "all" || isDue ? "all" : "changes";
     try {
+      // Before it is read, so that no change of another folder goes unseen.
+      await follow();
       const mode: Mode =
         sync === "heal"
           ? { is: "apply", approve: null, sealed: null, lastGood, scope, leader, waiting: { stopWaiting, onLeft } }

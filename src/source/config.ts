@@ -58,6 +58,8 @@ export type ConfigFile = {
 /** Which configuration file is read. */
 export type ConfigOptions = {
   readonly root: string;
+  /** The root as reports name it. @default the root itself */
+  readonly shownRoot?: string | undefined;
   readonly cwd: string;
   /** The file that `--config` names; the source's own without. */
   readonly file?: string | undefined;
@@ -74,11 +76,13 @@ export const noConfig: ConfigFile = {
 };
 
 /** Reads the configuration; a source without one has an empty one. */
-export async function readConfig({ root, cwd, file }: ConfigOptions): Promise<ConfigFile> {
+export async function readConfig({ root, shownRoot = root, cwd, file }: ConfigOptions): Promise<ConfigFile> {
   const isOwn = file === undefined;
   const named = resolve(cwd, file ?? join(root, CONFIG_NAME));
   const path = isOwn ? named : operatorFile(named);
-  const display = relative(cwd, path).split(sep).join("/");
+  const display = relative(cwd, isOwn ? join(shownRoot, CONFIG_NAME) : path)
+    .split(sep)
+    .join("/");
   const opened = openFile(path, defaultLimits.fileBytes);
   if (opened.is === "gone" && isOwn) return noConfig;
   if (opened.is !== "read") return broken(display, "cannot be read as a regular file", isOwn);

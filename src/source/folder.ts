@@ -24,11 +24,14 @@ import { outerScopes } from "./outer.ts";
 import { pacer } from "./pace.ts";
 import type { Repository } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
+import { realRoot } from "./root.ts";
 import { isUntouched, stampOf } from "./stamp.ts";
 
 /** What is read of a folder. */
 export type FolderOptions = {
   readonly root: string;
+  /** The root as reports name it. @default the root itself */
+  readonly shownRoot?: string;
   /** Files and folders below the root that hold manifests; the whole root without. */
   readonly paths?: readonly string[];
   /** Files and folders that are no part of it, such as the state folder; absolute, or relative to the root. */
@@ -46,7 +49,7 @@ export type FolderOptions = {
 /** Reads a folder as it is now. */
 export async function readFolder(options: FolderOptions, { signal }: { signal: AbortSignal }): Promise<RevisionFiles> {
   signal.throwIfAborted();
-  const root = rootOf(options.root);
+  const root = realRoot(options.root);
   const { repository } = options;
   const head = repository === null || options.isUnreadable ? null : headOf(repository, root, { signal });
   // Left unhandled until the files are read, a failure here would end the process.
@@ -104,7 +107,7 @@ function startReading(options: FolderOptions): Reading {
   const cwd = realPath(options.cwd);
   const place: FolderPlace = {
     within: root.endsWith(sep) ? root : root + sep,
-    display: displayed(root, cwd),
+    display: displayed(options.shownRoot ?? root, cwd),
     limit: options.limits.fileBytes,
     head: null,
   };
@@ -118,17 +121,6 @@ function realPath(path: string): string {
     return realpathSync(path);
   } catch {
     return path;
-  }
-}
-
-function rootOf(root: string): string {
-  try {
-    return realpathSync(root);
-  } catch (cause) {
-    throw new HoldfastError("invalid", `the source ${root} cannot be read`, {
-      hint: "Name an existing folder.",
-      cause,
-    });
   }
 }
 

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
+import { isAtOrBelow } from "../files/real-path.ts";
 import { type BaseCommit, findBase, missingObjects, resolveBase } from "./base-commit.ts";
 import { readRef } from "./commit.ts";
 import { type FolderOptions, readFolder, startsOf } from "./folder.ts";
@@ -11,8 +12,12 @@ import { type Conflict, mergeWithBase } from "./merge-result.ts";
 import { openCheckout, ownRepository } from "./open-checkout.ts";
 import type { Repository } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
+import { realRoot } from "./root.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./source-config.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
+
+/** How often a source is read anew because it was swapped for another one meanwhile. */
+const MOST_READS = 3;
 
 /** A repository whose commits are read, in place of a folder's files. */
 export type CommitSource = {
@@ -30,7 +35,7 @@ export type CommitSource = {
 };
 
 /** Which source is read. */
-export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitted"> & {
+export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitted" | "shownRoot"> & {
   readonly limits: Limits;
   /** Null where the folder itself is read. */
   readonly commits: CommitSource | null;
@@ -76,7 +81,35 @@ export async function readSource<Result extends Settled>(
   stop: Stop,
 ): Promise<SourceRead<Result>> {
   const { commits } = options;
-  return commits === null ? readFrom(options, settle, stop) : readCommitOf(commits, options, settle, stop);
+  return commits === null ? readLinked(options, settle, stop) : readCommitOf(commits, options, settle, stop);
+}
+
+// A link that leads to the source is followed once; where it was swapped meanwhile, the folder that it led to may be gone in part.
+async function readLinked<Result extends Settled>(
+  options: SourceOptions,
+  settle: (config: SourceConfig) => Promise<Result>,
+  stop: Stop,
+): Promise<SourceRead<Result>> {
+  for (let reads = 1; reads <= MOST_READS; reads += 1) {
+    const root = realRoot(options.root);
+    const isSwapped = (): boolean => realRoot(options.root) !== root;
+    try {
+      const read = await readFrom({ ...options, root, ...shownAs(options, root) }, settle, stop);
+      if (!isSwapped()) return read;
+      read[Symbol.dispose]();
+    } catch (error) {
+      if (!isSwapped()) throw error;
+    }
+  }
+  throw new HoldfastError("error", `${options.root} was swapped ${MOST_READS} times while it was read`, {
+    hint: "run it again once it stays the same",
+  });
+}
+
+// By the link's name, which stays: a fault that stays is then the same fault in the next revision.
+function shownAs({ root, cwd, base }: SourceOptions, real: string): { readonly shownRoot?: string } {
+  const isNear = isAtOrBelow(cwd, real) || isAtOrBelow(real, cwd);
+  return base !== null || (isNear && !isAtOrBelow(cwd, root)) ? {} : { shownRoot: root };
 }
 
 // The commit takes the folder's place, as `drift --base` has it; its files are named as in the repository.
@@ -98,12 +131,12 @@ async function readCommitOf<Result extends Settled>(
 }
 
 async function readFrom<Result extends Settled>(
-  options: SourceOptions,
+  options: SourceOptions & Pick<SourceConfigOptions, "shownRoot">,
   settle: (config: SourceConfig) => Promise<Result>,
   stop: Stop,
   ours: Repository | null = null,
 ): Promise<SourceRead<Result>> {
-  const { root, limits, base } = options;
+  const { root, shownRoot = root, limits, base } = options;
   const cwd = ours === null ? options.cwd : root;
   using resources = new DisposableStack();
   const checkout = ours === null ? await openCheckout(options, resources, stop) : ownRepository(ours);
@@ -115,7 +148,17 @@ async function readFrom<Result extends Settled>(
   const { ignore, remembered } = settled;
   const { paths } = config.repository;
   const before = options.before ? { files: options.before, paths: options.before.config.repository.paths } : null;
-  const place = { root, cwd, limits, repository, isUnreadable, ignore, remembered, ...(paths ? { paths } : {}) };
+  const place = {
+    root,
+    shownRoot,
+    cwd,
+    limits,
+    repository,
+    isUnreadable,
+    ignore,
+    remembered,
+    ...(paths ? { paths } : {}),
+  };
   const read =
     base !== null && against === null
       ? { files: await readRef({ ...place, ref: base.ref, before, isOurs: isCommitted }, stop), base: null }

@@ -12,6 +12,8 @@ export type Base = { readonly ref: string; readonly use: "compare" | "instead" }
 /** Whose configuration is read. */
 export type SourceConfigOptions = {
   readonly root: string;
+  /** The root as reports name it. @default the root itself */
+  readonly shownRoot?: string;
   readonly cwd: string;
   /** The repository that the root lies in. */
   readonly repository: Repository | null;
@@ -42,8 +44,8 @@ type Stop = { readonly signal: AbortSignal };
 
 /** Reads the configuration of a source: its own, and the operator's. */
 export async function readSourceConfig(options: SourceConfigOptions, stop: Stop): Promise<SourceConfig> {
-  const { root, cwd, base, paths, isCommitted = false } = options;
-  const own = isCommitted ? noConfig : await readConfig({ root, cwd });
+  const { root, shownRoot, cwd, base, paths, isCommitted = false } = options;
+  const own = isCommitted ? noConfig : await readConfig({ root, shownRoot, cwd });
   const operators = await operatorFiles(options);
   const atBase = base === null ? null : await readConfigAt(base.ref, options, stop);
   return {

@@ -1,12 +1,15 @@
-import { expect, test } from "vitest";
+import { renameSync, rmSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
 import { NO_SOURCE_FACTS } from "../../../src/cache/source-facts.ts";
+import { HoldfastError } from "../../../src/core/errors.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import { type CommitSource, readSource } from "../../../src/source/read-source.ts";
 import { createRemote } from "../../../src/source/remote/remote.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { team } from "../../support/manifests.ts";
 import { upstreamOf } from "../../support/remote.ts";
-import { signal } from "./source.ts";
+import { folderOf, signal } from "./source.ts";
 
 test("F58 a commit that arrives while another one is read has no part in it", async () => {
   const upstream = await upstreamOf({ "ml.yaml": team("ml"), "holdfast.yaml": "external: [team/a]\n" });
@@ -48,4 +51,63 @@ test("F58 a commit that arrives while another one is read has no part in it", as
   expect(Buffer.from(read.revision.files[0]?.bytes() ?? []).toString()).toBe(team("ml"));
   using next = await readSource({ ...options, before: read.revision }, async () => settled, stop);
   expect(next.revision.files.map(({ path }) => path)).toEqual(["ml.yaml", "web.yaml"]);
+});
+
+describe("a source that a link leads to", () => {
+  /** A folder of the link and of two versions, and the source that the link is. */
+  async function linked() {
+    const folder = await folderOf({
+      "1/a.yaml": team("a"),
+      "1/b/b.yaml": team("b"),
+      "2/a.yaml": team("a", "bob@example.com"),
+      "2/holdfast.yaml": "external: [team/x]\n",
+    });
+    const link = join(folder, "current");
+    symlinkSync("1", link);
+    const swap = (version: string): void => {
+      symlinkSync(version, `${link}.next`);
+      renameSync(`${link}.next`, link);
+    };
+    const options = { root: link, cwd: await temporaryFolder(), base: null, limits: defaultLimits, commits: null };
+    return { folder, link, swap, options };
+  }
+  const settled = { ignore: [], remembered: NO_SOURCE_FACTS };
+
+  test("F58 is read whole from the folder that it leads to at the end, where it is swapped meanwhile", async () => {
+    const { folder, link, swap, options } = await linked();
+    const configurations: unknown[] = [];
+    using read = await readSource(
+      options,
+      async ({ isPresent }) => {
+        configurations.push(isPresent);
+        if (configurations.length > 1) return settled;
+        swap("2");
+        rmSync(join(folder, "1/b"), { recursive: true });
+        return settled;
+      },
+      { signal },
+    );
+    expect(configurations).toEqual([false, true]);
+    expect(read.revision.files.map(({ path }) => path)).toEqual(["a.yaml"]);
+    expect(Buffer.from(read.revision.files[0]?.bytes() ?? []).toString()).toBe(team("a", "bob@example.com"));
+    expect(resolve(options.cwd, read.revision.files[0]?.display ?? "")).toBe(join(link, "a.yaml"));
+  });
+
+  test("F58 a fault of the folder that was swapped away is not told, and a swap without end is", async () => {
+    const { folder, swap, options } = await linked();
+    let swaps = 0;
+    const reading = readSource(
+      options,
+      async () => {
+        swaps += 1;
+        swap(swaps % 2 === 0 ? "1" : "2");
+        throw new HoldfastError("invalid", "half of it is gone");
+      },
+      { signal },
+    );
+    await expect(reading).rejects.toThrow(`${join(folder, "current")} was swapped 3 times while it was read`);
+    await expect(
+      readSource(options, () => Promise.reject(new HoldfastError("invalid", "it is wrong")), { signal }),
+    ).rejects.toThrow("it is wrong");
+  });
 });
