@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { CommanderError } from "commander";
 import { failureOf } from "./commands/failure.ts";
 import { createProgram } from "./commands/program.ts";
-import { hasResult, type Terminal, writeResult } from "./commands/terminal.ts";
+import { columnsOn, hasResult, type Terminal, writeResult } from "./commands/terminal.ts";
 import { refuseTokenFlag } from "./commands/token-flag.ts";
 import { wantsJson, wantsJsonLog } from "./commands/wants-json.ts";
 import { exitCodes, HoldfastError } from "./core/errors.ts";
@@ -35,6 +35,12 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // The reader of a pipe has seen enough.
   if (error.code !== "EPIPE") throw error;
 });
+
+// A pipe or a file has no width of its own; git and ls read the same variable.
+const columns = Number(process.env.COLUMNS);
+if (Number.isInteger(columns) && columns > 0) {
+  for (const stream of [process.stdout, process.stderr]) stream.columns ??= columns;
+}
 
 // Loaded only where it is asked for, since a log takes time to load.
 const stderr = wantsJsonLog(process.argv.slice(2), process.env)
@@ -95,7 +101,7 @@ function endingOf(error: unknown): Ending {
   if (error instanceof CommanderError) return usageError(error);
   const reason = error instanceof HoldfastError ? error : (stoppedBy() ?? failureOf(error));
   const ending = reason ?? unexpected(error);
-  stderr.write(failureText(ending));
+  stderr.write(failureText(ending, columnsOn(stderr)));
   if (reason === null && process.env.HOLDFAST_LOG_LEVEL === "debug" && error instanceof Error) {
     stderr.write(`${printableLines(error.stack ?? "")}\n`);
   }

@@ -9,7 +9,7 @@ import { rolloutText } from "../render/rollout.ts";
 import type { Invocation } from "./command.ts";
 import { type LiveBlock, openLiveBlock } from "./live-block.ts";
 import type { OutputOptions } from "./output-options.ts";
-import type { Terminal } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 
 /** Shows an apply while it runs. */
 export type ProgressReport = Disposable & {
@@ -82,7 +82,7 @@ function lineProgress({ flags, terminal }: Invocation, { output, paint, width }:
     clearTimeout(silence);
     silence = setTimeout(() => {
       const progress = counted.current();
-      if (progress !== null && progress.active.size > 0) stderr.write(`${waitingText(progress, now())}\n`);
+      if (progress !== null && progress.active.size > 0) say({ stderr }, waitingText(progress, now()));
       listen(Math.min(2 * afterMs, LONGEST_SILENCE_MS));
     }, afterMs).unref();
   };

@@ -8,7 +8,7 @@ import { checkoutAt, dataFolder } from "./data-folder.ts";
 import type { backup } from "./declarations/backup.ts";
 import { outputFile } from "./output-file.ts";
 import { storeFailure } from "./store-failure.ts";
-import { writeResult } from "./terminal.ts";
+import { say, writeResult } from "./terminal.ts";
 
 /** Copies the data of the control plane to a file, whether it runs or not. */
 export async function run(invocation: InvocationOf<typeof backup>): Promise<number> {
@@ -23,10 +23,11 @@ export async function run(invocation: InvocationOf<typeof backup>): Promise<numb
   const place = { cwd: terminal.cwd, content: checkoutAt(terminal) };
   const keys = await copied(folder, outputFile(file, place));
   await writeResult(terminal, `the data of ${printable(folder)} is in ${printable(file)}\n`);
-  const [key, staged] = [join(folder, "server-key"), join(folder, "artifacts")].map(printable);
-  terminal.stderr.write(
+  const [key, staged] = [join(folder, "server-key"), join(folder, "artifacts")];
+  say(
+    terminal,
     `keep with it, in another place: the server's key ${keys.join(", ")} (${key} unless you gave one), ` +
-      `without which no secret in it can be read, and the staged files (${staged} unless you said where)\n`,
+      `without which no secret in it can be read, and the staged files (${staged} unless you said where)`,
   );
   return 0;
 }

@@ -5,12 +5,13 @@ import type { Forge } from "../forge/forge.ts";
 import { postSticky } from "../forge/sticky-comment.ts";
 import { postIssue } from "../forge/sticky-issue.ts";
 import { printable } from "../render/escape.ts";
+import { hintText } from "../render/failure.ts";
 import { hasMoved, reviewMarkdown, reviewVerdict } from "../render/markdown/review.ts";
 import type { InvocationOf } from "./command.ts";
 import type { comment } from "./declarations/comment.ts";
 import { chooseForge, type ForgeChoice } from "./forge-choice.ts";
 import { readJsonFile } from "./read-json-file.ts";
-import { writeResult } from "./terminal.ts";
+import { columnsOn, say, writeResult } from "./terminal.ts";
 import { wholeIn } from "./whole.ts";
 
 /** Room for the plan of ten thousand resources; a stranger's file may be any size. */
@@ -49,8 +50,8 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
     if (!(error instanceof HoldfastError)) throw error;
     await writeResult(terminal, body(revision ?? documents.flatMap(planRevision)[0] ?? "unknown"));
     if (flags.requireComment === true || error.code === "invalid") throw error;
-    const hint = error.hint === null ? "" : `  → ${printable(error.hint)}\n`;
-    terminal.stderr.write(`warning: no comment was written: ${printable(error.message)}\n${hint}`);
+    say(terminal, `warning: no comment was written: ${error.message}`);
+    terminal.stderr.write(hintText(error.hint, columnsOn(terminal.stderr)));
     return 0;
   }
 }

@@ -5,7 +5,6 @@ import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type Hold, holdOn, holdText, isReleased, readDecisions, type TargetDecisions } from "../daemon/holds.ts";
 import type { Target } from "../engine/target.ts";
-import { printable } from "../render/escape.ts";
 import type { ConfigFile, OperatorConfig } from "../source/config.ts";
 import type { CommitSource } from "../source/read-source.ts";
 import { createRemote, type Remote } from "../source/remote/remote.ts";
@@ -19,6 +18,7 @@ import { connector } from "./connector.ts";
 import { rulesOf } from "./rules.ts";
 import { readStateKey } from "./state-key.ts";
 import type { SourceChoice, TargetChoice } from "./target-choice.ts";
+import { say } from "./terminal.ts";
 import { warnNotRemembered } from "./warn-not-remembered.ts";
 
 /** What a command does with its target. */
@@ -194,10 +194,10 @@ function sayCommits(remote: Remote, { stderr }: Invocation["terminal"]): Remote 
     fetch: async (stop) => {
       const fetched = await remote.fetch(stop);
       const { commit, change, before } = fetched;
-      const ref = remote.ref === null ? "" : ` ${printable(remote.ref)}`;
+      const ref = remote.ref === null ? "" : ` ${remote.ref}`;
       const rewritten =
         change === "rewritten" ? `; its history was rewritten, ${before?.slice(0, 12)} is not in it` : "";
-      if (commit !== said) stderr.write(`source ${remote.name}:${ref} is at ${commit.slice(0, 12)}${rewritten}\n`);
+      if (commit !== said) say({ stderr }, `source ${remote.name}:${ref} is at ${commit.slice(0, 12)}${rewritten}`);
       said = commit;
       return fetched;
     },

@@ -8,7 +8,7 @@ import { type Output, stdoutFormat } from "../render/output.ts";
 import type { Invocation } from "./command.ts";
 import { showFaults } from "./failure-report.ts";
 import { TargetNeededError } from "./target.ts";
-import { writeResult } from "./terminal.ts";
+import { columnsOn, writeResult } from "./terminal.ts";
 import { writeOutputFile } from "./write-outputs.ts";
 
 type Run = (invocation: Invocation) => Promise<number>;
@@ -71,7 +71,7 @@ async function codeOf(run: Run, invocation: Invocation): Promise<number> {
     if (!(error instanceof HoldfastError) || stopping.aborted) throw error;
     showFaults(error, invocation);
     if (stdoutFormat(invocation.flags.output) === "json") await writeResult(invocation.terminal, failureReport(error));
-    stderr.write(failureText(error));
+    stderr.write(failureText(error, columnsOn(stderr)));
     return exitCodes[error.code];
   }
 }
@@ -85,7 +85,7 @@ function collector({ stdout }: Invocation["terminal"]) {
     },
   });
   return {
-    stdout: Object.assign(collecting, { isTTY: stdout.isTTY ?? false }),
+    stdout: Object.assign(collecting, { isTTY: stdout.isTTY ?? false, columns: columnsOn(stdout) }),
     text: () => Buffer.concat(parts).toString("utf8"),
   };
 }

@@ -1,6 +1,6 @@
-import { printable } from "../render/escape.ts";
 import type { Invocation } from "./command.ts";
 import { attach, noServer, type ServerChoice } from "./server-choice.ts";
+import { say } from "./terminal.ts";
 
 /** The embedded control plane of a state folder: found whenever asked for, and started once for all targets. */
 export function embeddedServerOf(
@@ -13,8 +13,7 @@ export function embeddedServerOf(
   const find = async (): Promise<ServerChoice> => {
     const attached = await attach(folder, { signal: terminal.stopping });
     if (attached !== null) {
-      if (!flags.embedded && !isSaid)
-        terminal.stderr.write(`using the embedded control plane at ${printable(attached.url)}\n`);
+      if (!flags.embedded && !isSaid) say(terminal, `using the embedded control plane at ${attached.url}`);
       isSaid = true;
       // The process that serves it may end.
       finding = null;

@@ -2,7 +2,6 @@ import { HoldfastError } from "../core/errors.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { TlsError } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
-import { printable } from "../render/escape.ts";
 import { SealKeyError } from "../seal/key.ts";
 import { createControlPlane } from "../server/app.ts";
 import { OptionsError } from "../server/options-error.ts";
@@ -11,7 +10,7 @@ import { StoreError } from "../store/store-error.ts";
 import { embeddedFolder, embeddedServer, type ServerChoice } from "./server-choice.ts";
 import { serverKeyOptions } from "./server-key.ts";
 import { storeFailure } from "./store-failure.ts";
-import type { Terminal } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 
 /** The embedded control plane, served by this process until disposed of. */
 export type Embedded = AsyncDisposable & { readonly choice: ServerChoice };
@@ -21,7 +20,7 @@ export async function startEmbedded(state: string, log: Log, terminal: Terminal)
   const folder = embeddedFolder(state);
   try {
     const plane = await createControlPlane({ data: folder, port: 0, log, ...serverKeyOptions(terminal) });
-    terminal.stderr.write(`embedded control plane at ${plane.url}, data in ${printable(folder)}\n`);
+    say(terminal, `embedded control plane at ${plane.url}, data in ${folder}`);
     const choice = { ...embeddedServer(folder, plane.url), token: () => plane.adminToken };
     return { choice, [Symbol.asyncDispose]: () => plane.close() };
   } catch (error) {

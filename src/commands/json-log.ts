@@ -35,7 +35,8 @@ function streamOf(log: Log): Terminal["stderr"] {
       done();
     },
   });
-  const stream = Object.assign(lines, { isTTY: false });
+  // A message is one line, however wide.
+  const stream = Object.assign(lines, { isTTY: false, columns: Number.POSITIVE_INFINITY });
   logs.set(stream, log);
   return stream;
 }

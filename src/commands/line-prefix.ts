@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
-import type { Terminal } from "./terminal.ts";
+import { columnsOf } from "../render/columns.ts";
+import { columnsOn, type Terminal } from "./terminal.ts";
 
 type Stream = Terminal["stdout"];
 
@@ -16,5 +17,5 @@ export function withLinePrefix(stream: Stream, prefix: string): Stream {
       stream.write(begun + lines, done);
     },
   });
-  return Object.assign(prefixed, { isTTY: stream.isTTY ?? false });
+  return Object.assign(prefixed, { isTTY: stream.isTTY ?? false, columns: columnsOn(stream) - columnsOf(prefix) });
 }

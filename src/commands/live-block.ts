@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import type { Terminal } from "./terminal.ts";
+import { columnsOn, type Terminal } from "./terminal.ts";
 
 /** Lines at the bottom of a terminal that are drawn again and again. */
 export type LiveBlock = {
@@ -34,5 +34,9 @@ export async function openLiveBlock(stream: Terminal["stderr"]): Promise<LiveBlo
       done();
     },
   });
-  return { above: Object.assign(above, { isTTY: true }), draw: (lines) => draw(lines.join("\n")), clear };
+  return {
+    above: Object.assign(above, { isTTY: true, columns: columnsOn(stream) }),
+    draw: (lines) => draw(lines.join("\n")),
+    clear,
+  };
 }

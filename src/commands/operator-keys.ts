@@ -3,10 +3,11 @@ import { resolve } from "node:path";
 import type { Json, JsonObject } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
+import { sentenceText } from "../render/wrap.ts";
 import type { ConfigFile, OperatorConfig } from "../source/config.ts";
 import { contentTop } from "../source/root.ts";
 import { type Confirmation, confirmationFolder, isConfirmed, keepConfirmation } from "./confirmations.ts";
-import { confirm, isInteractive, type Terminal } from "./terminal.ts";
+import { columnsOn, confirm, isInteractive, say, type Terminal } from "./terminal.ts";
 
 /** Where the source is, and whether a person may be asked: a daemon never asks. */
 export type Asking = { readonly root: string; readonly mayAsk: boolean };
@@ -42,21 +43,23 @@ async function honouredKeys(config: ConfigFile, asking: Asking, terminal: Termin
   const folder = confirmationFolder(terminal, contentTop(asking.root));
   if (folder !== null && isConfirmed(folder, confirmation)) return honoured;
   if (!asking.mayAsk) throw refusal(config, "which nobody has confirmed yet", "run `holdfast validate` here first");
-  terminal.stderr.write(shown(config, confirmation));
+  terminal.stderr.write(shown(config, confirmation, columnsOn(terminal.stderr)));
   if (!(await confirm("Use these values from now on?", terminal))) throw refusal(config, "which you did not confirm");
   if (folder === null || !(await keepConfirmation(folder, confirmation)))
-    terminal.stderr.write("this cannot be remembered outside the checkout: you will be asked again\n");
+    say(terminal, "this cannot be remembered outside the checkout: you will be asked again");
   return honoured;
 }
 
-function shown(config: ConfigFile, { keys }: Confirmation): string {
+function shown(config: ConfigFile, { keys }: Confirmation, width: number): string {
   const lines = Object.entries(keys).map(([key, value]) => {
     const text = ascii(value);
     if (text.length > LONGEST_SHOWN) throw refusal(config, `and \`${key}\` is too long to be confirmed`);
     return `  ${key}: ${text}${key === "tokenFile" ? "  (never read from a source: use --token-file)" : ""}\n`;
   });
   const file = printable(config.file ?? "");
-  return `${file} is part of the source, where a pull request can change it. It sets:\n${lines.join("")}`;
+  return (
+    sentenceText(`${file} is part of the source, where a pull request can change it. It sets:`, width) + lines.join("")
+  );
 }
 
 // A look-alike letter of another alphabet would show one server and mean another.

@@ -3,12 +3,14 @@ import { type OutputFormat, stdoutFormat } from "../render/output.ts";
 import { choosePaint, type Paint, plain } from "../render/paint.ts";
 import { excerptReader } from "../source/excerpt.ts";
 import type { Invocation } from "./command.ts";
+import { columnsOn, type Terminal } from "./terminal.ts";
 
 /** How a command shows things. */
 export type OutputOptions = {
   /** The form of what goes to stdout. */
   readonly output: OutputFormat;
   readonly paint: Paint;
+  /** How diagnostics are shown on stderr. */
   readonly diagnosticView: DiagnosticView;
   /** Columns that a line may take. */
   readonly width: number;
@@ -18,22 +20,31 @@ export type OutputOptions = {
   readonly now: number | null;
 };
 
-/** Columns where the terminal's are not known, and the fewest that a report is laid out for. */
-const COLUMNS = 80;
+/** The fewest columns that a report is laid out for. */
 const FEWEST_COLUMNS = 60;
 
 /** How the user wants things shown. */
-export function outputOptionsOf({ flags, terminal }: Pick<Invocation, "flags" | "terminal">): OutputOptions {
-  const paint = choosePaint(terminal.stdout, terminal.env, { noColor: flags.color === false });
-  // Source lines are shown to people; logs and machines get the position alone.
-  const excerptOf = paint === plain ? () => null : excerptReader(terminal.cwd);
-  const { columns = COLUMNS, rows = null, isTTY = false } = terminal.stdout;
+export function outputOptionsOf(invocation: Pick<Invocation, "flags" | "terminal">): OutputOptions {
+  const { flags, terminal } = invocation;
+  const { stdout, stderr } = terminal;
+  const { rows = null, isTTY = false } = stdout;
   return {
     output: stdoutFormat(flags.output),
-    paint,
-    diagnosticView: { paint, excerptOf },
-    width: Math.max(FEWEST_COLUMNS, columns),
+    paint: choosePaint(stdout, terminal.env, { noColor: flags.color === false }),
+    diagnosticView: diagnosticViewOn(stderr, invocation),
+    width: Math.max(FEWEST_COLUMNS, columnsOn(stdout)),
     rows,
     now: isTTY ? terminal.now() : null,
   };
+}
+
+/** How diagnostics are shown on a stream. */
+export function diagnosticViewOn(
+  stream: Terminal["stdout"],
+  { flags, terminal }: Pick<Invocation, "flags" | "terminal">,
+): DiagnosticView {
+  const paint = choosePaint(stream, terminal.env, { noColor: flags.color === false });
+  // Source lines are shown to people; logs and machines get the position alone.
+  const excerptOf = paint === plain ? () => null : excerptReader(terminal.cwd);
+  return { paint, excerptOf, width: columnsOn(stream) };
 }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { printable, printableLines } from "../render/escape.ts";
+import { printableLines } from "../render/escape.ts";
+import { wrapWords } from "../render/wrap.ts";
 import { type CommandEntry, toEntry } from "./command.ts";
 import { adopt } from "./declarations/adopt.ts";
 import { apply } from "./declarations/apply.ts";
@@ -28,7 +29,7 @@ import { failureOf } from "./failure.ts";
 import { showFaults } from "./failure-report.ts";
 import type { Flags } from "./flags.ts";
 import { addFlags, readEnvironment } from "./options.ts";
-import { endAfter, type Terminal } from "./terminal.ts";
+import { columnsOn, endAfter, say, type Terminal } from "./terminal.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 
 // Under the headings of the help.
@@ -102,7 +103,7 @@ function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode:
     .addHelpText("after", `\nExamples:\n${entry.examples.map((example) => `  $ ${example}`).join("\n")}\n`)
     .copyInheritedSettings(new Command().exitOverride().configureOutput(outputOf(terminal)))
     .action(async () => {
-      for (const unknown of unknownVariables(terminal.env)) terminal.stderr.write(`warning: ${printable(unknown)}\n`);
+      for (const unknown of unknownVariables(terminal.env)) say(terminal, `warning: ${unknown}`);
       readEnvironment(command, terminal.env);
       const flags = command.opts<Flags>();
       endAfter(flags.timeout, terminal);
@@ -127,10 +128,12 @@ function outputOf({ stdout, stderr }: Terminal): {
   writeOut: (text: string) => void;
   writeErr: (text: string) => void;
 } {
+  const layout = { indent: "", nextIndent: "  ", width: columnsOn(stderr) };
+  const wrapped = (line: string): string => wrapWords(line, layout).join("\n");
   // Commander quotes what was typed, which a shell may have made of the names of files.
   return {
     writeOut: (text) => void stdout.write(printableLines(text)),
-    writeErr: (text) => void stderr.write(printableLines(text)),
+    writeErr: (text) => void stderr.write(printableLines(text).split("\n").map(wrapped).join("\n")),
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { PassEvent } from "../core/events.ts";
 import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
-import { printable } from "../render/escape.ts";
+import { hintText } from "../render/failure.ts";
 import { passedOverText } from "../render/passed-over.ts";
 import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
-import { sayWait } from "./terminal.ts";
+import { columnsOn, say, sayWait } from "./terminal.ts";
 
 /** Reports the progress of a pass on stderr; the command shows its result. */
 export function reportPass({ flags, terminal }: Invocation, view: OutputOptions): (event: PassEvent) => void {
@@ -15,11 +15,11 @@ export function reportPass({ flags, terminal }: Invocation, view: OutputOptions)
       case "waiting":
         return sayWait(terminal, event.text);
       case "no-lease":
-        stderr.write(noLeaseText(event));
+        say(terminal, `warning: going on without a lease on ${event.scope}: ${event.why}`);
+        stderr.write(hintText(noLeaseHint(event), columnsOn(stderr)));
         return;
       case "standing-by":
-        stderr.write(`standing by: ${printable(event.message)}\n`);
-        return;
+        return say(terminal, `standing by: ${event.message}`);
       case "taking-over":
         stderr.write("taking over\n");
         return;
@@ -57,10 +57,7 @@ function sourceText(
   return `${found}${none}${line}nothing was sent; --partial goes on with the valid manifests\n`;
 }
 
-function noLeaseText({ scope, why, hasLeases }: Event<"no-lease">): string {
+function noLeaseHint({ hasLeases }: Event<"no-lease">): string {
   const hint = hasLeases ? "; --lease-scope names what this token may write" : "";
-  return (
-    `warning: going on without a lease on ${printable(scope)}: ${printable(why)}\n` +
-    `  → nothing but the state folder keeps two writers apart${hint}\n`
-  );
+  return `nothing but the state folder keeps two writers apart${hint}`;
 }

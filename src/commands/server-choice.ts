@@ -5,7 +5,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { readOwnFile } from "../files/own-file.ts";
 import { isSentInClear } from "../http/loopback.ts";
 import { announcedEndpoint } from "../server/endpoint.ts";
-import type { Terminal } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 
 /** A control plane to talk to, and where its token is read from. */
 export type ServerChoice = {
@@ -34,7 +34,7 @@ export function embeddedFolder(state: string): string {
 export function namedServer(server: string, wish: ServerRequest, { env, cwd, stderr }: Terminal): ServerChoice {
   if (isSentInClear(server)) {
     // The rest of the address is not shown: before the host there may be a password.
-    stderr.write(`warning: tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines\n`);
+    say({ stderr }, `warning: tokens travel in clear to ${URL.parse(server)?.host}; use https:// for other machines`);
   }
   return { name: server.replace(/\/+$/, ""), url: server, token: () => readToken(wish, env, cwd) };
 }

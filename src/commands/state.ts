@@ -13,7 +13,7 @@ import type { state } from "./declarations/state.ts";
 import { readExportKey } from "./export-key.ts";
 import { failureOf } from "./failure.ts";
 import { readStateKey } from "./state-key.ts";
-import { writeResult } from "./terminal.ts";
+import { say, writeResult } from "./terminal.ts";
 
 type StateInvocation = InvocationOf<typeof state>;
 
@@ -63,11 +63,11 @@ async function transfer(invocation: StateInvocation, action: "export" | "import"
   const [from, to] = (action === "export" ? [folder, other] : [other, folder]).map(printable);
   const moved = `${count(ledgers, "ledger")} and ${count(tokens, "token")}`;
   await writeResult(terminal, `${from}: ${moved} are in ${to} now\n`);
-  terminal.stderr.write(ADVICE[action]);
+  say(terminal, ADVICE[action]);
   return 0;
 }
 
 const ADVICE = {
-  export: "keep the export key in another place; before a state is used elsewhere, stop whoever writes it here\n",
-  import: "holdfast plan shows now what differs; no write is sent before apply or watch\n",
+  export: "keep the export key in another place; before a state is used elsewhere, stop whoever writes it here",
+  import: "holdfast plan shows now what differs; no write is sent before apply or watch",
 };

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { HoldfastError } from "../core/errors.ts";
 import { printable } from "../render/escape.ts";
 import type { Output } from "../render/output.ts";
+import { sentenceText } from "../render/wrap.ts";
 
 /** What a command sees of the process around it, passed as values so that nothing reaches for globals. */
 export type Terminal = {
@@ -44,9 +45,21 @@ export function endAfter(seconds: number | null | undefined, { stop }: Terminal)
   ).unref();
 }
 
-/** Prints one line about what is waited for. */
-export function sayWait({ stderr }: Terminal, text: string): void {
-  stderr.write(`waiting: ${printable(text)}\n`);
+const COLUMNS = 80;
+
+/** Columns that a line on a stream may take. */
+export function columnsOn({ columns = COLUMNS }: { readonly columns?: number }): number {
+  return columns;
+}
+
+/** Prints a sentence on stderr, in as many lines as it takes. */
+export function say({ stderr }: Pick<Terminal, "stderr">, text: string): void {
+  stderr.write(sentenceText(printable(text), columnsOn(stderr)));
+}
+
+/** Prints what is waited for. */
+export function sayWait(terminal: Pick<Terminal, "stderr">, text: string): void {
+  say(terminal, `waiting: ${text}`);
 }
 
 /** Asks a yes-or-no question on the terminal; anything but `y` or `yes` is no. */

@@ -1,6 +1,5 @@
 import type { LeaseHolder } from "../engine/lease-holder.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import { printable } from "../render/escape.ts";
 import { jsonText } from "../render/json.ts";
 import { holderText, unlockText } from "../render/unlock.ts";
 import type { InvocationOf } from "./command.ts";
@@ -9,14 +8,14 @@ import { refuseSource } from "./failure-report.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
-import { confirm, isInteractive, writeResult } from "./terminal.ts";
+import { confirm, isInteractive, say, writeResult } from "./terminal.ts";
 
 /** Breaks the lease of a writer that has died. */
 export async function run(invocation: InvocationOf<typeof unlock>): Promise<number> {
   const { flags, terminal } = invocation;
   const asking = async (lease: LeaseHolder): Promise<boolean> => {
     if (flags.yes || !isInteractive(terminal)) return true;
-    terminal.stderr.write(`the lease on ${printable(lease.scope)} is ${holderText(lease)}\n`);
+    say(terminal, `the lease on ${lease.scope} is ${holderText(lease)}`);
     return confirm("Break this lease?", terminal);
   };
   const whole = { ...invocation, flags: { ...flags, partial: true } };

@@ -13,7 +13,7 @@ import { contentTop } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
 import { onEachTarget } from "./each-target.ts";
-import { outputOptionsOf } from "./output-options.ts";
+import { diagnosticViewOn, outputOptionsOf } from "./output-options.ts";
 import { openTarget } from "./target.ts";
 import { folderInCheckout, openOutputs } from "./write-outputs.ts";
 
@@ -42,7 +42,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const { errors, warnings } = report.summary;
   const declared = counts.manifests + counts.faulty;
   const text =
-    diagnosticsText(diagnostics, view.diagnosticView) +
+    diagnosticsText(diagnostics, diagnosticViewOn(terminal.stdout, invocation)) +
     passedOverText(passedOver, { width: view.width, lists }) +
     validationLine({ ...report.summary, declared, strict: rules.strict });
   const folder = folderInCheckout(terminal);

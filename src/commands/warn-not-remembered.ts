@@ -1,6 +1,5 @@
-import { printable } from "../render/escape.ts";
 import type { OnForgotten } from "../state/state.ts";
-import type { Terminal } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 
 const told = new WeakMap<Terminal, Set<string>>();
 
@@ -9,8 +8,8 @@ export function warnNotRemembered(terminal: Terminal): OnForgotten {
   const before = told.get(terminal) ?? new Set();
   told.set(terminal, before);
   return (what, why) => {
-    const line = `warning: ${what} is not remembered for the next run: ${printable(why)}\n`;
-    if (!before.has(line)) terminal.stderr.write(line);
+    const line = `warning: ${what} is not remembered for the next run: ${why}`;
+    if (!before.has(line)) say(terminal, line);
     before.add(line);
   };
 }

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../core/errors.ts";
 import { type DaemonControl, serveControl } from "../daemon/control-socket.ts";
-import { printable } from "../render/escape.ts";
 import { carryOut } from "./carry-out.ts";
 import type { Invocation } from "./command.ts";
+import { say } from "./terminal.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
 /** The socket of a daemon for commands. */
@@ -37,7 +37,7 @@ async function openControl(
     return await serveControl(stateFolder, controlOf(watching, terminal));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    terminal.stderr.write(`warning: the daemon has no socket for commands: ${printable(why)}\n`);
+    say(terminal, `warning: the daemon has no socket for commands: ${why}`);
     return null;
   }
 }

@@ -4,6 +4,7 @@ import type { Meter } from "../daemon/meter.ts";
 import type { PassObserver } from "../daemon/observer.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { printable } from "../render/escape.ts";
+import { failureText } from "../render/failure.ts";
 import { contentTop, isLinked } from "../source/root.ts";
 import type { Invocation } from "./command.ts";
 import { type ConfiguredFile, configuredFiles, requireUsable, watchFiles } from "./configured-files.ts";
@@ -13,6 +14,7 @@ import { withLinePrefix } from "./line-prefix.ts";
 import { type OperatorFile, readOperatorFile } from "./operator-file.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { type OpenTargets, openTargets } from "./target.ts";
+import { columnsOn } from "./terminal.ts";
 import { commitStatusOf } from "./watch-commit-status.ts";
 import { controlSocket } from "./watch-control.ts";
 import { receiversOf, type WatchNotifier } from "./watch-notifier.ts";
@@ -186,8 +188,9 @@ async function openChanged(
   } catch (error) {
     if (invocation.terminal.stopping.aborted) return null;
     const why = printable(error instanceof Error ? error.message : String(error));
-    const message = `error: the changed configuration is refused: ${why}\n  → the last good one stays in force; correct ${names}\n`;
-    send("configuration-refused", `the changed configuration is refused: ${why}`, message);
+    const message = `the changed configuration is refused: ${why}`;
+    const hint = `the last good one stays in force; correct ${names}`;
+    send("configuration-refused", message, failureText({ message, hint }, columnsOn(stderr)));
     http.configured(why);
     return null;
   }

@@ -5,9 +5,8 @@ import type { Notifier } from "../daemon/notify/notifier.ts";
 import type { Delivery } from "../daemon/notify/post.ts";
 import type { ReceiverOptions } from "../daemon/notify/receiver.ts";
 import type { PassObserver } from "../daemon/observer.ts";
-import { printable } from "../render/escape.ts";
 import type { OperatorConfig } from "../source/config.ts";
-import type { Terminal } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 
 type Entry = NonNullable<OperatorConfig["notifications"]>[number];
 
@@ -47,7 +46,7 @@ export function receiversOf(notifications: OperatorConfig["notifications"], cwd:
 
 /** How `watch` delivers what it tells others: what cannot be delivered is a warning. */
 export function deliveryTo({ now, stderr }: Pick<Terminal, "now" | "stderr">): Delivery {
-  const onTrouble = (text: string): void => void stderr.write(`warning: ${printable(text)}\n`);
+  const onTrouble = (text: string): void => say({ stderr }, `warning: ${text}`);
   return { now, onTrouble, timeoutMs: TIMEOUT_MS, backoffMs: BACKOFF_MS };
 }
 

@@ -16,6 +16,7 @@ import type { Invocation } from "./command.ts";
 import { logOf } from "./json-log.ts";
 import { type OutputOptions, outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
+import { columnsOn } from "./terminal.ts";
 import { eventReporter, failureIn, logReporter, type WatchReporter } from "./watch-news.ts";
 
 /** A reporter for people, and for machines where JSON is asked for. */
@@ -155,7 +156,7 @@ function textReporter(invocation: Invocation): WatchReporter {
   };
 
   function trouble({ message, hint, diagnostics }: Pick<KeptEvent, "message" | "hint" | "diagnostics">): string {
-    return shown(diagnostics) + failureText({ message, hint });
+    return shown(diagnostics) + failureText({ message, hint }, columnsOn(stderr));
   }
 }
 

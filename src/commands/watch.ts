@@ -1,8 +1,9 @@
 import { HoldfastError } from "../core/errors.ts";
-import { printable } from "../render/escape.ts";
+import { failureText } from "../render/failure.ts";
 import type { InvocationOf } from "./command.ts";
 import type { watch } from "./declarations/watch.ts";
 import { type OperatorFile, readOperatorFile } from "./operator-file.ts";
+import { columnsOn } from "./terminal.ts";
 import { type OpenWatch, openWatch, runWatch } from "./watch-generation.ts";
 import { createWatchNotifier } from "./watch-notifier.ts";
 import { openWatchServer } from "./watch-server.ts";
@@ -44,7 +45,10 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
   }
 
   function say(error: unknown): void {
-    const why = printable(error instanceof Error ? error.message : String(error));
-    terminal.stderr.write(`error: the new configuration cannot be used: ${why}\n  → going back to the last good one\n`);
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `the new configuration cannot be used: ${why}`;
+    terminal.stderr.write(
+      failureText({ message, hint: "going back to the last good one" }, columnsOn(terminal.stderr)),
+    );
   }
 }

@@ -40,6 +40,13 @@ export function cutStart(text: string, columns: number): string {
   return MARK + [...firstColumns(reversed, Math.max(0, columns - 1))].toReversed().join("");
 }
 
+/** The text, cut in its middle where it is wider than that. */
+export function cutMiddle(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  const start = Math.ceil((columns - 1) / 2);
+  return firstColumns(text, start) + cutStart(text, columns - start);
+}
+
 /** A text around what is special in it: where it is too wide, its beginning goes first and then its end. */
 export function cutAround(text: string, start: number, columns: number): string {
   if (columnsOf(text) <= columns) return text;

@@ -1,8 +1,10 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
 import type { Excerpt } from "../core/excerpt.ts";
+import { columnsOf, cutEnd } from "./columns.ts";
 import { count, joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
-import type { Paint } from "./paint.ts";
+import type { Paint, Style } from "./paint.ts";
+import { wordsIn, wrapWords } from "./wrap.ts";
 
 /** How many diagnostics are shown; the rest is counted. */
 const MOST_SHOWN = 100;
@@ -10,6 +12,8 @@ const MOST_SHOWN = 100;
 /** How diagnostics are shown: in which colours, and with which lines of the files. */
 export type DiagnosticView = {
   readonly paint: Paint;
+  /** Columns that a line may take. */
+  readonly width: number;
   /** The line that a diagnostic is about; null where none is shown. */
   readonly excerptOf: (diagnostic: Diagnostic) => Excerpt | null;
 };
@@ -40,45 +44,49 @@ function foldPassedOver(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
   });
 }
 
-function diagnosticText(diagnostic: Diagnostic, { paint, excerptOf }: DiagnosticView): string {
-  const { severity, code, summary, detail, file, line, column } = diagnostic;
-  const place = file === null ? "" : `${printable(file)}:${line ?? 1}:${column ?? 1}: `;
-  const word = paint(severity === "error" ? "red" : "yellow", severity);
-  const head = `${paint("bold", place)}${word}: ${printable(summary)} ${paint("dim", `[${printable(code)}]`)}`;
-  const excerpt = excerptOf(diagnostic);
-  const lines = excerpt === null ? [] : excerptLines(excerpt, line ?? 1, severity, paint);
-  return [head, ...lines, ...(detail === null ? [] : wrapped(printable(detail)))].join("\n");
+function diagnosticText(diagnostic: Diagnostic, view: DiagnosticView): string {
+  const { paint, width } = view;
+  const { detail } = diagnostic;
+  const excerpt = view.excerptOf(diagnostic);
+  const lines = excerpt === null ? [] : excerptLines(excerpt, diagnostic, view);
+  const details = detail === null ? [] : wrapWords(printable(detail), { indent: INDENT, width });
+  return [...headLines(diagnostic, { paint, width }), ...lines, ...details].join("\n");
 }
 
 const INDENT = "    ";
-const WIDTH = 80;
+const NEXT_INDENT = "  ";
 
-// Sentences for people; what is cut at a space can be joined again.
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && INDENT.length + line.length + 1 + word.length > WIDTH) {
-      lines.push(INDENT + line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, INDENT + line];
+// The position stays whole, since editors and people look for it.
+function headLines(
+  { severity, code, summary, file, line, column }: Diagnostic,
+  { paint, width }: Pick<DiagnosticView, "paint" | "width">,
+): readonly string[] {
+  const place = file === null ? [] : [paint("bold", `${printable(file)}:${line ?? 1}:${column ?? 1}:`)];
+  const word = `${paint(severityStyle(severity), severity)}:`;
+  const said = wordsIn(printable(summary), width);
+  const words = [...place, word, ...said, paint("dim", `[${printable(code)}]`)];
+  return wrapWords(words, { indent: "", nextIndent: NEXT_INDENT, width });
 }
+
+function severityStyle(severity: Diagnostic["severity"]): Style {
+  return severity === "error" ? "red" : "yellow";
+}
+
+const GUTTER = 8;
 
 function excerptLines(
   excerpt: Excerpt,
-  line: number,
-  severity: Diagnostic["severity"],
-  paint: Paint,
+  { line, severity }: Pick<Diagnostic, "line" | "severity">,
+  { paint, width }: DiagnosticView,
 ): readonly string[] {
-  const number = String(line).padStart(5);
-  const before = visible(excerpt.line.slice(0, excerpt.column - 1));
+  const before = columnsOf(visible(excerpt.line.slice(0, excerpt.column - 1)));
+  const room = width - GUTTER;
+  if (before >= room) return [];
   const [word = ""] = wordAt(excerpt);
-  const mark = paint(severity === "error" ? "red" : "yellow", "^".repeat(Math.max(1, visible(word).length)));
+  const marked = Math.min(Math.max(1, columnsOf(visible(word))), room - before);
   return [
-    `${paint("dim", `${number} │`)} ${visible(excerpt.line)}`,
-    `${paint("dim", "      │")} ${" ".repeat(before.length)}${mark}`,
+    `${paint("dim", `${String(line ?? 1).padStart(5)} │`)} ${cutEnd(visible(excerpt.line), room)}`,
+    `${paint("dim", "      │")} ${" ".repeat(before)}${paint(severityStyle(severity), "^".repeat(marked))}`,
   ];
 }
 

@@ -3,6 +3,7 @@ import { sortDiagnostics } from "../core/diagnostic.ts";
 import type { HoldfastError } from "../core/errors.ts";
 import { printable } from "./escape.ts";
 import { jsonText } from "./json.ts";
+import { linesText, sentenceText, wordsIn } from "./wrap.ts";
 
 /** What a command says of its end without a result. */
 export type Ending = Pick<HoldfastError, "code" | "message" | "hint" | "diagnostics">;
@@ -10,10 +11,17 @@ export type Ending = Pick<HoldfastError, "code" | "message" | "hint" | "diagnost
 type Said = Pick<Ending, "message" | "hint"> & Partial<Pick<Ending, "code">>;
 
 /** What went wrong, and what to do now; what was asked for is no error. */
-export function failureText({ code, message, hint }: Said): string {
+export function failureText({ code, message, hint }: Said, width: number): string {
   const isAsked = code === "interrupted" || code === "terminated";
-  const next = hint === null ? "" : `  → ${printable(hint)}\n`;
-  return `${isAsked ? "" : "error: "}${printable(message)}\n${next}`;
+  const words = wordsIn(printable(message), width);
+  return sentenceText(isAsked ? words : ["error:", ...words], width) + hintText(hint, width);
+}
+
+const HINT = { indent: "  → ", nextIndent: "    " };
+
+/** What to do now, below what went wrong; a command in it stays whole, so that it can be copied. */
+export function hintText(hint: string | null, width: number): string {
+  return hint === null ? "" : linesText(printable(hint), { ...HINT, width });
 }
 
 /** Why a command ended without its result, as JSON. */

@@ -79,6 +79,37 @@ describe("help and version", () => {
   });
 });
 
+test("errors and diagnostics are as wide as COLUMNS says, else 80 columns, and in JSON whole", async () => {
+  const team = "type: team\nname: ml\nmembers: [ada@example.com]\n";
+  const source = await sourceOf({
+    "teams/research-and-development/one.yaml": `${team}permited_roles_of_all_members: [a]\n`,
+  });
+  const server = `http://127.0.0.1:1/${"path/".repeat(20)}`;
+  const runs = [
+    ["validate"],
+    ["plan"],
+    ["drift"],
+    ["plan", "--server", server, "--partial"],
+    ["apply", "--yes", "-o", "x"],
+  ];
+  for (const args of runs) {
+    const { stdout, stderr, code } = await source.run(args, { COLUMNS: "" });
+    const lines = `${stdout}${stderr}`.split("\n");
+    expect([args, lines.filter((line) => line.length > 80)]).toEqual([args, []]);
+    expect([args, lines.length > 1, code === 0]).toEqual([args, true, false]);
+  }
+  const wide = await source.run(["validate"], { COLUMNS: "200" });
+  const [first = ""] = wide.stdout.split("\n");
+  expect(first).toMatch(/^teams\/research-and-development\/one\.yaml:4:1: error: .* \[unknown-field\]$/);
+  expect(first.length).toBeGreaterThan(80);
+  const log = await source.run(["apply", "--log-format", "json", "--yes"], { COLUMNS: "" });
+  const messages = log.stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).msg);
+  expect(messages).toContainEqual(expect.stringContaining(first));
+});
+
 test("the examples of the plan read the same from another folder and at another time", async () => {
   const server = await serve();
   const one = await exampleSource(server);

@@ -51,7 +51,8 @@ export function startNode(args: readonly string[], { cwd, env = {}, mostBlocks, 
   const [command = process.execPath, ...rest] = before;
   const child = spawn(command, [...rest, ...args], {
     cwd,
-    env: { PATH: process.env.PATH ?? "", HOME: cwd, ...env },
+    // Wide, so that what is expected of a message does not depend on where its lines end.
+    env: { PATH: process.env.PATH ?? "", HOME: cwd, COLUMNS: "1000", ...env },
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own, so that nothing it started can outlive the test.
     detached: true,

@@ -10,7 +10,8 @@ export async function runHere(
   args: readonly string[],
   { cwd, env = {} }: { readonly cwd: string; readonly env?: { readonly [name: string]: string } },
 ): Promise<Ended> {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const stdin = new PassThrough();
+  const [stdout, stderr] = [wide(), wide()];
   const never = new AbortController().signal;
   const terminal = {
     ...{ stdin, stdout, stderr, env, cwd, now: Date.now },
@@ -33,4 +34,9 @@ export async function runHere(
   stderr.end();
   const [out, err] = await said;
   return { code, signal: null, stdout: out, stderr: err };
+}
+
+// So wide that what is expected of a message does not depend on where its lines end.
+function wide() {
+  return Object.assign(new PassThrough(), { columns: 1000 });
 }

@@ -28,7 +28,7 @@ async function costsOf(files: { readonly [file: string]: string }): Promise<Cost
   try {
     const { diagnostics } = await loadRevision(await read(root));
     look();
-    diagnosticsText(diagnostics, { paint: plain, excerptOf: excerptReader(root) });
+    diagnosticsText(diagnostics, { paint: plain, width: 80, excerptOf: excerptReader(root) });
     look();
     const { user, system } = process.cpuUsage(before);
     return { held, taken: (user + system) / 1000, said: new Set(diagnostics.map(({ file }) => file)) };

@@ -14,7 +14,7 @@ const [preface = "", ...mistakes] = readFileSync(file, "utf8").split(/^(?=## )/m
 async function toldOf(files: { readonly [file: string]: string }) {
   const root = await folderOf(files);
   const { diagnostics, files: count, manifests, documents } = await loadRevision(await read(root));
-  const text = diagnosticsText(diagnostics, { paint: plain, excerptOf: excerptReader(root) });
+  const text = diagnosticsText(diagnostics, { paint: plain, width: 80, excerptOf: excerptReader(root) });
   const counts = {
     files: count,
     manifests: manifests.length,

@@ -104,7 +104,7 @@ const applyView: ApplyView = {
 };
 
 /** Without colours and without lines of the files. */
-const bare = { paint: plain, excerptOf: () => null };
+const bare = { paint: plain, width: 80, excerptOf: () => null };
 
 describe("a plan for people", () => {
   test("says everything before a summary, grouped in dependency order", () => {
@@ -382,7 +382,11 @@ function renderedWith(text: string, paint: Paint = plain) {
     applyText(reportOf([failed]), { ...applyView, paint, placeOf: () => text }),
     outcomeLines(failed, { paint, width: 80, stepOf: () => step(text, { action: "update", changes }) }).join("\n"),
     driftText(drift, { ...layout, paint }, text),
-    diagnosticsText([told, { ...told, file: null }], { paint, excerptOf: () => ({ line: text, column: 1 }) }),
+    diagnosticsText([told, { ...told, file: null }], {
+      paint,
+      width: 80,
+      excerptOf: () => ({ line: text, column: 1 }),
+    }),
     unmanagedText([text], paint),
     tokensText(Array.from({ length: 12 }, () => ({ identity: text, location: `${text}/${text}` }))),
     snapshotText({ snapshot, unseen: [text] }),
