@@ -107,9 +107,9 @@ type Found = {
 
 // Most of live is as it should be: what is seen to be so at once need not be held until everything is decided.
 function isFoundInSync(kind: Kind, { row, digest, manifests, found }: Found, basis: SyncBasis): boolean {
-  const { type, versions } = kind;
+  const { type, hasVersions } = kind;
   // Which row a manifest without a number stands for only the whole list tells.
-  const identity = versions === undefined ? `${type}/${row.key}` : `${type}/${row.key}@${row.version}`;
+  const identity = hasVersions ? `${type}/${row.key}@${row.version}` : `${type}/${row.key}`;
   const manifest = manifests.get(identity);
   if (manifest?.digest === undefined || !("value" in manifest)) return false;
   const receipt = basis.recorded.get(identity);

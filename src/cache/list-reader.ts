@@ -96,11 +96,11 @@ function knownRows(pages: readonly CachedPage[]): () => ReadonlyMap<string, Cach
   };
 }
 
-function passer({ type, versions }: Kind, { mustRead }: ListKnowledge): (row: CachedRow) => boolean {
+function passer({ type, hasVersions }: Kind, { mustRead }: ListKnowledge): (row: CachedRow) => boolean {
   return ({ key, version }) => {
     if (key === null) return true;
     if (mustRead(`${type}/${key}`)) return false;
-    return versions === undefined || !mustRead(`${type}/${key}@${version}`);
+    return !hasVersions || !mustRead(`${type}/${key}@${version}`);
   };
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { isTooDeep } from "../client/json-depth.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { isTooDeep } from "../contract/json-size.ts";
 import { rowSpans, type Span } from "./reply-row-spans.ts";
 
 // Stands for the list of rows while the rest of the page is read: where it does not come back, something else did.

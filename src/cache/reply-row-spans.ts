@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { endOfNest, endOfString } from "../client/json-depth.ts";
+import { endOfString } from "../contract/json-size.ts";
 
 /** Where something stands in bytes. */
 export type Span = { readonly start: number; readonly end: number };
@@ -7,7 +7,7 @@ export type Span = { readonly start: number; readonly end: number };
 /** The rows of a page, and the list that holds them, brackets included. */
 export type RowSpans = { readonly rows: readonly Span[]; readonly list: Span };
 
-const [QUOTE, OPEN_LIST, CLOSE_LIST, OPEN, COMMA, COLON] = Buffer.from('"[]{,:');
+const [QUOTE, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE, COMMA, COLON] = Buffer.from('"[]{},:');
 const NAME = Buffer.from('"data"');
 
 /**
@@ -47,6 +47,23 @@ function listStart(bytes: Buffer, maxDepth: number): number {
       at = endOfNest(bytes, at, maxDepth);
       if (at === -1) return -1;
     } else at += 1;
+  }
+  return -1;
+}
+
+// Where the list or object that starts here ends; -1 where it does not end, or is too deep.
+function endOfNest(bytes: Buffer, start: number, maxDepth: number): number {
+  let depth = 0;
+  for (let at = start; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    else if (byte === OPEN || byte === OPEN_LIST) {
+      depth += 1;
+      if (depth > maxDepth) return -1;
+    } else if (byte === CLOSE || byte === CLOSE_LIST) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
   }
   return -1;
 }

@@ -2,10 +2,10 @@ import { type Buffer, isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Json } from "../contract/json.ts";
+import { isTooDeep } from "../contract/json-size.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Headers } from "./exchange.ts";
-import { isTooDeep } from "./json-depth.ts";
 
 /**
  * Reads a body in its own way instead of as JSON; null leaves it to the usual way. What is nested deeper than so many

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
-import { isTooDeep } from "../client/json-depth.ts";
 import type { Json } from "../contract/json.ts";
+import { isTooDeep } from "../contract/json-size.ts";
 
 /** What is shown is as deep as a manifest may be, and a few levels of ours. */
 const MOST_DEPTH = 256;

@@ -1,5 +1,4 @@
 import type { Application, Deployment } from "../contract/generated/resources.ts";
-import { referenceKinds } from "../model/reference-kinds.ts";
 import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
 
 /** The fields that every application has. */
@@ -19,9 +18,6 @@ export function applicationKind<Declared extends DeclaredApplication>(
     takesWorkspace: true,
     key: keyOf,
     group: (key) => key.slice(0, key.indexOf("/")),
-    references: ({ workspace_fqn }) => [
-      { identity: `${referenceKinds.fields.workspace_fqn}/${workspace_fqn}`, pointer: "/workspace_fqn" },
-    ],
     list: {
       operation: "listApps",
       query: { applicationType: type },

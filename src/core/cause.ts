@@ -1,6 +1,5 @@
 import type { Cause } from "../contract/generated/output.ts";
-import type { Json } from "../contract/json.ts";
-import { equal } from "./normalise.ts";
+import { equal, type Json } from "../contract/json.ts";
 
 export type { Cause } from "../contract/generated/output.ts";
 

@@ -1,5 +1,5 @@
-import { canonical, isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { compareText, type Diagnostic } from "./diagnostic.ts";
+import { canonical, compareText, isObject, type Json, type JsonObject } from "../contract/json.ts";
+import type { Diagnostic } from "./diagnostic.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Plan, Step } from "./plan.ts";
 import { digestsOf, liveStamp, type Sealable, type Sealing } from "./seal.ts";

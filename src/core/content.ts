@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
+import { normalise } from "../model/normal-form.ts";
 import type { Kind } from "./kind.ts";
-import { normalise } from "./normalise.ts";
 
 /** The compared part of a manifest, normalised: a version number belongs to the identity, not to the content. */
 export function contentOf(kind: Kind, shape: Shape, manifest: JsonObject | undefined): Json | undefined {
@@ -9,8 +9,8 @@ export function contentOf(kind: Kind, shape: Shape, manifest: JsonObject | undef
 }
 
 /** The compared part of a manifest, not normalised. */
-export function withoutVersion({ versions }: Kind, manifest: JsonObject): JsonObject {
-  if (versions === undefined) return manifest;
+export function withoutVersion({ hasVersions }: Kind, manifest: JsonObject): JsonObject {
+  if (!hasVersions) return manifest;
   const { version: _, ...rest } = manifest;
   return rest;
 }

@@ -1,17 +1,19 @@
 import type { Risk } from "../contract/generated/output.ts";
-import type { Json, JsonObject } from "../contract/json.ts";
+import { equal, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
+import { valueAt } from "../model/normal-form.ts";
+import { inPlaceFields } from "../model/version-fields.ts";
 import { type Cause, causeOf, type FieldViews, isActedOn, isOfThisChange } from "./cause.ts";
 import { type CausedBy, causedByDifferences, causedByManifest } from "./caused-by.ts";
 import { contentOf, withoutVersion } from "./content.ts";
 import { differences, type FieldDifference } from "./diff.ts";
+import { expectedLive, withDefaults } from "./expected-live.ts";
 import { fastEqual } from "./fast-equal.ts";
 import { isIgnored } from "./ignore.ts";
 import { keepIgnored } from "./keep-ignored.ts";
 import type { Kind, LiveRow } from "./kind.ts";
 import type { Live, UnknownReason } from "./live.ts";
 import type { Identity, Manifest } from "./manifest.ts";
-import { equal, expectedLive, valueAt, withDefaults } from "./normalise.ts";
 import { parentOf } from "./parent.ts";
 import type { Action, Reason } from "./plan.ts";
 import type { Recorded } from "./recorded.ts";
@@ -145,7 +147,7 @@ function decideAbsent(one: DecisionInput, newest: number): Decision {
   if (one.isHidden || (dryRun?.state === "forbidden" && parentOf(manifest) === null)) return hidden(one);
   if (dryRun?.state === "refused") return refuse(one, "refused", dryRun.message);
   const { version } = manifest.value;
-  const leaps = kind.versions !== undefined && typeof version === "number" && version > newest + 1;
+  const leaps = kind.hasVersions && typeof version === "number" && version > newest + 1;
   const follows = manifest.references.some(
     ({ identity }) => identity === `${manifest.kind}/${kind.key(manifest.value)}@${Number(version) - 1}`,
   );
@@ -194,9 +196,8 @@ function decidePresent(one: DecisionInput, row: LiveRow): Decision {
   const found = compare(one, live, echo ?? expectedLive(shape, desired, receipt(one)));
   const acted = found.differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length > 0 && dryRun?.state === "refused") return refuse(one, "refused", dryRun.message, found);
-  const { versions } = kind;
-  const isFixed = versions !== undefined && manifest.value.version !== undefined;
-  if (isFixed && acted.some(({ tokens: [first = ""] }) => !versions.mutable.includes(first))) {
+  const isFixed = kind.hasVersions && manifest.value.version !== undefined;
+  if (isFixed && acted.some(({ tokens: [first = ""] }) => !inPlaceFields.includes(first))) {
     return block("immutable", found);
   }
   return follow(one, found);

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, own } from "../contract/json.ts";
+import { equal, isObject, type Json, type JsonObject, own } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { equal, fieldShape, itemToken, normalise } from "./normalise.ts";
+import { fieldShape, itemToken, normalise } from "../model/normal-form.ts";
 
 type List = Extract<Shape, { is: "list" }>;
 

@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../contract/generated/output.ts";
+import { compareText } from "../contract/json.ts";
 
 export type { Diagnostic } from "../contract/generated/output.ts";
 
@@ -17,9 +18,4 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Di
       compareText(a.code, b.code) ||
       compareText(a.summary, b.summary),
   );
-}
-
-/** Compares by code unit, the same on every machine and in every locale. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

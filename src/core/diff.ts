@@ -1,7 +1,6 @@
-import type { Json } from "../contract/json.ts";
+import { compareText, equal, type Json } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { compareText } from "./diagnostic.ts";
-import { children, equal } from "./normalise.ts";
+import { children } from "../model/normal-form.ts";
 import { isSecretReference, isSensitiveField } from "./sensitive.ts";
 
 /** One field that differs; undefined where a side has none. Values are real: `redact` before showing them. */

@@ -1,9 +1,8 @@
-import type { JsonObject } from "../contract/json.ts";
+import { compareText, type JsonObject } from "../contract/json.ts";
 import { isActedOn } from "./cause.ts";
 import { changeOf, type Sides } from "./change.ts";
 import { contentOf } from "./content.ts";
 import type { Decision } from "./decide.ts";
-import { compareText } from "./diagnostic.ts";
 import { differences } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";
 import { type LiveRow, writerIn } from "./kind.ts";

@@ -1,6 +1,5 @@
-import { isObject, type Json, type JsonObject, own } from "../contract/json.ts";
+import { equal, isObject, type Json, type JsonObject, own } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { equal } from "./normalise.ts";
 
 type Known = Extract<Shape, { is: "object" }>;
 type Free = Extract<Shape, { is: "free" }>;

@@ -1,4 +1,4 @@
-import { compareText } from "./diagnostic.ts";
+import { compareText } from "../contract/json.ts";
 import type { Identity, Reference } from "./manifest.ts";
 
 /** A resource and its references: all that ordering needs. */

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, own } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { fieldShape, itemToken } from "./normalise.ts";
+import { fieldShape, itemToken } from "../model/normal-form.ts";
 
 type Path = readonly string[];
 type List = Extract<Shape, { is: "list" }>;

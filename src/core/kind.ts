@@ -1,7 +1,7 @@
 import type { LastWrite } from "../contract/generated/output.ts";
 import { isObject, type JsonObject } from "../contract/json.ts";
 import type { DryRunOperation, GetOperation, ListOperation, Replies, WriteOperation } from "../contract/operations.ts";
-import { type Identity, type Reference, splitIdentity } from "./manifest.ts";
+import { type Identity, splitIdentity } from "./manifest.ts";
 
 /** One live resource, read from any reply that carries it. */
 export type LiveRow = {
@@ -62,14 +62,8 @@ export type Writing = {
   readonly caution?: "registers";
 };
 
-/** Numbered versions under one name (prompts, models). */
-export type Versioning = {
-  /** Fields that may change in place; everything else is the version's immutable content. */
-  readonly mutable: readonly string[];
-};
-
 /**
- * A kind of manifest: what it is called, what it refers to, and what a control plane can do with it. Data and pure
+ * A kind of manifest: what it is called, and what a control plane can do with it. Data and pure
  * functions; a missing member is a missing capability.
  */
 export type Kind = {
@@ -85,12 +79,12 @@ export type Kind = {
   readonly key: (manifest: JsonObject) => string;
   /** The workspace, repo or cluster under which reports group it; null for the whole tenant. */
   readonly group: (key: string) => string | null;
-  readonly references: (manifest: JsonObject) => readonly Reference[];
   readonly list?: ListReading;
   readonly single?: SingleReading;
   /** In order of preference; the first that the server has and that its caution allows is used. */
   readonly write: readonly Writing[];
-  readonly versions?: Versioning;
+  /** There are numbered versions under one name (prompts, models), whose content never changes. */
+  readonly hasVersions?: true;
   /** The manifest names files on this machine, which would have to be uploaded first. */
   readonly needsUpload?: (manifest: JsonObject) => boolean;
   /** Its writes start a rollout, which `--wait` follows through operation 10. */
@@ -102,9 +96,8 @@ export type Kind = {
 };
 
 /** A kind as its file writes it: its own functions see manifests typed by the schema that they have passed. */
-export type KindFor<Declared> = Omit<Kind, "key" | "references" | "issuesToken" | "needsUpload" | "startsRun"> & {
+export type KindFor<Declared> = Omit<Kind, "key" | "issuesToken" | "needsUpload" | "startsRun"> & {
   readonly key: (manifest: Declared) => string;
-  readonly references: (manifest: Declared) => readonly Reference[];
   readonly issuesToken?: (manifest: Declared) => boolean;
   readonly needsUpload?: (manifest: Declared) => boolean;
   readonly startsRun?: (manifest: Declared) => boolean;

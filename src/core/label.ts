@@ -1,5 +1,5 @@
 import type { Shape } from "../contract/shape.ts";
-import { fieldShape } from "./normalise.ts";
+import { fieldShape } from "../model/normal-form.ts";
 
 /** A field for people: `image.image_uri`; items of a keyed list are named by their key, as in `ports[8080:TCP].host`. */
 export function labelOf(shape: Shape, tokens: readonly string[]): string {

@@ -1,6 +1,6 @@
 import type { MissingExtension as NotUsed } from "../contract/generated/output.ts";
+import { compareText } from "../contract/json.ts";
 import { type OperationName, operation } from "../contract/operations.ts";
-import { compareText } from "./diagnostic.ts";
 
 export type { MissingExtension as NotUsed } from "../contract/generated/output.ts";
 

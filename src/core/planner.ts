@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { NotChecked } from "../contract/generated/output.ts";
-import { canonical, type Json, type JsonObject } from "../contract/json.ts";
+import { canonical, compareText, equal, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isActedOn } from "./cause.ts";
 import { changeOf } from "./change.ts";
@@ -13,13 +13,12 @@ import {
   type DryRunReply,
   decide,
 } from "./decide.ts";
-import { compareText, type Diagnostic } from "./diagnostic.ts";
+import type { Diagnostic } from "./diagnostic.ts";
 import { updateGuard } from "./guard.ts";
 import type { RuleFinder } from "./ignore.ts";
 import { type Kind, writerIn } from "./kind.ts";
 import { isThere, type LiveView } from "./live.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";
-import { equal } from "./normalise.ts";
 import { patchTo } from "./patch.ts";
 import { type Change, PLAN_FORMAT, type Plan, reasonText, type Step, summarise, writes } from "./plan.ts";
 import { type RecordedHead, requireOpened } from "./recorded.ts";

@@ -1,7 +1,7 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { escapePointer } from "../contract/reference.ts";
 import type { Shape } from "../contract/shape.ts";
-import { fieldShape, itemPlaces } from "./normalise.ts";
+import { fieldShape, itemPlaces } from "../model/normal-form.ts";
 
 /** The JSON Pointer of a path of names and places. */
 export function pointerOf(tokens: readonly string[]): string {

@@ -1,9 +1,8 @@
-import { isObject, type JsonObject } from "../contract/json.ts";
+import { equal, isObject, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isIgnored } from "./ignore.ts";
 import { keepIgnored } from "./keep-ignored.ts";
 import type { Identity } from "./manifest.ts";
-import { equal } from "./normalise.ts";
 
 /** The unsealed part of a record: that something was written, and its id and version. */
 export type RecordedHead = {

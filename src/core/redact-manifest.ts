@@ -1,8 +1,7 @@
-import { isObject, type Json } from "../contract/json.ts";
+import { compareText, isObject, type Json } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { MASK } from "../model/credential.ts";
-import { compareText } from "./diagnostic.ts";
-import { fieldShape } from "./normalise.ts";
+import { fieldShape } from "../model/normal-form.ts";
 import { isSensitiveField, redactValue } from "./sensitive.ts";
 
 /** How values are masked. */

@@ -1,4 +1,44 @@
+import type { ModelVersion, PromptVersion } from "../contract/generated/resources.ts";
 import { type JsonObject, text } from "../contract/json.ts";
+import type { ListOperation } from "../contract/operations.ts";
+import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
+
+/** The fields that every entry of a registry has. */
+type DeclaredEntry = { readonly type: string; readonly name: string; readonly ml_repo: string };
+
+/** A kind of versioned entry in an ml repo. */
+export function registryKind<Declared extends DeclaredEntry>(
+  type: Declared["type"],
+  listOperation: ListOperation,
+  abilities: Pick<KindFor<Declared>, "write" | "needsUpload">,
+): Kind {
+  return defineKind<Declared>({
+    type,
+    key: ({ ml_repo, name }) => `${ml_repo}/${name}`,
+    group: (key) => key.slice(0, key.indexOf("/")),
+    list: {
+      operation: listOperation,
+      narrow: (key) => ({ name: key.slice(key.indexOf("/") + 1) }),
+      row: registryRow,
+    },
+    hasVersions: true,
+    ...abilities,
+  });
+}
+
+/** Reads one version of an entry from a list or from the reply of a write. */
+export function registryRow(version: ModelVersion | PromptVersion): LiveRow {
+  const { id, fqn, manifest, created_at, created_by_subject, updated_at } = version;
+  return {
+    key: registryKey(manifest, fqn),
+    id,
+    manifest,
+    version: versionNumber(manifest, fqn),
+    stamp: updated_at,
+    madeAt: created_at,
+    madeBy: created_by_subject?.subjectId,
+  };
+}
 
 // `model:tenant/repo/name:version`, `chat_prompt:tenant/repo/name:version`.
 const FQN = /^[^:]+:[^/]+\/(?<repo>[^/]+)\/(?<name>[^:]+):(?<version>\d+)$/;

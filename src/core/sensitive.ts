@@ -1,7 +1,6 @@
-import { isObject, type Json, type JsonObject } from "../contract/json.ts";
+import { compareText, isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isCredential, MASK } from "../model/credential.ts";
-import { compareText } from "./diagnostic.ts";
 
 const SECRET_KEY =
   /pass(?:word|wd|phrase)?$|pwd|secret|token(?!i[sz])|credential|api[-_]?key|access[-_]?key|private[-_]?key|auth(?:orization)?$|(?:^|[-_])(?:dsn|salt|cookie|signature)$/i;

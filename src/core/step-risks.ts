@@ -1,6 +1,7 @@
 import type { Risk } from "../contract/generated/output.ts";
 import { canonical, isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { secretReferences } from "../contract/reference.ts";
+import { secretsOf } from "../model/references.ts";
 import type { Decision, DecisionInput } from "./decide.ts";
 import { privilegeGrows } from "./privileges.ts";
 
@@ -89,9 +90,7 @@ function removesSecret(before: JsonObject, after: JsonObject): boolean {
 }
 
 function secretsIn(manifest: JsonObject): ReadonlySet<string> {
-  const mounts: readonly Json[] = Array.isArray(manifest.mounts) ? manifest.mounts : [];
-  const mounted = mounts.flatMap((mount) =>
-    isObject(mount) && typeof mount.secret_fqn === "string" ? [mount.secret_fqn] : [],
-  );
-  return new Set([...mounted, ...secretReferences(manifest).map(({ fqn }) => fqn)]);
+  const named = secretsOf(manifest).map(({ key }) => key);
+  // In any other text the control plane does not look one up; whoever takes the text away takes the secret away.
+  return new Set([...named, ...secretReferences(manifest).map(({ fqn }) => fqn)]);
 }

@@ -18,7 +18,7 @@ export function versionBefore({ versionBefore: version, creates }: Intent): numb
 export function mayBeDuplicated({ job, intent, context }: WriteAttempt, { version }: LiveRow): boolean {
   const before = versionBefore(intent);
   // A version that the manifest names is created once; earlier ones belong to other manifests.
-  if (job.kind.versions !== undefined && job.body.version !== undefined) return false;
+  if (job.kind.hasVersions && job.body.version !== undefined) return false;
   if (version === undefined || before === null || version <= before) return false;
   return !context.memory.honoursKeys || version > before + 1;
 }

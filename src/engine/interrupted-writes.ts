@@ -1,5 +1,5 @@
+import { equal } from "../contract/json.ts";
 import type { Identity } from "../core/manifest.ts";
-import { equal } from "../core/normalise.ts";
 import type { Plan, Step } from "../core/plan.ts";
 import type { Outcome } from "../core/report.ts";
 import { readValue, type SourceManifest } from "../manifests/source-manifest.ts";

@@ -83,7 +83,7 @@ function liveList(
   seen: readonly SeenRow[],
   known: KnownLive | null,
 ): LiveList | null {
-  const find = kind.versions === undefined ? findByKey(seen) : findVersion(seen);
+  const find = kind.hasVersions ? findVersion(seen) : findByKey(seen);
   const live = new Map<Identity, Live>();
   const inSync = new Set<Identity>();
   for (const identity of identities) {

@@ -3,12 +3,12 @@ import type { LiveCache } from "../cache/live-facts-cache.ts";
 import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
 import type { RouteProbe } from "../client/route-probe.ts";
-import type { JsonObject } from "../contract/json.ts";
+import { compareText, type JsonObject } from "../contract/json.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import { type Access, readAccess } from "../core/access.ts";
 import type { DryRunReply } from "../core/decide.ts";
-import { compareText, type Diagnostic } from "../core/diagnostic.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import type { DriftInput } from "../core/drift.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { liveGuard, type ShrinkLimits } from "../core/guard.ts";
@@ -313,10 +313,10 @@ export function findUnmanaged(
   { kindOf, recorded }: Pick<PlanContext, "kindOf" | "recorded">,
 ): readonly { readonly identity: Identity; readonly row: LiveRow }[] {
   return [...observation.rows].flatMap(([type, rows]) => {
-    const versions = kindOf(type)?.versions !== undefined;
+    const hasVersions = kindOf(type)?.hasVersions;
     const named = new Set(
       [...desired.declared, ...recorded.keys()].map((identity) =>
-        versions ? identity.replace(/@\d+$/, "") : identity,
+        hasVersions ? identity.replace(/@\d+$/, "") : identity,
       ),
     );
     const found = new Map(rows.map((row) => [`${type}/${row.key}`, row]));

@@ -1,4 +1,5 @@
-import { compareText, type Diagnostic } from "../core/diagnostic.ts";
+import { compareText } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { PlanEvent } from "../core/events.ts";
 import type { Gate } from "../core/plan.ts";

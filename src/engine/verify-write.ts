@@ -1,11 +1,10 @@
-import type { JsonObject } from "../contract/json.ts";
+import { equal, type JsonObject } from "../contract/json.ts";
 import { operations } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
 import { contentOf } from "../core/content.ts";
 import { differences } from "../core/diff.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
-import { equal } from "../core/normalise.ts";
 import type { Intent } from "../state/ledger.ts";
 
 /** What live shows of a write whose outcome is unknown. */
@@ -24,7 +23,7 @@ export function verifyWrite(kind: Kind, shape: Shape, intent: Intent, live: Live
   const { versionBefore, operation } = intent;
   const wasThere = versionBefore !== null && row.version !== undefined && row.version <= versionBefore;
   // Versions of prompts and models change in place too, in the fields that are not their content.
-  if (wasThere && kind.versions === undefined) return { effect: "not-there" };
+  if (wasThere && !kind.hasVersions) return { effect: "not-there" };
   if (hasContentOf(kind, shape, intent.written, row.manifest)) return { effect: "there", row };
   return wasThere || operations[operation].retry !== "version" ? { effect: "not-there" } : { effect: "other" };
 }

@@ -43,7 +43,7 @@ export async function createdVersion(
 }
 
 async function versionsOf(
-  { single, list, versions }: Kind,
+  { single, list, hasVersions }: Kind,
   { key, id, limit }: Since,
   { reader, signal }: Reading,
 ): Promise<readonly LiveRow[] | null> {
@@ -51,7 +51,7 @@ async function versionsOf(
     const { rows } = await reader.page(single.operation, { path: { id }, limit }, { signal });
     return rows.flatMap((row) => readRow(single, row) ?? []);
   }
-  if (list === undefined || versions === undefined) return null;
+  if (list === undefined || !hasVersions) return null;
   const query = { ...list.query, ...list.narrow?.(key) };
   const rows = await reader.list(list.operation, { query }, { signal });
   return rows.flatMap((row) => readRow(list, row) ?? []);

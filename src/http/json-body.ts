@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Json } from "../contract/json.ts";
+import { measureJson } from "../contract/json-size.ts";
 import { badRequest } from "./http-error.ts";
-import { measureJson } from "./json-size.ts";
 
 // Recursive code could exhaust the stack on deeper values.
 const MAX_DEPTH = 64;
@@ -12,11 +12,10 @@ const MAX_VALUES = 50_000;
 export function parseJsonBody(bytes: Buffer): Json {
   if (bytes.length === 0) throw badRequest("the body is empty, JSON is expected");
   if (!isUtf8(bytes)) throw badRequest("the body is not UTF-8 text");
-  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
-  const { depth, pairs, values } = measureJson(text, MAX_VALUES);
+  const { depth, pairs, values } = measureJson(bytes, { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES });
   if (depth > MAX_DEPTH) throw badRequest(`the body is nested more than ${MAX_DEPTH} levels deep`);
   if (values > MAX_VALUES) throw badRequest(`the body has more than ${MAX_VALUES.toLocaleString("en")} values`);
-  const value = parse(text);
+  const value = parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
   // JSON.parse takes the last of two equal keys, other parsers the first: a proxy may have checked another value.
   if (countKeys(value) !== pairs) throw badRequest("an object has the same key twice");
   return value;

@@ -1,5 +1,4 @@
 import type { ClusterManifest } from "../contract/generated/manifests.ts";
-import { grantReferences } from "../core/grants.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"getCluster"> = ({ id, name, manifest, createdBySubject, updatedAt }) => ({
@@ -15,7 +14,6 @@ export const kind: Kind = defineKind<ClusterManifest>({
   type: "cluster",
   key: ({ name }) => name,
   group: () => null,
-  references: grantReferences,
   list: { operation: "listClusters", row },
   single: {
     operation: "getCluster",

@@ -1,6 +1,5 @@
 import type { MlRepoManifest } from "../contract/generated/manifests.ts";
 import { text } from "../contract/json.ts";
-import { grantReferences } from "../core/grants.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"putMlRepo"> = ({ id, manifest, created_by_subject }) => ({
@@ -16,7 +15,6 @@ export const kind: Kind = defineKind<MlRepoManifest>({
   type: "ml-repo",
   key: ({ name }) => name,
   group: (key) => key,
-  references: grantReferences,
   list: { operation: "listMlRepos", narrow: (name) => ({ name }), row },
   write: [{ operation: "putMlRepo", dryRun: "putMlRepo", row }],
 });

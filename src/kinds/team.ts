@@ -15,7 +15,6 @@ export const kind: Kind = defineKind<TeamManifest>({
   aliases: ["sso-team"],
   key: ({ name }) => name,
   group: () => null,
-  references: () => [],
   list: { operation: "listTeams", row },
   write: [{ operation: "putTeam", dryRun: "putTeam", row }],
 });

@@ -1,5 +1,4 @@
 import type { VirtualAccountManifest } from "../contract/generated/manifests.ts";
-import { grantReferences } from "../core/grants.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"putVirtualAccount"> = ({ id, name, manifest, createdAt, createdBySubject, updatedAt }) => ({
@@ -16,7 +15,6 @@ export const kind: Kind = defineKind<VirtualAccountManifest>({
   type: "virtual-account",
   key: ({ name }) => name,
   group: () => null,
-  references: grantReferences,
   list: { operation: "listVirtualAccounts", row },
   write: [{ operation: "putVirtualAccount", dryRun: "putVirtualAccount", row }],
   // With a secret store the server keeps the token itself, so losing our copy loses nothing.

@@ -1,5 +1,4 @@
 import type { WorkspaceManifest } from "../contract/generated/manifests.ts";
-import { grantReferences } from "../core/grants.ts";
 import { defineKind, type Kind, type RowOf } from "../core/kind.ts";
 
 const row: RowOf<"putWorkspace"> = ({ id, fqn, manifest, createdBySubject, updatedAt }) => ({
@@ -15,10 +14,6 @@ export const kind: Kind = defineKind<WorkspaceManifest>({
   type: "workspace",
   key: (manifest) => `${manifest.cluster_fqn}:${manifest.name}`,
   group: (key) => key,
-  references: (manifest) => [
-    { identity: `cluster/${manifest.cluster_fqn}`, pointer: "/cluster_fqn" },
-    ...grantReferences(manifest),
-  ],
   list: { operation: "listWorkspaces", narrow: (fqn) => ({ fqn }), row },
   write: [{ operation: "putWorkspace", dryRun: "putWorkspace", row }],
 });

@@ -44,14 +44,14 @@ export function nameOf(kind: Kind, type: string, value: JsonObject): Named {
   if (!keyFields(type).every((field) => isFilled(value[field]))) return NAMELESS;
   const key = kind.key(value);
   const { version } = value;
-  const suffix = kind.versions !== undefined && Number.isInteger(version) ? `@${version}` : "";
+  const suffix = kind.hasVersions && Number.isInteger(version) ? `@${version}` : "";
   return { key, identity: `${kind.type}/${key}${suffix}` };
 }
 
 /** The part of an identity after its kind, without the version that its manifest names. */
 export function keyIn(kind: Kind, identity: Identity): string {
   const key = identity.slice(kind.type.length + 1);
-  return kind.versions === undefined ? key : splitVersion(key).name;
+  return kind.hasVersions ? splitVersion(key).name : key;
 }
 
 const known = new Map<string, readonly string[]>();

@@ -1,10 +1,9 @@
 import { isObject, type JsonObject } from "../contract/json.ts";
-import { pointerTokens } from "../contract/reference.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { globMatches } from "../core/glob.ts";
 import type { Kind } from "../core/kind.ts";
-import type { Reference } from "../core/manifest.ts";
 import { PASSED_OVER } from "../core/passed-over.ts";
+import { manifestReferences } from "../core/references.ts";
 import type { Position } from "../model/position.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
 import type { Limits } from "../source/limits.ts";
@@ -278,7 +277,8 @@ function readManifest(
   const isValid = faults.every(({ severity }) => severity === "warning");
   const { line } = positionAt(document.offset);
   const { identity, key } = nameOf(kind, type, value);
-  const references = isValid ? kind.references(value) : referencesOf(kind, fields);
+  // Of a field that is missing or faulty nothing can be said.
+  const references = manifestReferences(isValid ? value : (fields ?? {}));
   const checkedBy = isValid ? checkAlone(type, value, options.now) : null;
   // The text of every file, or where each of its fields stands, would be most of what a run holds.
   const again = plain === null ? locator(document, positionAt) : plain.locate(index, line);
@@ -297,10 +297,4 @@ function readManifest(
     isValid,
     checkedBy,
   };
-}
-
-// Of a field that is missing or faulty nothing can be said.
-function referencesOf(kind: Kind, fields: JsonObject | null): readonly Reference[] {
-  if (fields === null) return [];
-  return kind.references(fields).filter(({ pointer }) => Object.hasOwn(fields, pointerTokens(pointer)[0] ?? ""));
 }

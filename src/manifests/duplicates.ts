@@ -17,7 +17,7 @@ export function refuseDuplicates(
     if (duplicates.length > 1) refuseAll(duplicates, refuse, (others) => duplicateFault(identity, others));
   }
   refuseSharedNames(declarations, refuse);
-  const versioned = declarations.filter(({ kind }) => kind.versions !== undefined);
+  const versioned = declarations.filter(({ kind }) => kind.hasVersions);
   for (const [name, versions] of grouped(versioned, ({ kind, key }) => (key === null ? null : `${kind.type}/${key}`))) {
     const bare = versions.filter(({ identity }) => identity === name);
     if (bare.length === 0 || bare.length === versions.length) continue;

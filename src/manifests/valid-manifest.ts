@@ -17,7 +17,7 @@ export function validManifest(
 ): ValidManifest | null {
   const { kind, identity, references, isValid } = declaration;
   if (!isValid || identity === null || invalid.has(identity)) return null;
-  const before = kind.versions === undefined ? null : earlierVersion(identity);
+  const before = kind.hasVersions ? earlierVersion(identity) : null;
   const hasEarlier = before !== null && declared.has(before);
   const all = hasEarlier ? [...references, { identity: before, pointer: "/version" }] : references;
   return manifestOf(declaration, identity, all);

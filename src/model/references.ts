@@ -6,8 +6,13 @@ import { roleTypeOf, shortFqn } from "./roles.ts";
 /** A resource that a manifest refers to, and the place of the reference. */
 export type ResourceReference = { readonly kind: string; readonly key: string; readonly pointer: string };
 
-/** All references of a manifest, whatever its kind. */
+/** All references of a manifest, whatever its kind; `tenant` is ours. */
 export function referencesOf(manifest: JsonObject, tenant: string): readonly ResourceReference[] {
+  return [...referencesWithoutSecrets(manifest, tenant), ...secretsOf(manifest)];
+}
+
+/** The references of a manifest to anything but secrets; `tenant` is null where nobody knows which is ours. */
+export function referencesWithoutSecrets(manifest: JsonObject, tenant: string | null): readonly ResourceReference[] {
   return [
     ...Object.entries(referenceKinds.fields).flatMap(([field, kind]) => named(kind, manifest[field], `/${field}`)),
     ...(isObject(manifest.ownedBy) ? named(referenceKinds.owner, manifest.ownedBy.team, "/ownedBy/team") : []),
@@ -15,7 +20,6 @@ export function referencesOf(manifest: JsonObject, tenant: string): readonly Res
     ...items(manifest.permissions).flatMap(([item, at]) =>
       permissionReference(item, `/permissions/${at}/resource_fqn`, tenant),
     ),
-    ...secretsOf(manifest),
   ];
 }
 
@@ -35,8 +39,8 @@ function subjectReference({ subject }: JsonObject, pointer: string): readonly Re
   return resource === null ? [] : [{ ...resource, pointer }];
 }
 
-/** The team or virtual account that a role is granted to; null for people, who are in the identity provider. */
-export function subjectResource(subject: string): { readonly kind: string; readonly key: string } | null {
+// The team or virtual account that a role is granted to; null for people, who are in the identity provider.
+function subjectResource(subject: string): { readonly kind: string; readonly key: string } | null {
   const [scheme = "", key = ""] = subject.split(":", 2);
   const kind = kindOfSubject(scheme);
   return kind === undefined ? null : { kind, key };
@@ -45,7 +49,7 @@ export function subjectResource(subject: string): { readonly kind: string; reado
 function permissionReference(
   { resource_type: type, resource_fqn: fqn }: JsonObject,
   pointer: string,
-  tenant: string,
+  tenant: string | null,
 ): readonly ResourceReference[] {
   if (typeof fqn !== "string" || typeof type !== "string" || roleTypeOf(type) === undefined) return [];
   return [{ kind: type, key: shortFqn(type, fqn, tenant), pointer }];

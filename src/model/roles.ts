@@ -43,10 +43,12 @@ const roleTypes: { readonly [type: string]: RoleType } = {
   "secret-group": { roles: { "secret-group-user": { here: 1, below: 0 } } },
 };
 
-/** The short form of an fqn that a role or a manifest names. */
-export function shortFqn(type: string, fqn: string, tenant: string): string {
+/** The short form of an fqn that a role or a manifest names; `tenant` is null where nobody knows which is ours. */
+export function shortFqn(type: string, fqn: string, tenant: string | null): string {
+  if (roleTypeOf(type)?.hasLongFqn !== true) return fqn;
+  if (tenant === null) return fqn.slice(fqn.lastIndexOf("/") + 1);
   const prefix = `${type}:${tenant}/`;
-  return roleTypeOf(type)?.hasLongFqn === true && fqn.startsWith(prefix) ? fqn.slice(prefix.length) : fqn;
+  return fqn.startsWith(prefix) ? fqn.slice(prefix.length) : fqn;
 }
 
 /** The built-in roles on a type of resource; undefined when it has none. */

@@ -1,5 +1,5 @@
+import { compareText } from "../contract/json.ts";
 import type { Access } from "../core/access.ts";
-import { compareText } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { NotUsed } from "../core/not-used.ts";
 import type { Plan, PlanSummary, Step } from "../core/plan.ts";

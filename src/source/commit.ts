@@ -1,7 +1,8 @@
 import { realpathSync } from "node:fs";
 import { join, posix, relative, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { compareText, type Diagnostic } from "../core/diagnostic.ts";
+import { compareText } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { isBelow } from "./clean.ts";
 import { commitFiles } from "./commit-file.ts";

@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { compareText, type Diagnostic } from "../core/diagnostic.ts";
+import { compareText } from "../contract/json.ts";
+import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { commitOf } from "./clean.ts";
 import { digestOf } from "./content.ts";

@@ -1,6 +1,6 @@
 import { readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { compareText } from "../core/diagnostic.ts";
+import { compareText } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type BaseCommit, gitFailure, runInRepository } from "./base-commit.ts";
 import { missingFiles, type Searched } from "./clean.ts";

@@ -4,6 +4,7 @@ import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { isObject, type Json, type JsonObject, text } from "../../src/contract/json.ts";
 import { secretReferences } from "../../src/contract/reference.ts";
+import { manifestReferences } from "../../src/core/references.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
 import { checkSemantics } from "../../src/schema/check-semantics.ts";
 import { schemaFields } from "../../src/schema/schema-fields.ts";
@@ -43,12 +44,7 @@ describe("the examples", () => {
 
   it("declare everything that they refer to, and in no circle", () => {
     const references = new Map(
-      manifests.map((manifest) => [
-        identityOf(manifest),
-        kindOf(typeOf(manifest))
-          ?.references(manifest)
-          .map(({ identity }) => identity) ?? [],
-      ]),
+      manifests.map((manifest) => [identityOf(manifest), manifestReferences(manifest).map(({ identity }) => identity)]),
     );
     for (const [identity, named] of references) {
       for (const name of named) expect(references.has(name), `${identity} → ${name}`).toBe(true);

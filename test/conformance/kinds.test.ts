@@ -7,7 +7,9 @@ import { shapes } from "../../src/contract/generated/shapes.ts";
 import { isObject, type JsonObject } from "../../src/contract/json.ts";
 import { type OperationName, operation, operations } from "../../src/contract/operations.ts";
 import { type Kind, readRow } from "../../src/core/kind.ts";
+import { manifestReferences } from "../../src/core/references.ts";
 import { kindOf, kinds } from "../../src/kinds/index.ts";
+import { inPlaceFields } from "../../src/model/version-fields.ts";
 import { manifestTypes, schemaFor } from "../../src/schema/schemas.ts";
 
 const SOURCE = join(import.meta.dirname, "../../src");
@@ -184,7 +186,7 @@ describe.each(each)("the kind %s", (type, kind) => {
 
   test("is versioned, or rolls out, exactly where each write may make a version", () => {
     const makesVersions = kind.write.some(({ operation: name }) => operation(name).retry === "version");
-    expect(kind.versions !== undefined || kind.rollsOut === true).toBe(makesVersions);
+    expect(kind.hasVersions === true || kind.rollsOut === true).toBe(makesVersions);
   });
 
   test("narrows its list by query parameters that the operation has", () => {
@@ -210,7 +212,7 @@ describe.each(each)("the kind %s", (type, kind) => {
 
   test("refers to kinds that exist, by pointers into the manifest", () => {
     for (const manifest of examples) {
-      for (const { identity, pointer } of kind.references(manifest)) {
+      for (const { identity, pointer } of manifestReferences(manifest)) {
         expect(kindOf(identity.slice(0, identity.indexOf("/")))).toBeDefined();
         expect(identity).not.toMatch(/undefined|null/);
         expect(at(manifest, pointer)).toBeTypeOf("string");
@@ -232,7 +234,7 @@ describe.each(each)("the kind %s", (type, kind) => {
           id: name === "getCluster" || name.endsWith("Clusters") || name === "putCluster" ? key : "id-1",
         });
         expect(found?.manifest).toMatchObject({ type: manifest.type ?? null, name: manifest.name ?? null });
-        if (kind.versions !== undefined) expect(found?.version).toBe(3);
+        if (kind.hasVersions) expect(found?.version).toBe(3);
         if (kind.rollsOut)
           expect(found).toMatchObject({ version: 3, stamp: "deployment-3", status: { status: "DEPLOY_SUCCESS" } });
       }
@@ -249,9 +251,9 @@ describe.each(each)("the kind %s", (type, kind) => {
     }
   });
 
-  test("keeps mutable only fields that its schema has", () => {
+  test("lets only fields change in place that its schema has", () => {
     const shape = shapes[type];
-    for (const name of kind.versions?.mutable ?? [])
+    for (const name of kind.hasVersions ? inPlaceFields : [])
       expect(shape?.is === "object" && Object.hasOwn(shape.fields, name)).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-import { compareText } from "../../core/diagnostic.ts";
+import { compareText } from "../../contract/json.ts";
 import type { DriftReport } from "../../core/report.ts";
 import { count, joinCounts } from "../count.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";

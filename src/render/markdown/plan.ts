@@ -1,4 +1,4 @@
-import { compareText } from "../../core/diagnostic.ts";
+import { compareText } from "../../contract/json.ts";
 import type { Plan, Step } from "../../core/plan.ts";
 import { count, joinCounts } from "../count.ts";
 import { type BlockName, blockOf, causeBlocks } from "./cause-blocks.ts";

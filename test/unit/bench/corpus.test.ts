@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { block } from "../../../bench/corpus/block.ts";
 import { corpus, writeCorpus } from "../../../bench/corpus/corpus.ts";
+import { manifestReferences } from "../../../src/core/references.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { validateManifest } from "../../../src/schema/validate.ts";
 
@@ -37,7 +38,7 @@ test("identities are unique, and every reference is to an earlier manifest", () 
   for (const manifest of manifests) {
     const kind = kindOf(String(manifest.type));
     if (kind === undefined) throw new Error(`no kind for ${manifest.type}`);
-    const missing = kind.references(manifest).filter(({ identity }) => !known.has(identity));
+    const missing = manifestReferences(manifest).filter(({ identity }) => !known.has(identity));
     expect(missing).toEqual([]);
     const identity = `${kind.type}/${kind.key(manifest)}`;
     expect(known).not.toContain(identity);

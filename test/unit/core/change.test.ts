@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../../src/contract/json.ts";
 import type { Shape } from "../../../src/contract/shape.ts";
 import { changeOf } from "../../../src/core/change.ts";
 import { differences } from "../../../src/core/diff.ts";
-import { normalise } from "../../../src/core/normalise.ts";
+import { normalise } from "../../../src/model/normal-form.ts";
 import { against, present, service } from "./given.ts";
 
 const shape: Shape = {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../../../src/contract/json.ts";
+import { equal, type Json, type JsonObject } from "../../../src/contract/json.ts";
 import { fillDefaults, type Shape } from "../../../src/contract/shape.ts";
+import { withDefaults } from "../../../src/core/expected-live.ts";
 import { fastEqual } from "../../../src/core/fast-equal.ts";
-import { equal, normalise, withDefaults } from "../../../src/core/normalise.ts";
+import { normalise } from "../../../src/model/normal-form.ts";
 import { reversed, service, shapeOf } from "./given.ts";
 
 const serviceShape = shapeOf("service");

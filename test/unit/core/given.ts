@@ -8,6 +8,7 @@ import type { Live } from "../../../src/core/live.ts";
 import type { Manifest } from "../../../src/core/manifest.ts";
 import { makePlan, type PlanInput, type PlanWithDecisions } from "../../../src/core/planner.ts";
 import type { Recorded } from "../../../src/core/recorded.ts";
+import { manifestReferences } from "../../../src/core/references.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 
 /** A Saturday. */
@@ -24,14 +25,14 @@ export function shapeOf(type: string): Shape {
 export function declare(value: JsonObject, extra: Partial<Manifest> = {}): Manifest {
   const kind = kindOf(String(value.type));
   if (kind === undefined) throw new TypeError(`no kind ${value.type}`);
-  const version = kind.versions !== undefined && value.version !== undefined ? `@${value.version}` : "";
+  const version = kind.hasVersions && value.version !== undefined ? `@${value.version}` : "";
   return {
     kind: kind.type,
     identity: `${kind.type}/${kind.key(value)}${version}`,
     value,
     file: `${value.name}.yaml`,
     line: 1,
-    references: kind.references(value),
+    references: manifestReferences(value),
     locate: () => ({ line: 1, column: 1 }),
     ...extra,
   };

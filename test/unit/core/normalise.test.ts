@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../../../src/contract/json.ts";
+import { equal, type Json, type JsonObject } from "../../../src/contract/json.ts";
 import type { Shape } from "../../../src/contract/shape.ts";
 import { differences } from "../../../src/core/diff.ts";
-import { children, equal, expectedLive, normalise, valueAt } from "../../../src/core/normalise.ts";
+import { expectedLive } from "../../../src/core/expected-live.ts";
+import { children, normalise, valueAt } from "../../../src/model/normal-form.ts";
 import { prompt, reversed, service, shapeOf } from "./given.ts";
 
 const serviceShape = shapeOf("service");

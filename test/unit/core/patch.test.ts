@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../../../src/contract/json.ts";
+import { equal, type Json, type JsonObject } from "../../../src/contract/json.ts";
 import type { Shape } from "../../../src/contract/shape.ts";
 import { differences } from "../../../src/core/diff.ts";
-import { equal, normalise } from "../../../src/core/normalise.ts";
 import { patchTo } from "../../../src/core/patch.ts";
 import { MASK } from "../../../src/model/credential.ts";
+import { normalise } from "../../../src/model/normal-form.ts";
 import { against, present, prompt, service, shapeOf } from "./given.ts";
 
 const serviceShape = shapeOf("service");

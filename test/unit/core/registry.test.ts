@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { grantReferences } from "../../../src/core/grants.ts";
 import { splitIdentity, splitVersion } from "../../../src/core/manifest.ts";
+import { manifestReferences } from "../../../src/core/references.ts";
 import { registryKey, versionNumber } from "../../../src/core/registry.ts";
 import { chooseWriting } from "../../../src/core/server.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
@@ -37,7 +37,7 @@ describe("an identity", () => {
 
 describe("grants", () => {
   test("refer to teams, accounts and resources of ours, and to nothing else", () => {
-    const references = grantReferences({
+    const references = manifestReferences({
       collaborators: [
         { subject: "team:ml", role_id: "r" },
         { subject: "virtualaccount:ci", role_id: "r" },
@@ -54,13 +54,13 @@ describe("grants", () => {
       ownedBy: { account: "x", team: "owners" },
     });
     expect(references).toEqual([
+      { identity: "team/owners", pointer: "/ownedBy/team" },
       { identity: "team/ml", pointer: "/collaborators/0/subject" },
       { identity: "virtual-account/ci", pointer: "/collaborators/1/subject" },
       { identity: "cluster/c1", pointer: "/permissions/0/resource_fqn" },
       { identity: "workspace/c1:ws1", pointer: "/permissions/1/resource_fqn" },
       { identity: "ml-repo/r", pointer: "/permissions/2/resource_fqn" },
       { identity: "ml-repo/plain", pointer: "/permissions/3/resource_fqn" },
-      { identity: "team/owners", pointer: "/ownedBy/team" },
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { measureJson } from "../../../src/contract/json-size.ts";
 import { parseJsonBody } from "../../../src/http/json-body.ts";
-import { measureJson } from "../../../src/http/json-size.ts";
 import { computed } from "../../support/processor.ts";
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
@@ -39,9 +39,9 @@ test("the message quotes nothing of the body", () => {
 });
 
 test("brackets and colons inside strings are not counted", () => {
-  expect(measureJson('["[[[[", "\\"[[[:"]')).toMatchObject({ depth: 1, pairs: 0 });
-  expect(measureJson('[["a"], {"a:\\\\": ":{"}]')).toMatchObject({ depth: 2, pairs: 1 });
-  expect(measureJson('["never closed [[')).toMatchObject({ depth: 1, pairs: 0 });
+  expect(measureJson(Buffer.from('["[[[[", "\\"[[[:"]'))).toMatchObject({ depth: 1, pairs: 0 });
+  expect(measureJson(Buffer.from('[["a"], {"a:\\\\": ":{"}]'))).toMatchObject({ depth: 2, pairs: 1 });
+  expect(measureJson(Buffer.from('["never closed [['))).toMatchObject({ depth: 1, pairs: 0 });
 });
 
 test("whatever JSON writes is read again as it was", () => {

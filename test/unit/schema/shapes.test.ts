@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { shapes } from "../../../src/contract/generated/shapes.ts";
-import { isObject, type Json, type JsonObject } from "../../../src/contract/json.ts";
+import { equal, isObject, type Json, type JsonObject } from "../../../src/contract/json.ts";
 import { fillDefaults, type Shape } from "../../../src/contract/shape.ts";
-import { equal, normalise } from "../../../src/core/normalise.ts";
+import { normalise } from "../../../src/model/normal-form.ts";
 import { manifestTypes } from "../../../src/schema/schemas.ts";
 import { validateManifest } from "../../../src/schema/validate.ts";
 import { least, manifest } from "./valid.ts";

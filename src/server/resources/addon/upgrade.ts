@@ -1,6 +1,7 @@
 import type { Addon, AddonHelmManifest } from "../../../contract/generated/resources.ts";
-import { isObject, type Json, type JsonObject } from "../../../contract/json.ts";
-import { addonDifferences, isSameJson, memberOf } from "./addon-differences.ts";
+import { equal, isObject, type Json, type JsonObject, own } from "../../../contract/json.ts";
+import { escapePointer } from "../../../contract/reference.ts";
+import { addonDifferences } from "./addon-differences.ts";
 import type { AddonEntry } from "./catalogue.ts";
 import { proposedManifest } from "./helm.ts";
 
@@ -36,8 +37,8 @@ type Merge<Value> = { readonly merged: Value; readonly conflicts: readonly strin
 function mergeObjects(base: JsonObject, current: JsonObject, desired: JsonObject, pointer: string): Merge<JsonObject> {
   const keys = [...new Set([...Object.keys(current), ...Object.keys(desired)])].toSorted();
   const members = keys.map((key) => {
-    const at = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    return [key, merge(memberOf(base, key), memberOf(current, key), memberOf(desired, key), at)] as const;
+    const at = `${pointer}/${escapePointer(key)}`;
+    return [key, merge(own(base, key), own(current, key), own(desired, key), at)] as const;
   });
   const kept = members.flatMap(([key, { merged }]) => (merged === undefined ? [] : [[key, merged] as const]));
   return { merged: Object.fromEntries(kept), conflicts: members.flatMap(([, { conflicts }]) => conflicts) };
@@ -50,8 +51,8 @@ function merge(
   desired: Json | undefined,
   pointer: string,
 ): Merge<Json | undefined> {
-  if (isSameJson(current, base) || isSameJson(current, desired)) return { merged: desired, conflicts: [] };
-  if (isSameJson(desired, base)) return { merged: current, conflicts: [] };
+  if (equal(current, base) || equal(current, desired)) return { merged: desired, conflicts: [] };
+  if (equal(desired, base)) return { merged: current, conflicts: [] };
   if (isObject(current) && isObject(desired)) {
     return mergeObjects(isObject(base) ? base : {}, current, desired, pointer);
   }

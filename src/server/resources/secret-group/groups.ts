@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import type { SecretGroup, Subject } from "../../../contract/generated/resources.ts";
-import { canonical, type JsonObject } from "../../../contract/json.ts";
+import { equal, type JsonObject } from "../../../contract/json.ts";
 import { collaboratorGrants, type Grant, replaceGrants } from "../../auth/grants.ts";
 import { type Principal, tenant } from "../../auth/principal.ts";
 import { type Context, timestamp } from "../../context.ts";
@@ -59,7 +59,7 @@ function groupGrants({ fqn, manifest }: Pick<SecretGroupRow, "fqn" | "manifest">
 
 /** Whether a group has these collaborators. */
 export function hasCollaborators({ manifest }: SecretGroupRow, collaborators: readonly JsonObject[]): boolean {
-  return canonical(manifest.collaborators ?? []) === canonical(collaborators);
+  return equal(manifest.collaborators ?? [], collaborators);
 }
 
 /** Updates the time and the collaborators of a group. */

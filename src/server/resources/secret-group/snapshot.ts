@@ -1,8 +1,7 @@
 import type { Transaction } from "kysely";
 import { isObject, type JsonObject, text } from "../../../contract/json.ts";
 import { Secret } from "../../../contract/secret.ts";
-import { referencesOf } from "../../../model/references.ts";
-import { tenant } from "../../auth/principal.ts";
+import { secretsOf } from "../../../model/references.ts";
 import type { Context } from "../../context.ts";
 import type { Tables } from "../../database/tables.ts";
 import { type CopyOutcome, notCopied, snapshotPrincipal } from "../../snapshot/copy-outcome.ts";
@@ -23,8 +22,8 @@ function secretFqns({ secretGroups = [], applications = [] }: Snapshot): readonl
   const manifests = applications.flatMap(({ deployments }) => readObjects(deployments).map(({ manifest }) => manifest));
   const referred = manifests
     .filter((manifest) => isObject(manifest))
-    .flatMap((manifest) => referencesOf(manifest, tenant))
-    .flatMap(({ kind, key }) => (kind === "secret" ? [key] : []));
+    .flatMap((manifest) => secretsOf(manifest))
+    .map(({ key }) => key);
   return [...new Set([...listed, ...referred])];
 }
 

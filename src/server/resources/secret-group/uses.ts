@@ -1,6 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import { referencesOf } from "../../../model/references.ts";
-import { tenant } from "../../auth/principal.ts";
+import { secretsOf } from "../../../model/references.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { StoredDeployment } from "../application/rows.ts";
 
@@ -9,7 +8,7 @@ export async function recordSecretUses(
   transaction: Transaction<Tables>,
   { id, manifest }: Pick<StoredDeployment, "id" | "manifest">,
 ): Promise<void> {
-  const fqns = referencesOf(manifest, tenant).flatMap(({ kind, key }) => (kind === "secret" ? [key] : []));
+  const fqns = secretsOf(manifest).map(({ key }) => key);
   const rows = [...new Set(fqns)].map((fqn) => ({ deployment_id: id, secret_fqn: fqn }));
   // The number of values in a statement is limited.
   for (let at = 0; at < rows.length; at += 500) {

@@ -1,8 +1,10 @@
-import { canonical, isObject, type Json, type JsonObject, own } from "../contract/json.ts";
-import { fillDefaults, type Shape } from "../contract/shape.ts";
-import { compareText } from "./diagnostic.ts";
+import { canonical, compareText, equal, isObject, type Json, type JsonObject, own } from "../contract/json.ts";
+import type { Shape } from "../contract/shape.ts";
 
 type List = Extract<Shape, { is: "list" }>;
+
+/** Whether an empty list or object means nothing, or is content like any other. */
+type Empty = "nothing" | "content";
 
 const FREE: Shape = { is: "free" };
 
@@ -16,15 +18,16 @@ export function fieldShape(shape: Shape, name: string): Shape {
  * order of keyed lists and their duplicates, number-or-string of values compared as text). The inside of a free field means
  * what its owner says, `null` included, and stays. Undefined when nothing is left.
  */
-export function normalise(shape: Shape, value: Json | undefined): Json | undefined {
+export function normalise(shape: Shape, value: Json | undefined, empty: Empty = "nothing"): Json | undefined {
   if (value === null || value === undefined) return undefined;
-  if (Array.isArray(value)) return normaliseList(shape, value);
+  if (Array.isArray(value)) return normaliseList(shape, value, empty);
   if (!isObject(value)) return value;
-  return shape.is === "free" ? normaliseFree(shape, value) : normaliseObject(shape, value);
+  const fields = shape.is === "free" ? normaliseFree(shape, value) : normaliseObject(shape, value, empty);
+  return fields ?? (empty === "content" ? {} : undefined);
 }
 
-function normaliseObject(shape: Shape, value: JsonObject): JsonObject | undefined {
-  return mapFields(value, (field, key) => normalise(fieldShape(shape, key), field));
+function normaliseObject(shape: Shape, value: JsonObject, empty: Empty): JsonObject | undefined {
+  return mapFields(value, (field, key) => normalise(fieldShape(shape, key), field, empty));
 }
 
 function normaliseFree({ asText }: Extract<Shape, { is: "free" }>, value: JsonObject): JsonObject | undefined {
@@ -49,11 +52,12 @@ function mapFields(value: JsonObject, map: (field: Json, key: string) => Json | 
   return isChanged ? Object.fromEntries(fields) : value;
 }
 
-function normaliseList(shape: Shape, value: readonly Json[]): readonly Json[] | undefined {
-  if (value.length === 0) return undefined;
+function normaliseList(shape: Shape, value: readonly Json[], empty: Empty): readonly Json[] | undefined {
+  const none = empty === "content" ? [] : undefined;
+  if (value.length === 0) return none;
   if (shape.is !== "list") return value;
-  const items = value.map((item) => normalise(shape.items, item)).filter((item) => item !== undefined);
-  if (items.length === 0) return undefined;
+  const items = value.map((item) => normalise(shape.items, item, empty)).filter((item) => item !== undefined);
+  if (items.length === 0) return none;
   return shape.key === undefined || items.length < 2 ? items : sortItems(shape, items);
 }
 
@@ -121,47 +125,6 @@ function listChildren(shape: List, value: readonly Json[]): ReadonlyMap<string, 
     found.set(found.has(token) ? `${token}#${index}` : token, { shape: shape.items, value: item });
   }
   return found;
-}
-
-/** Whether two normalised values are the same. */
-export function equal(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item: Json, index) => equal(item, b[index]));
-  }
-  if (!isObject(a) || !isObject(b)) return false;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
-}
-
-/** The normalised manifest with the schema's defaults, as far as they are known without asking the control plane. */
-export function withDefaults(shape: Shape, value: Json | undefined): Json | undefined {
-  return value === undefined || shape.is === "free" ? value : normalise(shape, fillDefaults(shape, value));
-}
-
-/**
- * What a manifest becomes on the control plane, as far as its record shows: where desired is what we wrote last time,
- * the server's echo of it; elsewhere desired itself with the schema's defaults. All values normalised.
- */
-export function expectedLive(
-  shape: Shape,
-  desired: Json | undefined,
-  receipt: { readonly written: Json | undefined; readonly echo: Json | undefined } | null,
-): Json | undefined {
-  if (receipt === null) return withDefaults(shape, desired);
-  const { written, echo } = receipt;
-  if (equal(desired, written)) return echo;
-  if (!isObject(desired) || !isObject(written) || !isObject(echo)) return withDefaults(shape, desired ?? shape.default);
-  const names = new Set([...Object.keys(desired), ...Object.keys(written), ...Object.keys(echo)]);
-  const fields = [...names].toSorted(compareText).flatMap((name): [string, Json][] => {
-    const settled = expectedLive(fieldShape(shape, name), own(desired, name), {
-      written: own(written, name),
-      echo: own(echo, name),
-    });
-    return settled === undefined ? [] : [[name, settled]];
-  });
-  return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
 /** Follows a path of tokens into a normalised value. */

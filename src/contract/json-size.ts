@@ -1,0 +1,44 @@
+import { Buffer } from "node:buffer";
+
+/** The size of a JSON text, measured before it is parsed. */
+type JsonSize = {
+  /** How deep objects and lists are nested. */
+  readonly depth: number;
+  /** The number of `key: value` pairs. */
+  readonly pairs: number;
+  /** An upper bound of the number of values, nested ones included. */
+  readonly values: number;
+};
+
+type SizeLimits = { readonly maxDepth?: number; readonly maxValues?: number };
+
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE, COMMA, COLON] = Buffer.from('"\\[]{},:');
+
+/** Measures a JSON text, valid or not; measuring ends where a limit is exceeded. */
+export function measureJson(bytes: Buffer, { maxDepth = Infinity, maxValues = Infinity }: SizeLimits = {}): JsonSize {
+  let [depth, deepest, pairs, values] = [0, 0, 0, 0];
+  for (let at = 0; at < bytes.length && deepest <= maxDepth && values <= maxValues; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    else if (byte === COMMA) values += 1;
+    else if (byte === COLON) pairs += 1;
+    else if (byte === OPEN || byte === OPEN_LIST) {
+      values += 1;
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+    } else if (byte === CLOSE || byte === CLOSE_LIST) depth -= 1;
+  }
+  return { depth: deepest, pairs, values };
+}
+
+/** Whether more than `maxDepth` objects and lists are nested in each other. */
+export function isTooDeep(bytes: Buffer, maxDepth: number): boolean {
+  return measureJson(bytes, { maxDepth }).depth > maxDepth;
+}
+
+/** Where the quote stands that ends the string whose inside starts here. */
+export function endOfString(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
