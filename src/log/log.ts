@@ -1,5 +1,5 @@
 import { type Logger, pino, stdSerializers } from "pino";
-import { escapeJson } from "./escape.ts";
+import { escapeJson } from "../model/unprintable.ts";
 import { formatLine } from "./line.ts";
 
 // Longer values are cut: callers control some of them.

@@ -18,7 +18,7 @@ const borders: { readonly [folder: string]: readonly string[] } = {
   store: ["contract", "files"],
   seal: ["contract", "files"],
   http: ["contract"],
-  log: ["contract"],
+  log: ["contract", "model"],
   core: ["contract", "model"],
   kinds: ["contract", "model", "core"],
   client: outer,

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import { type OperationName, operation } from "../../contract/operations.ts";
-import { escapeText } from "../../log/escape.ts";
+import { escapeUnprintable } from "../../model/unprintable.ts";
 import { preparedQuery } from "../../store/prepared-query.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
@@ -47,5 +47,5 @@ export async function recordEffect(
 const MAX_LENGTH = 1024;
 
 function oneLine(text: string): string {
-  return escapeText(text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text);
+  return escapeUnprintable(text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text);
 }
