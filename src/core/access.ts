@@ -1,7 +1,16 @@
 import type { Access } from "../contract/generated/output.ts";
 import { isObject, type Json, text } from "../contract/json.ts";
+import { roleAccess } from "../model/roles.ts";
 
 export type { Access } from "../contract/generated/output.ts";
+
+/** Whether a role of a token lets it read all that the tenant holds, so that what no list shows is not there. */
+export function readsWholeTenant(access: Access | null): boolean {
+  if (access === null) return false;
+  return access.roles.some(
+    (role) => role.resource_type === "tenant" && (roleAccess("tenant", role.role_id)?.below ?? 0) > 0,
+  );
+}
 
 /** Reads who a token is and what it may do from what the control plane tells of its caller; null where it does not. */
 export function readAccess(header: string | undefined): Access | null {

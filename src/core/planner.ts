@@ -51,6 +51,8 @@ export type PlanInput = LiveView & {
   readonly facts: ServerFacts;
   /** The id of the subject of our writes; null while unknown. */
   readonly subject: string | null;
+  /** Whether what no list shows is not there for sure. */
+  readonly seesAll: boolean;
   readonly rulesFor: RuleFinder;
   readonly hasSink: boolean;
   /** Epoch milliseconds; decides which ledger entries still count. */

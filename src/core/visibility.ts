@@ -8,16 +8,19 @@ import { writes } from "./plan.ts";
 type Seen = LiveView & {
   readonly desired: readonly { readonly manifest: ManifestHead }[];
   readonly declared: ReadonlySet<Identity>;
+  readonly seesAll: boolean;
 };
 
 /** Whether a resource that no list shows may be there all the same, hidden from this token. */
 export type IsHidden = (manifest: ManifestHead, decisions: ReadonlyMap<Identity, Decision>) => boolean;
 
 /**
- * Tells what may be hidden. Where the workspace, cluster or repo that a resource lies in is visible, or made by this plan,
- * what a list does not show is not there. Where that is not visible, nobody knows. What something visible lies in is there.
+ * Tells what may be hidden. Where a role shows the whole tenant, nothing is. Where the workspace, cluster or repo that a
+ * resource lies in is visible, or made by this plan, what a list does not show is not there. Where that is not visible,
+ * nobody knows. What something visible lies in is there.
  */
 export function hiddenFrom(seen: Seen): IsHidden {
+  if (seen.seesAll) return () => false;
   let visibleParents: ReadonlySet<Identity> | null = null;
   return (manifest, decisions) => {
     const parent = parentOf(manifest);

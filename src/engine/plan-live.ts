@@ -6,7 +6,7 @@ import type { RouteProbe } from "../client/route-probe.ts";
 import { compareText, type JsonObject } from "../contract/json.ts";
 import type { OperationName } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
-import { type Access, readAccess } from "../core/access.ts";
+import { type Access, readAccess, readsWholeTenant } from "../core/access.ts";
 import type { DryRunReply } from "../core/decide.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { DriftInput } from "../core/drift.ts";
@@ -126,6 +126,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     base: desired.base,
     facts: on.memory,
     subject: on.memory.subject,
+    seesAll: readsWholeTenant(readAccess(on.memory.caller)),
     now: on.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],

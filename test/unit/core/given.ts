@@ -103,6 +103,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     shapeOf,
     facts: { has: () => true, registers: null },
     subject: null,
+    seesAll: false,
     guards: null,
     rulesFor: ruleFinder(ignore, "2026-11-21"),
     hasSink: true,

@@ -66,6 +66,12 @@ describe("what a token cannot see", () => {
     expect(plan(all, { live }).plan.summary).toMatchObject({ create: 3, block: 0 });
   });
 
+  test("S65 is absent where a role shows the whole tenant, and so is what refers to it", () => {
+    const hidden = { "cluster/c1": absent, "workspace/c1:ws1": absent };
+    const all = { live: hidden, seesAll: true };
+    expect(against(service(), absent, all)).toMatchObject({ action: "block", reason: "reference-absent" });
+  });
+
   test("S65 is there where something in it is visible, and where a dry run is refused for permission", () => {
     const all = [cluster, workspace].map((one) => declare(one));
     const live = { "cluster/c1": absent, "workspace/c1:ws1": present(workspace) };
