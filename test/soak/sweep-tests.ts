@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { controlPlanes } from "./control-planes.ts";
+import { controlPlane, controlPlanes } from "./control-planes.ts";
 import { sweepFaults } from "./fault-operations.ts";
 import { sweepKillPoints } from "./kill-apply.ts";
+import { sweepKilledDaemons } from "./kill-daemons.ts";
 import { sweepRandomSteps } from "./random-steps.ts";
 import type { Sizes } from "./sizes.ts";
 import { sweepStoppedLeaders } from "./stop-leaders.ts";
@@ -9,7 +10,7 @@ import { nothingFound, seedOf } from "./sweep.ts";
 import { sweepTwoWriters } from "./two-writers.ts";
 
 /** Tests that no sweep of an apply finds anything. `SEED` repeats a run. */
-export function testSweeps({ killPoints, faults, rounds, stops, commits }: Sizes, width: number): void {
+export function testSweeps({ killPoints, faults, rounds, stops, commits, ...daemons }: Sizes, width: number): void {
   const seed = seedOf();
 
   describe.each(controlPlanes)("on a $name control plane", (sort) => {
@@ -29,6 +30,13 @@ export function testSweeps({ killPoints, faults, rounds, stops, commits }: Sizes
       expect(await sweepRandomSteps(sort, { commits, seed, width })).toMatchObject(nothingFound);
     });
   });
+
+  test.each(["full", "documented-only"] as const)(
+    "F31 F43 F62 of two daemons the other one goes on when one is killed or stopped at any moment, %s",
+    async (name) => {
+      expect(await sweepKilledDaemons(controlPlane(name), { ...daemons, seed })).toMatchObject(nothingFound);
+    },
+  );
 
   test("F34 a leader that sleeps through the end of its lease writes nothing afterwards", async () => {
     expect(await sweepStoppedLeaders({ most: stops, seed, width })).toMatchObject(nothingFound);

@@ -34,6 +34,8 @@ export const sweeps = {
     "kinds of fault on the operations of a commit that creates and updates, then the same command without the fault",
   "two writers": "two state folders that apply the same commit at once to one control plane",
   "stopped leaders": "SIGSTOP at a write until the lease has passed to another writer, then SIGCONT",
+  "killed daemons":
+    "SIGKILL, SIGTERM, or SIGSTOP and SIGCONT at a random request of the leader of two daemons that follow a repository",
   "random steps": "commits, kills, faults and restarts of the control plane in a random order",
 } as const;
 
