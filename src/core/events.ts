@@ -56,6 +56,8 @@ export type PlanEvent = {
   readonly plan: Plan;
   /** The commit that the source differs from, and in how many files; left out where it differs from none. */
   readonly changedSince?: { readonly commit: string; readonly files: number };
+  /** The branch of the work tree; left out where it is on none. */
+  readonly branch?: string;
   /** How many differing fields an ignore rule covers. */
   readonly ignored: number;
   /** Details of a step's reason, by resource. */

@@ -34,6 +34,8 @@ export type Desired = {
   readonly revision: string | null;
   /** The commit that the source differs from, and in how many files; left out where it differs from none. */
   readonly changedSince?: { readonly commit: string; readonly files: number };
+  /** The branch of the work tree; left out where it is on none. */
+  readonly branch?: string;
   /** The selected manifests with all that they refer to, each after that. */
   readonly manifests: readonly SourceManifest[];
   /** Depth of each manifest in the reference graph, from 0. */

@@ -81,7 +81,13 @@ function withWarning(desired: Desired): Desired {
 }
 
 /** What there is to report of a plan. */
-export function planEvent({ plan, decisions, notUsed, access, desired: { changedSince } }: LivePlan): PlanEvent {
+export function planEvent({
+  plan,
+  decisions,
+  notUsed,
+  access,
+  desired: { changedSince, branch },
+}: LivePlan): PlanEvent {
   const details = new Map<string, string>();
   let ignored = 0;
   for (const [identity, decision] of decisions) {
@@ -92,6 +98,7 @@ export function planEvent({ plan, decisions, notUsed, access, desired: { changed
     what: "planned",
     plan,
     ...(changedSince === undefined ? {} : { changedSince }),
+    ...(branch === undefined ? {} : { branch }),
     ignored,
     details,
     notUsed,

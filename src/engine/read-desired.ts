@@ -186,7 +186,7 @@ function requireMatches(selection: Selection, { declared }: Read, { files, root 
 
 function desiredOf(
   { manifests, waves, declared, invalid, diagnostics }: Read,
-  { commit, changedSince }: Revision,
+  { commit, changedSince, branch }: Revision,
   {
     rules: { selection },
     base,
@@ -200,6 +200,7 @@ function desiredOf(
   return {
     revision: commit,
     ...since,
+    ...(branch === undefined ? {} : { branch }),
     manifests: selected,
     waves,
     declared,

@@ -68,6 +68,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     showUnchanged,
     folds,
     ...(event.changedSince === undefined ? {} : { changedSince: event.changedSince }),
+    ...(event.branch === undefined ? {} : { branch: event.branch }),
     next: hasWrites(plan) ? next : null,
     ignored,
     access,

@@ -28,6 +28,8 @@ export type PlanView = StepView & {
   readonly ignored: number;
   /** The commit that the source differs from, and in how many files; left out where it differs from none. */
   readonly changedSince?: { readonly commit: string; readonly files: number };
+  /** The branch of the work tree; left out where it is on none. */
+  readonly branch?: string;
   /** The command that follows; null where none does. */
   readonly next: string | null;
   /** Whose token it is and what it may do; null where the control plane does not tell. */
@@ -61,11 +63,15 @@ export function planText(plan: Plan, view: PlanView): string {
   ].join("\n");
 }
 
-function headerText({ server, revision }: Plan, { changedSince }: Pick<PlanView, "changedSince">): string {
+function headerText(
+  { server, revision }: Plan,
+  { changedSince, branch }: Pick<PlanView, "changedSince" | "branch">,
+): string {
   const id = revision ?? changedSince?.commit ?? null;
   const changed =
     revision !== null || changedSince === undefined ? "" : `, ${count(changedSince.files, "file")} changed since`;
-  const commit = id === null ? "" : `, commit ${printable(id.slice(0, 12))}${changed}`;
+  const of = branch === undefined ? "" : ` of ${printable(branch)}`;
+  const commit = id === null ? "" : `, commit ${printable(id.slice(0, 12))}${of}${changed}`;
   return `Plan for ${printable(server)}${commit}: ${SIDES}`;
 }
 

@@ -10,7 +10,7 @@ import type { KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
 import { type Conflict, mergeWithBase } from "./merge-result.ts";
 import { openCheckout, ownRepository } from "./open-checkout.ts";
-import type { Repository } from "./repository.ts";
+import { branchOf, type Repository } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
 import { realRoot } from "./root.ts";
 import { type Base, readSourceConfig, type SourceConfig, type SourceConfigOptions } from "./source-config.ts";
@@ -46,7 +46,11 @@ export type SourceOptions = Omit<SourceConfigOptions, "repository" | "isCommitte
 };
 
 /** A source as it was at one moment: read once and whole, so that no pass mixes two. */
-export type Revision = RevisionFiles & { readonly config: SourceConfig };
+export type Revision = RevisionFiles & {
+  readonly config: SourceConfig;
+  /** The branch of the work tree that was read; left out where it is on none. */
+  readonly branch?: string;
+};
 
 /** What follows from a configuration for reading the files. */
 export type Settled = {
@@ -165,7 +169,10 @@ async function readFrom<Result extends Settled>(
       : await readFiles(place, against, stop);
   const kept = resources.move();
   const files = { ...read.files, diagnostics: [...warnings, ...read.files.diagnostics] };
-  return { revision: { ...files, config }, settled, base: read.base, [Symbol.dispose]: () => kept.dispose() };
+  // A commit that is named is read from no work tree.
+  const branch = repository === null || isCommitted || against?.use === "instead" ? null : branchOf(repository);
+  const revision = { ...files, config, ...(branch === null ? {} : { branch }) };
+  return { revision, settled, base: read.base, [Symbol.dispose]: () => kept.dispose() };
 }
 
 /** The commit that the folder is compared with, or that is read in its place. */

@@ -57,6 +57,12 @@ function commonFolderOf(gitFolder: string): string {
   return named === null ? gitFolder : realPath(resolve(gitFolder, named));
 }
 
+/** The branch that a checkout is on; null where it is on none. */
+export function branchOf({ top, gitFolder }: Repository): string | null {
+  if (top === null) return null;
+  return /^ref: refs\/heads\/([^.].*)$/.exec(lineOf(join(gitFolder, "HEAD")) ?? "")?.[1] ?? null;
+}
+
 const LONGEST_LINE = 8192;
 
 function lineOf(path: string): string | null {

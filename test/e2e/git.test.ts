@@ -86,7 +86,7 @@ describe("in a git checkout", () => {
     expect(changed.code).toBe(2);
     // A plan of what is not committed says how far it is from the commit.
     expect(changed.stdout.replaceAll("\n", " ")).toContain(
-      `, commit ${base.slice(0, 12)}, 1 file changed since: live → git`,
+      `, commit ${base.slice(0, 12)} of main, 1 file changed since: live → git`,
     );
   });
 

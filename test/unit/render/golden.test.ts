@@ -241,6 +241,7 @@ function rendered(name: string, layout: Layout): string {
     folds: true,
     ignored: 0,
     next: "holdfast apply",
+    ...(name === "one change" ? { branch: "main" } : {}),
     detailOf: ({ reason }) => (reason === "refused" ? "secret tenant:group:absent-key does not exist" : null),
   });
 }

@@ -8,7 +8,7 @@ import { findRepository } from "../../../src/source/find-repository.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { environmentOf, headCommit } from "../../../src/source/git.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
-import type { Repository } from "../../../src/source/repository.ts";
+import { branchOf, type Repository } from "../../../src/source/repository.ts";
 import { temporaryRepository } from "../../../src/source/temporary-repository.ts";
 import { needsRoot } from "../../support/as-root.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -257,4 +257,17 @@ describe("a repository of another user's", () => {
     expect(await findRepository(root, { signal })).toMatchObject({ isForeign: false });
     expect(await headCommit(await found(root), { signal })).toBe(commit);
   });
+});
+
+test("a checkout's branch is read of its HEAD, in a linked work tree too, and is none where it is detached", async () => {
+  const root = await folderOf({ "a.yaml": "a" });
+  await commitAll(root, "Begin");
+  const linked = join(await temporaryFolder(), "linked");
+  await git(root, "worktree", "add", "--quiet", "-b", "fix/one#2", linked);
+  expect(branchOf(await found(root))).toBe("main");
+  expect(branchOf(await found(linked))).toBe("fix/one#2");
+  using temporary = temporaryRepository(await found(linked));
+  expect(branchOf(temporary)).toBe("fix/one#2");
+  await git(root, "checkout", "--quiet", "--detach");
+  expect(branchOf(await found(root))).toBe(null);
 });
