@@ -5,6 +5,7 @@ import { hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type Hold, holdOn, holdText, isReleased, readDecisions, type TargetDecisions } from "../daemon/holds.ts";
 import type { Target } from "../engine/target.ts";
+import { publishedRefOf } from "../source/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../source/config.ts";
 import type { CommitSource } from "../source/read-source.ts";
 import { createRemote, type Remote } from "../source/remote/remote.ts";
@@ -85,7 +86,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
       cwd: terminal.cwd,
       configFile: flags.config,
       operatorFile: use.operatorFile,
-      base: flags.base === undefined ? null : { ref: flags.base, use: use.base ?? "compare" },
+      base: baseOf(invocation, { choice, use }),
       commits,
       paths: choice?.paths ?? undefined,
       config,
@@ -98,6 +99,16 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
     state,
     rules: withDecisions(rulesOf(invocation, remote === null ? root : null), commits, decisions),
   };
+}
+
+function baseOf(
+  { flags }: Invocation,
+  { choice, use }: { readonly choice: TargetChoice | null; readonly use: TargetUse },
+): Base | null {
+  if (flags.base === undefined) return null;
+  const isNamed = flags.applied !== undefined;
+  const ref = flags.applied ?? (choice === null ? null : publishedRefOf(choice.name));
+  return { ref: flags.base, use: use.base ?? "compare", applied: ref === null ? undefined : { ref, isNamed } };
 }
 
 // A commit has no flags of its own to say where it lies.

@@ -104,6 +104,10 @@ export const flags = {
   validateOutput: outputFlag(["text", "json", "sarif", "github"]),
   show: choicesFlag("--show <what...>", "show these too", { of: ["unchanged", "unmanaged", "server"] }),
   base: textFlag("--base <ref>", "commit to compare with, such as the pull request's base"),
+  applied: textFlag(
+    "--applied <ref>",
+    "ref or commit that was applied last, where nothing is recorded (default: refs/holdfast/TARGET)",
+  ),
   gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: those of this change alone, or all", {
     of: ["change", "all"],
   }),

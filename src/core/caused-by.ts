@@ -25,16 +25,23 @@ export type ManifestViews = {
   readonly atBase: "same" | "otherwise" | "not-compared";
   /** Whether it is what was last written; null where nothing is recorded. */
   readonly isAsWritten: boolean | null;
+  /** How it was in the commit that was applied last, where that stands in for a record. @default nothing does */
+  readonly applied?: "same" | "otherwise" | "absent" | null;
   /** Whether it is known to be absent from live. */
   readonly isAbsent: boolean;
 };
 
 /** Who caused a step that makes a whole resource, or that live says nothing of; null where nobody moved. */
-export function causedByManifest({ atBase, isAsWritten, isAbsent }: ManifestViews): CausedBy | null {
+export function causedByManifest({ atBase, isAsWritten, applied = null, isAbsent }: ManifestViews): CausedBy | null {
   const isOfThisChange = atBase === "otherwise";
-  if (isAsWritten === null) return atBase === "same" ? "unrecorded" : "change";
+  if (isAsWritten === null) return atBase === "same" ? causedByApplied(applied, isAbsent) : "change";
   const hasMoved = atBase === "not-compared" ? !isAsWritten : isOfThisChange;
   if (isAbsent) return hasMoved ? "mixed" : "drift";
   if (hasMoved) return "change";
   return isAsWritten ? null : "pending";
+}
+
+function causedByApplied(applied: NonNullable<ManifestViews["applied"]> | null, isAbsent: boolean): CausedBy {
+  if (applied === null || (applied === "same" && !isAbsent)) return "unrecorded";
+  return isAbsent && applied !== "absent" ? "drift" : "pending";
 }

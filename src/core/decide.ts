@@ -48,6 +48,8 @@ export type DecisionInput = {
   readonly dryRun: DryRunReply | null;
   /** The manifest at the base commit, undefined where the base has none; null when no base is given. */
   readonly base: { readonly manifest: JsonObject | undefined } | null;
+  /** The same at the commit that was applied last, which tells causes where nothing is recorded; null where none does. */
+  readonly applied: { readonly manifest: JsonObject | undefined } | null;
   readonly facts: ServerFacts;
   readonly ignored: readonly (readonly string[])[];
   readonly obstacle: BlockingReference | null;
@@ -112,12 +114,13 @@ export function decide(one: DecisionInput): Decision {
 function causedBy(one: DecisionInput, { differences }: Decision): CausedBy | null {
   const acted = differences.filter(({ cause }) => isActedOn(cause));
   if (acted.length > 0) return causedByDifferences(acted);
-  const { base, recorded, manifest, live } = one;
+  const { base, recorded, applied, manifest, live } = one;
   const isSame = (other: JsonObject | undefined): boolean =>
     other !== undefined && equal(content(one, manifest.value), content(one, other));
   return causedByManifest({
     atBase: base === null ? "not-compared" : isSame(base.manifest) ? "same" : "otherwise",
     isAsWritten: recorded && isSame(recorded.written),
+    applied: applied && (applied.manifest === undefined ? "absent" : isSame(applied.manifest) ? "same" : "otherwise"),
     isAbsent: live.state === "absent",
   });
 }
@@ -126,13 +129,17 @@ function decideByLive(one: DecisionInput): Decision {
   const { live } = one;
   switch (live.state) {
     case "absent":
-      return { ...decideAbsent(one, live.newest ?? 0), ...(one.recorded === null ? {} : RECORDED_GONE) };
+      return { ...decideAbsent(one, live.newest ?? 0), ...(wasApplied(one) ? RECORDED_GONE : {}) };
     case "present":
       return decidePresent(one, live.row);
     case "unknown":
       if (isRefusal(live.reason)) return refuse(one, live.reason, live.detail);
       return decideUnknown(one, live.reason);
   }
+}
+
+function wasApplied({ recorded, applied }: DecisionInput): boolean {
+  return recorded !== null || applied?.manifest !== undefined;
 }
 
 function isRefusal(
@@ -247,12 +254,14 @@ function compare(one: DecisionInput, before: Json | undefined, after: Json | und
 
 // Defaults are filled in on every side: a field that is left to its default has not moved when it is written out.
 function viewsOf(one: DecisionInput): (difference: FieldDifference) => FieldViews {
-  const { shape, base, manifest } = one;
+  const { shape, base, applied, manifest } = one;
   const recorded = receipt(one);
   const given = content(one, manifest.value);
   const desired = withDefaults(shape, given);
   const written = withDefaults(shape, recorded?.written);
   const origin = base === null ? undefined : withDefaults(shape, content(one, base.manifest));
+  // What it did not declare was not applied with it.
+  const stood = applied?.manifest === undefined ? null : withDefaults(shape, content(one, applied.manifest));
   return ({ tokens, before }) => ({
     desired: valueAt(shape, desired, tokens),
     live: before,
@@ -260,6 +269,7 @@ function viewsOf(one: DecisionInput): (difference: FieldDifference) => FieldView
       recorded === null || isIgnored(one.recorded?.unrecorded ?? NOWHERE, tokens)
         ? null
         : { written: valueAt(shape, written, tokens), echo: valueAt(shape, recorded.echo, tokens) },
+    applied: stood === null ? null : { desired: valueAt(shape, stood, tokens) },
     base: base && { desired: valueAt(shape, origin, tokens) },
     isGiven: valueAt(shape, given, tokens) !== undefined,
   });

@@ -46,6 +46,8 @@ export type PlanInput = LiveView & {
   readonly dryRuns: ReadonlyMap<Identity, DryRunReply>;
   /** Manifests at the base commit; null when none is compared with. */
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  /** Manifests at the commit that was applied last, where that stands in for records; null where none does. */
+  readonly applied: ReadonlyMap<Identity, JsonObject> | null;
   readonly kindOf: (type: string) => Kind | undefined;
   readonly shapeOf: (type: string) => Shape;
   readonly facts: ServerFacts;
@@ -150,6 +152,7 @@ function decideOne(input: PlanInput, manifest: ManifestHead, { decisions, isStal
     recorded: known === undefined ? null : requireOpened(known),
     dryRun: input.dryRuns.get(identity) ?? null,
     base: input.base && { manifest: input.base.get(identity) },
+    applied: input.applied && { manifest: input.applied.get(identity) },
     facts: input.facts,
     ignored: input.rulesFor(identity),
     obstacle: obstacleOf(input, manifest, decisions),
@@ -252,10 +255,11 @@ export function withNotChecked(
 }
 
 /** What a create makes: the whole manifest, masked like every change. */
-function contentChange({ shapeOf, recorded, base }: PlanInput, manifest: ManifestHead): Change {
+function contentChange({ shapeOf, recorded, applied, base }: PlanInput, manifest: ManifestHead): Change {
   const { kind, identity, value } = requireRead(manifest);
   const isPending = base !== null && equal(base.get(identity), value);
-  return createdFrom(shapeOf(kind), value, recorded.has(identity) ? "drift" : isPending ? "pending" : "manifest");
+  const isGone = recorded.has(identity) || (isPending && applied?.has(identity));
+  return createdFrom(shapeOf(kind), value, isGone ? "drift" : isPending ? "pending" : "manifest");
 }
 
 // Masked when somebody looks: an apply that is not shown its plan would mask 10,000 manifests for nobody.
@@ -279,8 +283,8 @@ function liveOf({ live, kindOf }: PlanInput, { identity, kind: type }: ManifestH
 }
 
 // What the base declares and the change does not was removed by it, whether it is recorded here or not.
-function orphans({ recorded, declared, live, base }: PlanInput): readonly Step[] {
-  const known = base === null ? recorded : new Map([...recorded, ...base]);
+function orphans({ recorded, declared, live, base, applied }: PlanInput): readonly Step[] {
+  const known = base === null ? recorded : new Set([...recorded.keys(), ...base.keys(), ...(applied?.keys() ?? [])]);
   return known
     .keys()
     .filter((identity) => !declared.has(identity) && live.get(identity)?.state !== "absent")

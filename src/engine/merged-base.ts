@@ -39,6 +39,14 @@ export function behindWarnings({ ref, behind }: ComparedBase): readonly Diagnost
   if (behind === 0) return [];
   const commits = behind === 1 ? "1 commit" : `${behind} commits`;
   const summary = `${commits} behind ${ref}: this is the plan for the result of merging it`;
-  const place = { file: null, line: null, column: null };
-  return [{ severity: "warning", code: "behind-base", summary, detail: null, ...place }];
+  return [{ severity: "warning", code: "behind-base", summary, detail: null, ...NOWHERE }];
 }
+
+/** What there is to say of a ref that tells what was applied last, and is not believed. */
+export function appliedWarnings({ applied }: ComparedBase): readonly Diagnostic[] {
+  if (applied?.is !== "not-believed") return [];
+  const summary = `what was applied last is not known: ${applied.ref} is not believed, ${applied.why}`;
+  return [{ severity: "warning", code: "applied-ref", summary, detail: applied.hint, ...NOWHERE }];
+}
+
+const NOWHERE = { file: null, line: null, column: null };

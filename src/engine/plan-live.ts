@@ -48,6 +48,8 @@ export type Desired = {
   /** How many resources are in sync as far as anybody knows, and are not looked at; absent where none is passed over. */
   readonly others?: number;
   readonly base: ReadonlyMap<Identity, JsonObject> | null;
+  /** Manifests at the commit that was applied last, as the repository tells; null where it does not. */
+  readonly applied: ReadonlyMap<Identity, JsonObject> | null;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -126,6 +128,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     dryRuns,
     rulesFor,
     base: desired.base,
+    applied: on.recorded.size === 0 ? desired.applied : null,
     facts: on.memory,
     subject: on.memory.subject,
     seesAll: readsWholeTenant(readAccess(on.memory.caller)),
@@ -265,7 +268,7 @@ function askedOf(
 
 /** What is not declared here, but referred to or recorded. */
 function othersOf(
-  { manifests, waves, isWhole, base }: Desired,
+  { manifests, waves, isWhole, base, applied }: Desired,
   recorded: ReadonlyMap<Identity, ReceiptHead>,
 ): readonly Identity[] {
   // Each manifest has its wave: where there are as many, they are theirs.
@@ -283,7 +286,9 @@ function othersOf(
   }
   if (isWhole) {
     for (const identity of recorded.keys()) if (!known.has(identity)) others.add(identity);
-    for (const identity of base?.keys() ?? []) if (!known.has(identity)) others.add(identity);
+    for (const side of [base, applied]) {
+      for (const identity of side?.keys() ?? []) if (!known.has(identity)) others.add(identity);
+    }
   }
   return [...others].toSorted(compareText);
 }

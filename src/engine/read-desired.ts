@@ -13,12 +13,13 @@ import { type Loaded, type LoadOptions, load } from "../manifests/load.ts";
 import { loadChanged } from "../manifests/load-changed.ts";
 import { readValue } from "../manifests/source-manifest.ts";
 import { defaultLimits } from "../source/limits.ts";
-import { type Revision, readSource } from "../source/read-source.ts";
+import { type ComparedBase, type Revision, readSource } from "../source/read-source.ts";
+import type { RevisionFiles } from "../source/revision.ts";
 import { contentTop } from "../source/root.ts";
 import type { SourceConfig } from "../source/source-config.ts";
 import { isTrackedFolder } from "../source/tracked.ts";
 import { requireStateFolder } from "../state/state-folder.ts";
-import { behindWarnings, requireMerged } from "./merged-base.ts";
+import { appliedWarnings, behindWarnings, requireMerged } from "./merged-base.ts";
 import type { Desired } from "./plan-live.ts";
 import type { Rules, Target } from "./target.ts";
 import { unusedRules } from "./unused-rules.ts";
@@ -86,9 +87,19 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   // What little differs is found out again by the next process.
   if (again === null) await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
-  const behind = base === null ? [] : behindWarnings(base);
+  const behind = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
+  const applied = base && (await readApplied(base, (files) => load(files, reading, { signal })));
   const commit = revision.commit ?? commitWithout(revision, contents);
-  const desired = desiredOf(loaded, { ...revision, commit }, { rules, base: base && valuesOf(base.loaded), behind });
+  const desired = desiredOf(
+    loaded,
+    { ...revision, commit },
+    {
+      rules,
+      base: base && valuesOf(base.loaded),
+      applied,
+      behind,
+    },
+  );
   return {
     rules,
     isConfigured: revision.config.isPresent,
@@ -190,8 +201,9 @@ function desiredOf(
   {
     rules: { selection },
     base,
+    applied,
     behind,
-  }: { readonly rules: Rules; readonly base: Desired["base"]; readonly behind: readonly Diagnostic[] },
+  }: Pick<Desired, "base" | "applied"> & { readonly rules: Rules; readonly behind: readonly Diagnostic[] },
 ): Desired {
   const isWhole = isEverything(selection);
   const selected = select(manifests, selection);
@@ -207,6 +219,7 @@ function desiredOf(
     invalid,
     isWhole,
     base,
+    applied,
     diagnostics: said,
   };
 }
@@ -222,6 +235,15 @@ function countSelection(
   const below = files.filter(({ display }) => selection.paths.some((path) => isUnder(path, display)));
   const read = new Set([...below.map(({ display }) => display), ...[...manifests, ...faulty].map(({ file }) => file)]);
   return { files: read.size, manifests: manifests.length, faulty: faulty.length };
+}
+
+// Mostly everything that was merged is applied too.
+async function readApplied(
+  { applied, commit, loaded, readCommit }: ComparedBase & { readonly loaded: Loaded },
+  loadFiles: (files: RevisionFiles) => Promise<Loaded>,
+): Promise<Desired["applied"]> {
+  if (applied?.is !== "believed") return null;
+  return valuesOf(applied.commit === commit ? loaded : await loadFiles(await readCommit(applied.commit)));
 }
 
 function valuesOf({ manifests }: Loaded): ReadonlyMap<Identity, JsonObject> {

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
+import { type AppliedCommit, findApplied } from "./applied-commit.ts";
 import { type BaseCommit, findBase, missingObjects, resolveBase } from "./base-commit.ts";
 import { readRef } from "./commit.ts";
 import { type FolderOptions, readFolder, startsOf } from "./folder.ts";
@@ -65,6 +66,10 @@ export type ComparedBase = BaseCommit & {
   readonly conflicts: readonly (Conflict & { readonly display: string })[];
   /** Reads its files. */
   readonly read: () => Promise<RevisionFiles>;
+  /** The commit that was applied last; null where nothing tells. */
+  readonly applied: AppliedCommit | null;
+  /** Reads the files of another commit. */
+  readonly readCommit: (commit: string) => Promise<RevisionFiles>;
 };
 
 /** What was read of a source; its base can be read until it is disposed of. */
@@ -178,11 +183,20 @@ async function readFrom<Result extends Settled>(
 /** The commit that the folder is compared with, or that is read in its place. */
 type Against = { readonly repository: TemporaryRepository; readonly ref: string } & (
   | { readonly use: "instead"; readonly commit: string }
-  | { readonly use: "compare"; readonly found: BaseCommit }
+  | { readonly use: "compare"; readonly found: BaseCommit; readonly applied: AppliedCommit | null }
 );
 
-async function findAgainst(repository: TemporaryRepository, { ref, use }: Base, stop: Stop): Promise<Against> {
-  if (use === "compare") return { repository, ref, use, found: await findBase(repository, ref, stop) };
+async function findAgainst(repository: TemporaryRepository, { ref, use, applied }: Base, stop: Stop): Promise<Against> {
+  if (use === "compare") {
+    const found = await findBase(repository, ref, stop);
+    return {
+      repository,
+      ref,
+      use,
+      found,
+      applied: applied ? await findApplied(repository, applied, found, stop) : null,
+    };
+  }
   return { repository, ref, use, commit: await resolveBase(repository, ref, stop) };
 }
 
@@ -193,17 +207,17 @@ async function readFiles(place: FolderOptions, against: Against | null, stop: St
   const readCommit = (commit: string): Promise<RevisionFiles> =>
     orMissing(against, () => readRef({ ...place, ref: commit }, stop));
   if (against.use === "instead") return { files: await readCommit(against.commit), base: null };
-  const { found, repository } = against;
+  const { found, repository, applied } = against;
   const read = (): Promise<RevisionFiles> => readCommit(found.commit);
   const folder = await readFolder(place, stop);
-  if (found.behind === 0) return { files: folder, base: { ...found, conflicts: [], read } };
+  if (found.behind === 0) return { files: folder, base: { ...found, conflicts: [], read, applied, readCommit } };
   const searched = { root: folder.root, starts: startsOf(folder.root, place.paths) };
   const { commit, conflicts } = await mergeWithBase(repository, found, { ...folder, searched }, stop);
   const merged = await readCommit(commit);
   const unread = folder.diagnostics.filter(({ severity }) => severity === "error");
   const files = { ...merged, commit: null, diagnostics: [...unread, ...merged.diagnostics] };
   const shown = conflicts.map((conflict) => ({ ...conflict, display: displayOf(conflict, place, repository) }));
-  return { files, base: { ...found, conflicts: shown, read } };
+  return { files, base: { ...found, conflicts: shown, read, applied, readCommit } };
 }
 
 function displayOf({ path }: Conflict, { cwd }: FolderOptions, { top }: TemporaryRepository): string {

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
+import type { AppliedRef } from "./applied-commit.ts";
 import { readFileAt } from "./commit.ts";
 import { type ConfigFile, noConfig, parseConfig, type RepositoryConfig, readConfig } from "./config.ts";
 import { defaultLimits } from "./limits.ts";
@@ -7,7 +8,12 @@ import type { Repository } from "./repository.ts";
 import { CONFIG_NAME } from "./root.ts";
 
 /** A commit, and whether the folder is compared with it or it is read in the folder's place. */
-export type Base = { readonly ref: string; readonly use: "compare" | "instead" };
+export type Base = {
+  readonly ref: string;
+  readonly use: "compare" | "instead";
+  /** What says which commit was applied last; nothing without. */
+  readonly applied?: AppliedRef | undefined;
+};
 
 /** Whose configuration is read. */
 export type SourceConfigOptions = {

@@ -10,6 +10,7 @@ export const plan = declareCommand({
     "planOutput",
     "out",
     "base",
+    "applied",
     "show",
     "noFold",
     "detailedExitcode",

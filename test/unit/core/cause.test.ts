@@ -110,6 +110,29 @@ describe("the causes in a plan", () => {
     expect(causes(step)).toEqual({ "/env/A": "unrecorded", "/env/B": "manifest" });
   });
 
+  test("are told by the commit that was applied last where nothing is recorded, and the change stays the change", () => {
+    const { identity } = declare(written);
+    const base = new Map([[identity, withEnv({ A: "1", B: "merged", C: "merged", D: "1" })]]);
+    const applied = new Map([[identity, withEnv({ A: "1", B: "1", C: "1", D: "new" })]]);
+    const live = withEnv({ A: "live", B: "1", C: "live", D: "live" });
+    const desired = withEnv({ A: "1", B: "merged", C: "merged", D: "new" });
+    const step = against(desired, present(live), { base, applied });
+    expect(causes(step)).toEqual({
+      "/env/A": "drift",
+      "/env/B": "pending",
+      "/env/C": "conflict",
+      "/env/D": "manifest",
+    });
+    expect(step.causedBy).toBe("mixed");
+  });
+
+  test("stay unknown where the commit that was applied last does not declare the resource, though it is live", () => {
+    const { identity } = declare(written);
+    const base = new Map([[identity, written]]);
+    const step = against(written, present(withEnv({ A: "live", B: "1", C: "1" })), { base, applied: new Map() });
+    expect(causes(step)).toEqual({ "/env/A": "unrecorded" });
+  });
+
   test("are the manifest's for everything that the base does not have", () => {
     const step = against(written, present(service({ replicas: 9 })), { base: new Map() });
     expect(new Set(Object.values(causes(step)))).toEqual(new Set(["manifest"]));

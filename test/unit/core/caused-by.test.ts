@@ -57,6 +57,11 @@ describe("who caused a step that makes a whole resource", () => {
     [{ atBase: "otherwise", isAsWritten: true, isAbsent: false }, "change"],
     [{ atBase: "same", isAsWritten: false, isAbsent: false }, "pending"],
     [{ atBase: "same", isAsWritten: true, isAbsent: false }, null],
+    [{ atBase: "same", isAsWritten: null, applied: "absent", isAbsent: true }, "pending"],
+    [{ atBase: "same", isAsWritten: null, applied: "otherwise", isAbsent: false }, "pending"],
+    [{ atBase: "same", isAsWritten: null, applied: "same", isAbsent: true }, "drift"],
+    [{ atBase: "same", isAsWritten: null, applied: "same", isAbsent: false }, "unrecorded"],
+    [{ atBase: "otherwise", isAsWritten: null, applied: "same", isAbsent: true }, "change"],
   ])("%j is %s", (views, causedBy) => {
     expect(causedByManifest(views)).toBe(causedBy);
   });
@@ -95,6 +100,9 @@ describe("the steps of a plan", () => {
       live: { [identity]: present(written) },
     });
     expect(made.steps).toMatchObject([{ action: "orphan", causedBy: "pending" }]);
+    const applied = new Map([[identity, written]]);
+    const { plan: unrecorded } = plan([], { base: new Map(), applied, live: { [identity]: present(written) } });
+    expect(unrecorded.steps).toMatchObject([{ action: "orphan", causedBy: "pending" }]);
   });
 
   test("are sealed alike whatever base they were compared with", () => {

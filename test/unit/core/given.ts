@@ -99,6 +99,7 @@ export function planInput(manifests: readonly Manifest[], around: Around = {}): 
     recorded: new Map(receipts.map((receipt) => [receipt.identity, receipt])),
     dryRuns: new Map(),
     base: null,
+    applied: null,
     kindOf,
     shapeOf,
     facts: { has: () => true, registers: null },

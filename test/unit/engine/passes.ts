@@ -80,6 +80,7 @@ export async function passes(url: string) {
       invalid: new Set<string>(),
       isWhole: true,
       base: null,
+      applied: null,
       diagnostics: [],
     };
   };
