@@ -8,6 +8,7 @@ import type { apply } from "./declarations/apply.ts";
 import { endApply } from "./end-apply.ts";
 import { refuseSource } from "./failure-report.ts";
 import { outputOptionsOf } from "./output-options.ts";
+import { publisherOf } from "./publish-applied.ts";
 import { readSealedPlan } from "./read-sealed-plan.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
@@ -26,6 +27,8 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   await using target = await openTarget(shown, { reading: false });
   await requireTargetConfirmed(target, invocation.flags, terminal);
   const mode = { is: "apply", approve, sealed } as const;
+  await using publisher = publisherOf(target, invocation);
+  publisher.begin();
   const end = await reconcile(target, mode, { ...terminal, tell: progress.with(reportPass(shown, view)) });
   progress[Symbol.dispose]();
   if (end.what === "declined") {
@@ -34,7 +37,9 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   }
   if (end.what !== "applied") return refuseSource(end, invocation);
   // Awaited here: its failure must be caught before the target is closed.
-  return await endApply(end, invocation, { ...view, wasShown: progress.wasShown });
+  const code = await endApply(end, invocation, { ...view, wasShown: progress.wasShown });
+  await publisher.publish(end);
+  return code;
 }
 
 function requireConsent({ flags, terminal }: Invocation): void {

@@ -33,7 +33,11 @@ export function configuredFiles(
     flags.tokenFile,
     tokenFile,
     env.HOLDFAST_UI_TOKEN_FILE,
-    ...choices.map((choice) => choice.tokenFile),
+    ...choices.flatMap(({ tokenFile: file, publish }) => [
+      file,
+      publish?.credentials.tokenFile,
+      publish?.credentials.sshKeyFile,
+    ]),
     ...followed.flatMap(({ credentials, webhookSecretFile }) => [
       credentials.tokenFile,
       credentials.sshKeyFile,

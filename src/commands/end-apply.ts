@@ -1,6 +1,7 @@
 import { exitCodes } from "../core/errors.ts";
 import type { ApplyEvent } from "../core/events.ts";
 import { OTHER_WRITER } from "../core/other-writer.ts";
+import { hasBadRollout } from "../core/report.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { applyReport, type ReportView } from "../render/pass-report.ts";
 import { tokensText } from "../render/tokens.ts";
@@ -31,7 +32,7 @@ function exitCodeOf({ outcomes, summary }: ApplyEvent["report"]): number {
     return exitCodes.unauthorized;
   }
   if (outcomes.some(({ error }) => error?.status === 412 || error?.code === OTHER_WRITER)) return exitCodes.locked;
-  const badRollouts = outcomes.filter(({ rollout }) => rollout === "failed" || rollout === "timeout").length;
+  const badRollouts = outcomes.filter(hasBadRollout).length;
   const bad = summary.failed + summary.blocked + summary.unknown + badRollouts;
   if (bad === 0) return 0;
   return bad >= outcomes.length && summary.created + summary.updated === badRollouts

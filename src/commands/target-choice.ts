@@ -3,6 +3,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { isUnder } from "../core/select.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import { parseRemoteAddress } from "../source/remote/address.ts";
+import type { PublishOptions } from "../source/remote/published-ref.ts";
 import type { RemoteOptions } from "../source/remote/remote.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -30,6 +31,8 @@ export type TargetChoice = {
   /** Seconds between looks at everything; null for every pass of the interval. */
   readonly driftInterval: number | null;
   readonly confirm: boolean;
+  /** Where it is published which commit was applied last; null where it is not. */
+  readonly publish: PublishOptions | null;
 };
 
 /** The targets of a configuration; none where it names neither targets nor a source. */
@@ -39,7 +42,7 @@ export function chooseTargets(
 ): readonly TargetChoice[] {
   const known = (sources ?? []).map((entry) => sourceChoice(entry, cwd, env));
   requireDistinct("source", known);
-  const chosen = entriesOf(known, targets ?? []).map((entry) => targetChoice(entry, known, cwd));
+  const chosen = entriesOf(known, targets ?? []).map((entry) => targetChoice(entry, known, { cwd, env }));
   requireDistinct("target", chosen);
   return chosen;
 }
@@ -64,12 +67,7 @@ function sourceChoice(entry: SourceEntry, cwd: string, env: Terminal["env"]): So
     address,
     ref,
     paths,
-    credentials: {
-      username: credentials?.username ?? null,
-      tokenFile: file(credentials?.tokenFile),
-      sshKeyFile: file(credentials?.sshKeyFile),
-      tokenText: env[`HOLDFAST_SOURCE_TOKEN_${name.toUpperCase().replaceAll("-", "_")}`] || null,
-    },
+    credentials: credentialsOf(credentials, tokenIn(env, "SOURCE", name), cwd),
     caFile: file(caFile),
     knownHosts: file(knownHosts),
     webhookSecretFile: file(webhookSecretFile),
@@ -77,7 +75,11 @@ function sourceChoice(entry: SourceEntry, cwd: string, env: Terminal["env"]): So
   };
 }
 
-function targetChoice(entry: TargetEntry, sources: readonly SourceChoice[], cwd: string): TargetChoice {
+function targetChoice(
+  entry: TargetEntry,
+  sources: readonly SourceChoice[],
+  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+): TargetChoice {
   const { name, paths, server, tokenFile, caFile, sync, interval, driftInterval, confirm } = entry;
   const file = fileIn(cwd);
   const source = sourceOf(entry, sources);
@@ -93,7 +95,47 @@ function targetChoice(entry: TargetEntry, sources: readonly SourceChoice[], cwd:
     interval: interval ?? null,
     driftInterval: driftInterval ?? null,
     confirm: confirm ?? false,
+    publish: entry.publishRef ? publishOptions(entry, source, { cwd, env }) : null,
   };
+}
+
+// Never the credentials that the source is fetched with: those need not write.
+function publishOptions(
+  { name, publishUrl, publishCredentials }: TargetEntry,
+  source: SourceChoice | null,
+  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+): PublishOptions {
+  const address = publishUrl ? parseRemoteAddress(publishUrl) : source?.address;
+  if (address === undefined) {
+    throw refused(`target ${name} follows the local folder, and has publishRef without publishUrl`, "add publishUrl");
+  }
+  if (publishUrl && source !== null) {
+    throw refused(`target ${name} follows source ${source.name}, and has publishUrl too`, "leave publishUrl out");
+  }
+  if (address.protocol === "ssh" && source === null) {
+    throw refused(`the publishUrl of target ${name} is one of ssh`, "give one of https, or let it follow a source");
+  }
+  const { caFile = null, knownHosts = null } = source ?? {};
+  const credentials = credentialsOf(publishCredentials, tokenIn(env, "PUBLISH", name), cwd);
+  return { name, address, credentials, caFile, knownHosts, env };
+}
+
+function credentialsOf(
+  given: TargetEntry["publishCredentials"],
+  tokenText: string | null,
+  cwd: string,
+): SourceChoice["credentials"] {
+  const file = fileIn(cwd);
+  return {
+    username: given?.username ?? null,
+    tokenFile: file(given?.tokenFile),
+    sshKeyFile: file(given?.sshKeyFile),
+    tokenText,
+  };
+}
+
+function tokenIn(env: Terminal["env"], use: "SOURCE" | "PUBLISH", name: string): string | null {
+  return env[`HOLDFAST_${use}_TOKEN_${name.toUpperCase().replaceAll("-", "_")}`] || null;
 }
 
 function sourceOf({ name, source }: TargetEntry, sources: readonly SourceChoice[]): SourceChoice | null {

@@ -21,8 +21,8 @@ const DOCUMENTED = [
   "HOLDFAST_URL",
 ];
 
-/** Begin the names of the tokens that belong to an operator's sources. */
-const FAMILIES = ["HOLDFAST_SOURCE_TOKEN_"];
+/** Begin the names of the tokens that belong to an operator's sources and targets. */
+const FAMILIES = ["HOLDFAST_SOURCE_TOKEN_", "HOLDFAST_PUBLISH_TOKEN_"];
 
 // Kubernetes gives each pod variables of the services beside it, such as one that is called holdfast.
 const OF_SERVICES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?)$/;

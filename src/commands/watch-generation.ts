@@ -13,6 +13,7 @@ import { withTarget } from "./json-log.ts";
 import { withLinePrefix } from "./line-prefix.ts";
 import { type OperatorFile, readOperatorFile } from "./operator-file.ts";
 import { outputOptionsOf } from "./output-options.ts";
+import { publisherOf, publishObserver } from "./publish-applied.ts";
 import { type OpenTargets, openTargets } from "./target.ts";
 import { columnsOn } from "./terminal.ts";
 import { commitStatusOf } from "./watch-commit-status.ts";
@@ -52,7 +53,12 @@ export async function openWatch(
   const watching = watchedTargets(active, resources, terminal);
   const { operator } = opened;
   receiversOf(operator.notifications, terminal.cwd);
-  const statuses = new Map(active.map((target) => [target, commitStatusOf(target, operator, terminal)]));
+  const followers = new Map(
+    active.map((target) => {
+      const publishing = publishObserver(resources.use(publisherOf(target, invocation, meter)));
+      return [target, [...commitStatusOf(target, operator, terminal), publishing]];
+    }),
+  );
   let hasWorked = false;
   const noting: PassObserver = {
     tell: ({ what }) => {
@@ -70,7 +76,7 @@ export async function openWatch(
       for (const { trigger } of watching) trigger.ring(cause);
     },
     hasWorked: () => hasWorked,
-    observers: (target) => [noting, ...(statuses.get(target) ?? [])],
+    observers: (target) => [noting, ...(followers.get(target) ?? [])],
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

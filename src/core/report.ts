@@ -22,3 +22,14 @@ export function summariseOutcomes(outcomes: readonly Outcome[]): ApplyReport["su
   for (const { result } of outcomes) count[result] += 1;
   return count;
 }
+
+/** Whether everything was done: nothing failed, is blocked, left out or unknown, and no rollout failed. */
+export function isDone({ summary, outcomes }: Pick<ApplyReport, "summary" | "outcomes">): boolean {
+  const { failed, blocked, skipped, unknown } = summary;
+  return failed + blocked + skipped + unknown === 0 && !outcomes.some(hasBadRollout);
+}
+
+/** Whether the rollout of a write failed, or took too long. */
+export function hasBadRollout({ rollout }: Outcome): boolean {
+  return rollout === "failed" || rollout === "timeout";
+}

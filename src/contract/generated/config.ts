@@ -277,6 +277,31 @@ driftInterval?: (number | null)
  * Whether `apply` wants the target's name typed, or `--confirm NAME`
  */
 confirm?: (boolean | null)
+/**
+ * Whether refs/holdfast/NAME of the repository follows the commit that was applied last, so that a CI job without a state folder can tell what was; off without this key
+ */
+publishRef?: (boolean | null)
+/**
+ * The repository that the ref is pushed to, where the target follows the local folder; that of its source otherwise
+ */
+publishUrl?: (string | null)
+/**
+ * What the push proves itself with, never the credentials that the source is fetched with; the environment variable HOLDFAST_PUBLISH_TOKEN_<NAME> may hold the token instead of a file
+ */
+publishCredentials?: ({
+/**
+ * User name that goes with the token; `git` without this key
+ */
+username?: (string | null)
+/**
+ * File with an access token or a password, read anew for each push
+ */
+tokenFile?: (string | null)
+/**
+ * File with the private key for ssh, readable for its owner alone
+ */
+sshKeyFile?: (string | null)
+} | null)
 }[] | null)
 /**
  * How model versions are written where the control plane has no PUT for them; `post` says that POST registers them there

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ApplyEvent } from "../../core/events.ts";
+import { hasBadRollout, isDone } from "../../core/report.ts";
 import type { ForgeStatus } from "../../forge/forge.ts";
 import { type StatusPlace, statusRequest } from "../../forge/status-request.ts";
 import { joinCounts } from "../../render/count.ts";
@@ -38,9 +39,8 @@ export function createStatusWriter(
 function statusOf({ report }: ApplyEvent, target: string): ForgeStatus | null {
   const { revision, summary, outcomes } = report;
   if (revision === null) return null;
-  const rollouts = outcomes.filter(({ rollout }) => rollout === "failed" || rollout === "timeout").length;
+  const rollouts = outcomes.filter(hasBadRollout).length;
   const { created, updated, unchanged, failed, blocked, skipped, unknown } = summary;
-  const isGood = failed + blocked + skipped + unknown + rollouts === 0;
   const description = joinCounts([
     [created, "created"],
     [updated, "updated"],
@@ -51,5 +51,5 @@ function statusOf({ report }: ApplyEvent, target: string): ForgeStatus | null {
     [unknown, "unknown"],
     [rollouts, "failed rollouts"],
   ]);
-  return { commit: revision, name: `holdfast/${target}`, state: isGood ? "success" : "failure", description };
+  return { commit: revision, name: `holdfast/${target}`, state: isDone(report) ? "success" : "failure", description };
 }

@@ -24,16 +24,24 @@ export function createNetworkMetrics(): Meter & { readonly register: (registry: 
     labelNames: ["source", "result"],
     registers: [],
   });
+  const published = new Counter({
+    name: "holdfast_ref_pushes_total",
+    help: "Pushes of the ref that says which commit was applied last, by how they ended.",
+    labelNames: ["target", "result"],
+    registers: [],
+  });
   return {
     register: (registry) => {
       registry.registerMetric(latency);
       registry.registerMetric(broken);
       registry.registerMetric(fetches);
+      registry.registerMetric(published);
     },
     request: (operation, milliseconds, isAnswered) => {
       latency.observe({ operation }, milliseconds / 1000);
       broken.inc({ operation }, isAnswered ? 0 : 1);
     },
     fetch: (source, result) => fetches.inc({ source, result }),
+    publish: (target, result) => published.inc({ target, result }),
   };
 }

@@ -1,0 +1,60 @@
+import { publishedRefOf } from "../applied-commit.ts";
+import { sourceFailure } from "./classify-failure.ts";
+import { readCredentials } from "./credentials.ts";
+import { remoteEnvironment } from "./environment.ts";
+import type { RemoteOptions } from "./remote.ts";
+import { type GitResult, runGit } from "./run-git.ts";
+
+type Stop = { readonly signal: AbortSignal };
+
+/** Where a target's commit is published, and with what. */
+export type PublishOptions = Pick<RemoteOptions, "name" | "address" | "credentials" | "caFile" | "knownHosts" | "env">;
+
+/** A ref of a remote that says which commit was applied last. */
+export type PublishedRef = {
+  readonly ref: string;
+  /** The commit that it names; null where it is not there. `folder` is a git directory of ours. */
+  readonly read: (folder: string, stop: Stop) => Promise<string | null>;
+  /** Makes it name a commit of the git directory, if it still names the expected one. */
+  readonly move: (
+    commit: string,
+    from: { readonly folder: string; readonly expected: string | null },
+    stop: Stop,
+  ) => Promise<"moved" | "lost">;
+};
+
+const MOST_MS = 60_000;
+
+/** What git says where somebody else has moved the ref since it was read. */
+const LOST = /stale info|cannot lock ref|reference already exists|failed to update ref/;
+
+/** The ref of a target in a remote repository. */
+export function createPublishedRef(options: PublishOptions): PublishedRef {
+  const { name, address } = options;
+  const ref = publishedRefOf(name);
+  const run = (folder: string, args: readonly string[], { signal }: Stop): Promise<GitResult> => {
+    const credentials = readCredentials({ source: name, ...options.credentials });
+    const env = remoteEnvironment(folder, { ...options, credentials });
+    return runGit(args, { folder, env, signal: AbortSignal.any([signal, AbortSignal.timeout(MOST_MS)]) });
+  };
+  return {
+    ref,
+    read: async (folder, stop) => {
+      const { code, stdout, stderr } = await run(folder, ["ls-remote", "--quiet", "--", address.url, ref], stop);
+      if (code !== 0) throw sourceFailure(name, stderr);
+      const found = stdout.split("\n").find((line) => line.endsWith(`\t${ref}`));
+      return found?.split("\t")[0] ?? null;
+    },
+    move: async (commit, { folder, expected }, stop) => {
+      const lease = `--force-with-lease=${ref}:${expected ?? ""}`;
+      const flags = ["--quiet", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", lease];
+      const pushed = await run(folder, ["push", ...flags, "--", address.url, `${commit}:${ref}`], stop);
+      if (pushed.code === 0) return "moved";
+      const said = pushed.stdout + pushed.stderr;
+      if (LOST.test(said)) return "lost";
+      // What the remote itself refuses is told with the ref.
+      const refused = pushed.stdout.split("\n").find((line) => line.startsWith("!\t"));
+      throw sourceFailure(name, refused === undefined ? pushed.stderr : `error: ${refused.replaceAll("\t", " ")}`);
+    },
+  };
+}
