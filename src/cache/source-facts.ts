@@ -1,5 +1,5 @@
-import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
+import type { SourceDiagnostic } from "../core/passed-over.ts";
 import type { DeclarationOutline, Outline } from "../manifests/outline.ts";
 import type { FileState, KnownFiles } from "../source/known-files.ts";
 import { jsonPieces } from "./json-pieces.ts";
@@ -30,8 +30,7 @@ type WrittenFile = readonly [
 ];
 
 type WrittenOutline = readonly [
-  unmanaged: number,
-  said: readonly Omit<Diagnostic, "file">[],
+  said: readonly Omit<SourceDiagnostic, "file">[],
   declarations: readonly WrittenDeclaration[],
 ];
 
@@ -58,8 +57,8 @@ function writtenFile(path: string, { stamp, digest, blob }: FileState): WrittenF
   return [path, stamp.size, stamp.modified, stamp.changed, stamp.inode, digest, blob];
 }
 
-function writtenOutline({ unmanaged, said, declarations }: Outline): WrittenOutline {
-  return [unmanaged, said, declarations.map(writtenDeclaration)];
+function writtenOutline({ said, declarations }: Outline): WrittenOutline {
+  return [said, declarations.map(writtenDeclaration)];
 }
 
 function writtenDeclaration(one: DeclarationOutline): WrittenDeclaration {
@@ -82,8 +81,8 @@ function readFile([path, size, modified, changed, inode, digest, blob]: WrittenF
   return [path, { stamp: { size, modified, changed, inode }, digest, blob }];
 }
 
-function readOutline([unmanaged, said, declarations]: WrittenOutline): Outline {
-  return { unmanaged, said, declarations: declarations.map(readDeclaration) };
+function readOutline([said, declarations]: WrittenOutline): Outline {
+  return { said, declarations: declarations.map(readDeclaration) };
 }
 
 function readDeclaration([type, identity, line, index, told, texts]: WrittenDeclaration): DeclarationOutline {

@@ -9,7 +9,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[], { strict = false }
 }
 
 /** Orders by file, line and column, files in code-unit order; faults of no file come first. */
-export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+export function sortDiagnostics<One extends Diagnostic>(diagnostics: readonly One[]): readonly One[] {
   return diagnostics.toSorted(
     (a, b) =>
       compareText(a.file ?? "", b.file ?? "") ||

@@ -72,6 +72,8 @@ export type PlanEvent = {
   readonly withServerSide: Plan | null;
   /** What is live, but neither declared nor recorded; null where nobody asked for it. */
   readonly unmanaged: readonly Identity[] | null;
+  /** What is not ours in the selected files; left out where all is, and before an apply. */
+  readonly passedOver?: PassedOver;
 };
 
 /** Live was compared with what is recorded: how a drift pass ends. */

@@ -1,5 +1,11 @@
 import type { Diagnostic } from "./diagnostic.ts";
 
+/** A diagnostic of a source; it says how many documents it is about where it is about those that are not ours alone. */
+export type SourceDiagnostic = Diagnostic & { readonly notOurs?: ForeignDocuments };
+
+/** Documents of one file that are alike and not ours, and the type that they name; null where they name none. */
+export type ForeignDocuments = { readonly type: string | null; readonly documents: number };
+
 /** What is in the source and not ours. */
 export type PassedOver = {
   readonly documents: number;
@@ -8,25 +14,14 @@ export type PassedOver = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What is said of a text that cannot be read and names no type of ours. */
-export const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
-
-/** Whether a diagnostic says no more than that a document is not ours. */
-export function isForeign({ severity, code, detail }: Diagnostic): boolean {
-  if (severity !== "warning") return false;
-  // A type that is almost one of ours is said to be one in the detail.
-  if (code === "unknown-type") return detail === null;
-  return code === "not-a-manifest" || code === "empty" || detail === PASSED_OVER;
-}
-
 /** What is not ours, counted. */
-export function countPassedOver(diagnostics: readonly Diagnostic[]): PassedOver {
+export function countPassedOver(found: readonly SourceDiagnostic[]): PassedOver {
   const types = new Map<string, number>();
   let documents = 0;
-  for (const { code, summary } of diagnostics) {
-    const [, type = "other", many = "1"] = /^[^`]*(?:`([^`]*)`.*?)?(?: \((\d+) documents\))?$/.exec(summary) ?? [];
-    documents += Number(many);
-    if (code === "unknown-type") types.set(type, (types.get(type) ?? 0) + Number(many));
+  for (const { notOurs } of found) {
+    if (notOurs === undefined) continue;
+    documents += notOurs.documents;
+    if (notOurs.type !== null) types.set(notOurs.type, (types.get(notOurs.type) ?? 0) + notOurs.documents);
   }
-  return { documents, types, diagnostics };
+  return { documents, types, diagnostics: found.map(({ notOurs: _, ...diagnostic }) => diagnostic) };
 }

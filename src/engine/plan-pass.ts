@@ -29,7 +29,7 @@ export type PlanMode = {
 /** Plans what an apply would do. */
 export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, seals }: PlanMode): Promise<PlanEvent> {
   const recorded = await pass.connection.session.recorded();
-  const { desired, rules } = pass.read;
+  const { desired, rules, event: read } = pass.read;
   if (gate === "change" && desired.base === null && recorded.size === 0) throw nothingToCompare();
   requireUnemptied(pass.connection.session.memory, recorded, desired.declared, rules);
   const looking = planContextIn(pass, recorded, { records: false });
@@ -47,6 +47,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
     seal: seals ? sealOf(plan, looked, sealingOf(pass)) : null,
     withServerSide: showServer ? serverSide(looked, looking) : null,
     unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
+    ...(read.passedOver.documents === 0 ? {} : { passedOver: read.passedOver }),
   };
 }
 

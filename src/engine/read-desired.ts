@@ -6,7 +6,7 @@ import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
-import { countPassedOver, isForeign } from "../core/passed-over.ts";
+import { countPassedOver, type SourceDiagnostic } from "../core/passed-over.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Loaded, type LoadOptions, load } from "../manifests/load.ts";
@@ -135,7 +135,7 @@ function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): 
   return isEmpty ? untracked.commit : null;
 }
 
-type Read = Omit<Loaded, "contents"> & { readonly foreign: readonly Diagnostic[] };
+type Read = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
 
 async function settle(
   { source, sourceCache, state, rules: rulesBy }: Sourced,
@@ -174,7 +174,7 @@ export async function requireOwnState(
 
 function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Read {
   const { foreign = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
-    isForeign(one) ? "foreign" : "ours",
+    one.notOurs === undefined ? "ours" : "foreign",
   );
   return { ...loaded, diagnostics: [...diagnostics, ...ours], foreign };
 }
@@ -276,7 +276,7 @@ function readEvent(
 }
 
 /** Diagnostics of the selected files; all of them where everything is selected. */
-function ofSelection(diagnostics: readonly Diagnostic[], { paths }: Selection): readonly Diagnostic[] {
+function ofSelection<One extends Diagnostic>(diagnostics: readonly One[], { paths }: Selection): readonly One[] {
   if (paths.length === 0) return diagnostics;
   return diagnostics.filter(({ file }) => file === null || paths.some((path) => isUnder(path, file)));
 }

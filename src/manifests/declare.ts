@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from "../contract/json.ts";
-import type { Diagnostic } from "../core/diagnostic.ts";
 import { globMatches } from "../core/glob.ts";
 import type { Kind } from "../core/kind.ts";
-import { PASSED_OVER } from "../core/passed-over.ts";
+import type { ForeignDocuments, SourceDiagnostic } from "../core/passed-over.ts";
 import { manifestReferences } from "../core/references.ts";
 import type { Position } from "../model/position.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";
@@ -10,14 +9,13 @@ import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { ParsedDocument, ParsedFile } from "../yaml/document.ts";
 import type { ExactThread } from "../yaml/exact/thread.ts";
-import { quoted } from "../yaml/fault.ts";
 import { lineFinder } from "../yaml/line-finder.ts";
 import { type Locate, locator } from "../yaml/locate.ts";
 import { readPlainYaml } from "../yaml/read.ts";
 import { decodeRoughly } from "../yaml/text.ts";
 import { type Declaration, nameOf, namingFieldsIn } from "./declaration.ts";
 import { withDefaultWorkspace } from "./default-workspace.ts";
-import { claimsType, type Detected, detect, isPlanText } from "./detect.ts";
+import { claimsType, type Detected, detect, isPlanText, unknownType } from "./detect.ts";
 import type { Findings } from "./diagnostic-list.ts";
 import { examine } from "./examine.ts";
 import { isPlain, plainFile, type RereadableFile, readOptionsOf } from "./reread-file.ts";
@@ -26,7 +24,6 @@ import { checkAlone } from "./semantics.ts";
 /** What one file contributes. */
 export type FileContent = {
   readonly declarations: readonly Declaration[];
-  readonly unmanaged: number;
   /** Whether it can be read again quickly, and so need not be kept. */
   readonly isQuickToReread: boolean;
 };
@@ -63,7 +60,7 @@ export function declare(file: SourceFile, options: DeclareOptions, found: Hearin
   if (file.size > options.limits.fileBytes) {
     const rough = decodeRoughly(file.bytes());
     if (!isPlanText(rough)) found.add(tooLarge(file, rough, options.limits));
-    return { declarations: [], unmanaged: 1, isQuickToReread: false };
+    return { declarations: [], isQuickToReread: false };
   }
   const bytes = file.bytes();
   return declarePlain(file, bytes, options, found) ?? declareExactly({ file, bytes, options, found });
@@ -128,16 +125,25 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
     content: () => {
       if (faults.length > 0) return unread(file, bytes, parsed, found);
       if (documents.length === 0) {
-        found.add(fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing"));
+        const empty = fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing");
+        found.add({ ...empty, notOurs: ONE });
       }
       for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
-      const unmanaged = documents.length - declarations.length;
-      return { declarations, unmanaged, isQuickToReread };
+      return { declarations, isQuickToReread };
     },
   };
 }
 
-type Foreign = Wording & { readonly position: Position };
+// What a text that cannot be read and names no type of ours is told.
+const PASSED_OVER = "Passed over: it names no type of ours. What is not ours can be listed in .holdfastignore.";
+const ONE: ForeignDocuments = { type: null, documents: 1 };
+
+type Foreign = Wording & {
+  readonly position: Position;
+  readonly type: string | null;
+  /** Whether it deserves a warning of its own. */
+  readonly mayBeOurs: boolean;
+};
 
 type Reader = {
   readonly file: SourceFile;
@@ -152,16 +158,10 @@ type Reader = {
   readonly allowsSecrets: () => boolean;
 };
 
-function tooLarge(file: SourceFile, rough: string, { fileBytes }: Limits): Diagnostic {
-  const isOurs = claimsType(rough);
+function tooLarge(file: SourceFile, rough: string, { fileBytes }: Limits): SourceDiagnostic {
   const summary = `larger than ${fileBytes} bytes, and not read`;
-  return fileDiagnostic(
-    isOurs ? "error" : "warning",
-    "too-large",
-    file.display,
-    summary,
-    isOurs ? "Split the file." : PASSED_OVER,
-  );
+  if (claimsType(rough)) return fileDiagnostic("error", "too-large", file.display, summary, "Split the file.");
+  return { ...fileDiagnostic("warning", "too-large", file.display, summary, PASSED_OVER), notOurs: ONE };
 }
 
 // A file that is no text at all, or has a fault as a whole.
@@ -169,11 +169,11 @@ function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFil
   const isOurs = claimsType(text === "" ? decodeRoughly(bytes) : text);
   const positionAt = lineFinder(text);
   for (const fault of faults) {
-    found.add(
-      diagnosticInFile(file.display, isOurs ? fault : mild(fault), text === "" ? null : positionAt(fault.offset)),
-    );
+    const position = text === "" ? null : positionAt(fault.offset);
+    const diagnostic = diagnosticInFile(file.display, isOurs ? fault : mild(fault), position);
+    found.add(isOurs ? diagnostic : { ...diagnostic, notOurs: ONE });
   }
-  return { declarations: [], unmanaged: 1, isQuickToReread: true };
+  return { declarations: [], isQuickToReread: true };
 }
 
 function mild({ code, summary }: Wording): Wording {
@@ -185,7 +185,7 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
   const detected = detect(document.value);
   switch (detected.is) {
     case "foreign":
-      return passOver(reader, document, { severity: "warning", ...detected }, positionOf(reader, document, detected));
+      return passOver(reader, document, detected);
     case "report":
       return null;
     case "faulty":
@@ -196,30 +196,21 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
         const value = withDefaultWorkspace(kind, document.value, reader.options);
         return readManifest(reader, document, { kind, type: detected.type, value, index });
       }
-      const summary = `the type ${quoted(detected.type)} is not managed`;
-      return passOver(reader, document, { severity: "warning", code: "unknown-type", summary, detail: null });
+      return passOver(reader, document, unknownType(detected.type));
     }
   }
 }
 
 function passOver(
   { foreign, positionAt }: Reader,
-  { offset }: ParsedDocument,
-  said: Wording,
-  position: Position = positionAt(offset),
-): null {
-  foreign.push({ ...said, position });
-  return null;
-}
-
-// Where a type is misspelt its place is worth finding; most of what is not ours is meant to be something else.
-function positionOf(
-  { positionAt }: Reader,
   document: ParsedDocument,
-  { code, detail }: Pick<Wording, "code" | "detail">,
-): Position {
-  const isSlip = code === "unknown-type" && detail !== null;
-  return isSlip ? locator(document, positionAt)("/type") : positionAt(document.offset);
+  { code, summary, detail, type, mayBeOurs }: Omit<Foreign, "severity" | "position">,
+): null {
+  // Where a type is misspelt its place is worth finding; most of what is not ours is meant to be something else.
+  const isSlip = mayBeOurs && type !== null;
+  const position = isSlip ? locator(document, positionAt)("/type") : positionAt(document.offset);
+  foreign.push({ severity: "warning", code, summary, detail, type, mayBeOurs, position });
+  return null;
 }
 
 function refuse(
@@ -234,13 +225,15 @@ function refuse(
 }
 
 // Ten documents of one kind in a file need one warning.
-function foreignDiagnostics({ file, foreign }: Reader): readonly Diagnostic[] {
+function foreignDiagnostics({ file, foreign }: Reader): readonly SourceDiagnostic[] {
   if (foreign.length === 0) return [];
   return [...Map.groupBy(foreign, ({ summary }) => summary).values()].flatMap((alike) => {
     const [first] = alike;
     if (first === undefined) return [];
     const summary = alike.length === 1 ? first.summary : `${first.summary} (${alike.length} documents)`;
-    return [diagnosticInFile(file.display, { ...first, summary }, first.position)];
+    const diagnostic = diagnosticInFile(file.display, { ...first, summary }, first.position);
+    const notOurs = { type: first.type, documents: alike.length };
+    return [first.mayBeOurs ? diagnostic : { ...diagnostic, notOurs }];
   });
 }
 
@@ -250,7 +243,8 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   // Of what a command of ours wrote, with more manifests in it than a manifest may hold.
   if (isPlanText(document.chunk.text)) return null;
   const [first] = document.faults;
-  if (!claimsType(document.chunk.text)) return first ? passOver(reader, document, mild(first)) : null;
+  if (!claimsType(document.chunk.text))
+    return first ? passOver(reader, document, { ...mild(first), type: null, mayBeOurs: false }) : null;
   for (const fault of document.faults) found.add(diagnosticInFile(file.display, fault, positionAt(fault.offset)));
   const named = namingFieldsIn(document.chunk.text);
   const type = typeof named.type === "string" ? named.type : "";

@@ -12,6 +12,10 @@ export type Detected =
       readonly code: "not-a-manifest" | "list-of-manifests" | "unknown-type" | "empty";
       readonly summary: string;
       readonly detail: string | null;
+      /** The type that is named, in words that can be shown; null where none is. */
+      readonly type: string | null;
+      /** Whether it may be meant as a manifest, and so deserves a warning of its own. */
+      readonly mayBeOurs: boolean;
     }
   /** What a command of ours wrote: a plan that was kept, say. */
   | { readonly is: "report" }
@@ -27,7 +31,7 @@ export function detect(value: Json): Detected {
   if (Array.isArray(value)) {
     const hint = listHint(value);
     const code = hint === null ? "not-a-manifest" : "list-of-manifests";
-    return foreign(code, "no manifest: a list, not a mapping", hint);
+    return foreign(code, "no manifest: a list, not a mapping", { detail: hint, mayBeOurs: hint !== null });
   }
   if (!isObject(value)) return foreign("not-a-manifest", "no manifest: a single value, not a mapping");
   if (typeof value.type === "string") return typed(value.type, value);
@@ -61,9 +65,9 @@ export const worthReading: RegExp = new RegExp(`(?:^|[\\s,{"'-])\\w{3,6}${OURS}|
 function foreign(
   code: "not-a-manifest" | "list-of-manifests" | "unknown-type" | "empty",
   summary: string,
-  detail: string | null = null,
-): Detected {
-  return { is: "foreign", code, summary, detail };
+  more: { readonly detail?: string | null; readonly type?: string; readonly mayBeOurs?: boolean } = {},
+): Detected & { readonly is: "foreign" } {
+  return { is: "foreign", code, summary, detail: null, type: null, mayBeOurs: false, ...more };
 }
 
 function listHint(items: readonly Json[]): string | null {
@@ -80,9 +84,15 @@ function typed(type: string, value: JsonObject): Detected {
     const detail = `Write \`type: ${near}\`.`;
     return { is: "faulty", key: "type", summary: "an unknown `type`", detail };
   }
-  const named = /^[\w./-]{1,64}$/.test(type) ? `the type ${quoted(type)}` : "this type";
-  const detail = near === undefined ? null : `Did you mean \`${near}\`?`;
-  return foreign("unknown-type", `${named} is not managed`, detail);
+  if (near === undefined) return unknownType(type);
+  return { ...unknownType(type), detail: `Did you mean \`${near}\`?`, mayBeOurs: true };
+}
+
+/** A document of a type that is not managed. */
+export function unknownType(type: string): Detected & { readonly is: "foreign" } {
+  const isShown = /^[\w./-]{1,64}$/.test(type);
+  const summary = `${isShown ? `the type ${quoted(type)}` : "this type"} is not managed`;
+  return foreign("unknown-type", summary, { type: isShown ? type : "other" });
 }
 
 // A name alone is in many files; another field that the kind must have says that the file is meant.
@@ -105,7 +115,7 @@ function nearMiss(value: JsonObject): Detected | null {
 
 function untyped(value: JsonObject): Detected {
   const types = manifestTypes.filter((each) => looksLike(value, each));
-  if (types.length === 0) return foreign("not-a-manifest", "no manifest: it has no `type`", UNTYPED);
+  if (types.length === 0) return foreign("not-a-manifest", "no manifest: it has no `type`", { detail: UNTYPED });
   const [type] = types;
   const detail =
     types.length === 1

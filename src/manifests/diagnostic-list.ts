@@ -1,6 +1,6 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
 import type { Identity } from "../core/manifest.ts";
-import { isForeign } from "../core/passed-over.ts";
+import type { SourceDiagnostic } from "../core/passed-over.ts";
 
 /** How many diagnostics of each severity are kept; far more than anybody reads, few enough to hold. */
 const MOST = 10_000;
@@ -8,9 +8,9 @@ const MOST_FOREIGN = 100_000;
 
 /** Collects what there is to say, in bounded memory. */
 export type Findings = {
-  readonly add: (diagnostic: Diagnostic) => void;
+  readonly add: (diagnostic: SourceDiagnostic) => void;
   /** In file order, with a last word on what was not kept. */
-  readonly all: () => readonly Diagnostic[];
+  readonly all: () => readonly SourceDiagnostic[];
 };
 
 /** Takes a declared identity out, saying why unless that has been said. */
@@ -19,12 +19,12 @@ export type Refuse = (identity: Identity, diagnostic: Diagnostic | null) => void
 /** A new, empty collection. */
 export function findings(): Findings {
   const kept: { readonly [severity in Diagnostic["severity"]]: Diagnostic[] } = { error: [], warning: [] };
-  const foreign: Diagnostic[] = [];
+  const foreign: SourceDiagnostic[] = [];
   const dropped = { error: 0, warning: 0 };
   return {
     add(diagnostic) {
       // What is not ours is counted, and takes the place of nothing else.
-      if (isForeign(diagnostic)) {
+      if (diagnostic.notOurs !== undefined) {
         if (foreign.length < MOST_FOREIGN) foreign.push(diagnostic);
         return;
       }

@@ -17,14 +17,14 @@ export type OutlineReading = {
 /** What a file contributes, by the outline of the same content; its manifests are not parsed. */
 export function fromOutline(
   file: SourceFile,
-  { declarations, unmanaged }: Outline,
+  { declarations }: Outline,
   { kindOf, limits, defaultWorkspace }: OutlineReading,
 ): FileContent {
   const plain = plainFile(file, limits);
   const made = declarations.map((one) =>
     declarationOf(one, { file, plain, kind: kindFor(one, kindOf), defaultWorkspace }),
   );
-  return { declarations: made, unmanaged, isQuickToReread: true };
+  return { declarations: made, isQuickToReread: true };
 }
 
 function declarationOf(

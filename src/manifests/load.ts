@@ -1,7 +1,7 @@
-import type { Diagnostic } from "../core/diagnostic.ts";
 import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
+import type { SourceDiagnostic } from "../core/passed-over.ts";
 import type { Limits } from "../source/limits.ts";
 import { pacer } from "../source/pace.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
@@ -49,7 +49,7 @@ export type ReadFile = {
   readonly file: SourceFile;
   readonly content: FileContent;
   /** What was said of it alone. */
-  readonly said: readonly Diagnostic[];
+  readonly said: readonly SourceDiagnostic[];
   /** Its outline where that was known; null where it was parsed. */
   readonly from: Outline | null;
 };
@@ -73,15 +73,13 @@ export type Loaded = {
   readonly declared: ReadonlySet<Identity>;
   /** Declared identities whose manifests are refused, so that what depends on them is blocked. */
   readonly invalid: ReadonlySet<Identity>;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly SourceDiagnostic[];
   /** Files that were read. */
   readonly files: number;
   /** Documents that declare a resource of ours, valid or not. */
   readonly documents: number;
   /** Those of them that are refused. */
   readonly refused: readonly Refused[];
-  /** Documents and files that are not ours. */
-  readonly unmanaged: number;
   readonly contents: Contents;
 };
 
@@ -101,7 +99,6 @@ export async function load(
   // In the order of the files, whoever read them and when: what is kept of very many is the same each time.
   for (const { said } of files) for (const diagnostic of said) found.add(diagnostic);
   const declarations = files.flatMap(({ content }) => content.declarations);
-  const unmanaged = files.reduce((sum, { content }) => sum + content.unmanaged, 0);
   const invalid = new Set(
     declarations.flatMap(({ identity, isValid }) => (isValid || identity === null ? [] : [identity])),
   );
@@ -128,7 +125,6 @@ export async function load(
     files: revision.files.length,
     documents: declarations.length,
     refused: declarations.flatMap((declaration) => refusedOf(declaration, invalid)),
-    unmanaged,
     contents: { at: revision.at, files, checks },
   };
 }
@@ -188,15 +184,15 @@ export async function readAll(files: readonly SourceFile[], reading: Reading): P
 function fromKnown(file: SourceFile, reading: Reading): ReadFile | null {
   const from = reading.known?.(file) ?? null;
   if (from === null) return null;
-  const said = from.said.map(({ severity, code, summary, detail, line, column }): Diagnostic => {
+  const said = from.said.map(({ severity, code, summary, detail, line, column, ...rest }): SourceDiagnostic => {
     // In the order of every other diagnostic: the same report is the same, byte for byte.
-    return { severity, code, summary, detail, file: file.display, line, column };
+    return { severity, code, summary, detail, file: file.display, line, column, ...rest };
   });
   return { file, content: fromOutline(file, from, reading), said, from };
 }
 
 function readOne(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {
-  const said: Diagnostic[] = [];
+  const said: SourceDiagnostic[] = [];
   const content = declare(file, options, { add: (diagnostic) => said.push(diagnostic) });
   const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, from: null });
   return content instanceof Promise ? content.then(read) : read(content);

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../core/diagnostic.ts";
+import type { SourceDiagnostic } from "../core/passed-over.ts";
 import type { Declaration } from "./declaration.ts";
 import type { FileContent } from "./declare.ts";
 import type { DeclarationOutline, Outline } from "./outline.ts";
@@ -12,12 +12,12 @@ export function outlineOf({
   said,
 }: {
   readonly content: FileContent;
-  readonly said: readonly Diagnostic[];
+  readonly said: readonly SourceDiagnostic[];
 }): Outline | null {
   const declarations = content.declarations.map(declarationOutline);
   const isWhole = declarations.every((one) => one !== null);
   if (!content.isQuickToReread || !isWhole || said.length > MOST_SAID) return null;
-  return { declarations, unmanaged: content.unmanaged, said: said.map(({ file: _, ...rest }) => rest) };
+  return { declarations, said: said.map(({ file: _, ...rest }) => rest) };
 }
 
 function declarationOutline(one: Declaration): DeclarationOutline | null {

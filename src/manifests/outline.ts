@@ -1,13 +1,12 @@
-import type { Diagnostic } from "../core/diagnostic.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
+import type { SourceDiagnostic } from "../core/passed-over.ts";
 import type { CheckBasis } from "./semantics.ts";
 
 /** What a file contributes, its manifests in outline. */
 export type Outline = {
   readonly declarations: readonly DeclarationOutline[];
-  readonly unmanaged: number;
   /** What is said of the file, without its name. */
-  readonly said: readonly Omit<Diagnostic, "file">[];
+  readonly said: readonly Omit<SourceDiagnostic, "file">[];
 };
 
 /** A valid manifest in outline: all that rules between files need. */

@@ -52,7 +52,8 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     const shown = listed(plan, showUnchanged);
     // With what only the server adds, the steps are not those that would be done.
     const document = withServerSide === null ? sealed(shown, event) : shown;
-    return jsonText({ ...document, ...counted, ...unmanagedIn(unmanaged), ...accessIn(access), ...notUsedIn(notUsed) });
+    const beside = { ...counted, ...unmanagedIn(unmanaged), ...notOursIn(event) };
+    return jsonText({ ...document, ...beside, ...accessIn(access), ...notUsedIn(notUsed) });
   }
   const group = (step: Step): string | null => groupOf(step, kindOf);
   const detailOf = ({ identity }: Step): string | null => details.get(identity) ?? null;
@@ -144,6 +145,13 @@ function listed(plan: Plan, showUnchanged: boolean): Plan {
 function unmanagedIn(unmanaged: PlanEvent["unmanaged"]): object {
   if (unmanaged === null) return {};
   return { unmanaged: unmanaged.map((identity) => ({ identity, kind: splitIdentity(identity).kind })) };
+}
+
+// Left out where every document of the source is a manifest of ours.
+function notOursIn({ passedOver }: PlanEvent): object {
+  if (passedOver === undefined) return {};
+  const { documents, types } = passedOver;
+  return { unmanagedDocuments: { documents, types: Object.fromEntries(types) } };
 }
 
 // Left out where the control plane does not tell.

@@ -559,6 +559,7 @@ readonly ignored?: number
  * What is live, but neither declared nor recorded; with --show unmanaged
  */
 readonly unmanaged?: readonly UnmanagedResource[]
+readonly unmanagedDocuments?: UnmanagedDocuments
 readonly access?: Access
 /**
  * The extensions that the control plane lacks; left out where it lacks none
@@ -577,6 +578,21 @@ readonly identity: string
  * Kind of the resource, the first part of its identity
  */
 readonly kind: string
+}
+/**
+ * Documents of the source that are no manifests of ours; left out where there are none
+ */
+export type UnmanagedDocuments = {
+/**
+ * How many there are
+ */
+readonly documents: number
+/**
+ * How many of them name a type that is not managed, by type
+ */
+readonly types: {
+[k: string]: number
+}
 }
 /**
  * A resource whose record was made or dropped

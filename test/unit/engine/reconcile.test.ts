@@ -1,7 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openTarget } from "../../../src/commands/target.ts";
 import type { PassEvent } from "../../../src/core/events.ts";
+import type { Plan } from "../../../src/core/plan.ts";
 import { reconcile } from "../../../src/engine/reconcile.ts";
+import { planReport } from "../../../src/render/pass-report.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { team } from "../../support/manifests.ts";
 import { terminalOf } from "../commands/terminal.ts";
@@ -59,6 +61,16 @@ test("two targets are reconciled in one process at the same time, each with its 
     expect(targets[index]?.plane.effects).toEqual([{ operation: "putTeam", key: name }]);
     expect(await targets[index]?.recorded()).toEqual([identity]);
   }
+});
+
+test("a plan counts the documents that are not ours", async () => {
+  const { plan } = await targetWith({ "a.yaml": `${team("red")}---\nkind: Service\n---\ntype: gateway\n` });
+  const end = await plan();
+  if (end.what !== "planned") throw new Error(end.what);
+  const paint = (_: unknown, text: string) => text;
+  const report: Plan = JSON.parse(planReport(end, { output: "json", paint, width: 80, rows: null, now: null }));
+  expect(report.unmanagedDocuments).toEqual({ documents: 2, types: { gateway: 1 } });
+  expect(report.diagnostics).toEqual([]);
 });
 
 test("a pass reports by events, and ends with the one that it answers", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { countPassedOver } from "../../../src/core/passed-over.ts";
 import { readValue } from "../../../src/manifests/source-manifest.ts";
 import { jsonText } from "../../../src/render/json.ts";
 import { everyKind } from "../../support/manifests.ts";
@@ -39,8 +40,21 @@ describe("loading", () => {
       "workspace/cl1:ws1": 1,
       "service/cl1:ws1/api": 2,
     });
-    expect(loaded).toMatchObject({ files: 2, documents: 3, unmanaged: 0 });
+    expect(loaded).toMatchObject({ files: 2, documents: 3 });
     expect(loaded.manifests[2]?.locate("/image/image_uri")).toEqual({ line: 4, column: 33 });
+  });
+
+  test("counts documents that are not ours where they are found, whatever is said of them", async () => {
+    const { diagnostics } = await loadFiles({
+      "a.yaml": "type: gateway\nname: (7 documents)\n---\ntype: gateway\n---\nkind: Service\n---\n`a`: (9 documents)\n",
+      "b.yaml": "type: gateway\n---\ntype: servce\n---\ntype: a `b` (3 documents)\n",
+      "c.yaml": "",
+      "d.json": "{{ .Values.x }}\n",
+    });
+    const { documents, types } = countPassedOver(diagnostics);
+    expect([documents, Object.fromEntries(types)]).toEqual([8, { gateway: 3, other: 1 }]);
+    const warned = diagnostics.filter(({ notOurs }) => notOurs === undefined);
+    expect(warned.map(({ detail }) => detail)).toEqual(["Did you mean `service`?"]);
   });
 
   test("reports every fault of every file at once, where it stands", async () => {
