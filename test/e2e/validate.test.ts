@@ -113,8 +113,8 @@ test("what is not ours in a monorepo is counted, so that --strict can be used at
   const ended = await source.run(["validate", "--strict"]);
   expect([ended.code, ended.stdout, ended.stderr]).toEqual([
     0,
-    "Not ours: 8 documents (4 without a type, 2 of type gateway, 1 of type module, 1\n" +
-      "of type secret-store); --show unmanaged lists them\n" +
+    "Not ours: 8 documents (4 without a type, 2 of type gateway, 1 of type module, 1 of type secret-store); " +
+      "--show unmanaged lists them\n" +
       "8 manifests in 13 files: valid\n",
     "",
   ]);
