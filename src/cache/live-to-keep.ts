@@ -9,6 +9,7 @@ import type { ReceiptHead } from "../state/ledger.ts";
 import type { CachedPage } from "./cached-row.ts";
 import type { KnownLive } from "./known-live.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
+import { hasSame } from "./source-to-keep.ts";
 
 /** What of a plan there is to keep. */
 type Planned = Pick<PlanWithDecisions, "decisions"> & {
@@ -77,10 +78,6 @@ function isInSync(
     receipt === undefined ||
     (receipt.mark !== undefined && isRecordOf(requireOpened(receipt), readValue(manifest), row.manifest))
   );
-}
-
-function hasSame<Value>(before: ReadonlyMap<string, Value>, now: ReadonlyMap<string, Value>): boolean {
-  return before.size === now.size && now.entries().every(([key, value]) => before.get(key) === value);
 }
 
 // They are read some at a time, and come in any order.

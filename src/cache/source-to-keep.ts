@@ -1,6 +1,5 @@
 import type { Contents, LoadRules, ReadFile } from "../manifests/load.ts";
-import type { Outline } from "../manifests/outline.ts";
-import { outlineOf } from "../manifests/outline-of.ts";
+import { type Outline, outlineOf } from "../manifests/outline.ts";
 import type { FileState } from "../source/known-files.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { isUntouched } from "../source/stamp.ts";
@@ -60,6 +59,7 @@ function stateNow({ path, stamp, digest, blob }: SourceFile, { files, at }: Sour
   return isSame ? known : { stamp, digest, blob };
 }
 
-function hasSame<Value>(before: ReadonlyMap<string, Value>, now: ReadonlyMap<string, Value>): boolean {
+/** Whether two maps hold the same values under the same keys. */
+export function hasSame<Value>(before: ReadonlyMap<string, Value>, now: ReadonlyMap<string, Value>): boolean {
   return before.size === now.size && now.entries().every(([key, value]) => before.get(key) === value);
 }

@@ -1,5 +1,7 @@
 import type { Identity, Reference } from "../core/manifest.ts";
 import type { SourceDiagnostic } from "../core/passed-over.ts";
+import type { Declaration } from "./declaration.ts";
+import type { FileContent } from "./declare.ts";
 import type { CheckBasis } from "./semantics.ts";
 
 /** What a file contributes, its manifests in outline. */
@@ -20,3 +22,25 @@ export type DeclarationOutline = {
   /** What it was checked by; null where it was not found valid. */
   readonly checkedBy: CheckBasis | null;
 };
+
+// A file of which more is said is read each time.
+const MOST_SAID = 20;
+
+/** The outline of a file that was read; null where it has to be read each time. */
+export function outlineOf({
+  content,
+  said,
+}: {
+  readonly content: FileContent;
+  readonly said: readonly SourceDiagnostic[];
+}): Outline | null {
+  const declarations = content.declarations.map(declarationOutline);
+  const isWhole = declarations.every((one) => one !== null);
+  if (!content.isQuickToReread || !isWhole || said.length > MOST_SAID) return null;
+  return { declarations, said: said.map(({ file: _, ...rest }) => rest) };
+}
+
+function declarationOutline(one: Declaration): DeclarationOutline | null {
+  const { type, identity, line, index, references, isValid, checkedBy } = one;
+  return isValid && identity !== null ? { type, identity, line, index, references, checkedBy } : null;
+}

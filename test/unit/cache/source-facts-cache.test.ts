@@ -20,7 +20,7 @@ import type { Diagnostic } from "../../../src/core/diagnostic.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { declare } from "../../../src/manifests/declare.ts";
 import { type LoadRules, load } from "../../../src/manifests/load.ts";
-import { outlineOf } from "../../../src/manifests/outline-of.ts";
+import { outlineOf } from "../../../src/manifests/outline.ts";
 import { readValue, type SourceManifest } from "../../../src/manifests/source-manifest.ts";
 import { parseKey } from "../../../src/seal/key.ts";
 import { readRef } from "../../../src/source/commit.ts";
