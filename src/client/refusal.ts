@@ -1,7 +1,8 @@
+import { Buffer } from "node:buffer";
 import { isObject, type Json, type JsonObject, text } from "../contract/json.ts";
 import { isDocumented, type Operation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
-import { excerpt } from "./excerpt.ts";
+import { escapeUnprintable } from "../model/unprintable.ts";
 import type { FailureReason, RefusalDetail } from "./failure.ts";
 
 /** An answer that says no: the request had no effect. */
@@ -131,4 +132,22 @@ function isRouteMissing({ path, method }: Operation, { code, told, structured }:
 // A collection is there although it is empty, and what a PUT names by its path need not be there before.
 function needsNoResource(path: string, method: Operation["method"]): boolean {
   return path.includes("{") ? method === "PUT" : method === "GET";
+}
+
+const LIMIT = 2048;
+
+/** Text of a stranger, fit to be shown: at most 2 KiB, nothing invisible in it, and without the caller's token. */
+export function excerpt(text: string, { without }: { readonly without?: Secret } = {}): string {
+  const token = without?.open() ?? "";
+  const masked = token === "" ? text : text.replaceAll(token, String(without));
+  const shown = escapeUnprintable(masked.slice(0, LIMIT));
+  return Buffer.byteLength(shown) <= LIMIT && masked.length <= LIMIT ? shown : `${cut(shown)} …`;
+}
+
+// Decoding a cut sequence leaves replacement characters at the end, which `trimEnd` of them removes.
+function cut(text: string): string {
+  return Buffer.from(text)
+    .subarray(0, LIMIT - 4)
+    .toString()
+    .replace(/\ufffd+$/, "");
 }

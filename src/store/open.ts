@@ -1,9 +1,10 @@
 import { closeSync, constants, openSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { dirname } from "node:path";
 import { sql } from "kysely";
 import { ownDatabaseExists } from "../files/database-files.ts";
 import { UnsafePathError } from "../files/unsafe-path.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { hasFreeSpace } from "./free-space.ts";
 import { type Migrations, requireSchema, type SchemaMode } from "./migrate.ts";
 import { openSqliteConnection } from "./open-connection.ts";
 import { queryBuilder } from "./sqlite.ts";
@@ -122,4 +123,17 @@ function reasonOf(code: StoreErrorCode, error: unknown): string {
   if (code === "inaccessible" || code === "full") return storageErrorText(error);
   if (error instanceof StoreError && code === "no-backup") return error.message;
   return reasons[code] ?? "it could not be opened";
+}
+
+// One ordinary write needs less, the database's log included.
+const MIN_BYTES = 65_536;
+
+// Whether the file system of a file has free space. Quotas and process limits show only when a write fails.
+async function hasFreeSpace(path: string): Promise<boolean> {
+  const { blocks, bfree, bavail, bsize } = await statfs(dirname(path));
+  // Some file systems report no numbers.
+  if (blocks === 0) return true;
+  // Some blocks are reserved for root.
+  const free = process.getuid?.() === 0 ? bfree : bavail;
+  return free * bsize >= MIN_BYTES;
 }

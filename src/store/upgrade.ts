@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { backUpBeforeUpgrade } from "./backup.ts";
+import { replaceWithCopy } from "./copy-database.ts";
 import { remainingMigrations } from "./interrupted-migration.ts";
 import { type Migrations, migrate, schemaState } from "./migrate.ts";
 import { queryBuilder } from "./sqlite.ts";
-import { storeErrorCode } from "./store-error.ts";
+import { StoreError, storeErrorCode } from "./store-error.ts";
 
 /**
  * Creates or migrates the schema of a SQLite file in one transaction: after a crash the file has the old schema or the
@@ -59,4 +61,23 @@ async function begin(connection: DatabaseSync): Promise<void> {
     // Signals are handled in between.
     await nextTurn();
   }
+}
+
+const MAX_BACKUPS = 3;
+
+/**
+ * Copies a database before an upgrade to a file in the same folder, named after its last migration; returns the file. A
+ * backup of the same schema is replaced; only the backups of the latest three schemas stay.
+ */
+async function backUpBeforeUpgrade(path: string, applied: readonly string[]): Promise<string> {
+  const backups = applied.map((name) => `${path}.${name}.backup`);
+  const backup = backups.at(-1) ?? `${path}.backup`;
+  try {
+    await replaceWithCopy(path, backup);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StoreError("no-backup", `it was not upgraded, since ${why}`, { cause });
+  }
+  for (const old of backups.filter((file) => existsSync(file)).slice(0, -MAX_BACKUPS)) await rm(old);
+  return backup;
 }

@@ -1,10 +1,10 @@
 import type { Json } from "../../contract/json.ts";
-import { isDocumented, type Operation, operation, operations } from "../../contract/operations.ts";
+import { isDocumented, type Member, type Operation, operation, operations } from "../../contract/operations.ts";
 import type { ServedOperation } from "../http/serve-operation.ts";
 import type { ReferenceSection } from "../resource.ts";
 import { resources } from "../resources/index.ts";
-import { bodySchema } from "./body-schema.ts";
 import { components } from "./components.ts";
+import type { OperationDescription } from "./description.ts";
 import type { OpenApiDocument, OperationObject } from "./document-types.ts";
 import { errorResponses, operationErrors } from "./error-responses.ts";
 import type { Schema, Schemas } from "./json-schema.ts";
@@ -105,4 +105,28 @@ function operationObject({ name, about, section, row }: Described, schemas: Sche
 function sampleBody(body: Schema, schemas: Schemas): Json {
   const members = Object.entries(body.properties ?? {}).filter(([member]) => body.required?.includes(member));
   return Object.fromEntries(members.map(([member, schema]) => [member, sampleValue(schemas, schema)]));
+}
+
+const dryRun: Schema = {
+  description:
+    "Check everything as the write would and answer what it would answer, but write nothing. A new resource has no id then",
+  default: false,
+};
+
+// The schema of an operation's body; null when it takes none.
+function bodySchema({ body }: Operation, about: OperationDescription): Schema | null {
+  if (body === undefined) return null;
+  const members = Object.entries(body);
+  return {
+    type: "object",
+    required: members.filter(([, { required }]) => required === true).map(([member]) => member),
+    properties: Object.fromEntries(members.map(([member, form]) => [member, memberSchema(about, member, form)])),
+    additionalProperties: false,
+  };
+}
+
+function memberSchema({ manifest, members }: OperationDescription, member: string, { is }: Member): Schema {
+  if (member === "manifest") return manifest ?? {};
+  const schema = member === "dryRun" ? dryRun : members?.[member];
+  return { ...schema, type: is === "list" ? "array" : is };
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { excerpt } from "../../../src/client/excerpt.ts";
-import { readRefusal } from "../../../src/client/refusal.ts";
+import { excerpt, readRefusal } from "../../../src/client/refusal.ts";
 import type { Json } from "../../../src/contract/json.ts";
 import { type OperationName, operation } from "../../../src/contract/operations.ts";
 import { Secret } from "../../../src/contract/secret.ts";

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import type { AddonHelmManifest } from "../../../src/contract/generated/resources.ts";
-import { addonDifferences } from "../../../src/server/resources/addon/addon-differences.ts";
 import { type AddonEntry, catalogue } from "../../../src/server/resources/addon/catalogue.ts";
 import { isInstallationOf, proposedManifest, readHelm } from "../../../src/server/resources/addon/helm.ts";
-import { isOlder, upgradesOf } from "../../../src/server/resources/addon/upgrade.ts";
+import { addonDifferences, isOlder, upgradesOf } from "../../../src/server/resources/addon/upgrade.ts";
 
 const older = { version: "1.0.0", values: { a: 1, b: { c: 1, d: [1] }, gone: true } };
 const newer = { version: "1.1.0", values: { a: 2, b: { c: 1, d: [1, 2] }, fresh: {} } };
