@@ -52,7 +52,13 @@ export function startNode(args: readonly string[], { cwd, env = {}, mostBlocks, 
   const child = spawn(command, [...rest, ...args], {
     cwd,
     // Wide, so that what is expected of a message does not depend on where its lines end.
-    env: { PATH: process.env.PATH ?? "", HOME: cwd, COLUMNS: "1000", ...env },
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: cwd,
+      COLUMNS: "1000",
+      NODE_COMPILE_CACHE: inject("compileCache"),
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
     // A process group of its own, so that nothing it started can outlive the test.
     detached: true,
