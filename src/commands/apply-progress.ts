@@ -31,8 +31,9 @@ const MOST_ROWS = 8;
 
 /** A block that is redrawn on a terminal; elsewhere a line for each outcome, and for what is waited for. */
 export async function openProgress(invocation: Invocation, view: OutputOptions): Promise<ProgressReport> {
-  const { stderr } = invocation.terminal;
-  return stderr.isTTY === true
+  const { stderr, env } = invocation.terminal;
+  // A dumb terminal cannot take a line back.
+  return stderr.isTTY === true && env.TERM !== "dumb"
     ? blockProgress(invocation, await openLiveBlock(stderr))
     : lineProgress(invocation, view);
 }

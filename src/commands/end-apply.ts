@@ -16,7 +16,9 @@ export async function endApply(
   view: OutputOptions & ReportView,
 ): Promise<number> {
   const errors = end.plan.diagnostics.filter(({ severity }) => severity === "error");
-  terminal.stderr.write(tokensText(end.tokens) + diagnosticsText(errors, view.diagnosticView));
+  terminal.stderr.write(
+    tokensText(end.tokens, view.diagnosticView.width) + diagnosticsText(errors, view.diagnosticView),
+  );
   await writeResult(terminal, applyReport(end, view));
   // The report comes first; the interruption then sets the exit code.
   terminal.stopping.throwIfAborted();

@@ -21,7 +21,7 @@ export type OutputOptions = {
 };
 
 /** The fewest columns that a report is laid out for. */
-const FEWEST_COLUMNS = 60;
+const FEWEST_COLUMNS = 40;
 
 /** How the user wants things shown. */
 export function outputOptionsOf(invocation: Pick<Invocation, "flags" | "terminal">): OutputOptions {

@@ -1,8 +1,9 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import type { PassEvent } from "../core/events.ts";
-import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
+import { diagnosticsText, severityCounts, validationText } from "../render/diagnostics.ts";
 import { hintText } from "../render/failure.ts";
 import { passedOverText } from "../render/passed-over.ts";
+import { sentenceText } from "../render/wrap.ts";
 import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
 import { columnsOn, say, sayWait } from "./terminal.ts";
@@ -45,16 +46,18 @@ type Event<What extends PassEvent["what"]> = Extract<PassEvent, { readonly what:
 function sourceText(
   event: Event<"read">,
   { strict = false, show = [] }: Invocation["flags"],
-  { diagnosticView, width }: OutputOptions,
+  { diagnosticView }: OutputOptions,
 ): string {
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
   const found =
     diagnosticsText(selected, diagnosticView) +
-    passedOverText(event.passedOver, { width, lists: show.includes("unmanaged") });
-  const none = files === 0 ? "warning: no manifest files were found\n" : "";
+    passedOverText(event.passedOver, { width: diagnosticView.width, lists: show.includes("unmanaged") });
+  const columns = diagnosticView.width;
+  const none = files === 0 ? sentenceText("warning: no manifest files were found", columns) : "";
   if (!isRefused) return `${found}${none}`;
-  const line = validationLine({ files, manifests, declared: documents, strict, ...severityCounts(diagnostics) });
-  return `${found}${none}${line}nothing was sent; --partial goes on with the valid manifests\n`;
+  const counts = { files, manifests, declared: documents, strict, ...severityCounts(diagnostics) };
+  const end = sentenceText("nothing was sent; --partial goes on with the valid manifests", columns);
+  return `${found}${none}${validationText(counts, columns)}${end}`;
 }
 
 function noLeaseHint({ hasLeases }: Event<"no-lease">): string {

@@ -5,7 +5,7 @@ import type { ValidationReport } from "../core/report.ts";
 import { readDesired } from "../engine/read-desired.ts";
 import { diagnosticRemarks } from "../render/ci/annotations.ts";
 import { sarifReport } from "../render/ci/sarif.ts";
-import { diagnosticsText, severityCounts, validationLine } from "../render/diagnostics.ts";
+import { diagnosticsText, severityCounts, validationText } from "../render/diagnostics.ts";
 import { jsonText } from "../render/json.ts";
 import { validationMarkdown } from "../render/markdown/diagnostics.ts";
 import { passedOverText } from "../render/passed-over.ts";
@@ -15,6 +15,7 @@ import type { validate } from "./declarations/validate.ts";
 import { onEachTarget } from "./each-target.ts";
 import { diagnosticViewOn, outputOptionsOf } from "./output-options.ts";
 import { openTarget } from "./target.ts";
+import { say } from "./terminal.ts";
 import { folderInCheckout, openOutputs } from "./write-outputs.ts";
 
 /** Checks manifests offline. */
@@ -44,7 +45,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const text =
     diagnosticsText(diagnostics, diagnosticViewOn(terminal.stdout, invocation)) +
     passedOverText(passedOver, { width: view.width, lists }) +
-    validationLine({ ...report.summary, declared, strict: rules.strict });
+    validationText({ ...report.summary, declared, strict: rules.strict }, view.width);
   const folder = folderInCheckout(terminal);
   await write({
     render: (format) => {
@@ -60,6 +61,6 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
       ],
     }),
   });
-  if (event.files === 0) terminal.stderr.write("warning: no manifest files were found\n");
+  if (event.files === 0) say(terminal, "warning: no manifest files were found");
   return errors > 0 || (rules.strict && warnings > 0) ? exitCodes.invalid : 0;
 }

@@ -92,8 +92,8 @@ function textReporter(invocation: Invocation): WatchReporter {
       "unread",
       shown(plan.diagnostics.filter(({ severity, code }) => severity === "error" && code === "unreadable")),
     );
-    once("notUsed", notUsedText(notUsed, view.paint).join(""));
-    stderr.write(tokensText(tokens));
+    once("notUsed", notUsedText(notUsed, view).join(""));
+    stderr.write(tokensText(tokens, view.diagnosticView.width));
     const isWell = event.report.outcomes.every(({ result }) => result === "unchanged");
     const text = appliedText(event, view);
     // That all is well is news at the beginning, and when it was not before.

@@ -45,5 +45,5 @@ export function applyText(report: ApplyReport, view: ApplyView, notUsed: readonl
   const end = wrapWords(summary, { indent: "", width }).map((line) => paint("bold", line));
   const isLong = rows !== null && lines.length > rows;
   const top = isLong ? [...end, ""] : [];
-  return [...top, ...lines, "", ...notUsedText(notUsed, paint), ...end, ""].join("\n");
+  return [...top, ...lines, "", ...notUsedText(notUsed, view), ...end, ""].join("\n");
 }

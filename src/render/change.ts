@@ -15,7 +15,11 @@ export type ChangeView = {
 
 const INDENT = "    ";
 const CAUSE_COLUMNS = 10;
+/** Where the names of fields begin. */
+const labelStart = INDENT.length + CAUSE_COLUMNS + 1;
 const MOST_LABEL_COLUMNS = 28;
+/** Columns that the name of a field leaves to its values. */
+const FEWEST_VALUE_COLUMNS = 12;
 /** Characters that are kept before the first difference of two very long texts. */
 const LONGEST_LEAD = 1000;
 /** Columns of one value where a change is told in a few words. */
@@ -35,7 +39,8 @@ const styles: { readonly [cause in Change["cause"]]: Style } = {
 /** The fields that differ, one after the other: cause, field, and the value on both sides. */
 export function changeLines(changes: readonly Change[], view: ChangeView): readonly string[] {
   const labels = changes.map(({ label }) => fieldName(label));
-  const labelColumns = Math.min(MOST_LABEL_COLUMNS, Math.max(0, ...labels.map(columnsOf)));
+  const most = Math.min(MOST_LABEL_COLUMNS, view.width - labelStart - 2 - FEWEST_VALUE_COLUMNS);
+  const labelColumns = Math.min(most, Math.max(0, ...labels.map(columnsOf)));
   return changes.flatMap((change, index) => linesOf(change, labels[index] ?? "", labelColumns, view));
 }
 
@@ -49,26 +54,32 @@ function linesOf(change: Change, label: string, labelColumns: number, view: Chan
   const cause = paint(styles[change.cause], padColumns(change.cause, CAUSE_COLUMNS));
   const shownLabel = padColumns(cutEnd(label, labelColumns), labelColumns);
   const head = `${INDENT}${cause} ${shownLabel}`;
-  const start = INDENT.length + CAUSE_COLUMNS + 1 + labelColumns + 2;
+  const start = labelStart + labelColumns + 2;
+  const room = width - start;
   const who = by !== null && (change.cause === "drift" || change.cause === "conflict") ? `  ${by}` : "";
   if (isLineDiff(change)) {
-    const counts = `${count(change.diff, "+")} added, ${count(change.diff, "-")} removed`;
+    const counts = `lines: ${count(change.diff, "+")} added, ${count(change.diff, "-")} removed`;
     const indent = " ".repeat(INDENT.length + 2);
+    const fits = columnsOf(counts) + columnsOf(who) <= room;
     return [
-      `${head}  ${paint("dim", `lines: ${counts}`)}${who}`,
+      `${head}  ${paint("dim", cutEnd(counts, room))}${fits ? who : ""}`,
+      ...(fits ? [] : whoLines(who, start, view)),
       ...textDiffLines(change.diff, { paint, width, indent }),
     ];
   }
   const [before, after] = shownValues(change);
   const values = `${before} → ${after}`;
-  const room = width - start;
   if (columnsOf(values) + columnsOf(who) <= room) return [`${head}  ${before} → ${after}${paint("dim", who)}`];
   const from = visibleFrom(before, after, room);
   return [
     `${head}  ${cutAround(before, from, room)}`,
     `${" ".repeat(start - 2)}→ ${cutAround(after, from, room)}`,
-    ...(who === "" ? [] : [" ".repeat(start) + paint("dim", cutEnd(who.trimStart(), room))]),
+    ...whoLines(who, start, view),
   ];
+}
+
+function whoLines(who: string, start: number, { paint, width }: ChangeView): readonly string[] {
+  return who === "" ? [] : [" ".repeat(start) + paint("dim", cutEnd(who.trimStart(), width - start))];
 }
 
 function isLineDiff(change: Change): change is Change & { readonly diff: string } {

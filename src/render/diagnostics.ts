@@ -4,7 +4,7 @@ import { columnsOf, cutEnd } from "./columns.ts";
 import { count, joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import type { Paint, Style } from "./paint.ts";
-import { wordsIn, wrapWords } from "./wrap.ts";
+import { sentenceText, wordsIn, wrapWords } from "./wrap.ts";
 
 /** How many diagnostics are shown; the rest is counted. */
 const MOST_SHOWN = 100;
@@ -124,8 +124,8 @@ function countsText({ errors, warnings }: ReturnType<typeof severityCounts>, wha
   ]);
 }
 
-/** What was found, below the diagnostics: `12 of 14 manifests in 9 files are valid: 2 errors`. */
-export function validationLine(found: {
+/** What was found in a source. */
+type Found = {
   readonly files: number;
   /** Manifests that are valid. */
   readonly manifests: number;
@@ -135,18 +135,23 @@ export function validationLine(found: {
   readonly warnings: number;
   /** Whether warnings count as errors. */
   readonly strict: boolean;
-}): string {
+};
+
+/** What was found, below the diagnostics: `12 of 14 manifests in 9 files are valid: 2 errors`. */
+export function validationText(found: Found, width: number): string {
+  const gap = found.errors + found.warnings === 0 ? "" : "\n";
+  return gap + sentenceText(validationLine(found), width);
+}
+
+function validationLine(found: Found): string {
   const { files, manifests, declared, errors, warnings, strict } = found;
   const where = `in ${count(files, "file")}`;
   const counts = countsText(found);
-  const gap = errors + warnings === 0 ? "" : "\n";
   if (errors === 0 && warnings > 0 && strict) {
-    return `${gap}${count(manifests, "manifest")} ${where}: ${counts}, taken for ${warnings === 1 ? "an error" : "errors"}\n`;
+    return `${count(manifests, "manifest")} ${where}: ${counts}, taken for ${warnings === 1 ? "an error" : "errors"}`;
   }
-  if (errors === 0) {
-    return `${gap}${count(manifests, "manifest")} ${where}: valid${counts === "" ? "" : `, ${counts}`}\n`;
-  }
-  if (declared === 0) return `${gap}${count(manifests, "valid manifest")} ${where}: ${counts}\n`;
+  if (errors === 0) return `${count(manifests, "manifest")} ${where}: valid${counts === "" ? "" : `, ${counts}`}`;
+  if (declared === 0) return `${count(manifests, "valid manifest")} ${where}: ${counts}`;
   const verb = manifests === 1 || declared === 1 ? "is" : "are";
-  return `${gap}${manifests} of ${count(declared, "manifest")} ${where} ${verb} valid: ${counts}\n`;
+  return `${manifests} of ${count(declared, "manifest")} ${where} ${verb} valid: ${counts}`;
 }

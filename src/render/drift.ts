@@ -66,7 +66,7 @@ export function driftText(
     "",
     ...shown.flatMap((entry) => entryLines(entry, view)),
     "",
-    ...notUsedText(notUsed, paint),
+    ...notUsedText(notUsed, view),
     ...wrapWords(line, { indent: "", width }).map((one) => paint("bold", one)),
     "",
   ].join("\n");

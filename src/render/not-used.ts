@@ -1,10 +1,17 @@
 import type { NotUsed } from "../core/not-used.ts";
 import type { Paint } from "./paint.ts";
+import { wrapWords } from "./wrap.ts";
 
 /** The extensions that a control plane lacks, and what that costs; nothing where it lacks none. */
-export function notUsedText(missing: readonly NotUsed[], paint: Paint): readonly string[] {
+export function notUsedText(
+  missing: readonly NotUsed[],
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): readonly string[] {
   if (missing.length === 0) return [];
-  const title = paint("bold", "Not used: extensions that this control plane does not have");
-  const lines = missing.map(({ extension, operation, cost }) => `  ${extension} ${operation}: ${paint("dim", cost)}`);
-  return [[title, ...lines, ""].join("\n")];
+  const title = wrapWords("Not used: extensions that this control plane does not have", { indent: "", width });
+  const lines = missing.flatMap(({ extension, operation, cost }) => {
+    const words = [...`${extension} ${operation}:`.split(" "), ...cost.split(" ").map((word) => paint("dim", word))];
+    return wrapWords(words, { indent: "  ", nextIndent: "    ", width });
+  });
+  return [[...title.map((line) => paint("bold", line)), ...lines, ""].join("\n")];
 }

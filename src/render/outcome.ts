@@ -2,11 +2,12 @@ import { stripVTControlCharacters } from "node:util";
 import type { Step } from "../core/plan.ts";
 import type { Outcome, OutcomeResult } from "../core/report.ts";
 import { changeSummary } from "./change.ts";
-import { columnsOf, cutEnd } from "./columns.ts";
+import { columnsOf, cutEnd, cutMiddle } from "./columns.ts";
 import { contentFields } from "./content.ts";
 import { printable } from "./escape.ts";
 import { packParts } from "./pack.ts";
 import type { Paint, Style } from "./paint.ts";
+import { wrapWords } from "./wrap.ts";
 
 /** How an outcome is laid out. */
 export type OutcomeView = {
@@ -45,17 +46,20 @@ export function needsAttention({ error, rollout }: Outcome): boolean {
 /** What became of one resource, with its changed fields, in one line as far as they fit. */
 export function outcomeLines(outcome: Outcome, view: OutcomeView): readonly string[] {
   const { paint, width } = view;
-  const head = outcomeHead(outcome, view);
+  const heads = outcomeHead(outcome, view);
+  const head = heads.at(-1) ?? "";
   const step = view.stepOf(outcome);
   const room = width - columnsOf(stripVTControlCharacters(head)) - 2;
   const isCreate = step?.action === "create" && step.changes[0]?.path === "";
   const fields = isCreate ? createdFields(step, room) : (step?.changes.map(changeSummary) ?? []);
   const line = fields.join(" · ");
-  if (line === "") return [head];
-  if (columnsOf(line) <= room || isCreate) return [`${head}  ${paint("dim", cutEnd(line, room))}`];
+  if (line === "") return heads;
+  if (columnsOf(line) <= room || isCreate) {
+    return [...heads.slice(0, -1), `${head}  ${paint("dim", cutEnd(line, room))}`];
+  }
   const rest = (left: number): string => `… and ${left} more ${left === 1 ? "field" : "fields"}`;
   const lines = packParts(fields, { columns: width - INDENT.length, mostLines: MOST_LINES, rest });
-  return [head, ...lines.map((one) => INDENT + paint("dim", one))];
+  return [...heads, ...lines.map((one) => INDENT + paint("dim", one))];
 }
 
 // Of the many fields of a create a line has room for two or three.
@@ -71,14 +75,22 @@ function createdFields({ changes: [content], identity }: Step, room: number): re
   return taken;
 }
 
-/** The result, the name of a resource, how its rollout went, and what an earlier run has to do with it. */
-export function outcomeHead(outcome: Outcome, { paint, width }: Pick<OutcomeView, "paint" | "width">): string {
+/** The result and the name of a resource; then how its rollout went, and what an earlier run has to do with it. */
+export function outcomeHead(
+  outcome: Outcome,
+  { paint, width }: Pick<OutcomeView, "paint" | "width">,
+): readonly string[] {
   const { result, identity, rollout, interrupted } = outcome;
   const style = needsAttention(outcome) && result !== "skipped" ? "red" : styles[result];
-  const name = cutEnd(printable(identity), width - INDENT.length);
+  const name = cutMiddle(printable(identity), width - INDENT.length);
+  const head = `  ${paint(style, result.padEnd(9))} ${name}`;
   const notes = [
     rollout === null ? "" : `rollout ${rollout}`,
     interrupted === undefined ? "" : interruptedText[interrupted],
-  ];
-  return [`  ${paint(style, result.padEnd(9))} ${name}`, ...notes.filter((note) => note !== "")].join("  ");
+  ]
+    .filter((note) => note !== "")
+    .join("  ");
+  if (notes === "") return [head];
+  const fits = INDENT.length + columnsOf(name) + 2 + columnsOf(notes) <= width;
+  return fits ? [`${head}  ${notes}`] : [head, ...wrapWords(notes, { indent: INDENT, width })];
 }

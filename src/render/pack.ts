@@ -17,7 +17,7 @@ export function packParts(
       line = next;
       continue;
     }
-    if (lines.length === mostLines - 1) return [...lines, line, rest(parts.length - index)];
+    if (lines.length === mostLines - 1) return [...lines, line, cutEnd(rest(parts.length - index), columns)];
     if (line !== "") lines.push(line);
     line = cutEnd(part, columns);
   }

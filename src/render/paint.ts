@@ -13,7 +13,7 @@ export const plain: Paint = (_, text) => text;
 /** Colours for a terminal. */
 export const coloured: Paint = (style, text) => styleText(style, text, { validateStream: false });
 
-/** Whether output to a stream should carry colours: `NO_COLOR`, `FORCE_COLOR`, then whether it is a terminal. */
+/** Whether output to a stream should carry colours: `NO_COLOR`, `FORCE_COLOR`, then whether it is a terminal that has them. */
 export function choosePaint(
   { isTTY }: { readonly isTTY?: boolean },
   env: { readonly [name: string]: string | undefined },
@@ -21,7 +21,7 @@ export function choosePaint(
 ): Paint {
   if (noColor || env.NO_COLOR) return plain;
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "0" && env.FORCE_COLOR !== "false";
-  return forced || isTTY === true ? coloured : plain;
+  return forced || (isTTY === true && env.TERM !== "dumb") ? coloured : plain;
 }
 
 /** The style of each action's glyph and name. */

@@ -44,7 +44,7 @@ export type ReportView = {
 
 /** The report of a plan. */
 export function planReport(event: PlanEvent, view: ReportView): string {
-  const { output, paint, showUnchanged = false, folds = true, next = null } = view;
+  const { output, showUnchanged = false, folds = true, next = null } = view;
   const { ignored, details, notUsed, access, unmanaged, withServerSide } = event;
   const plan = withServerSide ?? event.plan;
   if (output === "json") {
@@ -75,7 +75,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     access,
     notUsed,
   });
-  return unmanaged === null ? text : text + unmanagedText(unmanaged, paint);
+  return unmanaged === null ? text : text + unmanagedText(unmanaged, view);
 }
 
 /** A plan as its file stores it: without steps that do nothing. */

@@ -5,7 +5,7 @@ import type { NotUsed } from "../core/not-used.ts";
 import type { Plan, PlanSummary, Step } from "../core/plan.ts";
 import { accessLines } from "./access.ts";
 import { changeLines } from "./change.ts";
-import { cutEnd } from "./columns.ts";
+import { cutEnd, cutMiddle } from "./columns.ts";
 import { count, joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import { type Fold, foldSteps } from "./fold.ts";
@@ -56,7 +56,7 @@ export function planText(plan: Plan, view: PlanView): string {
     ...(isLong ? end : []),
     "",
     ...body,
-    ...notUsedText(view.notUsed ?? [], view.paint),
+    ...notUsedText(view.notUsed ?? [], view),
     ...end,
     ...(view.next === null ? [] : [view.paint("dim", `Next: ${view.next}`)]),
     "",
@@ -157,13 +157,22 @@ function foldText({ steps, changes }: Fold, view: PlanView): string {
 
 function orphanText(orphans: readonly Step[], view: PlanView): readonly string[] {
   if (orphans.length === 0) return [];
-  const title = view.paint("bold", "Orphans: recorded, no longer declared; reported, never deleted");
-  return [[title, ...orphans.flatMap((step) => stepLines(step, null, view)), ""].join("\n")];
+  const { paint, width } = view;
+  const title = wrapWords("Orphans: recorded, no longer declared; reported, never deleted", { indent: "", width });
+  return [
+    [...title.map((line) => paint("bold", line)), ...orphans.flatMap((step) => stepLines(step, null, view)), ""].join(
+      "\n",
+    ),
+  ];
 }
 
 /** What is live but neither declared nor recorded, one line each. */
-export function unmanagedText(identities: readonly Identity[], paint: Paint): string {
+export function unmanagedText(
+  identities: readonly Identity[],
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): string {
   if (identities.length === 0) return "Unmanaged: nothing\n";
-  const lines = identities.map((identity) => `  ${printable(identity)}`).toSorted(compareText);
-  return `${[paint("bold", "Unmanaged: live, neither declared nor recorded"), ...lines].join("\n")}\n`;
+  const title = wrapWords("Unmanaged: live, neither declared nor recorded", { indent: "", width });
+  const lines = identities.toSorted(compareText).map((identity) => `  ${cutMiddle(printable(identity), width - 2)}`);
+  return `${[...title.map((line) => paint("bold", line)), ...lines].join("\n")}\n`;
 }

@@ -1,5 +1,5 @@
 import type { Identity } from "../core/manifest.ts";
-import { columnsOf, cutEnd, padColumns } from "./columns.ts";
+import { columnsOf, cutEnd, cutMiddle, padColumns } from "./columns.ts";
 import { printable } from "./escape.ts";
 import type { Paint } from "./paint.ts";
 
@@ -14,6 +14,12 @@ export type ApplyProgress = {
 };
 
 const BAR_COLUMNS = 24;
+/** Less of a bar shows nothing. */
+const FEWEST_BAR_COLUMNS = 4;
+/** Columns of what is done with a resource, and where lines are short. */
+const DOING = { wide: 20, narrow: 8 };
+/** Lines with fewer columns are short. */
+const NARROW = 60;
 /** Names of what is waited for. */
 const MOST_NAMES = 3;
 
@@ -23,18 +29,27 @@ export function progressLines(
   now: number,
   { paint, width, rows }: { readonly paint: Paint; readonly width: number; readonly rows: number },
 ): readonly string[] {
-  const filled = steps === 0 ? BAR_COLUMNS : Math.floor((BAR_COLUMNS * done) / steps);
-  const bar = paint("green", "█".repeat(filled)) + paint("dim", "░".repeat(BAR_COLUMNS - filled));
-  const bad = failed === 0 ? "" : `, ${paint("red", `${failed} failed`)}`;
-  const head = `Applying ${bar} ${done} of ${steps}${bad}, ${durationText(now - startedAt)}`;
+  const [counts, passed] = [`${done} of ${steps}`, durationText(now - startedAt)];
+  const bad = failed === 0 ? "" : `, ${failed} failed`;
+  const room = width - columnsOf(`Applying  ${counts}${bad}, ${passed}`);
+  const bar = barText(done / Math.max(1, steps), Math.min(BAR_COLUMNS, room), paint);
+  const head = `Applying ${bar}${counts}${paint("red", bad)}, ${passed}`;
   const shown = [...active].slice(0, Math.max(1, active.size > rows ? rows - 1 : rows));
-  const nameColumns = Math.min(Math.max(0, ...shown.map(([identity]) => columnsOf(printable(identity)))), width - 36);
+  const doingColumns = width < NARROW ? DOING.narrow : DOING.wide;
+  const mostColumns = width - doingColumns - 16;
+  const nameColumns = Math.min(mostColumns, Math.max(0, ...shown.map(([identity]) => columnsOf(printable(identity)))));
   const lines = shown.map(([identity, { doing, since }]) => {
-    const name = padColumns(cutEnd(printable(identity), nameColumns), nameColumns);
-    return `  ${name}  ${cutEnd(doing, 20).padEnd(20)} ${paint("dim", durationText(now - since))}`;
+    const name = padColumns(cutMiddle(printable(identity), nameColumns), nameColumns);
+    return `  ${name}  ${cutEnd(doing, doingColumns).padEnd(doingColumns)} ${paint("dim", durationText(now - since))}`;
   });
   const rest = active.size - shown.length;
   return [head, ...lines, ...(rest > 0 ? [paint("dim", `  … and ${rest} more under way`)] : [])];
+}
+
+function barText(share: number, columns: number, paint: Paint): string {
+  if (columns < FEWEST_BAR_COLUMNS) return "";
+  const filled = Math.floor(columns * Math.min(1, share));
+  return `${paint("green", "█".repeat(filled))}${paint("dim", "░".repeat(columns - filled))} `;
 }
 
 /** What an apply waits for, where nothing else has been said for a while. */

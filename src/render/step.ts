@@ -24,7 +24,8 @@ export function stepLines(step: Step, group: string | null, view: StepView): rea
   const { paint, width } = view;
   const { action, identity, changes, risks } = step;
   const head = `${paint(actionStyles[action], glyphs[action])} `;
-  const danger = risks.length === 0 ? [] : [`    ${paint("red", "danger")}     ${risks.join(" · ")}`];
+  const words = [paint("red", "danger"), ...`    ${risks.join(" · ")}`.split(" ")];
+  const danger = risks.length === 0 ? [] : wrapWords(words, { indent: "    ", nextIndent: " ".repeat(15), width });
   const [first] = changes;
   const content = action === "create" && first?.path === "" ? contentLines(first.after, identity, view) : null;
   const rows = content ?? changeLines(changes, { paint, width, by: writerText(step, view.now) });

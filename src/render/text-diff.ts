@@ -23,7 +23,10 @@ export function textDiffLines(
     return paintLine(mark, text, partnerOf(lines, index), { paint, room: room - 1 });
   });
   const rest = lines.length - shown.length;
-  const more = rest === 0 ? [] : [paint("dim", `… and ${rest} more lines; -o json has all of them`)];
+  const more =
+    rest === 0
+      ? []
+      : [paint("dim", cutEnd(`… and ${rest} more lines; -o json has all of them`, width - indent.length))];
   return [...painted, ...more].map((line) => `${indent}${line}`);
 }
 

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { Identity } from "../core/manifest.ts";
 import { printable } from "./escape.ts";
+import { linesText, sentenceText } from "./wrap.ts";
 
 /** Where a one-time token was put away. */
 export type KeptToken = { readonly identity: Identity; readonly location: string };
@@ -8,15 +9,15 @@ export type KeptToken = { readonly identity: Identity; readonly location: string
 /** Tokens that are named one by one; of more, the folders that they are in. */
 const SHOWN = 10;
 
-/** Where one-time tokens were put away, a line each. */
-export function tokensText(tokens: readonly KeptToken[]): string {
+/** Where one-time tokens were put away, one after the other; a path stays whole. */
+export function tokensText(tokens: readonly KeptToken[], width: number): string {
   const shown = tokens
     .slice(0, SHOWN)
-    .map(({ identity, location }) => `token of ${printable(identity)}: ${printable(location)}\n`);
+    .map(({ identity, location }) => sentenceText(`token of ${printable(identity)}: ${printable(location)}`, width));
   const rest = tokens.slice(SHOWN);
   if (rest.length === 0) return shown.join("");
-  const folders = [...new Set(rest.map(({ location }) => dirname(location)))].map(
-    (folder) => `  ${printable(folder)}\n`,
+  const folders = [...new Set(rest.map(({ location }) => dirname(location)))].map((folder) =>
+    linesText(printable(folder), { indent: "  ", width }),
   );
   return `${shown.join("")}… and ${rest.length} more ${rest.length === 1 ? "token" : "tokens"}, in\n${folders.join("")}`;
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from "../core/report.ts";
+import { cutStart } from "./columns.ts";
 import { printable } from "./escape.ts";
 import { type OutcomeView, outcomeHead } from "./outcome.ts";
 import { wrapWords } from "./wrap.ts";
@@ -32,11 +33,12 @@ function groupLines(alike: readonly Outcome[], view: TroubleView): readonly stri
   if (first === undefined) return [];
   const names = alike.slice(0, MOST_NAMES).flatMap((outcome) => {
     const place = view.placeOf(outcome);
-    const where = place === null ? [] : [INDENT + paint("dim", `at ${printable(place)}`)];
-    return [outcomeHead(outcome, view), ...where];
+    const where =
+      place === null ? [] : [INDENT + paint("dim", `at ${cutStart(printable(place), width - INDENT.length - 3)}`)];
+    return [...outcomeHead(outcome, view), ...where];
   });
   const more = alike.length - MOST_NAMES;
-  const rest = more > 0 ? [`${INDENT}… and ${more} more; -o json lists them`] : [];
+  const rest = more > 0 ? wrapWords(`… and ${more} more; -o json lists them`, { indent: INDENT, width }) : [];
   const cause = wrapWords(causeOf(first), { indent: INDENT, width });
   const next = wrapWords(`→ ${nextStep(first, view)}`, { indent: INDENT, width });
   return [...names, ...rest, ...cause, ...next];

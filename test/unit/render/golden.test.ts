@@ -261,6 +261,14 @@ test.each(names.flatMap((name) => [80, 120].map((width) => [name, width] as cons
   },
 );
 
+test.each(names.flatMap((name) => [40, 50, 60, 70].map((width) => [name, width] as const)))(
+  "%s is not wider than %i columns",
+  (name, width) => {
+    const lines = rendered(name, { paint: coloured, width, now: NOW }).split("\n").map(stripVTControlCharacters);
+    expect(lines.filter((line) => columnsOf(line) > width)).toEqual([]);
+  },
+);
+
 test("times are shown where there is no terminal", () => {
   expect(rendered("one change", { paint: plain, width: 80, now: null })).toContain("2026-11-22T11:56:00.000Z");
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { diagnosticsText, severityCounts, validationLine } from "../../../src/render/diagnostics.ts";
+import { diagnosticsText, severityCounts, validationText } from "../../../src/render/diagnostics.ts";
 import { jsonText } from "../../../src/render/json.ts";
 import { plain } from "../../../src/render/paint.ts";
 import { excerptReader } from "../../../src/source/excerpt.ts";
@@ -22,7 +22,7 @@ async function toldOf(files: { readonly [file: string]: string }) {
     strict: false,
     ...severityCounts(diagnostics),
   };
-  return { text: text + validationLine(counts), json: jsonText({ diagnostics }) };
+  return { text: text + validationText(counts, 80), json: jsonText({ diagnostics }) };
 }
 
 function filesIn(mistake: string): { readonly [file: string]: string } {

@@ -9,7 +9,7 @@ import type { ApplyReport, DriftReport, Outcome } from "../../../src/core/report
 import { summariseOutcomes } from "../../../src/core/report.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { type ApplyView, applyText } from "../../../src/render/apply.ts";
-import { diagnosticsText, validationLine } from "../../../src/render/diagnostics.ts";
+import { diagnosticsText, validationText } from "../../../src/render/diagnostics.ts";
 import { driftText } from "../../../src/render/drift.ts";
 import { printable, printableLines } from "../../../src/render/escape.ts";
 import { jsonText } from "../../../src/render/json.ts";
@@ -314,7 +314,7 @@ b.yaml:3:5: error: there is no field replica [unknown-field]
         { ...found, warnings: 2, strict: true },
         { ...found, declared: 3, errors: 1, warnings: 1 },
         { ...found, manifests: 0, declared: 0, errors: 2 },
-      ].map(validationLine),
+      ].map((found) => validationText(found, 80)),
     ).toEqual([
       "2 manifests in 2 files: valid\n",
       "\n2 manifests in 1 file: valid, 2 warnings\n",
@@ -387,8 +387,11 @@ function renderedWith(text: string, paint: Paint = plain) {
       width: 80,
       excerptOf: () => ({ line: text, column: 1 }),
     }),
-    unmanagedText([text], paint),
-    tokensText(Array.from({ length: 12 }, () => ({ identity: text, location: `${text}/${text}` }))),
+    unmanagedText([text], { paint, width: 80 }),
+    tokensText(
+      Array.from({ length: 12 }, () => ({ identity: text, location: `${text}/${text}` })),
+      80,
+    ),
     snapshotText({ snapshot, unseen: [text] }),
     printableLines(`${text}\n${text}`),
   ];
