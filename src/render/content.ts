@@ -23,7 +23,7 @@ export function contentLines(
 
 /** The fields of what a create makes, each with its value, but for those that its name tells already. */
 export function* contentFields(content: Json, identity: string): Generator<string> {
-  const named = new Set(identity.split(/[/@]/));
+  const named = new Set([...identity.split(/[/@]/), ...identity.split(/[/@:]/)]);
   for (const { label, text } of fieldsOf(content, "")) {
     if (label !== "type" && !named.has(text)) yield `${label} ${text}`;
   }

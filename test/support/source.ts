@@ -27,7 +27,7 @@ export type Source = {
   /** Runs a command where no file may have more blocks of 512 bytes than that. */
   readonly runWithin: (mostBlocks: number, args: readonly string[]) => Promise<Ended>;
   /** Runs a command that another one starts. */
-  readonly runThrough: (through: readonly string[], args: readonly string[]) => Promise<Ended>;
+  readonly runThrough: (through: readonly string[], args: readonly string[], env?: Environment) => Promise<Ended>;
   /** Runs a command in a folder below. */
   readonly runIn: (folder: string, args: readonly string[]) => Promise<Ended>;
   readonly start: (args: readonly string[], env?: Environment) => Running;
@@ -59,7 +59,7 @@ export async function sourceOf(
     remove: (file) => rm(join(folder, file), { recursive: true }),
     run: (args, env) => run(args, surroundings(env)),
     runWithin: (mostBlocks, args) => run(args, { ...surroundings(), mostBlocks }),
-    runThrough: (through, args) => run(args, { ...surroundings(), through }),
+    runThrough: (through, args, env) => run(args, { ...surroundings(env), through }),
     runIn: (below, args) => run(args, surroundings({}, join(folder, below))),
     start: (args, env) => start(args, surroundings(env)),
   };
