@@ -9,8 +9,8 @@ import { publishedRefOf } from "../source/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../source/config.ts";
 import type { CommitSource } from "../source/read-source.ts";
 import { createRemote, type Remote } from "../source/remote/remote.ts";
-import { SourceError } from "../source/remote/source-error.ts";
 import type { Base, SourceConfig } from "../source/source-config.ts";
+import { SourceError } from "../source/source-error.ts";
 import { buildOf } from "./build.ts";
 import { usesCaches } from "./cache-choice.ts";
 import type { Invocation } from "./command.ts";
@@ -113,8 +113,9 @@ function baseOf(
 
 // A commit has no flags of its own to say where it lies.
 function refuseFolderFlags({ flags }: Invocation): void {
-  const flag = flags.source === undefined ? (flags.base === undefined ? null : "--base") : "--source";
-  if (flag === null) return;
+  const given = { "--source": flags.source, "--base": flags.base, "--ref": flags.ref };
+  const [flag] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (flag === undefined) return;
   throw new HoldfastError("invalid", `${flag} is for a local folder, and this target follows a git repository`, {
     hint: "leave it out, or use a checkout without targets",
   });

@@ -50,6 +50,11 @@ function scope(text: string): string {
   throw new InvalidArgumentError("It must be 1 to 256 printable characters without spaces, such as c1:ws1.");
 }
 
+function branchName(text: string): string {
+  if (/^(?![-/.])(?!.*(?:\.\.|@\{|\/\/|\.lock$))[\w./@+#=-]{1,250}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be the name of a branch, such as main.");
+}
+
 function commitDigest(text: string): string {
   if (/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text)) return text;
   throw new InvalidArgumentError("It must be the whole digest of a commit, in lower case.");
@@ -80,6 +85,9 @@ export const flags = {
   reason: textFlag("--reason <text>", "why"),
   until: textFlag("--until <time>", "until when: an ISO time, or a time from now such as 4h or 2d"),
   confirm: textFlag("--confirm <name>", "the name of a target that asks for it"),
+  ref: textFlag("--ref <branch>", "apply a checkout only at this branch, with nothing uncommitted or unfinished", {
+    parse: branchName,
+  }),
   only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
   kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),
   exclude: textsFlag("--exclude <glob...>", "leave out the identities that match"),

@@ -18,6 +18,7 @@ export function rulesOf(invocation: Invocation, root: string | null): Target["ru
   const selection = selectionOf(invocation, root);
   return (config): Rules => ({
     selection,
+    ref: flags.ref ?? config.ref ?? null,
     load: { ...config, defaults: { workspace_fqn: flags.workspace ?? config.defaults?.workspace_fqn ?? null } },
     strict: flags.strict ?? false,
     partial: flags.partial ?? false,

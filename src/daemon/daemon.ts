@@ -9,7 +9,7 @@ import type { PassContext } from "../engine/pass.ts";
 import { requireOwnState } from "../engine/read-desired.ts";
 import { type Mode, reconcile } from "../engine/reconcile.ts";
 import type { LockState, Target, TargetConnection } from "../engine/target.ts";
-import { SourceError } from "../source/remote/source-error.ts";
+import { SourceError } from "../source/source-error.ts";
 import { loop, type PassCause, type Trigger } from "./loop.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
 import type { PassTimes } from "./status.ts";
@@ -60,6 +60,7 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
     ignore: [state.folder],
     onChange: () => trigger.ring("change"),
     onTrouble: onFailure,
+    watchesCommits: target.rules(source.config.repository).ref !== null,
   };
   const watcher = createSourceWatcher(places, { signal });
   let paths = source.config.repository.paths ?? null;

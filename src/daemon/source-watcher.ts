@@ -1,10 +1,18 @@
 import { realpathSync } from "node:fs";
+import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { lookAt } from "../source/open.ts";
+import { branchOf, locateRepository } from "../source/repository.ts";
 import { type WatchOptions, watchSource } from "../source/watch.ts";
 
-/** How often the links that lead to a source are followed anew: its own file events tell nothing of them. */
-const LINK_CHECK_MS = 500;
+/** How often it is looked at what the events of a source's own files tell nothing of: links to it, commits in its checkout. */
+const CHECK_MS = 500;
+
+type WatcherOptions = Omit<WatchOptions, "paths"> & {
+  /** Whether a commit counts as a change though it changes no file. */
+  readonly watchesCommits: boolean;
+};
 
 /** Watches a source, wherever its configuration says that it lies. */
 export type SourceWatcher = {
@@ -14,21 +22,21 @@ export type SourceWatcher = {
 
 /** A watcher that watches nothing yet; it ends with the signal. */
 export function createSourceWatcher(
-  options: Omit<WatchOptions, "paths">,
+  { watchesCommits, ...options }: WatcherOptions,
   { signal }: { readonly signal: AbortSignal },
 ): SourceWatcher {
   let watched: { readonly root: string; readonly paths: readonly string[] | null } | null = null;
-  let latestRoot: string | null = null;
+  let latest: string | null = null;
   let current = new AbortController();
-  const watchLinks = async (): Promise<void> => {
-    for await (const _ of setInterval(LINK_CHECK_MS, undefined, { signal, ref: false })) {
-      const root = realPath(options.root);
-      if (root === null || root === latestRoot) continue;
-      latestRoot = root;
+  const check = async (): Promise<void> => {
+    for await (const _ of setInterval(CHECK_MS, undefined, { signal, ref: false })) {
+      const state = stateOf(options.root, watchesCommits);
+      if (state === null || state === latest) continue;
+      latest = state;
       options.onChange();
     }
   };
-  const onLinkTrouble = (error: unknown): void => {
+  const onCheckTrouble = (error: unknown): void => {
     if (!signal.aborted) options.onTrouble(error);
   };
   return {
@@ -36,8 +44,8 @@ export function createSourceWatcher(
       const root = realPath(options.root);
       // Whoever reads the source says that it is not there.
       if (root === null || isDeepStrictEqual(watched, { root, paths })) return false;
-      if (latestRoot === null) watchLinks().catch(onLinkTrouble);
-      latestRoot = root;
+      if (latest === null) check().catch(onCheckTrouble);
+      latest = stateOf(root, watchesCommits);
       const next = new AbortController();
       await watchSource(
         { ...options, root, ...(paths === null ? {} : { paths }) },
@@ -55,6 +63,21 @@ export function createSourceWatcher(
 function realPath(path: string): string | null {
   try {
     return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function stateOf(path: string, watchesCommits: boolean): string | null {
+  const root = realPath(path);
+  if (root === null || !watchesCommits) return root;
+  try {
+    const repository = locateRepository(root);
+    if (repository === null) return root;
+    const { gitFolder, commonFolder } = repository;
+    // Whatever begins or ends in a checkout makes or removes a file in git's folder; a commit moves its branch.
+    const changing = [gitFolder, join(commonFolder, "refs", "heads", branchOf(repository) ?? "")];
+    return [root, ...changing.map((path) => lookAt(path)?.mtimeMs)].join(" ");
   } catch {
     return null;
   }

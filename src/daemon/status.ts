@@ -5,7 +5,7 @@ import type { Step } from "../core/plan.ts";
 import { redactFailureMessage } from "../core/redact-message.ts";
 import { needsAdoption } from "../core/step-guard.ts";
 import type { PassRecord, PassResult, TargetStatus } from "../core/target-status.ts";
-import { SourceError } from "../source/remote/source-error.ts";
+import { SourceError } from "../source/source-error.ts";
 import type { PassObserver } from "./observer.ts";
 
 /** What a target's status was when nothing is known of it yet. */

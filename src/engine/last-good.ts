@@ -2,7 +2,7 @@ import { HoldfastError } from "../core/errors.ts";
 import type { PassEnd } from "../core/events.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { OutcomeResult } from "../core/report.ts";
-import { SourceError } from "../source/remote/source-error.ts";
+import { SourceError } from "../source/source-error.ts";
 import type { PassContext } from "./pass.ts";
 import { type DesiredRead, readDesired } from "./read-desired.ts";
 import { ShrunkSourceError } from "./source-guard.ts";

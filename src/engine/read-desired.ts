@@ -12,6 +12,7 @@ import { kindOf } from "../kinds/index.ts";
 import { type Loaded, type LoadOptions, load } from "../manifests/load.ts";
 import { loadChanged } from "../manifests/load-changed.ts";
 import { readValue } from "../manifests/source-manifest.ts";
+import { type CheckoutFault, checkoutWarning, uncommittedFault } from "../source/checkout-branch.ts";
 import { defaultLimits } from "../source/limits.ts";
 import { type ComparedBase, type Revision, readSource } from "../source/read-source.ts";
 import type { RevisionFiles } from "../source/revision.ts";
@@ -34,6 +35,8 @@ export type DesiredRead = {
   readonly manifests: readonly ManifestHead[];
   readonly event: ReadEvent;
   readonly counts: SelectionCounts;
+  /** Why the checkout must not be applied; null where it may. */
+  readonly checkoutFault: CheckoutFault | null;
   /** What it was made of, for the next revision that differs little. */
   readonly from: ReadRevision;
 };
@@ -57,6 +60,8 @@ export type ReadContext = {
   readonly stopping: AbortSignal;
   /** What was read before: of a commit only what differs is read again. @default nothing */
   readonly before?: DesiredRead | null;
+  /** Whether it is looked at whether a checkout is at rest at its branch. @default false */
+  readonly checksBranch?: boolean;
   /** Told the configuration, and what follows from it, before any file is read; may refuse it. */
   readonly onConfig?: (config: Pick<DesiredRead, "rules" | "isConfigured">) => void;
 };
@@ -87,9 +92,11 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   // What little differs is found out again by the next process.
   if (again === null) await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
-  const behind = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
-  const applied = base && (await readApplied(base, (files) => load(files, reading, { signal })));
   const commit = revision.commit ?? commitWithout(revision, contents);
+  const fault = source.checkoutFault ?? (settled.ref === null ? null : uncommittedFault({ ...revision, commit }));
+  const said = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
+  const behind = fault === null ? said : [...said, checkoutWarning(fault)];
+  const applied = base && (await readApplied(base, (files) => load(files, reading, { signal })));
   const desired = desiredOf(
     loaded,
     { ...revision, commit },
@@ -105,6 +112,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
     isConfigured: revision.config.isPresent,
     desired,
     counts: countSelection(loaded, revision, desired, rules.selection),
+    checkoutFault: fault,
     manifests: loaded.manifests,
     event: { ...readEvent(loaded, behind, rules, revision.config), knownFiles: knownIn(contents) },
     from: { ...from, loaded: read },
@@ -140,7 +148,7 @@ type Read = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagno
 async function settle(
   { source, sourceCache, state, rules: rulesBy }: Sourced,
   config: SourceConfig,
-  { stopping, onConfig = () => undefined }: ReadContext,
+  { stopping, checksBranch = false, onConfig = () => undefined }: ReadContext,
 ) {
   source.accept(config);
   const rules = rulesBy(config.repository);
@@ -149,7 +157,8 @@ async function settle(
   const isOwn = await hasOwnState({ source, state }, stopping);
   const cache = isOwn ? sourceCache : null;
   const remembered = (await cache?.load(rules.load)) ?? NO_SOURCE_FACTS;
-  return { rules, cache, ignore: [state.folder, ...source.ignore], remembered };
+  const ref = checksBranch && source.commits === null && source.base === null ? rules.ref : null;
+  return { rules, cache, ignore: [state.folder, ...source.ignore], remembered, ref };
 }
 
 // `validate` works without git: where git cannot tell whose the state folder is, no cache is used.

@@ -1,4 +1,5 @@
 import type { PassEnd } from "../core/events.ts";
+import { SourceError } from "../source/source-error.ts";
 import { type AdoptMode, adoptPass } from "./adopt-pass.ts";
 import type { ApplyMode } from "./apply-pass.ts";
 import { changedPart } from "./changed-part.ts";
@@ -30,7 +31,7 @@ export type Mode =
 /** Makes one pass over a target: reads its source, compares it with live, and does what the mode says. */
 export async function reconcile(target: Target, mode: Mode, context: PassContext): Promise<PassEnd> {
   const lastGood = mode.is === "plan" || mode.is === "apply" ? (mode.lastGood ?? null) : null;
-  const read = await readNewest(target, lastGood, context);
+  const read = await readNewest(target, { mode, lastGood }, context);
   if (read.event.isRefused) return read.event;
   try {
     return await runPass(read, { target, mode, lastGood, context });
@@ -62,16 +63,29 @@ async function runPass(read: DesiredRead, { target, mode, lastGood, context }: P
 }
 
 // A daemon whose source is refused goes on with its last good revision.
-async function readNewest(target: Target, lastGood: LastGood | null, context: PassContext): Promise<DesiredRead> {
+async function readNewest(
+  target: Target,
+  { mode, lastGood }: Pick<PassInput, "mode" | "lastGood">,
+  context: PassContext,
+): Promise<DesiredRead> {
   try {
     const onConfig: ReadContext["onConfig"] = (config) => requireConfigIn(target, config);
-    const read = await readDesired(target, { ...context, before: lastGood?.read ?? null, onConfig });
+    const checksBranch = mode.is === "plan" || mode.is === "apply";
+    const read = await readDesired(target, { ...context, before: lastGood?.read ?? null, checksBranch, onConfig });
+    // A plan of a person only says it.
+    if (mode.is === "apply" || lastGood !== null) requireCheckout(read);
     context.tell(read.event);
     return read;
   } catch (error) {
     if (!isAboutSource(error)) throw error;
     return lastGoodInstead(error, lastGood, target, context);
   }
+}
+
+function requireCheckout({ checkoutFault }: DesiredRead): void {
+  if (checkoutFault === null) return;
+  const { message, hint } = checkoutFault;
+  throw new SourceError("CheckoutNotReady", message, { hint });
 }
 
 // A daemon's ledger is open already: a lost configuration is refused before any file is read.

@@ -58,6 +58,8 @@ export type TargetConnection = {
 /** How a pass is made: by flag > environment > configuration > default. */
 export type Rules = {
   readonly selection: Selection;
+  /** The branch that a checkout must be at rest at to be applied; null for any state of it. */
+  readonly ref: string | null;
   /** Which manifests are accepted. */
   readonly load: LoadRules;
   /** Warnings are errors. */

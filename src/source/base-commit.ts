@@ -1,6 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import { environmentOf, headCommit, isCommitName, resolveCommit, type Stop } from "./git.ts";
 import { type GitResult, runGit } from "./remote/run-git.ts";
+import type { Repository } from "./repository.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 
 /** The commit that `--base` names, and how the checkout's own history stands to it. */
@@ -71,9 +72,9 @@ async function countCommits(repository: TemporaryRepository, range: string, ref:
   return Number(counted.stdout);
 }
 
-/** Runs git in the temporary repository. */
+/** Runs git in a repository. */
 export function runInRepository(
-  repository: TemporaryRepository,
+  repository: Repository,
   args: readonly string[],
   { signal, input = [] }: Stop & { readonly input?: Iterable<Uint8Array | string> },
 ): Promise<GitResult> {

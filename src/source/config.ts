@@ -24,6 +24,7 @@ type Given<Keys extends keyof HoldfastConfig> = { readonly [Key in Keys]?: NonNu
 /** Keys that a pull request may change, and that the source's own file therefore sets. */
 export type RepositoryConfig = Given<
   | "paths"
+  | "ref"
   | "ignore"
   | "external"
   | "unknownFields"

@@ -4,6 +4,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { type AppliedCommit, findApplied } from "./applied-commit.ts";
 import { type BaseCommit, findBase, missingObjects, resolveBase } from "./base-commit.ts";
+import { type CheckoutFault, checkoutFault } from "./checkout-branch.ts";
 import { readRef } from "./commit.ts";
 import { type FolderOptions, readFolder, startsOf } from "./folder.ts";
 import type { Stop } from "./git.ts";
@@ -58,6 +59,8 @@ export type Settled = {
   /** Files and folders that are no part of the source, such as the state folder. */
   readonly ignore: readonly string[];
   readonly remembered: KnownFiles;
+  /** The branch that a checkout must be at rest at; null where it may be at anything. */
+  readonly ref: string | null;
 };
 
 /** The commit that a revision is compared with. */
@@ -76,6 +79,8 @@ export type ComparedBase = BaseCommit & {
 export type SourceRead<Result extends Settled> = Disposable & {
   readonly revision: Revision;
   readonly settled: Result;
+  /** Why the checkout is not at rest at its branch; null where it is, and where none is asked for. */
+  readonly checkoutFault: CheckoutFault | null;
   /** Null where it is compared with none. */
   readonly base: ComparedBase | null;
 };
@@ -154,7 +159,7 @@ async function readFrom<Result extends Settled>(
   const isCommitted = ours !== null;
   const config = await orMissing(against, () => readSourceConfig({ ...options, repository, isCommitted }, stop));
   const settled = await settle(config);
-  const { ignore, remembered } = settled;
+  const { ignore, remembered, ref } = settled;
   const { paths } = config.repository;
   const before = options.before ? { files: options.before, paths: options.before.config.repository.paths } : null;
   const place = {
@@ -172,12 +177,19 @@ async function readFrom<Result extends Settled>(
     base !== null && against === null
       ? { files: await readRef({ ...place, ref: base.ref, before, isOurs: isCommitted }, stop), base: null }
       : await readFiles(place, against, stop);
+  // Afterwards, so that nothing that began meanwhile goes unseen.
+  const fault =
+    ref === null ? null : await checkoutFault({ root, branch: ref, commit: commitIn(read.files), checkout }, stop);
   const kept = resources.move();
   const files = { ...read.files, diagnostics: [...warnings, ...read.files.diagnostics] };
   // A commit that is named is read from no work tree.
   const branch = repository === null || isCommitted || against?.use === "instead" ? null : branchOf(repository);
   const revision = { ...files, config, ...(branch === null ? {} : { branch }) };
-  return { revision, settled, base: read.base, [Symbol.dispose]: () => kept.dispose() };
+  return { revision, settled, checkoutFault: fault, base: read.base, [Symbol.dispose]: () => kept.dispose() };
+}
+
+function commitIn({ commit, changedSince }: RevisionFiles): string | null {
+  return commit ?? changedSince?.commit ?? null;
 }
 
 /** The commit that the folder is compared with, or that is read in its place. */

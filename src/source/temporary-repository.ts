@@ -72,7 +72,7 @@ export function temporaryRepository({ top, gitFolder, commonFolder }: Repository
 }
 
 /** Copies the index too, by which git knows what it tracks. */
-export function copyIndex({ gitFolder }: Repository, to: TemporaryRepository): void {
+export function copyIndex({ gitFolder }: Repository, to: Repository): void {
   const bytes = bytesOf(join(gitFolder, "index"), LIST_BYTES);
   if (bytes !== null) writeFileSync(join(to.gitFolder, "index"), bytes);
 }

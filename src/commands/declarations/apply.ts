@@ -21,6 +21,7 @@ export const apply = declareCommand({
     "allowPrivilege",
     "sink",
     "leaseScope",
+    "ref",
     ...sourceFlags,
     ...serverFlags,
   ],

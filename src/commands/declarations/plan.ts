@@ -20,6 +20,7 @@ export const plan = declareCommand({
     "allowAdopt",
     "allowPrivilege",
     "sink",
+    "ref",
     ...sourceFlags,
     ...serverFlags,
   ],

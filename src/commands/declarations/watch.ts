@@ -21,6 +21,7 @@ export const watch = declareCommand({
     "leaseScope",
     "leaseSeconds",
     "listen",
+    "ref",
     ...sourceFlags,
     ...serverFlags,
   ],

@@ -15,6 +15,10 @@ interface MutableHoldfastConfig {
  */
 paths?: (string[] | null)
 /**
+ * Branch that a checkout must be at, with nothing uncommitted or unfinished, to be applied; any state of it without this key
+ */
+ref?: (string | null)
+/**
  * Fields that somebody else keeps: differences there are counted, never acted on
  */
 ignore?: ({

@@ -1,4 +1,4 @@
-import { SourceError, type SourceReason } from "./source-error.ts";
+import { SourceError, type SourceReason } from "../source-error.ts";
 
 type Case = { readonly reason: SourceReason; readonly said: RegExp; readonly what: string; readonly hint: string };
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { Secret } from "../../contract/secret.ts";
-import { SourceError } from "./source-error.ts";
+import { SourceError } from "../source-error.ts";
 
 /** What a source proves itself with. */
 export type Credentials = {

@@ -1,4 +1,4 @@
-import { SourceError } from "./source-error.ts";
+import { SourceError } from "../source-error.ts";
 
 /** What a remote has under the name that a source follows. */
 export type RemoteRef = {

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectFormat } from "../git.ts";
 import type { Repository } from "../repository.ts";
+import { SourceError } from "../source-error.ts";
 import type { RemoteAddress } from "./address.ts";
 import { clearRepository, lockRepository, prepareRepository } from "./bare-repository.ts";
 import { sourceFailure } from "./classify-failure.ts";
@@ -9,7 +10,6 @@ import { type CredentialPlaces, readCredentials } from "./credentials.ts";
 import { localEnvironment, remoteEnvironment } from "./environment.ts";
 import { chooseRef, isCommitId, patternsFor, type RemoteRef } from "./list-refs.ts";
 import { type GitResult, runGit } from "./run-git.ts";
-import { SourceError } from "./source-error.ts";
 
 /** A git repository elsewhere, and the bare one of ours that follows it. */
 export type RemoteOptions = {

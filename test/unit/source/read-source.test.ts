@@ -35,7 +35,7 @@ test("F58 a commit that arrives while another one is read has no part in it", as
     onUnreadable: () => {},
   };
   const options = { root: folder, cwd: folder, base: null, limits: defaultLimits, commits };
-  const settled = { ignore: [], remembered: NO_SOURCE_FACTS };
+  const settled = { ignore: [], remembered: NO_SOURCE_FACTS, ref: null };
   using read = await readSource(
     options,
     // Once its configuration is read, the next commit is there and fetched.
@@ -71,7 +71,7 @@ describe("a source that a link leads to", () => {
     const options = { root: link, cwd: await temporaryFolder(), base: null, limits: defaultLimits, commits: null };
     return { folder, link, swap, options };
   }
-  const settled = { ignore: [], remembered: NO_SOURCE_FACTS };
+  const settled = { ignore: [], remembered: NO_SOURCE_FACTS, ref: null };
 
   test("F58 is read whole from the folder that it leads to at the end, where it is swapped meanwhile", async () => {
     const { folder, link, swap, options } = await linked();

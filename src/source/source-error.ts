@@ -1,6 +1,6 @@
-import { type FailureCode, HoldfastError } from "../../core/errors.ts";
+import { type FailureCode, HoldfastError } from "../core/errors.ts";
 
-/** Why a remote source has no usable commit; status and metrics name it. */
+/** Why a source has no usable commit; status and metrics name it. */
 export type SourceReason =
   | "Unreachable"
   | "Unauthorized"
@@ -14,6 +14,7 @@ export type SourceReason =
   | "TooLarge"
   | "ContentRefused"
   | "FetchFailed"
+  | "CheckoutNotReady"
   | "Held";
 
 const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
@@ -22,10 +23,11 @@ const codes: { readonly [Reason in SourceReason]?: FailureCode } = {
   RefNotFound: "refused",
   RepositoryNotFound: "refused",
   EmptyRepository: "refused",
+  CheckoutNotReady: "refused",
   Held: "refused",
 };
 
-/** A remote source that gives no commit now; a daemon keeps its last good revision and tries again. */
+/** A source that gives no commit now; a daemon keeps its last good revision and tries again. */
 export class SourceError extends HoldfastError {
   readonly reason: SourceReason;
 
