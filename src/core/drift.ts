@@ -2,13 +2,13 @@ import { compareText, type JsonObject } from "../contract/json.ts";
 import { isActedOn } from "./cause.ts";
 import { changeOf, type Sides } from "./change.ts";
 import { contentOf } from "./content.ts";
-import type { Decision } from "./decide.ts";
+import type { Decision } from "./decision.ts";
 import { differences } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";
 import { type LiveRow, writerIn } from "./kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";
 import type { Change } from "./plan.ts";
-import type { PlanInput, PlanWithDecisions } from "./planner.ts";
+import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 import { type RecordedHead, requireOpened } from "./recorded.ts";
 import type { DriftEntry, DriftReport } from "./report.ts";
 

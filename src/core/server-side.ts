@@ -4,7 +4,7 @@ import { differences } from "./diff.ts";
 import { labelOf } from "./label.ts";
 import { requireRead } from "./manifest.ts";
 import type { Change, Plan, Step } from "./plan.ts";
-import type { PlanInput, PlanWithDecisions } from "./planner.ts";
+import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";
 
 /** The plan with what only the server added or rewrote beside each step's own changes; `after` is the manifest's word. */
 export function withServerSide(

@@ -1,5 +1,5 @@
 import { isActedOn } from "./cause.ts";
-import type { Decision } from "./decide.ts";
+import type { Decision } from "./decision.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Identity } from "./manifest.ts";

@@ -2,7 +2,7 @@ import type { Risk } from "../contract/generated/output.ts";
 import { canonical, isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { secretReferences } from "../contract/reference.ts";
 import { secretsOf } from "../model/references.ts";
-import type { Decision, DecisionInput } from "./decide.ts";
+import type { Decision, DecisionInput } from "./decision.ts";
 import { privilegeGrows } from "./privileges.ts";
 
 /** A manifest on both sides of a write; `before` is undefined for what is new. */

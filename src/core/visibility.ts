@@ -1,4 +1,4 @@
-import type { Decision } from "./decide.ts";
+import type { Decision } from "./decision.ts";
 import { isThere, type LiveView } from "./live.ts";
 import type { Identity, ManifestHead } from "./manifest.ts";
 import { parentByName, parentOf } from "./parent.ts";

@@ -3,7 +3,7 @@ import type { Reader } from "../client/reader.ts";
 import type { JsonObject } from "../contract/json.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Shape } from "../contract/shape.ts";
-import type { DryRunReply } from "../core/decide.ts";
+import type { DryRunReply } from "../core/decision.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
 import type { OutcomeError } from "../core/report.ts";

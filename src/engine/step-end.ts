@@ -1,4 +1,4 @@
-import type { Decision } from "../core/decide.ts";
+import type { Decision } from "../core/decision.ts";
 import { reasonText, type Step } from "../core/plan.ts";
 import type { Outcome, OutcomeError } from "../core/report.ts";
 import type { WriteResult } from "./write-job.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../contract/json.ts";
 import { pointerTokens } from "../contract/reference.ts";
-import type { Decision } from "../core/decide.ts";
+import type { Decision } from "../core/decision.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { WhyEvent } from "../core/events.ts";
 import type { Live } from "../core/live.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
 import type { OperationName } from "../../../src/contract/operations.ts";
-import type { DryRunReply } from "../../../src/core/decide.ts";
+import type { DryRunReply } from "../../../src/core/decision.ts";
 import type { Live } from "../../../src/core/live.ts";
 import { makePlan, withNotChecked } from "../../../src/core/planner.ts";
 import { withServerSide } from "../../../src/core/server-side.ts";
