@@ -9,6 +9,7 @@ import type { Risk } from "../core/risk.ts";
 import type { SealedPlan } from "../core/sealed-plan.ts";
 import { needsAdoption, type PlanGuards, requireUnguarded } from "../core/step-guard.ts";
 import { kindOf } from "../kinds/index.ts";
+import type { PendingIntent } from "../state/ledger.ts";
 import type { ApplyResult } from "./apply-plan.ts";
 import { type ApplyOptions, applyWithRecovery, recoverPending } from "./apply-with-recovery.ts";
 import type { LastGood } from "./last-good.ts";
@@ -129,7 +130,11 @@ type First = {
 async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<First> {
   const { read, part } = pass;
   const { rules } = read;
-  const recovered = await recoverPending(session, applyOptions(pass, mode));
+  const { leader } = mode;
+  // A lease covers what the source declares.
+  const isFenced = (intent: PendingIntent): boolean =>
+    leader?.isFenced(intent) === true && read.desired.declared.has(intent.identity);
+  const recovered = await recoverPending(session, { ...applyOptions(pass, mode), isFenced });
   // An interrupted write concerns whatever it was for.
   const desired = recovered.length === 0 && part !== null ? part : read.desired;
   const recorded = await recordedFor(desired, session);

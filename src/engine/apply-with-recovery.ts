@@ -79,7 +79,10 @@ function withInterrupted(applied: ApplyResult, recovered: readonly Recovered[], 
 }
 
 /** Determines the outcome of writes that an earlier run left open; called before planning. */
-export async function recoverPending(session: ServerSession, options: ApplyOptions): Promise<readonly Recovered[]> {
+export async function recoverPending(
+  session: ServerSession,
+  options: ApplyOptions & Pick<Recovery, "isFenced">,
+): Promise<readonly Recovered[]> {
   const pending = await session.ledger.pending();
   if (pending.length === 0) return [];
   return recover(pending, await recoveryWith(session, options));

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Writer } from "../client/writer.ts";
 import { HoldfastError } from "../core/errors.ts";
+import type { Intent } from "../state/ledger.ts";
 import type { State, StateLock } from "../state/state.ts";
 import { acquireLease, type HeldLease, type LeaseResult, standByMs } from "./lease.ts";
 import { EVERYTHING } from "./lease-scope.ts";
@@ -17,6 +18,8 @@ export type Leader = AsyncDisposable & {
   readonly isLost: () => boolean;
   /** Whether a lease excludes other writers. */
   readonly hasLease: () => boolean;
+  /** Whether a write that an earlier process left open is rejected where it arrives now. */
+  readonly isFenced: (intent: Pick<Intent, "id">) => boolean;
   /** Opens a connection in its turn, with a lock that is waited for while another process has it. */
   readonly connect: (
     open: (lock: LockState) => Promise<TargetConnection>,
@@ -41,6 +44,8 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   let isWarned = false;
   let takeovers = 0;
   let waitsFor: string | null = null;
+  let isFirst = true;
+  let fenced: ReadonlySet<string> = new Set();
   const leave = async (): Promise<void> => {
     await lease?.[Symbol.asyncDispose]();
     lease = null;
@@ -73,7 +78,19 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
     if (!session.memory.has("putLease")) return session.writer;
     if (lease !== null && !lease.isLost() && lease.scope === options.scope) return lease.fenced(session.writer);
     await leave();
-    const { taken, hasWaited } = await standBy(() => acquireLease(options), standByMs(options), context);
+    const pending = isFirst ? await session.ledger.pending() : [];
+    const ask = async (): Promise<LeaseResult> => {
+      const early = await acquireLease(options);
+      if (early.state !== "held" || pending.length === 0) return early;
+      // What a killed process has sent carries the number of its lease; once released, the lease gets another.
+      await early.lease[Symbol.asyncDispose]();
+      const again = await acquireLease(options);
+      const isNew = again.state === "held" && again.lease.number() > early.lease.number();
+      if (isNew) fenced = new Set(pending.map(({ id }) => id));
+      return again;
+    };
+    const { taken, hasWaited } = await standBy(ask, standByMs(options), context);
+    isFirst = false;
     if (taken.state === "held") lease = taken.lease;
     if (hasWaited) {
       takeovers += 1;
@@ -87,6 +104,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   return {
     isLost: () => lease?.isLost() ?? false,
     hasLease: () => lease !== null,
+    isFenced: ({ id }) => fenced.has(id),
     standsBy: () => waitsFor,
     // One after the other, in the order of the configuration: of two processes neither has what the other one waits for.
     connect: (open, context) =>

@@ -1,4 +1,5 @@
 import { type CipherGCM, createCipheriv, createDecipheriv, randomFillSync } from "node:crypto";
+import { releaseBuffer } from "../contract/release-buffer.ts";
 import { keyObject, type SealKey } from "./key.ts";
 
 const FORMAT = 1;
@@ -23,7 +24,9 @@ export class SealError extends Error {
 export function seal(key: SealKey, plaintext: string | Buffer, aad: string): Buffer {
   const { head, cipher } = begin(key, aad);
   const content = typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
-  return Buffer.concat([head, content, cipher.final(), cipher.getAuthTag()]);
+  const sealed = Buffer.concat([head, content, cipher.final(), cipher.getAuthTag()]);
+  releaseBuffer(content);
+  return sealed;
 }
 
 /** The output of `seal` in chunks, as the plaintext arrives. */

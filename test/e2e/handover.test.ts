@@ -105,3 +105,40 @@ test("F43 F61 without leases a standby takes the state's lock of a killed daemon
       .map(({ resource }) => resource),
   ).toEqual(Array(4).fill("service/dev:web/api"));
 });
+
+test("F62 what a killed daemon had sent is kept out by a new lease, so that the next one with its state need not wait for it", async () => {
+  const server = await serve();
+  const proxy = await faultProxy(server);
+  const upstream = await upstreamOf({ "ml.yaml": team("ml") });
+  const operator = await operatorOf(
+    {
+      sources: [{ name: "platform", url: upstream.folder, ref: "main" }],
+      targets: [{ name: "prod", interval: 0.3 }],
+    },
+    proxy.server,
+  );
+  const first = operator.start(["watch"]);
+  await first.shows("stdout", /1 created/);
+  const { promise: taken, resolve: arrive } = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<number>();
+  const onTheWay = proxy.inject(
+    "putTeam",
+    ({ forward }) => taken.then(forward).then(({ status }) => late.resolve(status)),
+    {
+      times: 1,
+      dryRun: false,
+    },
+  );
+  await upstream.commit({ "ml.yaml": team("ml", "bob@example.com") });
+  await onTheWay.hit;
+  first.kill("SIGKILL");
+  await first.ended;
+  // Another one is wanted by now: were the first to arrive later, it would undo this one.
+  await upstream.commit({ "ml.yaml": team("ml", "eve@example.com") });
+  const second = operator.start(["watch"]);
+  await second.shows("stdout", /1 updated/);
+  arrive();
+  expect(await late.promise).toBe(412);
+  expect(server.effects().map(({ resource }) => resource)).toEqual(["team/ml", "team/ml"]);
+  expect(JSON.stringify(await server.call("GET", "/api/svc/v1/teams"))).toContain("eve@example.com");
+});

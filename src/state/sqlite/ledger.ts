@@ -1,5 +1,6 @@
 import { type Insertable, type Kysely, sql } from "kysely";
 import { isObject } from "../../contract/json.ts";
+import { releaseBuffer } from "../../contract/release-buffer.ts";
 import { HoldfastError } from "../../core/errors.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
@@ -160,7 +161,10 @@ async function receiptsOf(
       .where("server", "=", server)
       .where("identity", "in", part)
       .execute();
-    for (const row of rows) found.set(row.identity, recordedFrom(key, row));
+    for (const row of rows) {
+      found.set(row.identity, recordedFrom(key, row));
+      releaseBuffer(row.sealed);
+    }
   }
   return found;
 }

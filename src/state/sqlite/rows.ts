@@ -1,6 +1,7 @@
 import type { Insertable } from "kysely";
 import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import { type OperationName, operations, type WriteOperation } from "../../contract/operations.ts";
+import { releaseBuffer } from "../../contract/release-buffer.ts";
 import type { Identity } from "../../core/manifest.ts";
 import type { Recorded } from "../../core/recorded.ts";
 import type { SealKey } from "../../seal/key.ts";
@@ -81,7 +82,9 @@ export function sealedReply(key: SealKey, id: string, reply: Uint8Array): Buffer
 }
 
 function openObject(key: SealKey, sealed: Uint8Array, aad: string): JsonObject {
-  const content: unknown = JSON.parse(unseal(key, sealed, aad).toString());
+  const bytes = unseal(key, sealed, aad);
+  const content: unknown = JSON.parse(bytes.toString());
+  releaseBuffer(bytes);
   if (!isObject(content)) throw new TypeError("the ledger holds something that is not an object");
   return content;
 }
