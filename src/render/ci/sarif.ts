@@ -14,7 +14,7 @@ export function sarifReport(diagnostics: readonly Diagnostic[], uriOf: (file: st
       ruleIndex: codes.indexOf(code),
       level: severity,
       message: { text: detail === null ? summary : `${summary}: ${detail}` },
-      ...(file === null ? {} : { locations: [locationOf(uriOf(file), line, column)] }),
+      ...(file === null ? {} : { locations: [locationOf(encoded(uriOf(file)), line, column)] }),
     }),
   );
   const driver = { name: "holdfast", rules: codes.map((id) => ({ id })) };
@@ -24,6 +24,11 @@ export function sarifReport(diagnostics: readonly Diagnostic[], uriOf: (file: st
 function locationOf(uri: string, line: number | null, column: number | null): Location {
   const region = { startLine: line ?? 1, ...(column === null ? {} : { startColumn: column }) };
   return { physicalLocation: { artifactLocation: { uri }, region } };
+}
+
+// A name of a file may hold anything, and a colon in it would begin the name of a scheme.
+function encoded(path: string): string {
+  return path.toWellFormed().split("/").map(encodeURIComponent).join("/");
 }
 
 /** One report with the runs of several. */

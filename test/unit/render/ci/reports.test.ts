@@ -1,3 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Diagnostic } from "../../../../src/core/diagnostic.ts";
@@ -85,7 +89,7 @@ test("SARIF names each rule once, and joins the runs of several targets", () => 
     locations: [
       {
         physicalLocation: {
-          artifactLocation: { uri: "deploy/a,b:c.yaml" },
+          artifactLocation: { uri: "deploy/a%2Cb%3Ac.yaml" },
           region: { startLine: 3, startColumn: 5 },
         },
       },
@@ -93,3 +97,36 @@ test("SARIF names each rule once, and joins the runs of several targets", () => 
   });
   expect(JSON.parse(joinSarifReports([report, {}, report])).runs).toHaveLength(2);
 });
+
+test("SARIF keeps to the format's own schema, whatever was found and wherever", () => {
+  const valid = sarifSchema();
+  const found: fc.Arbitrary<Diagnostic> = fc.record({
+    severity: fc.constantFrom("error", "warning"),
+    code: fc.string({ minLength: 1 }),
+    summary: fc.string({ unit: "binary" }),
+    detail: fc.option(fc.string({ unit: "binary" })),
+    file: fc.option(fc.string({ unit: "binary", minLength: 1 })),
+    line: fc.option(fc.integer({ min: 1, max: 10 })),
+    column: fc.option(fc.integer({ min: 1, max: 10 })),
+  });
+  fc.assert(
+    fc.property(fc.array(found, { maxLength: 5 }), (diagnostics) => {
+      const report = JSON.parse(sarifReport(diagnostics, (file) => `deploy/${file}`));
+      for (const one of [report, JSON.parse(joinSarifReports([report, {}, report]))]) {
+        valid(one);
+        expect(valid.errors ?? []).toEqual([]);
+      }
+    }),
+  );
+  const { runs } = JSON.parse(sarifReport([fault], (file) => file));
+  expect(valid({ version: "2.1.0", runs: [{ ...runs[0], tool: {} }] })).toBe(false);
+});
+
+/** The schema that the format's authors publish (in @microsoft/jest-sarif); its words for draft 4 and 7 are the same. */
+function sarifSchema() {
+  const file = join(import.meta.dirname, "../../../support/sarif-2.1.0.json");
+  const { $schema: _, id: __, ...schema } = JSON.parse(readFileSync(file, "utf8"));
+  const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
+  addFormats.default(ajv);
+  return ajv.compile(schema);
+}
