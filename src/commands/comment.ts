@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { type PlanDocument, readPlanDocuments } from "../core/read-report.ts";
 import type { Forge } from "../forge/forge.ts";
-import { postSticky } from "../forge/sticky-comment.ts";
+import { type Posted, postSticky, type StickyComment } from "../forge/sticky-comment.ts";
 import { postIssue } from "../forge/sticky-issue.ts";
 import { printable } from "../render/escape.ts";
 import { hintText } from "../render/failure.ts";
@@ -31,6 +31,7 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
       isUnverified: flags.unverified ?? false,
       most: MOST_CHARACTERS,
     });
+  let isCommented = false;
   try {
     const choice = chooseForge(invocation);
     const forge = await openForge(choice, terminal.stopping);
@@ -39,18 +40,21 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
       return 0;
     }
     const at = choice.revision ?? revisionOf(documents);
-    const url = await post(forge, choice, documents, body(at), {
-      ...flags,
+    const { what, said } = await post(forge, choice, {
+      name: flags.name ?? nameOf(documents),
       revision: at,
+      body: body(at),
     });
-    await writeResult(terminal, url);
+    isCommented = what !== "skipped";
+    await writeResult(terminal, said);
+    if (isCommented && flags.status !== false) await setStatuses(forge, documents, at);
     return 0;
   } catch (error) {
     terminal.stopping.throwIfAborted();
     if (!(error instanceof HoldfastError)) throw error;
-    await writeResult(terminal, body(revision ?? documents.flatMap(planRevision)[0] ?? "unknown"));
+    if (!isCommented) await writeResult(terminal, body(revision ?? documents.flatMap(planRevision)[0] ?? "unknown"));
     if (flags.requireComment === true || error.code === "invalid") throw error;
-    say(terminal, `warning: no comment was written: ${error.message}`);
+    say(terminal, `warning: no ${isCommented ? "commit status" : "comment"} was written: ${error.message}`);
     terminal.stderr.write(hintText(error.hint, columnsOn(terminal.stderr)));
     return 0;
   }
@@ -73,37 +77,31 @@ async function postDrift(
   return `Issue ${what}${url === null ? "" : `: ${printable(url)}`}\n`;
 }
 
-type Posting = { readonly revision: string; readonly name?: string; readonly status?: boolean };
-
 async function post(
   forge: Forge,
   { pullRequest }: ForgeChoice,
-  documents: readonly PlanDocument[],
-  body: string,
-  { revision, name, status }: Posting,
-): Promise<string> {
+  comment: StickyComment,
+): Promise<Pick<Posted, "what"> & { readonly said: string }> {
   if (pullRequest === null) {
     throw new HoldfastError("invalid", "the pull request is not named", { hint: "name it with --pull-request NUMBER" });
   }
   const number = "number" in pullRequest ? pullRequest.number : await forge.findPullRequest(pullRequest.head);
   if (number === null)
     throw new HoldfastError("error", "no open pull request has that head", { hint: "it was closed, or pushed to" });
-  const posted = await postSticky(forge, number, { name: name ?? nameOf(documents), revision, body });
-  if (posted.what === "skipped") return `No comment on pull request ${number}: ${posted.why}\n`;
-  if (status !== false) {
-    for (const document of documents) {
-      const { isGood, text } = reviewVerdict(document);
-      const state = isGood ? "success" : "failure";
-      await forge.setStatus({
-        commit: revision,
-        name: `holdfast/plan/${document.target ?? "default"}`,
-        state,
-        description: text,
-      });
-    }
-  }
+  const posted = await postSticky(forge, number, comment);
+  const { what } = posted;
+  if (what === "skipped") return { what, said: `No comment on pull request ${number}: ${posted.why}\n` };
   const where = posted.url === null ? "" : `: ${printable(posted.url)}`;
-  return `Comment ${posted.what} on pull request ${number}${where}\n`;
+  return { what, said: `Comment ${what} on pull request ${number}${where}\n` };
+}
+
+async function setStatuses(forge: Forge, documents: readonly PlanDocument[], commit: string): Promise<void> {
+  for (const document of documents) {
+    const { isGood, text } = reviewVerdict(document);
+    const state = isGood ? "success" : "failure";
+    const name = `holdfast/plan/${document.target ?? "default"}`;
+    await forge.setStatus({ commit, name, state, description: text });
+  }
 }
 
 // Loaded here alone: no other command pays for it.

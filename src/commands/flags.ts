@@ -176,7 +176,7 @@ export const flags = {
   name: textFlag("--name <name>", "what the comment is found by (default: the target's name)"),
   unverified: toggleFlag("--unverified", "say that a job without secrets made the plan"),
   noStatus: toggleFlag("--no-status", "write no commit status"),
-  requireComment: toggleFlag("--require-comment", "fail when the comment cannot be written"),
+  requireComment: toggleFlag("--require-comment", "fail when the comment or its status cannot be written"),
   host: textFlag("--host <host>", "address to listen on", { byDefault: "127.0.0.1" }),
   port: numberFlag("--port <port>", "port to listen on; 0 picks a free one", {
     parse: whole(0, 65_535),

@@ -14,6 +14,9 @@ export function forgeFailure(what: string, status: number | null, said: string, 
   if (status === 401) {
     return new HoldfastError("unauthorized", message, { hint: "the token is not taken: give a valid one", ...options });
   }
+  if (status === 429 || (status === 403 && /rate limit/i.test(said))) {
+    return new HoldfastError("error", message, { hint: "it is asked too often: try later", ...options });
+  }
   if (status === 403) {
     const hint = "the token may not do this: give the job the right to write to pull requests and statuses";
     return new HoldfastError("unauthorized", message, { hint, ...options });
@@ -23,7 +26,9 @@ export function forgeFailure(what: string, status: number | null, said: string, 
     return new HoldfastError("error", message, { hint, ...options });
   }
   const hint =
-    status === 429 ? "it is asked too often: try later" : "the forge has a fault, or that is not its API: try later";
+    status >= 300 && status < 400
+      ? "the repository was moved, or that is not the forge's API: give the address that it has now"
+      : "the forge has a fault, or that is not its API: try later";
   return new HoldfastError("error", message, { hint, ...options });
 }
 

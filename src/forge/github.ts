@@ -35,12 +35,12 @@ export function createGitHub({ apiUrl, repository, token, secondMs = 1000, signa
   const [owner = "", repo = ""] = repository.split("/");
   const here = { owner, repo };
   const send = async (what: string, route: string, parameters: object): Promise<Json> => {
-    try {
-      const { data } = await octokit.request(route, { ...here, ...parameters });
-      return data as Json;
-    } catch (error) {
+    const { status, data } = await octokit.request(route, { ...here, ...parameters }).catch((error: unknown) => {
       throw failureOf(what, error);
-    }
+    });
+    // Octokit takes a redirect that it may not follow for an answer.
+    if (status >= 300) throw forgeFailure(what, status, "");
+    return data as Json;
   };
   const goneIsNull = async <Value>(sent: Promise<Value>): Promise<Value | null> =>
     sent.catch((error: unknown) => {

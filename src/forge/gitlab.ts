@@ -83,7 +83,9 @@ export function createGitLab(place: ForgePlace): Forge {
     },
     setStatus: async (status) => {
       const what = `writing the status of ${status.commit}`;
-      requireGood(what, await send(what, place, "POST", `${project}/statuses/${status.commit}`, gitlabStatus(status)));
+      const answer = await send(what, place, "POST", `${project}/statuses/${status.commit}`, gitlabStatus(status));
+      // What a commit has already GitLab refuses to be told again.
+      if (!/cannot transition status/i.test(saidIn(answer))) requireGood(what, answer);
     },
   };
 }
@@ -96,17 +98,20 @@ async function send(
   body?: object,
 ): Promise<Answer> {
   for (const pause of [...PAUSES_S, null]) {
-    const response = await fetch(url, {
+    const given = await exchange(url, {
       method,
       headers: { "private-token": token, "content-type": "application/json", "user-agent": "holdfast" },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    }).catch((cause: unknown) => {
-      throw forgeFailure(what, null, "", cause);
     });
-    const text = await response.text();
-    const { status, headers } = response;
+    if ("cause" in given) {
+      signal.throwIfAborted();
+      if (pause === null || method !== "GET") throw forgeFailure(what, null, "", given.cause);
+      await wait(pause * secondMs, undefined, { signal });
+      continue;
+    }
+    const { status, headers, text } = given;
     // A comment that may be there is not sent again: it would be there twice.
     const mayRetry = status === 429 || (status >= 500 && method !== "POST");
     const seconds = Number(headers.get("retry-after")) || pause;
@@ -118,6 +123,19 @@ async function send(
   throw notAnApi(what);
 }
 
+// An answer may be cut off too.
+async function exchange(
+  url: string,
+  options: RequestInit,
+): Promise<{ readonly cause: unknown } | (Pick<Response, "status" | "headers"> & { readonly text: string })> {
+  try {
+    const response = await fetch(url, options);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch (cause) {
+    return { cause };
+  }
+}
+
 function parsed(text: string): Json {
   try {
     return JSON.parse(text);
@@ -127,10 +145,14 @@ function parsed(text: string): Json {
 }
 
 function requireGood(what: string, answer: Answer): Answer {
-  const { status, body } = answer;
+  const { status } = answer;
   if (status >= 200 && status < 300) return answer;
+  throw forgeFailure(what, status, saidIn(answer));
+}
+
+function saidIn({ body }: Answer): string {
   const said = isObject(body) ? (body.message ?? body.error ?? "") : "";
-  throw forgeFailure(what, status, typeof said === "string" ? said : "");
+  return typeof said === "string" ? said : "";
 }
 
 function noteOf(note: Json, what: string): ForgeComment {

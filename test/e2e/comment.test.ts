@@ -96,6 +96,11 @@ describe("holdfast comment", () => {
     const required = await source.run(["comment", "plan.json", "--require-comment"], github(fake));
     expect(required.code).toBe(4);
     expect(required.stdout).toContain("### Holdfast: 1 to update");
+    fake.mayWrite = true;
+    fake.fail(/POST .*\/statuses\//, { status: 403, body: JSON.stringify({ message: "Resource not accessible" }) });
+    const unsaid = await source.run(["comment", "plan.json"], github(fake));
+    expect(unsaid).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Comment created on pull request 7/) });
+    expect(unsaid.stderr).toMatch(/^warning: no commit status was written: .*answered 403/);
     fake.fail(/./, forgeFaults.page);
     expect((await source.run(["comment", "plan.json", "--require-comment"], github(fake))).code).toBe(1);
     fake.mayWrite = true;
@@ -137,6 +142,8 @@ describe("holdfast comment", () => {
     const large = await source.run(["comment", "plan.json"], github(fake));
     expect(large).toMatchObject({ code: 3 });
     expect(large.stderr).toContain("larger than 64 MiB");
+    const endless = await source.run(["comment", "/dev/zero"], github(fake));
+    expect(endless).toMatchObject({ code: 3, stderr: expect.stringContaining("larger than 64 MiB") });
     expect(fake.requests).toEqual([]);
   });
 

@@ -9,6 +9,8 @@ export type Fault = {
   readonly status: number;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string;
+  /** Whether the connection ends in the middle of the body. */
+  readonly isCut?: boolean;
 };
 
 /** A forge on loopback with one pull request; what it is told stays. */
@@ -120,7 +122,13 @@ function answer(request: IncomingMessage, response: ServerResponse, { status, js
   response.end(isCached ? "" : text);
 }
 
-function answerFault(response: ServerResponse, { status, headers = {}, body = "{}" }: Fault): void {
+function answerFault(response: ServerResponse, { status, headers = {}, body = "{}", isCut = false }: Fault): void {
+  if (isCut) {
+    response
+      .writeHead(status, { "content-type": "application/json", "content-length": 100 })
+      .write("{", () => response.destroy());
+    return;
+  }
   response.writeHead(status, { "content-type": "application/json; charset=utf-8", ...headers }).end(body);
 }
 
@@ -149,6 +157,12 @@ export const forgeFaults = {
     status: 403,
     headers: { "retry-after": "1" },
     body: message("You have exceeded a secondary rate limit. Please wait a few minutes before you try again."),
+  },
+  cut: { status: 200, isCut: true },
+  hourLimit: {
+    status: 403,
+    headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": `${Math.ceil(Date.now() / 1000) + 3600}` },
+    body: message("API rate limit exceeded for installation ID 1."),
   },
   tooMany: { status: 429, headers: { "retry-after": "1" }, body: message("Retry later") },
 } as const satisfies { readonly [name: string]: Fault };
@@ -235,6 +249,14 @@ export function startGitLab(onFinished: OnFinished): Promise<FakeForge> {
           return { status: 201, json: shown(forge.write("1", String(body.body))) };
         const status = /^\/statuses\/(\w+)$/.exec(path)?.[1];
         if (status !== undefined) {
+          const isSame = forge.statuses.some(
+            (one) => one.commit === status && one.body.name === body.name && one.body.state === body.state,
+          );
+          if (isSame)
+            return {
+              status: 400,
+              json: { message: `Cannot transition status via :${body.state} from :${body.state}` },
+            };
           forge.statuses.push({ commit: status, body });
           return { status: 201, json: { id: 1 } };
         }

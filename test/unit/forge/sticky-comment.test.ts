@@ -79,6 +79,20 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     expect(ours(fake)).toEqual(["Plan of aaaa"]);
   });
 
+  test("of an older revision gives way to a newer one that was written at the same time", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const fake = await start(onTestFinished);
+    // The head moves, and its own run ends, after the older run has looked.
+    fake.before(write, async () => {
+      fake.pull.head = NEW;
+      await postSticky(open(fake), number, comment(NEW));
+    });
+    await postSticky(open(fake), number, comment(OLD));
+    expect(ours(fake)).toEqual(["Plan of bbbb"]);
+  });
+
   test("is made anew when somebody deletes it in between", async ({ expect, onTestFinished }) => {
     const fake = await start(onTestFinished);
     await postSticky(open(fake), number, comment(OLD));
@@ -92,6 +106,8 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     const limit = create === createGitHub ? forgeFaults.secondaryLimit : forgeFaults.tooMany;
     fake.fail(/GET .*(?:pulls|merge_requests)\/7$/, forgeFaults.down, forgeFaults.down);
     fake.fail(write, limit);
+    // Octokit gives an answer that was cut off for an empty one, which is told as it is.
+    if (create === createGitLab) fake.fail(/GET .*notes$/, forgeFaults.cut);
     expect(await postSticky(open(fake), number, comment(OLD))).toMatchObject({ what: "created" });
     expect(ours(fake)).toEqual(["Plan of aaaa"]);
   });
@@ -137,6 +153,25 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     });
   });
 
+  test("is given up where the forge wants to be asked again in an hour, or has moved", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const fake = await start(onTestFinished);
+    const isHourly = create === createGitHub;
+    fake.fail(write, isHourly ? forgeFaults.hourLimit : { ...forgeFaults.tooMany, headers: { "retry-after": "3600" } });
+    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toMatchObject({
+      code: "error",
+      message: expect.stringContaining(isHourly ? "answered 403: API rate limit" : "answered 429"),
+      hint: expect.stringContaining("asked too often"),
+    });
+    expect(fake.requests.filter((request) => write.test(request))).toHaveLength(1);
+    fake.fail(/GET .*(?:pulls|merge_requests)\/7$/, { status: 301, headers: { location: "https://evil.example/" } });
+    await expect(postSticky(open(fake), number, comment(OLD))).rejects.toMatchObject({
+      hint: expect.stringContaining("the repository was moved"),
+    });
+  });
+
   test("finds the pull request of a head by the forge's own word", async ({ expect, onTestFinished }) => {
     const fake = await start(onTestFinished);
     const head = { owner: "stranger", branch: "feature", commit: OLD };
@@ -172,5 +207,7 @@ describe.concurrent.each(forges)("a comment on $name", ({ start, create, write, 
     expect(commit).toBe(OLD);
     expect(Object.values(body)).toContain("holdfast/plan/prod");
     expect(String(body.description).length).toBeLessThanOrEqual(140);
+    // A job that runs again says the same.
+    await open(fake).setStatus({ commit: OLD, name: "holdfast/plan/prod", state: "failure", description });
   });
 });
