@@ -7,7 +7,7 @@ import { defaultLimits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf } from "../yaml/document.ts";
 import { ExactThread } from "../yaml/exact/thread.ts";
-import { lineFinder } from "../yaml/line-finder.ts";
+import { lineFinder } from "../yaml/locate.ts";
 import { readYaml } from "../yaml/read.ts";
 
 /**

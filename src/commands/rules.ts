@@ -3,7 +3,7 @@ import { relative, resolve, sep } from "node:path";
 import type { HoldfastConfig } from "../contract/generated/config.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
-import type { Risk } from "../core/risk.ts";
+import type { Risk } from "../core/plan.ts";
 import type { Selection } from "../core/select.ts";
 import { refusedRisks } from "../core/step-guard.ts";
 import type { Rules, Target } from "../engine/target.ts";

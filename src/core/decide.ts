@@ -1,6 +1,6 @@
 import { equal, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
-import { inPlaceFields } from "../model/version-fields.ts";
+import { inPlaceFields } from "../model/manifest-fields.ts";
 import { isActedOn } from "./cause.ts";
 import { type CausedBy, causedByDifferences, causedByManifest } from "./caused-by.ts";
 import { type Comparison, compareFields, contentFor, recordedContent } from "./compare-fields.ts";

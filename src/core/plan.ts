@@ -1,6 +1,6 @@
 import type { Action, Plan, PlanSummary, Reason, Step } from "../contract/generated/output.ts";
 
-export type { Action, Change, Plan, PlanSummary, Reason, Step } from "../contract/generated/output.ts";
+export type { Action, Change, Plan, PlanSummary, Reason, Risk, Step } from "../contract/generated/output.ts";
 
 /** Each action's glyph, the same in every output for people. */
 export const glyphs: { readonly [action in Action]: string } = {

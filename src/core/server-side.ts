@@ -1,7 +1,6 @@
-import { changeOf } from "./change.ts";
+import { changeOf, labelOf } from "./change.ts";
 import { contentOf } from "./content.ts";
 import { differences } from "./diff.ts";
-import { labelOf } from "./label.ts";
 import { requireRead } from "./manifest.ts";
 import type { Change, Plan, Step } from "./plan.ts";
 import type { PlanInput, PlanWithDecisions } from "./plan-input.ts";

@@ -3,9 +3,8 @@ import type { Decision } from "./decision.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { HoldfastError } from "./errors.ts";
 import type { Identity } from "./manifest.ts";
-import { type Plan, type Step, writes } from "./plan.ts";
+import { type Plan, type Risk, type Step, writes } from "./plan.ts";
 import { pointerOf } from "./pointer.ts";
-import type { Risk } from "./risk.ts";
 
 /** What is done about each risk that a guard can refuse, where the configuration says nothing. */
 const defaults = {

@@ -2,7 +2,7 @@ import type { SourceCache } from "../cache/source-facts-cache.ts";
 import type { ShrinkLimits } from "../core/guard.ts";
 import type { IgnoreRule } from "../core/ignore.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { Risk } from "../core/risk.ts";
+import type { Risk } from "../core/plan.ts";
 import type { Selection } from "../core/select.ts";
 import type { LoadRules } from "../manifests/load.ts";
 import type { SourceOptions } from "../source/read-source.ts";

@@ -15,11 +15,10 @@ import { logRequests } from "./access-log.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
 import { bodyLength } from "./byte-budget.ts";
 import { addHealthRoutes } from "./health.ts";
-import { badRequest, errorBody, HttpError } from "./http-error.ts";
+import { badRequest, bodyTooLarge, errorBody, HttpError, toHttpError } from "./http-error.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { addMetrics } from "./metrics.ts";
 import { parseQueryText } from "./query-text.ts";
-import { bodyTooLarge, toHttpError } from "./to-http-error.ts";
 
 const CLOSING_MS = 10_000;
 

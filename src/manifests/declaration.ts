@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import type { Kind } from "../core/kind.ts";
 import { type Identity, type Reference, splitVersion } from "../core/manifest.ts";
-import { namingFields } from "../model/naming-fields.ts";
+import { namingFields } from "../model/manifest-fields.ts";
 import { requiredFields } from "../schema/schemas.ts";
 import type { SourceFile } from "../source/revision.ts";
 import type { Locate } from "../yaml/locate.ts";
@@ -83,4 +83,14 @@ export function namingFieldsIn(text: string): JsonObject {
   // In JSON the fields of the whole are indented too, and less than those of its parts.
   const outermost = /^\s*\{/.test(text) ? Math.min(...found.map(({ length }) => length)) : 0;
   return Object.fromEntries(found.flatMap(({ length, key, value }) => (length === outermost ? [[key, value]] : [])));
+}
+
+/** The manifest with the default workspace, where its kind takes one and its own names none; never in place of its own. */
+export function withDefaultWorkspace(
+  { takesWorkspace }: Kind,
+  value: JsonObject,
+  { defaultWorkspace }: { readonly defaultWorkspace: string | null },
+): JsonObject {
+  if (defaultWorkspace === null || !takesWorkspace || (value.workspace_fqn ?? null) !== null) return value;
+  return { ...value, workspace_fqn: defaultWorkspace };
 }

@@ -1,9 +1,8 @@
 import type { Kind } from "../core/kind.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
-import { type Declaration, keyIn } from "./declaration.ts";
+import { type Declaration, keyIn, withDefaultWorkspace } from "./declaration.ts";
 import type { FileContent } from "./declare.ts";
-import { withDefaultWorkspace } from "./default-workspace.ts";
 import type { DeclarationOutline, Outline } from "./outline.ts";
 import { plainFile, type RereadableFile } from "./reread-file.ts";
 

@@ -3,8 +3,7 @@ import type { Position } from "../model/position.ts";
 import type { Limits } from "../source/limits.ts";
 import type { SourceFile } from "../source/revision.ts";
 import { formatOf, type ParsedDocument, type ReadOptions } from "../yaml/document.ts";
-import { lineFinder } from "../yaml/line-finder.ts";
-import { type Locate, locator } from "../yaml/locate.ts";
+import { type Locate, lineFinder, locator } from "../yaml/locate.ts";
 import { readPlainYaml } from "../yaml/read.ts";
 import { worthReading } from "./detect.ts";
 

@@ -3,8 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { BODY_CAP } from "../../contract/limits.ts";
 import type { Secret } from "../../contract/secret.ts";
-import { HttpError } from "../../http/http-error.ts";
-import { bodyTooLarge } from "../../http/to-http-error.ts";
+import { bodyTooLarge, HttpError } from "../../http/http-error.ts";
 
 /** A source that push webhooks may tell of. */
 export type Webhook = {

@@ -1,7 +1,7 @@
 import { canonical, type JsonObject } from "../../contract/json.ts";
 import type { Shape } from "../../contract/shape.ts";
+import { inPlaceFields } from "../../model/manifest-fields.ts";
 import { normalise } from "../../model/normal-form.ts";
-import { inPlaceFields } from "../../model/version-fields.ts";
 
 /** The content of a version: its manifest without its number and the fields that may change in place, as comparable text. */
 export function versionContent(shape: Shape, manifest: JsonObject): string {

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import type { Json } from "../../contract/json.ts";
 import { isCredential, SHORTEST_CREDENTIAL } from "../../model/credential.ts";
-import { namingFields } from "../../model/naming-fields.ts";
+import { namingFields } from "../../model/manifest-fields.ts";
 import { duplicateKey, type Fault, fault, MOST_FAULTS, tooDeep, tooManyNodes } from "../fault.ts";
 import { checkText } from "../invisible.ts";
 import type { YamlLimits } from "../limits.ts";

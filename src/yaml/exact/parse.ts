@@ -1,7 +1,7 @@
 import { type ParsedNode, parseDocument, type YAMLError } from "yaml";
 import { type Fault, fault, tooDeep } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
-import { lineFinder } from "../line-finder.ts";
+import { lineFinder } from "../locate.ts";
 import { likelyMistake } from "./likely-mistake.ts";
 
 /** The root of a document's nodes (null where there is only white space and comments), or what is wrong with it. */

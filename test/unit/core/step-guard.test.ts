@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Live } from "../../../src/core/live.ts";
-import type { Risk } from "../../../src/core/risk.ts";
+import type { Risk } from "../../../src/core/plan.ts";
 import { isLooserGuard, refusedRisks, requireUnguarded } from "../../../src/core/step-guard.ts";
 import { declare, plan, present, recorded, service } from "./given.ts";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { lineFinder } from "../../../src/yaml/line-finder.ts";
-import { locator } from "../../../src/yaml/locate.ts";
+import { lineFinder, locator } from "../../../src/yaml/locate.ts";
 import { parsed } from "./parsed.ts";
 
 function finder(text: string, format: "yaml" | "json" = "yaml", nth = 0) {

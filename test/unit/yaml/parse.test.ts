@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/contract/json.ts";
 import type { Limits } from "../../../src/source/limits.ts";
 import type { Format } from "../../../src/yaml/document.ts";
-import { lineFinder } from "../../../src/yaml/line-finder.ts";
+import { lineFinder } from "../../../src/yaml/locate.ts";
 import { parsed } from "./parsed.ts";
 
 function parse(content: string | Uint8Array, format: Format = "yaml", limits: Partial<Limits> = {}) {

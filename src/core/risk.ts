@@ -1,1 +1,0 @@
-export type { Risk } from "../contract/generated/output.ts";
