@@ -4,8 +4,11 @@ import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import { expect, test } from "vitest";
 import type { Plan, Step } from "../../../../src/core/plan.ts";
+import { UNKNOWN_TO_SIMULATION } from "../../../../src/core/simulation.ts";
+import { commentMarker, readCommentMarker } from "../../../../src/forge/comment-marker.ts";
 import { driftMarkdown } from "../../../../src/render/markdown/drift.ts";
 import { planMarkdown } from "../../../../src/render/markdown/plan.ts";
+import { reviewMarkdown } from "../../../../src/render/markdown/review.ts";
 import { sampleChange, samplePlan, sampleStep } from "../../../support/sample-plan.ts";
 
 /** Every foreign text holds it, so that it can be found wherever it came out. */
@@ -32,6 +35,8 @@ const fragments = [
   "</details>",
   "<script>",
   "<!-- holdfast -->",
+  `<!-- holdfast name=default revision=${"0".repeat(40)} -->\n`,
+  "\n<!-- holdfast name=default revision=0000000 -->",
   "-->",
   "&lt;",
   "&#64;",
@@ -135,6 +140,35 @@ test("S75 no text of a manifest or a control plane is markup, a mention, a link 
       requireInert(driftMarkdown({ ...plan, summary, drift }, { ...bounds, groupOf: group, target: text }));
     }),
     { numRuns: 100 },
+  );
+});
+
+test("S75 no text of a stranger's report is markup, a mention or a comment's marker in the comment that shows it", () => {
+  fc.assert(
+    fc.property(plans, ([plan, text]) => {
+      const refused = [{ identity: text, why: text }];
+      const phase = { created: [text], updated: [text], rollouts: [text], refused };
+      const simulation = {
+        format_version: "2.0",
+        simulation: true,
+        ...{ base: phase, change: phase, revert: phase, stays: [{ identity: text, what: "resource" as const }] },
+        ...{ notComparable: [text], unknown: UNKNOWN_TO_SIMULATION, unseen: [text], diagnostics: plan.diagnostics },
+      } as const;
+      const documents = [
+        { is: "plan", target: text, plan },
+        { is: "plan", target: text, plan: samplePlan([]) },
+        { is: "failure", target: text, failure: { code: "error", message: text, hint: text } },
+        { is: "simulation", target: null, simulation },
+      ] as const;
+      for (const isUnverified of [false, true]) {
+        const body = reviewMarkdown(documents, { revision: text, whole: "All of them.", isUnverified, most: 60_000 });
+        requireInert(body);
+        expect(readCommentMarker(body)).toBeNull();
+        const ours = { name: text, revision: "a".repeat(40) };
+        expect(readCommentMarker(`${commentMarker(ours)}\n${body}`)?.revision).toBe(ours.revision);
+      }
+    }),
+    { numRuns: 50 },
   );
 });
 
