@@ -8,6 +8,7 @@ import type { Target } from "../engine/target.ts";
 import { publishedRefOf } from "../source/applied-commit.ts";
 import type { ConfigFile, OperatorConfig } from "../source/config.ts";
 import type { CommitSource } from "../source/read-source.ts";
+import { type PacedRemote, withBackoff } from "../source/remote/backoff.ts";
 import { createRemote, type Remote } from "../source/remote/remote.ts";
 import type { Base, SourceConfig } from "../source/source-config.ts";
 import { SourceError } from "../source/source-error.ts";
@@ -39,7 +40,7 @@ export type OpenTarget = Target & {
   /** What the operator's configuration says of it; null where that names no targets. */
   readonly choice: TargetChoice | null;
   /** The repository that it follows; null for the local folder. */
-  readonly remote: Remote | null;
+  readonly remote: PacedRemote | null;
 };
 
 /** What the targets of one command share. */
@@ -54,7 +55,7 @@ export type SharedByTargets = {
   readonly stateFolder: string;
   readonly embedded: ServerUse["embedded"];
   /** The remotes that were opened, by the name of their source. */
-  readonly remotes: Map<string, Remote>;
+  readonly remotes: Map<string, PacedRemote>;
   readonly resources: AsyncDisposableStack;
 };
 
@@ -75,7 +76,7 @@ export function createTarget(choice: TargetChoice | null, shared: SharedByTarget
   const operator = { ...shared.operator, ...operatorKeysOf(choice) };
   const decisions = (): TargetDecisions => readDecisions(state.folder, terminal.now());
   const isRemote = remote !== null && choice !== null;
-  const commits = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.stopping, decisions }) : null;
+  const commits = isRemote ? newestOf(remote, { target: choice.name, signal: terminal.signal, decisions }) : null;
   const server = connector(invocation, state, { ...use, operator, embedded: shared.embedded });
   resources.use(server);
   return {
@@ -145,7 +146,7 @@ type Following = {
   readonly decisions: () => TargetDecisions;
 };
 
-function newestOf(remote: Remote, { target, signal, decisions }: Following): CommitSource {
+function newestOf(remote: PacedRemote, { target, signal, decisions }: Following): CommitSource {
   let newest: string | null = null;
   return {
     repository: remote.repository,
@@ -159,6 +160,7 @@ function newestOf(remote: Remote, { target, signal, decisions }: Following): Com
     keep: (commit) => remote.keep(target, commit, { signal }),
     kept: () => remote.kept(target, { signal }),
     onUnreadable: remote.discard,
+    retryNow: remote.retryNow,
   };
 }
 
@@ -172,13 +174,13 @@ function heldCommit(source: string, commit: string, hold: Hold): SourceError {
   );
 }
 
-function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation, use }: SharedByTargets): Remote {
+function remoteOf(source: SourceChoice, { remotes, stateFolder, invocation, use }: SharedByTargets): PacedRemote {
   const known = remotes.get(source.name);
   if (known !== undefined) return known;
   const remote = createRemote({ ...source, folder: join(stateFolder, "sources", `${source.name}.git`) });
-  const saying = sayCommits(measured(remote, use.meter), invocation.terminal);
-  remotes.set(source.name, saying);
-  return saying;
+  const paced = withBackoff(sayCommits(measured(remote, use.meter), invocation.terminal));
+  remotes.set(source.name, paced);
+  return paced;
 }
 
 function measured(remote: Remote, meter: TargetUse["meter"]): Remote {

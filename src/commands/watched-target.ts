@@ -88,7 +88,7 @@ function leadersFor(targets: readonly OpenTarget[], resources: AsyncDisposableSt
 function recorderOf(
   { choice, remote, state }: OpenTarget,
   { standsBy }: Leader,
-  { now, stopping: signal }: Invocation["terminal"],
+  { now, signal }: Invocation["terminal"],
 ): PassRecorder {
   return createPassRecorder({
     target: choice?.name ?? "default",

@@ -95,7 +95,10 @@ export async function runDaemon(target: Target, context: DaemonContext): Promise
   let hasWorked = context.isReloaded;
   const pass = async ({ stopWaiting }: { readonly stopWaiting: AbortSignal }): Promise<void> => {
     const startedAt = context.now();
-    context.onPassBegin(trigger.takeCause() ?? usual);
+    const cause = trigger.takeCause();
+    // Whoever asks for a pass may have mended what failed.
+    if (cause !== null) source.commits?.retryNow();
+    context.onPassBegin(cause ?? usual);
     usual = "interval";
     const begunAt = performance.now();
     // By a clock that nobody sets; a poll comes up to a tenth early.

@@ -34,6 +34,8 @@ export type CommitSource = {
   readonly kept: () => Promise<string | null>;
   /** Told that objects cannot be read, so that they are fetched anew. */
   readonly onUnreadable: () => void;
+  /** Lets `resolve` ask the remote again, however lately that has failed. */
+  readonly retryNow: () => void;
 };
 
 /** Which source is read. */

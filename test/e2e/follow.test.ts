@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readHistory } from "../../src/daemon/history.ts";
 import { eventually } from "../support/eventually.ts";
 import { team } from "../support/manifests.ts";
 import { operatorOf, upstreamOf } from "../support/remote.ts";
@@ -145,6 +147,35 @@ describe("watch on a git repository", () => {
     expect((await push("CANARY-secret")).status).toBe(202);
     await daemon.shows("stdout", /team\/web/);
     expect(daemon.stderr() + daemon.stdout() + folder).not.toContain("CANARY");
+  });
+
+  test("F28 F29 two thousand commits and a flood of webhooks make few passes, and each commit is accounted for", async () => {
+    const { server, upstream, start, write, folder } = await following(
+      { "ml.yaml": team("ml") },
+      { target: { interval: 3600 }, source: { webhookSecretFile: "webhook.secret" } },
+    );
+    await write("webhook.secret", "CANARY-secret\n");
+    const daemon = start(["watch", "--listen", "127.0.0.1:0"]);
+    await daemon.shows("stdout", /1 created/);
+    const [, url = ""] = await daemon.shows("stderr", /on (http:\S+)\n/);
+    const first = await upstream.git("rev-parse", "HEAD");
+    await upstream.importCommits(2000, (at) => ({ "ml.yaml": team("ml", `member-${at}@example.com`) }));
+    const commits = (await upstream.git("rev-list", "--reverse", `${first}..HEAD`)).split("\n");
+    const push = async (at: number) => {
+      const headers = { "x-gitlab-token": "CANARY-secret", "x-gitlab-event-uuid": `${at % 200}` };
+      return (await fetch(`${url}/hooks/platform`, { method: "POST", headers })).status;
+    };
+    const answers = await Promise.all(Array.from({ length: 400 }, (_, at) => push(at)));
+    expect(new Set(answers).has(202)).toBe(true);
+    await daemon.shows("stdout", /1 updated/);
+    daemon.kill("SIGTERM");
+    await daemon.ended;
+    const passes = readHistory(join(folder, ".holdfast/targets/prod"));
+    expect(passes.map(({ commit }) => commit)).toEqual([first, ...commits]);
+    expect(passes.slice(1, -1).every(({ result }) => result === "superseded")).toBe(true);
+    expect(passes.at(-1)).toMatchObject({ result: "applied", counts: { updated: 1 } });
+    expect(written(server)).toHaveLength(2);
+    expect(daemon.stderr().match(/idle until/g)?.length).toBeLessThan(20);
   });
 
   test("targets of one control plane share its lease, and a second process stands by", async () => {

@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import type { Certificate } from "../unit/client/certificate.ts";
 
 /** Repositories of a folder, served over HTTP by git's own program. */
 export type GitHttp = {
@@ -13,14 +15,16 @@ export type GitHttp = {
   readonly require: (authorization: string | null) => void;
   /** Answers every request with this status from now on; null for git's own answers. */
   readonly answerWith: (status: number | null) => void;
+  /** Shows this certificate from now on, where it speaks TLS. */
+  readonly show: (certificate: Certificate) => void;
 };
 
-/** Serves the repositories below a folder on loopback until the test is over. */
-export async function serveGit(folder: string): Promise<GitHttp> {
+/** Serves the repositories below a folder on loopback until the test is over; over TLS where a certificate is given. */
+export async function serveGit(folder: string, certificate: Certificate | null = null): Promise<GitHttp> {
   const requests: { path: string; authorization: string | null }[] = [];
   let required: string | null = null;
   let status: number | null = null;
-  const server = createServer((request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const { url = "/", headers } = request;
     const authorization = headers.authorization ?? null;
     requests.push({ path: url, authorization });
@@ -29,7 +33,9 @@ export async function serveGit(folder: string): Promise<GitHttp> {
       return void response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end();
     }
     answer(folder, request, response);
-  });
+  };
+  const secure = certificate === null ? null : createTlsServer(certificate, serve);
+  const server = secure ?? createServer(serve);
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => {
     server.closeAllConnections();
@@ -37,8 +43,9 @@ export async function serveGit(folder: string): Promise<GitHttp> {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${certificate === null ? "http" : "https"}://127.0.0.1:${port}`,
     requests,
+    show: (next) => secure?.setSecureContext(next),
     require: (authorization) => {
       required = authorization;
     },

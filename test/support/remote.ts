@@ -1,5 +1,7 @@
+import { exec } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { stringify } from "yaml";
 import { temporaryFolder } from "./folder.ts";
 import { commitAll, git } from "./git.ts";
@@ -12,6 +14,8 @@ export type Upstream = {
   readonly folder: string;
   /** Writes files, and commits everything; answers the commit. */
   readonly commit: (files: Files, message?: string) => Promise<string>;
+  /** Makes many commits on `main` at once, each with these files in place of all others. */
+  readonly importCommits: (count: number, filesOf: (at: number) => Files) => Promise<void>;
   readonly remove: (file: string) => Promise<string>;
   readonly git: (...args: readonly string[]) => Promise<string>;
 };
@@ -25,6 +29,19 @@ export async function upstreamOf(files: Files): Promise<Upstream> {
     commit: async (changed, message = "Change") => {
       for (const [file, text] of Object.entries(changed)) await write(file, text);
       return commitAll(folder, message);
+    },
+    importCommits: async (count, filesOf) => {
+      const commits = Array.from({ length: count }, (_, at) => {
+        const files = Object.entries(filesOf(at)).map(
+          ([file, text]) => `M 100644 inline ${file}\ndata ${Buffer.byteLength(text)}\n${text}\n`,
+        );
+        const from = at === 0 ? "from refs/heads/main^0\n" : "";
+        const who = `Ada <ada@example.com> ${1_800_000_000 + at} +0000`;
+        return `commit refs/heads/main\ncommitter ${who}\ndata 6\nChange\n${from}deleteall\n${files.join("")}\n`;
+      });
+      await write(".git/commits", commits.join(""));
+      await promisify(exec)("git fast-import --quiet < .git/commits", { cwd: folder });
+      await git(folder, "reset", "--hard", "--quiet", "main");
     },
     remove: async (file) => {
       await remove(file);

@@ -45,7 +45,7 @@ export type Remote = {
   readonly repository: Repository;
   /** Fetches what the ref names now; calls at the same time share one fetch. Fails with a `SourceError`. */
   readonly fetch: (stop: Stop) => Promise<Fetched>;
-  /** The commits after one, up to and with another, oldest first; the newest 2,000 of them. */
+  /** The commits after one, up to and with another, oldest first; the newest 10,000 of them. */
   readonly between: (after: string, upTo: string, stop: Stop) => Promise<readonly string[]>;
   /** Keeps a commit under a name of ours, so that its objects stay. */
   readonly keep: (name: string, commit: string, stop: Stop) => Promise<void>;
@@ -86,7 +86,7 @@ export function createRemote(options: RemoteOptions): Remote {
     ref,
     repository: { top: null, gitFolder: folder, commonFolder: folder },
     between: async (after, upTo, { signal }) => {
-      const args = ["rev-list", "--first-parent", "--max-count=2000", `${after}..${upTo}`];
+      const args = ["rev-list", "--first-parent", "--max-count=10000", `${after}..${upTo}`];
       const { code, stdout } = await runGit(args, { folder, env: localEnvironment(folder), signal });
       return code === 0 ? stdout.split("\n").filter(Boolean).toReversed() : [];
     },
@@ -127,7 +127,11 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   ]);
   if (code !== 0) throw sourceFailure(name, stderr);
   const commit = await commitAt(folder, HEAD, stop);
-  if (commit === null) throw noCommit(options, wanted);
+  if (commit === null) {
+    // Without the commit before, the next fetch would begin anew, and not know what lies between.
+    if (before !== null) await runGit(["update-ref", HEAD, before], { folder, env: localEnvironment(folder), ...stop });
+    throw noCommit(options, wanted);
+  }
   if (before === null) return { commit, before, change: "first" };
   await runGit(["gc", "--auto", "--quiet"], { folder, env: localEnvironment(folder), ...stop });
   if (commit === before) return { commit, before, change: "unchanged" };

@@ -33,6 +33,7 @@ test("F58 a commit that arrives while another one is read has no part in it", as
     keep: async () => {},
     kept: async () => null,
     onUnreadable: () => {},
+    retryNow: () => {},
   };
   const options = { root: folder, cwd: folder, base: null, limits: defaultLimits, commits };
   const settled = { ignore: [], remembered: NO_SOURCE_FACTS, ref: null };

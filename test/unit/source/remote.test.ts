@@ -110,6 +110,9 @@ describe("a remote that is followed", () => {
     await commitAll(upstream, "Add a large file");
     const remote = createRemote({ ...options, maxBytes: 1000 });
     await expect(remote.fetch({ signal })).rejects.toMatchObject({ reason: "TooLarge" });
+    await git(upstream, "reset", "--hard", "--quiet", "HEAD~1");
+    const mended = createRemote({ ...options, maxBytes: 1_000_000 });
+    expect(await mended.fetch({ signal })).toMatchObject({ change: expect.stringMatching(/first|rewritten/) });
     const slow = createRemote({ ...options, maxMs: 1 });
     await expect(slow.fetch({ signal })).rejects.toMatchObject({ reason: "Unreachable" });
   });
@@ -125,6 +128,20 @@ describe("a remote that is followed", () => {
     await expect(at("main")).rejects.toMatchObject({ reason: "RefAmbiguous" });
     expect(await at("refs/heads/main")).toMatchObject({ commit: first });
     expect(await at(first)).toMatchObject({ commit: first });
+  });
+
+  test("F59 a tag that becomes one of a file keeps the commit before, and so what lies between when it is moved again", async () => {
+    const { options, upstream, first, commit } = await followed();
+    await git(upstream, "tag", "--annotate", "--message", "One", "v1");
+    const remote = createRemote({ ...options, ref: "v1" });
+    await remote.fetch({ signal });
+    await git(upstream, "tag", "--force", "v1", `${first}:team.yaml`);
+    await expect(remote.fetch({ signal })).rejects.toMatchObject({ reason: "NotACommit" });
+    const second = await commit("type: team\nname: two\n");
+    const third = await commit("type: team\nname: three\n");
+    await git(upstream, "tag", "--force", "--annotate", "--message", "Three", "v1");
+    expect(await remote.fetch({ signal })).toEqual({ commit: third, before: first, change: "forward" });
+    expect(await remote.between(first, third, { signal })).toEqual([second, third]);
   });
 
   test("F59 a repository with SHA-256 names is followed, and so is one that has become one", async () => {

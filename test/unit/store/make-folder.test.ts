@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,6 +7,13 @@ import { makeFolder } from "../../../src/store/make-folder.ts";
 const fresh = (): string => mkdtempSync(join(tmpdir(), "holdfast-folder-"));
 
 describe("a folder of the user", () => {
+  it("is made beside others at the same time, below one that is not there yet", async () => {
+    const top = join(fresh(), "a");
+    const paths = Array.from({ length: 20 }, (_, at) => join(top, "b", `${at}`));
+    await Promise.all(paths.map((path) => makeFolder(path)));
+    expect(readdirSync(join(top, "b"))).toHaveLength(20);
+  });
+
   it("is made with its parents, for its owner alone, and may be there already", async () => {
     const path = join(fresh(), "a", "b", "c");
     await makeFolder(path);

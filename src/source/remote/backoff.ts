@@ -1,0 +1,35 @@
+import { SourceError } from "../source-error.ts";
+import type { Remote } from "./remote.ts";
+
+/** A remote that is asked less often while it fails. */
+export type PacedRemote = Remote & {
+  /** Lets the next fetch ask the remote, however lately it has failed. */
+  readonly retryNow: () => void;
+};
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 5 * 60_000;
+
+/** Pauses after each failed fetch, twice as long each time up to five minutes; until then a fetch fails as the last one did. */
+export function withBackoff(remote: Remote, now: () => number = () => performance.now()): PacedRemote {
+  let last: { readonly error: SourceError; readonly pauseMs: number; readonly retryAt: number } | null = null;
+  return {
+    ...remote,
+    retryNow: () => {
+      last = last && { ...last, retryAt: now() };
+    },
+    fetch: async (stop) => {
+      if (last !== null && now() < last.retryAt) throw last.error;
+      try {
+        const fetched = await remote.fetch(stop);
+        last = null;
+        return fetched;
+      } catch (error) {
+        if (!(error instanceof SourceError)) throw error;
+        const pauseMs = last === null ? FIRST_PAUSE_MS : Math.min(2 * last.pauseMs, LONGEST_PAUSE_MS);
+        last = { error, pauseMs, retryAt: now() + pauseMs };
+        throw error;
+      }
+    },
+  };
+}
