@@ -7,7 +7,7 @@ import { isRecordOf, requireOpened } from "../core/recorded.ts";
 import { readValue, type SourceManifest } from "../manifests/source-manifest.ts";
 import type { ReceiptHead } from "../state/ledger.ts";
 import type { CachedPage } from "./cached-row.ts";
-import type { KnownLive } from "./known-live.ts";
+import type { KnownInSync } from "./known-in-sync.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
 import { hasSame } from "./source-to-keep.ts";
 
@@ -21,7 +21,7 @@ type Planned = Pick<PlanWithDecisions, "decisions"> & {
 };
 
 /** What to keep of a plan for the next one; null where nothing is new. */
-export function liveToKeep(before: LiveFacts, known: KnownLive, planned: Planned): LiveFacts | null {
+export function liveToKeep(before: LiveFacts, known: KnownInSync, planned: Planned): LiveFacts | null {
   const inSync = inSyncNow(before, known, planned);
   const lists = new Map([...before.lists, ...known.lists]);
   const isSame =
@@ -31,7 +31,7 @@ export function liveToKeep(before: LiveFacts, known: KnownLive, planned: Planned
 }
 
 // Of what was not selected nothing was found out.
-function inSyncNow(before: LiveFacts, known: KnownLive, planned: Planned): ReadonlyMap<Identity, SyncRecord> {
+function inSyncNow(before: LiveFacts, known: KnownInSync, planned: Planned): ReadonlyMap<Identity, SyncRecord> {
   const { observation, desired, manifests } = planned;
   const records = new Map<Identity, SyncRecord>();
   for (const manifest of manifests) {
@@ -48,7 +48,7 @@ function inSyncNow(before: LiveFacts, known: KnownLive, planned: Planned): Reado
   return records;
 }
 
-function newRecord(manifest: SourceManifest, known: KnownLive, planned: Planned): SyncRecord | undefined {
+function newRecord(manifest: SourceManifest, known: KnownInSync, planned: Planned): SyncRecord | undefined {
   const { decisions, observation, recorded } = planned;
   const { identity, digest } = manifest;
   const decision = decisions.get(identity);

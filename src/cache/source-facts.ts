@@ -1,5 +1,5 @@
+import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
-import type { SourceDiagnostic } from "../core/passed-over.ts";
 import type { DeclarationOutline, Outline } from "../manifests/outline.ts";
 import type { FileState, KnownFiles } from "../source/known-files.ts";
 import { jsonPieces } from "./json-pieces.ts";

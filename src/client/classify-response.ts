@@ -3,7 +3,7 @@ import { type OperationName, operation } from "../contract/operations.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Secret } from "../contract/secret.ts";
 import type { Answer, Tried } from "./call-outcome.ts";
-import { type BodyParser, type DecodedBody, decodeBody, mediaType } from "./decode.ts";
+import { type BodyParser, type DecodedBody, decodeBody, mediaType } from "./decode-body.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import { faultCode, proxyStatus } from "./reachability.ts";
 import { readRefusal } from "./refusal.ts";

@@ -4,7 +4,7 @@ import type { RawReply } from "./call-outcome.ts";
 import type { Clock } from "./clock.ts";
 import { type CallContent, composeRequest } from "./compose-request.ts";
 import type { Credential } from "./credential.ts";
-import { decodeBody, mediaType } from "./decode.ts";
+import { decodeBody, mediaType } from "./decode-body.ts";
 import type { Dispatchers } from "./dispatcher.ts";
 import { exchange } from "./exchange.ts";
 import { isRouteMissing, type SendProbe } from "./missing-route.ts";

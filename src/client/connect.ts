@@ -1,11 +1,11 @@
 import type { Secret } from "../contract/secret.ts";
 import { parseAddress } from "./address.ts";
 import { createCaller, type OnRequest } from "./call.ts";
-import { type Capabilities, type CapabilityMemory, createCapabilities } from "./capabilities.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { createRouteCheck } from "./confirm-missing-route.ts";
 import { createCredential } from "./credential.ts";
 import { createDispatchers } from "./dispatcher.ts";
+import { type Capabilities, type CapabilityMemory, createCapabilities } from "./learned-capabilities.ts";
 import type { Environment } from "./proxy.ts";
 import { type ClientLog, createReachability } from "./reachability.ts";
 import { createReader, type Reader } from "./reader.ts";

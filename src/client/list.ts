@@ -1,5 +1,5 @@
 import { isObject, text } from "../contract/json.ts";
-import type { Page } from "./envelope.ts";
+import type { Page } from "./read-envelope.ts";
 
 /** Reads one page; `oversize` when it is larger than any reply may be. */
 export type PageReader<Row> = (span: PageRange) => Promise<Page<Row> | "oversize">;

@@ -10,7 +10,7 @@ import {
 } from "../contract/operations.ts";
 import type { RawReply } from "./call-outcome.ts";
 import type { CallContent } from "./compose-request.ts";
-import { readEnvelopePage } from "./envelope.ts";
+import { readEnvelopePage } from "./read-envelope.ts";
 
 /** What one request of a check was answered; null when there was no whole answer. */
 export type Probed = { readonly reply: RawReply; readonly value: Json | undefined } | null;

@@ -12,10 +12,10 @@ import { answerError } from "./answer-error.ts";
 import type { Caller } from "./call.ts";
 import type { Answer } from "./call-outcome.ts";
 import type { CallContent, PathParameters, Query } from "./compose-request.ts";
-import type { BodyParser } from "./decode.ts";
-import { type Page, readEnvelopePage, readParcel } from "./envelope.ts";
+import type { BodyParser } from "./decode-body.ts";
 import { ClientError } from "./failure.ts";
 import { type Listing, type PageRange, readList } from "./list.ts";
+import { type Page, readEnvelopePage, readResourceReply } from "./read-envelope.ts";
 import { isSameResource } from "./same-resource.ts";
 
 type Stop = { readonly signal: AbortSignal };
@@ -101,7 +101,7 @@ export function createReader(call: Caller, origin: string): Reader {
     get: async (name, { path, query }, stop) => {
       mustBe(name, (row) => row.reply === "one" && row.retry === "read");
       const answer = await ask(name, content(path, query), stop);
-      return readParcel(name, answer.value)?.data ?? undocumented(name, answer);
+      return readResourceReply(name, answer.value)?.data ?? undocumented(name, answer);
     },
     list: async (name, where, stop) => {
       const { rows } = await listing(name, where, stop);
@@ -111,7 +111,7 @@ export function createReader(call: Caller, origin: string): Reader {
       mustBe(name, (row) => row.body?.dryRun !== undefined);
       const repeats = stop.isRepeatable === true || operation(name).retry === "repeat";
       const answer = await ask(name, { body: { ...body, dryRun: true } }, { signal: stop.signal, repeats });
-      const data = readParcel(name, answer.value)?.data ?? undocumented(name, answer);
+      const data = readResourceReply(name, answer.value)?.data ?? undocumented(name, answer);
       return isSameResource(body, data) ? data : undocumented(name, answer);
     },
   };

@@ -1,4 +1,4 @@
-import { httpDate, single } from "./headers.ts";
+import { httpDate, single } from "./read-header.ts";
 
 const SECONDS = /^\d{1,10}$/;
 

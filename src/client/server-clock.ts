@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { Headers } from "./exchange.ts";
-import { httpDate, single } from "./headers.ts";
+import { httpDate, single } from "./read-header.ts";
 
 /** The control plane's own clock, as its replies tell it: its times are compared with each other, never with ours. */
 export type ServerClock = {

@@ -3,9 +3,9 @@ import { type OperationName, operation, type Replies, type WriteOperation } from
 import type { Secret } from "../contract/secret.ts";
 import type { Called, Caller } from "./call.ts";
 import type { Ambiguity } from "./call-outcome.ts";
-import type { Capabilities } from "./capabilities.ts";
 import type { CallContent } from "./compose-request.ts";
-import { readParcel } from "./envelope.ts";
+import type { Capabilities } from "./learned-capabilities.ts";
+import { readResourceReply } from "./read-envelope.ts";
 import type { Refusal } from "./refusal.ts";
 import { isSameResource } from "./same-resource.ts";
 
@@ -74,7 +74,7 @@ function readSent<Name extends WriteOperation>(name: Name, content: CallContent,
   switch (called.state) {
     case "answered": {
       const { status } = called;
-      const parcel = readParcel(name, called.value);
+      const parcel = readResourceReply(name, called.value);
       if (parcel === undefined)
         return ambiguous("protocol", "the reply is not the documented one", { status, attempts });
       if (!isSameResource(content.body, parcel.data)) {

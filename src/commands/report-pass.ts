@@ -2,7 +2,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import type { PassEvent } from "../core/events.ts";
 import { diagnosticsText, severityCounts, validationText } from "../render/diagnostics.ts";
 import { hintText } from "../render/failure.ts";
-import { passedOverText } from "../render/passed-over.ts";
+import { foreignText } from "../render/foreign-documents.ts";
 import { sentenceText } from "../render/wrap.ts";
 import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
@@ -51,7 +51,7 @@ function sourceText(
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
   const found =
     diagnosticsText(selected, diagnosticView) +
-    passedOverText(event.passedOver, { width: diagnosticView.width, lists: show.includes("unmanaged") });
+    foreignText(event.passedOver, { width: diagnosticView.width, lists: show.includes("unmanaged") });
   const columns = diagnosticView.width;
   const none = files === 0 ? sentenceText("warning: no manifest files were found", columns) : "";
   if (!isRefused) return `${found}${none}`;

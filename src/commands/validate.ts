@@ -6,9 +6,9 @@ import { readDesired } from "../engine/read-desired.ts";
 import { diagnosticRemarks } from "../render/ci/annotations.ts";
 import { sarifReport } from "../render/ci/sarif.ts";
 import { diagnosticsText, severityCounts, validationText } from "../render/diagnostics.ts";
+import { foreignText } from "../render/foreign-documents.ts";
 import { jsonText } from "../render/json.ts";
 import { validationMarkdown } from "../render/markdown/diagnostics.ts";
-import { passedOverText } from "../render/passed-over.ts";
 import { contentTop } from "../source/root.ts";
 import type { InvocationOf } from "./command.ts";
 import type { validate } from "./declarations/validate.ts";
@@ -44,7 +44,7 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   const declared = counts.manifests + counts.faulty;
   const text =
     diagnosticsText(diagnostics, diagnosticViewOn(terminal.stdout, invocation)) +
-    passedOverText(passedOver, { width: view.width, lists }) +
+    foreignText(passedOver, { width: view.width, lists }) +
     validationText({ ...report.summary, declared, strict: rules.strict }, view.width);
   const folder = folderInCheckout(terminal);
   await write({

@@ -6,10 +6,10 @@ import { applyLine, applyLines } from "../render/apply.ts";
 import { diagnosticsText } from "../render/diagnostics.ts";
 import { printable } from "../render/escape.ts";
 import { failureText } from "../render/failure.ts";
+import { foreignText } from "../render/foreign-documents.ts";
 import { notUsedText } from "../render/not-used.ts";
 import { needsAttention } from "../render/outcome.ts";
 import { applyViewOf, planReport } from "../render/pass-report.ts";
-import { passedOverText } from "../render/passed-over.ts";
 import { tokensText } from "../render/tokens.ts";
 import { idleNews, startedNews } from "../render/watch-event.ts";
 import type { Invocation } from "./command.ts";
@@ -120,7 +120,7 @@ function textReporter(invocation: Invocation): WatchReporter {
           last.kept = "";
           return once(
             "diagnostics",
-            shown(event.diagnostics) + passedOverText(event.passedOver, { width: view.width, lists: false }),
+            shown(event.diagnostics) + foreignText(event.passedOver, { width: view.width, lists: false }),
           );
         case "kept":
           return once(

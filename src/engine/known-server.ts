@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CapabilityMemory } from "../client/capabilities.ts";
+import type { CapabilityMemory } from "../client/learned-capabilities.ts";
 import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import type { Identity } from "../core/manifest.ts";
 import type { ServerFacts } from "../core/server.ts";

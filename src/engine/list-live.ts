@@ -1,5 +1,5 @@
-import type { KnownLive } from "../cache/known-live.ts";
-import type { SeenRow } from "../cache/list-reader.ts";
+import type { KnownInSync } from "../cache/known-in-sync.ts";
+import type { SeenRow } from "../cache/skip-known-rows.ts";
 import type { Reader } from "../client/reader.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
@@ -18,7 +18,7 @@ export type LiveList = {
 export type ListContext = {
   readonly reader: Reader;
   /** What is known of earlier passes; null where everything has to be read. */
-  readonly known: KnownLive | null;
+  readonly known: KnownInSync | null;
   readonly signal: AbortSignal;
 };
 
@@ -65,7 +65,7 @@ async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListCo
 
 async function readUnknown(
   { kind, list, narrow }: ListQuery,
-  known: KnownLive,
+  known: KnownInSync,
   { reader, signal }: ListContext,
   options: { readonly all?: boolean } = {},
 ): Promise<readonly SeenRow[]> {
@@ -81,7 +81,7 @@ function liveList(
   { kind }: ListQuery,
   identities: readonly Identity[],
   seen: readonly SeenRow[],
-  known: KnownLive | null,
+  known: KnownInSync | null,
 ): LiveList | null {
   const find = kind.hasVersions ? findVersion(seen) : findByKey(seen);
   const live = new Map<Identity, Live>();

@@ -1,4 +1,4 @@
-import { knownLive } from "../cache/known-live.ts";
+import { knownInSync } from "../cache/known-in-sync.ts";
 import type { LiveCache } from "../cache/live-facts-cache.ts";
 import { liveToKeep } from "../cache/live-to-keep.ts";
 import type { Reader } from "../client/reader.ts";
@@ -108,7 +108,7 @@ export type LivePlan = PlanWithDecisions & {
 export async function planAgainstLive(declared: Desired, on: PlanContext): Promise<LivePlan> {
   const dryRun = createDryRun(on);
   const facts = on.cache?.load() ?? null;
-  const known = facts && knownLive(facts, { ...on, manifests: declared.manifests });
+  const known = facts && knownInSync(facts, { ...on, manifests: declared.manifests });
   const observing: ObserveContext = { ...on, dryRun, known };
   const asked = askedOf(declared, withWaves(declared), on);
   const observed = withoutStale(await observe(asked, observing), declared, on);

@@ -1,4 +1,4 @@
-import type { ReplyReader } from "../cache/known-live.ts";
+import type { ReplyReader } from "../cache/known-in-sync.ts";
 import { ClientError } from "../client/failure.ts";
 import { type GetOperation, type ListOperation, operations } from "../contract/operations.ts";
 import { type LiveRow, readRow, type SingleReading } from "../core/kind.ts";

@@ -5,8 +5,8 @@ import type { JsonObject } from "../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
+import { type SourceDiagnostic, summariseForeign } from "../core/foreign-documents.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
-import { countPassedOver, type SourceDiagnostic } from "../core/passed-over.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";
 import { type Loaded, type LoadOptions, load } from "../manifests/load.ts";
@@ -274,7 +274,7 @@ function readEvent(
     what: "read",
     diagnostics: [...behind, ...diagnostics],
     selected: [...behind, ...ofSelection(diagnostics, selection)],
-    passedOver: countPassedOver(ofSelection(foreign, selection)),
+    passedOver: summariseForeign(ofSelection(foreign, selection)),
     paths: repository.paths ?? null,
     files,
     manifests: manifests.length,

@@ -2,7 +2,7 @@ import type { PassEnd } from "../core/events.ts";
 import { SourceError } from "../source/source-error.ts";
 import { type AdoptMode, adoptPass } from "./adopt-pass.ts";
 import type { ApplyMode } from "./apply-pass.ts";
-import { changedPart } from "./changed-part.ts";
+import { changedManifests } from "./changed-manifests.ts";
 import { driftPass } from "./drift-pass.ts";
 import { type ForgetMode, forgetPass } from "./forget-pass.ts";
 import { isAboutSource, keepAsGood, type LastGood, lastGoodInstead } from "./last-good.ts";
@@ -55,7 +55,7 @@ async function runPass(read: DesiredRead, { target, mode, lastGood, context }: P
   const isPart = mode.is === "apply" && mode.scope === "changes" && lastGood !== null;
   requireConfiguration(connection.session.memory, read);
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
-  const part = isPart ? changedPart(read, lastGood) : null;
+  const part = isPart ? changedManifests(read, lastGood) : null;
   const end = await runMode(mode, { connection, read, part, context }, target);
   if (lastGood !== null) await keepAsGood(lastGood, { read, end }, target);
   context.tell(end);

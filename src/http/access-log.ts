@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
-import { operationOf } from "./route-operation.ts";
+import { operationOf } from "./operation-label.ts";
 
 const callerNames = new WeakMap<FastifyRequest, string>();
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { OTHER_OPERATION, operationOf } from "./operation-label.ts";
 import { createRateLimit } from "./rate-limit.ts";
-import { OTHER_OPERATION, operationOf } from "./route-operation.ts";
 
 // Labels come from closed sets: no client can create another series.
 const classes = ["2xx", "3xx", "4xx", "5xx"];

@@ -18,7 +18,7 @@ import { addHealthRoutes } from "./health.ts";
 import { badRequest, bodyTooLarge, errorBody, HttpError, toHttpError } from "./http-error.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { addMetrics } from "./metrics.ts";
-import { parseQueryText } from "./query-text.ts";
+import { parseQueryText } from "./parse-query.ts";
 
 const CLOSING_MS = 10_000;
 

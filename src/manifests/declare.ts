@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../contract/json.ts";
+import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-documents.ts";
 import { globMatches } from "../core/glob.ts";
 import type { Kind } from "../core/kind.ts";
-import type { ForeignDocuments, SourceDiagnostic } from "../core/passed-over.ts";
 import { manifestReferences } from "../core/references.ts";
 import type { Position } from "../model/position.ts";
 import { diagnosticInFile, fileDiagnostic, type Wording } from "../source/file-diagnostic.ts";

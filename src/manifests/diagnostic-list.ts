@@ -1,6 +1,6 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
+import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity } from "../core/manifest.ts";
-import type { SourceDiagnostic } from "../core/passed-over.ts";
 
 /** How many diagnostics of each severity are kept; far more than anybody reads, few enough to hold. */
 const MOST = 10_000;

@@ -1,7 +1,7 @@
+import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
-import type { SourceDiagnostic } from "../core/passed-over.ts";
 import type { Limits } from "../source/limits.ts";
 import { pacer } from "../source/pace.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";

@@ -1,5 +1,5 @@
+import type { SourceDiagnostic } from "../core/foreign-documents.ts";
 import type { Identity, Reference } from "../core/manifest.ts";
-import type { SourceDiagnostic } from "../core/passed-over.ts";
 import type { Declaration } from "./declaration.ts";
 import type { FileContent } from "./declare.ts";
 import type { CheckBasis } from "./semantics.ts";

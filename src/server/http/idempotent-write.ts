@@ -5,9 +5,9 @@ import { rollBackTo } from "../../store/savepoint.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
 import { checkFencingToken } from "../resources/lease/check-fencing-token.ts";
+import type { WriteHeaders } from "./headers-of-writes.ts";
 import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
 import { findStoredReply, type ReplayKey, replayKey, storeReply } from "./stored-replies.ts";
-import type { WriteHeaders } from "./write-headers.ts";
 import { writtenScope } from "./written-scope.ts";
 
 /** The reply to a request as JSON text in pieces; `isReplay` when it is a stored one. */

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from "../../contract/json.ts";
 import type { Member, Operation, Parameter } from "../../contract/operations.ts";
 import { escapePointer } from "../../contract/reference.ts";
 import { badRequest, malformed } from "../../http/http-error.ts";
-import type { QueryText } from "../../http/query-text.ts";
+import type { QueryText } from "../../http/parse-query.ts";
 import type { PageRequest } from "./operation-call.ts";
 
 const MAX_LIMIT = 1000;

@@ -15,9 +15,9 @@ import type { Principal } from "../auth/principal.ts";
 import { createPrincipalCache } from "../auth/principal-cache.ts";
 import { createTokenReader } from "../auth/request-token.ts";
 import type { Context } from "../context.ts";
+import { readWriteHeaders } from "./headers-of-writes.ts";
 import { createIdempotentWrite, type OperationReply } from "./idempotent-write.ts";
 import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
-import { readWriteHeaders } from "./write-headers.ts";
 
 // Smaller replies are sent at once.
 const LARGE_BYTES = 65_536;

@@ -2,7 +2,7 @@ import type { Json } from "../../contract/json.ts";
 import { REPLY_CAP } from "../../contract/limits.ts";
 import { type OperationName, operation } from "../../contract/operations.ts";
 import type { Secret } from "../../contract/secret.ts";
-import type { QueryText } from "../../http/query-text.ts";
+import type { QueryText } from "../../http/parse-query.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Context } from "../context.ts";
 import type { JsonText } from "../database/json-text.ts";

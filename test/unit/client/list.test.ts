@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Page } from "../../../src/client/envelope.ts";
 import { type PageRange, type PageReader, readList } from "../../../src/client/list.ts";
+import type { Page } from "../../../src/client/read-envelope.ts";
 
 type Row = { readonly id: string };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countPassedOver } from "../../../src/core/passed-over.ts";
+import { summariseForeign } from "../../../src/core/foreign-documents.ts";
 import { readValue } from "../../../src/manifests/source-manifest.ts";
 import { jsonText } from "../../../src/render/json.ts";
 import { everyKind } from "../../support/manifests.ts";
@@ -51,7 +51,7 @@ describe("loading", () => {
       "c.yaml": "",
       "d.json": "{{ .Values.x }}\n",
     });
-    const { documents, types } = countPassedOver(diagnostics);
+    const { documents, types } = summariseForeign(diagnostics);
     expect([documents, Object.fromEntries(types)]).toEqual([8, { gateway: 3, other: 1 }]);
     const warned = diagnostics.filter(({ notOurs }) => notOurs === undefined);
     expect(warned.map(({ detail }) => detail)).toEqual(["Did you mean `service`?"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseQueryText } from "../../../src/http/query-text.ts";
+import { parseQueryText } from "../../../src/http/parse-query.ts";
 import { readBody, readPageRequest, readQuery } from "../../../src/server/http/read-request.ts";
 
 const refused = expect.objectContaining({ status: 400 });

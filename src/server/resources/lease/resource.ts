@@ -5,9 +5,9 @@ import type { Context } from "../../context.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
+import { isScope } from "../../http/headers-of-writes.ts";
 import type { Handler, OperationBody, OperationCall } from "../../http/operation-call.ts";
 import { serveOperation } from "../../http/serve-operation.ts";
-import { isScope } from "../../http/write-headers.ts";
 import type { Resource } from "../../resource.ts";
 import {
   deleteOldLeases,

@@ -11,7 +11,7 @@ const MOST = 100;
  * The part of a source that a commit pass looks at: what has changed since the last good revision, what the pass over that
  * has left undone, and what refers to either. Null where everything is to be looked at.
  */
-export function changedPart(read: DesiredRead, { read: before, undone }: LastGood): Desired | null {
+export function changedManifests(read: DesiredRead, { read: before, undone }: LastGood): Desired | null {
   if (before === null || undone === null) return null;
   const { desired, rules, from } = read;
   const { since } = from.revision;

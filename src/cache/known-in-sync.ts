@@ -1,4 +1,4 @@
-import type { BodyParser } from "../client/decode.ts";
+import type { BodyParser } from "../client/decode-body.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isFastEqual } from "../core/decide.ts";
 import type { Kind, ListReading, LiveRow } from "../core/kind.ts";
@@ -7,8 +7,8 @@ import type { SourceManifest } from "../manifests/source-manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { contentText } from "../state/receipt-digest.ts";
 import { type CachedPage, rowDigest } from "./cached-row.ts";
-import { type ListReader, readerOfList } from "./list-reader.ts";
 import type { LiveFacts, SyncRecord } from "./live-facts.ts";
+import { type ListReader, readerOfList } from "./skip-known-rows.ts";
 
 /** What being in sync rests on, besides live. */
 export type SyncBasis = {
@@ -21,7 +21,7 @@ export type SyncBasis = {
 };
 
 /** What one pass knows of live by earlier ones, and what it finds out. */
-export type KnownLive = {
+export type KnownInSync = {
   /** Reads the list of a kind; with `all`, every row of it. */
   readonly listReader: (kind: Kind, list: ListReading, options?: { readonly all?: boolean }) => ListReader;
   /** Reads a reply that shows one resource; `isSame` tells whether it was recognised as in sync and not parsed. */
@@ -47,7 +47,7 @@ export type ReplyReader = {
 };
 
 /** What earlier passes found out, as far as manifests and receipts are what they were. */
-export function knownLive(facts: LiveFacts, basis: SyncBasis): KnownLive {
+export function knownInSync(facts: LiveFacts, basis: SyncBasis): KnownInSync {
   const manifests = new Map(basis.manifests.map((manifest) => [manifest.identity, manifest]));
   const { inSync, open } = compareWith(facts, basis, manifests);
   const found = new Map<Identity, SyncRecord>();

@@ -9,7 +9,7 @@ export type Page<Row> = {
 };
 
 /** What a success carries besides the resource. */
-export type Parcel<Name extends OperationName> = {
+export type ResourceReply<Name extends OperationName> = {
   readonly data: Replies[Name];
   /** The one-time token, secret from here on. */
   readonly token: Secret | null;
@@ -48,7 +48,10 @@ export function isEnvelope(name: OperationName, value: Json): boolean {
 }
 
 /** Reads a reply of one resource; undefined when it is not what the interface documents. */
-export function readParcel<Name extends OperationName>(name: Name, value: Json): Parcel<Name> | undefined {
+export function readResourceReply<Name extends OperationName>(
+  name: Name,
+  value: Json,
+): ResourceReply<Name> | undefined {
   const data = readOne(name, value);
   if (data === undefined || !isObject(value)) return undefined;
   const { token, created } = value;

@@ -1,10 +1,10 @@
-import type { BodyParser } from "../client/decode.ts";
+import type { BodyParser } from "../client/decode-body.ts";
 import { rowId } from "../client/list.ts";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Identity } from "../core/manifest.ts";
 import { type CachedPage, CachedRow, rowDigest } from "./cached-row.ts";
-import { readPage } from "./read-page.ts";
+import { readPage } from "./split-page.ts";
 
 /** Reads a list, but for the rows that are known and need not be read. */
 export type ListReader = {

@@ -1,4 +1,4 @@
-import type { PassedOver } from "../core/passed-over.ts";
+import type { ForeignSummary } from "../core/foreign-documents.ts";
 import { count } from "./count.ts";
 import { printable } from "./escape.ts";
 import { wrapWords } from "./wrap.ts";
@@ -7,8 +7,8 @@ import { wrapWords } from "./wrap.ts";
 const MOST_TYPES = 8;
 
 /** How many documents are not ours, in one sentence, or each of them; nothing where all are. */
-export function passedOverText(
-  { documents, types, diagnostics }: PassedOver,
+export function foreignText(
+  { documents, types, diagnostics }: ForeignSummary,
   { width, lists }: { readonly width: number; readonly lists: boolean },
 ): string {
   if (documents === 0) return "";
@@ -20,7 +20,7 @@ export function passedOverText(
   return [...(lists ? each : []), ...lines.map((line) => `${line}\n`)].join("");
 }
 
-function countsText({ documents, types }: Pick<PassedOver, "documents" | "types">): string {
+function countsText({ documents, types }: Pick<ForeignSummary, "documents" | "types">): string {
   const typed = [...types.values()].reduce((sum, number) => sum + number, 0);
   const sorted = [...types].toSorted(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
   const rest = sorted.length - MOST_TYPES;

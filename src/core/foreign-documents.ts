@@ -7,7 +7,7 @@ export type SourceDiagnostic = Diagnostic & { readonly notOurs?: ForeignDocument
 export type ForeignDocuments = { readonly type: string | null; readonly documents: number };
 
 /** What is in the source and not ours. */
-export type PassedOver = {
+export type ForeignSummary = {
   readonly documents: number;
   /** How many documents name a type that is not managed, by type. */
   readonly types: ReadonlyMap<string, number>;
@@ -15,7 +15,7 @@ export type PassedOver = {
 };
 
 /** What is not ours, counted. */
-export function countPassedOver(found: readonly SourceDiagnostic[]): PassedOver {
+export function summariseForeign(found: readonly SourceDiagnostic[]): ForeignSummary {
   const types = new Map<string, number>();
   let documents = 0;
   for (const { notOurs } of found) {

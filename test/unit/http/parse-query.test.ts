@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseQueryText } from "../../../src/http/query-text.ts";
+import { parseQueryText } from "../../../src/http/parse-query.ts";
 
 test("values keep their order, and repeated names all their values", () => {
   expect(Object.fromEntries(parseQueryText("a=1&b=x+y%20z&a=2&c&d=&"))).toEqual({
