@@ -1,5 +1,5 @@
 import type { Decision } from "../core/decision.ts";
-import { reasonText, type Step } from "../core/plan.ts";
+import { type Reason, reasonText, type Step } from "../core/plan.ts";
 import type { Outcome, OutcomeError } from "../core/report.ts";
 import type { WriteResult } from "./write-job.ts";
 
@@ -47,12 +47,18 @@ function isNew({ action }: Step, wasRecorded: boolean): boolean {
 /** The end of a step that needed no request. */
 export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEnd {
   if (step.action === "block" && step.reason !== null) {
-    const message = decision?.detail ?? reasonText[step.reason];
+    const message = blockedText(step.reason, decision?.detail ?? null);
     const place = decision?.pointer == null ? {} : { pointer: decision.pointer };
     return { outcome: outcomeOf(step, "blocked", { code: step.reason, message, ...place }), token: null };
   }
   if (step.action === "keep") return { outcome: outcomeOf(step, "unchanged"), token: null };
   return skippedEnd(step, { code: "stopped", message: "not sent: what it waits for has not ended" });
+}
+
+// What the control plane says of a manifest needs no introduction.
+function blockedText(reason: Reason, detail: string | null): string {
+  if (detail === null) return reasonText[reason];
+  return reason === "refused" ? detail : `${reasonText[reason]} (${detail})`;
 }
 
 /** The end of a step that was not started because the apply was stopped. */

@@ -62,11 +62,17 @@ test("what refers to something blocked is held back, and nothing else", async ()
     server,
   );
   const { outcomes } = reportOf(await source.run(["apply", "--yes", "-o", "json"]));
-  expect(outcomes.map(({ identity, result, error }) => [identity, result, error?.code ?? null])).toEqual([
-    ["cluster/dev", "created", null],
-    ["ml-repo/registry", "created", null],
-    ["workspace/dev:web", "blocked", "reference-absent"],
-    ["service/dev:web/api", "blocked", "dependency"],
+  const because = "what it refers to is";
+  expect(outcomes.map(({ identity, result, error }) => [identity, result, error?.code, error?.message])).toEqual([
+    ["cluster/dev", "created", undefined, undefined],
+    ["ml-repo/registry", "created", undefined, undefined],
+    ["workspace/dev:web", "blocked", "reference-absent", `${because} neither declared here nor live (team/ghosts)`],
+    [
+      "service/dev:web/api",
+      "blocked",
+      "dependency",
+      `${because} blocked or invalid: fix that first (workspace/dev:web)`,
+    ],
   ]);
 });
 

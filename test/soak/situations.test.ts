@@ -11,23 +11,27 @@ describe.each(["full", "documented-only"] as const)("on a %s control plane", (na
   test(`S71 what apply does is what plan said, in ${count} situations from seed ${first} on`, async () => {
     const found: string[] = [];
     const ends: Record<string, number> = {};
+    const steps: Record<string, number> = {};
     for (let begin = first; begin < first + count; begin += perPlane) {
       const seeds = Array.from({ length: perPlane }, (_, nth) => begin + nth);
       const plane = await situationPlane(name, seeds);
       for (const seed of seeds) {
-        const { end, faults } = await trySituation(plane, drawSituation(seed, randomFrom(seed)), {
+        const { end, faults, results } = await trySituation(plane, drawSituation(seed, randomFrom(seed)), {
           apart: seed % 15 === 0,
         });
         ends[end] = (ends[end] ?? 0) + 1;
+        for (const result of results) steps[result] = (steps[result] ?? 0) + 1;
         for (const fault of faults) {
           found.push(`${seed}: ${fault}`);
           process.stdout.write(`SEED=${seed} ${name}: ${fault}\n`);
         }
       }
     }
-    process.stdout.write(`situations, ${name}, from seed ${first} on: ${JSON.stringify(ends)}\n`);
+    const all = `${JSON.stringify(ends)}, steps: ${JSON.stringify(steps)}`;
+    process.stdout.write(`situations, ${name}, from seed ${first} on: ${all}\n`);
     expect(found).toEqual([]);
     // Most of them have something to compare.
     expect(ends.applied).toBeGreaterThan(count / 2);
+    expect((steps.created ?? 0) + (steps.updated ?? 0)).toBeGreaterThan(count);
   });
 });

@@ -60,6 +60,8 @@ export async function situationPlane(name: SituationPlane["name"], seeds: readon
 export type Tried = {
   readonly end: "invalid" | "planned" | "incomplete" | "refused" | "applied";
   readonly faults: readonly string[];
+  /** What became of each step that apply came to. */
+  readonly results: readonly Outcome["result"][];
 };
 
 /** What of a situation did not go as the plan said; nothing where everything did. */
@@ -94,10 +96,12 @@ export async function trySituation(
   const planned = await run(["plan", "--show", "unchanged", "-o", "json", "--out", out], env);
   const atPlan = await effects(plane.data);
   const wroteAtPlan = atPlan.slice(earlier.length).map((effect) => `plan wrote ${effect}`);
-  if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan };
+  if (wroteAtPlan.length > 0) return { end: "planned", faults: wroteAtPlan, results: [] };
   // A manifest that is invalid where it is read, or a version that leaps.
-  if (planned.code === 3) return { end: "invalid", faults: [] };
-  if (planned.code !== 0) return { end: "planned", faults: [`plan ended with ${planned.code}: ${planned.stderr}`] };
+  if (planned.code === 3) return { end: "invalid", faults: [], results: [] };
+  if (planned.code !== 0) {
+    return { end: "planned", faults: [`plan ended with ${planned.code}: ${planned.stderr}`], results: [] };
+  }
   const plan: Plan = JSON.parse(planned.stdout);
   await happen(situation, folder, plane);
   const before = await effects(plane.data);
@@ -159,7 +163,11 @@ async function judge({ situation, plan, applied, wrote, again }: Judging): Promi
   const isGuarded = !situation.isAllowed && risks.some((risk) => risk === "adopts" || risk === "privilege-growth");
   if (!plan.complete) {
     const isRefused = applied.code === 6 || !situation.isSealed;
-    return { end: "incomplete", faults: isRefused ? [] : [`an incomplete plan was applied: ${applied.code}`] };
+    return {
+      end: "incomplete",
+      faults: isRefused ? [] : [`an incomplete plan was applied: ${applied.code}`],
+      results: [],
+    };
   }
   if (applied.code === 6 || applied.code === 5) {
     const isExpected = applied.code === 5 ? isGuarded : situation.between.is !== "nothing";
@@ -167,9 +175,9 @@ async function judge({ situation, plan, applied, wrote, again }: Judging): Promi
       ...(isExpected ? [] : [`apply ended with ${applied.code} for no reason: ${applied.stderr}${applied.stdout}`]),
       ...(wrote.length === 0 ? [] : [`apply was refused, and wrote ${wrote.join(", ")}`]),
     ];
-    return { end: "refused", faults };
+    return { end: "refused", faults, results: [] };
   }
-  const failed = (fault: string): Tried => ({ end: "applied", faults: [fault] });
+  const failed = (fault: string): Tried => ({ end: "applied", faults: [fault], results: [] });
   if (isGuarded) return failed(`apply did not refuse ${risks.join(", ")}: ${applied.code}`);
   if (![0, 1, 4, 7].includes(applied.code ?? -1)) return failed(`apply ended with ${applied.code}: ${applied.stderr}`);
   const { outcomes }: { readonly outcomes?: readonly Outcome[] } = JSON.parse(applied.stdout);
@@ -189,6 +197,7 @@ async function judge({ situation, plan, applied, wrote, again }: Judging): Promi
   const left = fresh.code === 0 ? (JSON.parse(fresh.stdout) as Plan).steps.filter(isLeft(byIdentity)) : [];
   return {
     end: "applied",
+    results: outcomes.map(({ result }) => result),
     faults: [
       ...faults,
       ...unexpected.map((one) => `${one} was written and not reported, or reported and not written`),
