@@ -1,7 +1,7 @@
 import { canonical, compareText, isObject, type Json, type JsonObject } from "../contract/json.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { HoldfastError } from "./errors.ts";
-import type { Plan, Step } from "./plan.ts";
+import { type Plan, reasonText, type Step } from "./plan.ts";
 import { digestsOf, liveStamp, type Sealable, type Sealing } from "./seal.ts";
 import { bareStep, edited, type SealedPlan, stale, stepJson } from "./sealed-plan.ts";
 
@@ -42,7 +42,7 @@ export function requireSealed(sealed: SealedPlan, current: CurrentPlan): void {
       .filter(({ action, identity }) => action !== "keep" && !sealed.steps.has(identity))
       .map(newStep),
   ];
-  const all = moved.length > 0 ? moved : miscounted(sealed);
+  const all = moved.length > 0 || isOwnKey ? moved : [...miscounted(sealed), ...missaid(sealed, current)];
   if (all.length === 0) return;
   const isConfigured = sealed.seal.configuration !== current.sealing.configuration;
   throw refusal(isConfigured ? [...all, CONFIGURATION] : all, current);
@@ -81,8 +81,11 @@ function isSameSource(identity: string, { seal, revision }: SealedPlan, current:
   if (manifest === undefined) return seal.source[identity] === undefined;
   const { open, keyed } = digestsOf(manifest, current.sealable, current.sealing);
   if (seal.source[identity] !== open) return false;
+  const sealedKeyed = seal.secrets[identity] ?? null;
+  // Without secrets the open digest tells all.
+  if (keyed === null && sealedKeyed === null) return true;
   if (seal.key !== current.sealing.key) return revision !== null && revision === current.plan.revision;
-  return (seal.secrets[identity] ?? null) === keyed;
+  return sealedKeyed === keyed;
 }
 
 function movedStep(
@@ -162,6 +165,27 @@ function miscounted({ summary, steps }: SealedPlan): readonly Moved[] {
     (action) => summary[action] === [...steps.values()].filter((step) => step.action === action).length,
   );
   return isCounted ? [] : [{ what: "plan", identity: null, text: "its summary does not count its steps" }];
+}
+
+/** What is said of a pass's surroundings, which are others where it is applied. */
+const OF_SURROUNDINGS: readonly string[] = ["behind-base", "applied-ref", "unknown-revision"];
+
+// What is said of blocked steps is compared with the steps.
+function missaid({ diagnostics }: SealedPlan, { plan }: CurrentPlan): readonly Moved[] {
+  const was = new Set(diagnostics.filter(isObject).map(saidIn));
+  const is = new Set(plan.diagnostics.map((diagnostic) => saidIn({ ...diagnostic })));
+  const moved = (said: string, text: string): readonly Moved[] =>
+    said === "" ? [] : [{ what: "plan", identity: null, text: `${text}: ${said}` }];
+  return [
+    ...[...was.difference(is)].flatMap((said) => moved(said, "only the plan's file says")),
+    ...[...is.difference(was)].flatMap((said) => moved(said, "the plan's file does not say")),
+  ];
+}
+
+// Where it is said depends on the working directory.
+function saidIn({ severity, code, summary, detail }: JsonObject): string {
+  if (Object.hasOwn(reasonText, String(code)) || OF_SURROUNDINGS.includes(String(code))) return "";
+  return [`${severity}: ${summary} [${code}]`, ...(detail === null ? [] : [detail])].join(" ");
 }
 
 function refusal(moved: readonly Moved[], { sealable }: CurrentPlan): HoldfastError {

@@ -28,6 +28,14 @@ function edit(source: Source, change: (plan: Record<string, unknown>) => object)
   writeFileSync(path, JSON.stringify(change(JSON.parse(readFileSync(path, "utf8")))));
 }
 
+/** What somebody without the key can do for an edited plan to be taken for another one. */
+function withDigestAnew(plan: Record<string, unknown>): object {
+  return {
+    ...plan,
+    seal: { ...(plan.seal as object), content: contentDigest(JSON.parse(JSON.stringify(plan))) },
+  };
+}
+
 describe("a sealed plan that was applied in part", () => {
   test("is resumed by the same command: what is done is recognised, and the rest goes on", async () => {
     const server = await seeded();
@@ -161,19 +169,29 @@ describe("a sealed plan is refused", () => {
       const edited = await source.run(apply);
       expect(edited).toMatchObject({ code: 6, stdout: "" });
       expect(edited.stderr).toContain("error: the plan was edited after it was made");
-      edit(source, (plan) => ({
-        ...plan,
-        seal: { ...(plan.seal as object), content: contentDigest(JSON.parse(JSON.stringify(plan))) },
-      }));
+      edit(source, withDigestAnew);
       const forged = await source.run(apply);
       expect(forged).toMatchObject({ code: 6, stdout: "" });
       expect(forged.stderr).toContain("error: the plan was edited after it was made");
     }
-    // Without the key, what is shown is compared step by step.
-    const elsewhere = await source.run([...apply, "--state", "elsewhere"]);
-    expect(elsewhere).toMatchObject({ code: 6, stdout: "" });
-    expect(elsewhere.stderr).toContain("error: the plan is stale: ");
+    // Without the key, what is shown is compared piece by piece.
+    const said = [
+      "its summary does not count its steps",
+      "only the plan's file says: warning: all is well [note]",
+      "live: service/dev:web/api: /replicas is 2",
+    ];
+    for (const [nth, change] of edits.entries()) {
+      writeFileSync(path, original);
+      edit(source, change);
+      edit(source, withDigestAnew);
+      const elsewhere = await source.run([...apply, "--state", "elsewhere"]);
+      expect(elsewhere).toMatchObject({ code: 6, stdout: "" });
+      expect(elsewhere.stderr).toContain(`error: ${said[nth]}`);
+      expect(elsewhere.stderr).toContain("error: the plan is stale: ");
+    }
     expect(server.effects()).toEqual(before);
+    writeFileSync(path, original);
+    expect(await source.run([...apply, "--state", "elsewhere"])).toMatchObject({ code: 0 });
   });
 
   test("when it is none: cut off, of another version, too deep, too large, a folder", async () => {
