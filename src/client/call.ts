@@ -42,7 +42,7 @@ type CallPolicy = {
 };
 
 /** Makes one call, with every repetition that its policy allows; whatever happens is an answer. */
-export type Caller = (name: OperationName, content: CallContent, policy: CallPolicy) => Promise<Called>;
+export type Call = (name: OperationName, content: CallContent, policy: CallPolicy) => Promise<Called>;
 
 /** Told of a request that was made, how long it took, and whether its whole reply came. */
 export type OnRequest = (name: OperationName, milliseconds: number, isAnswered: boolean) => void;
@@ -75,7 +75,7 @@ export type ServerLine = {
 };
 
 /** A caller over the given line. */
-export function createCaller(line: ServerLine): Caller {
+export function createCall(line: ServerLine): Call {
   return async (name, content, given) => {
     const policy = { ...given, signal: either(given.signal, line.signal) };
     const nextPause = startRetryPolicy(line, policy);

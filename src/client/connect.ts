@@ -1,6 +1,6 @@
 import type { Secret } from "../contract/secret.ts";
 import { parseAddress } from "./address.ts";
-import { createCaller, type OnRequest } from "./call.ts";
+import { createCall, type OnRequest } from "./call.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { createRouteCheck } from "./confirm-missing-route.ts";
 import { createCredential } from "./credential.ts";
@@ -81,7 +81,7 @@ export function connect(options: ConnectOptions): Connection {
     credential: createCredential(options.token),
     clock,
   };
-  const call = createCaller({
+  const call = createCall({
     ...line,
     capabilities,
     isMissing: createRouteCheck(line),

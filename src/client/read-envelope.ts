@@ -13,7 +13,7 @@ export type ResourceReply<Name extends OperationName> = {
   readonly data: Replies[Name];
   /** The one-time token, secret from here on. */
   readonly token: Secret | null;
-  /** Operation 7 alone tells it. */
+  /** Only `putVirtualAccount` tells it. */
   readonly created: boolean | null;
 };
 
@@ -52,7 +52,7 @@ export function readResourceReply<Name extends OperationName>(
   name: Name,
   value: Json,
 ): ResourceReply<Name> | undefined {
-  const data = readOne(name, value);
+  const data = readResource(name, value);
   if (data === undefined || !isObject(value)) return undefined;
   const { token, created } = value;
   return {
@@ -72,7 +72,7 @@ export function readEnvelopePage<Name extends OperationName>(name: Name, value: 
   return { rows, total };
 }
 
-function readOne(name: OperationName, value: Json): Json | undefined {
+function readResource(name: OperationName, value: Json): Json | undefined {
   if (!isObject(value)) return undefined;
   const { reply } = operation(name);
   if (reply === "empty") return {};

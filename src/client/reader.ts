@@ -9,7 +9,7 @@ import {
   type Replies,
 } from "../contract/operations.ts";
 import { answerError } from "./answer-error.ts";
-import type { Caller } from "./call.ts";
+import type { Call } from "./call.ts";
 import type { Answer } from "./call-outcome.ts";
 import type { CallContent, PathParameters, Query } from "./compose-request.ts";
 import type { BodyParser } from "./decode-body.ts";
@@ -24,7 +24,7 @@ type Asking = Parsing & { readonly repeats?: boolean };
 type Listings<Row> = Extract<Listing<Row>, { readonly state: "complete" }>;
 type Where = { readonly path?: PathParameters; readonly query?: Query };
 
-/** Everything that plan, drift and import may ask of a control plane: nothing here can change it. */
+/** Everything that plan and drift ask of a control plane, dry runs included: nothing here changes it. */
 export type Reader = {
   /** One resource. */
   readonly get: <Name extends GetOperation>(name: Name, where: Where, stop: Stop) => Promise<Replies[Name]>;
@@ -56,7 +56,7 @@ const PAGE = 1000;
 const PAGES_AT_ONCE = 2;
 
 /** A reader over the caller to the server at the origin; every failure is a `ClientError`, an abort is the signal's own reason. */
-export function createReader(call: Caller, origin: string): Reader {
+export function createReader(call: Call, origin: string): Reader {
   // Rows of one list are alike: a page size that was too large once is not tried again.
   const pageSizes = new Map<ListOperation, number>();
   const pages = new PQueue({ concurrency: PAGES_AT_ONCE });

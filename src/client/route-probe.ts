@@ -1,13 +1,13 @@
 import type { WriteOperation } from "../contract/operations.ts";
 import { answerError } from "./answer-error.ts";
-import type { Caller } from "./call.ts";
+import type { Call } from "./call.ts";
 import { NO_MANIFEST } from "./missing-route.ts";
 
 /** Finds out whether the server has the route of a write, by a request that has no effect; what it learns it remembers. */
 export type RouteProbe = (name: WriteOperation, stop: { readonly signal: AbortSignal }) => Promise<void>;
 
 /** A probe over the caller to the server at the origin; it rejects where the answer leaves the question open. */
-export function createRouteProbe(call: Caller, origin: string): RouteProbe {
+export function createRouteProbe(call: Call, origin: string): RouteProbe {
   return async (name, { signal }) => {
     const answer = await call(name, NO_MANIFEST, { repeats: () => true, fresh: false, signal });
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import type { Buffer } from "node:buffer";
 import { type OperationName, operation, type Replies, type WriteOperation } from "../contract/operations.ts";
 import type { Secret } from "../contract/secret.ts";
-import type { Called, Caller } from "./call.ts";
+import type { Call, Called } from "./call.ts";
 import type { Ambiguity } from "./call-outcome.ts";
 import type { CallContent } from "./compose-request.ts";
 import type { Capabilities } from "./learned-capabilities.ts";
@@ -20,7 +20,7 @@ export type Sent<Name extends OperationName = WriteOperation> = {
       readonly data: Replies[Name];
       /** The one-time token, where the reply carried one. */
       readonly token: Secret | null;
-      /** Operation 7 alone tells whether it made the token. */
+      /** Only `putVirtualAccount` tells whether it made the token. */
       readonly created: boolean | null;
     }
   /** The server said no; nothing was changed. */
@@ -50,7 +50,7 @@ export type Writer = {
 };
 
 /** A writer over the caller; it repeats only what the retry class of the operation allows. */
-export function createWriter(call: Caller, { honoursKeys }: Pick<Capabilities, "honoursKeys">): Writer {
+export function createWriter(call: Call, { honoursKeys }: Pick<Capabilities, "honoursKeys">): Writer {
   return {
     send: async (name, { onSent, onReply, ...content }, { signal }) => {
       const { retry } = operation(name);

@@ -5,7 +5,7 @@ import { defineKind, type Kind, type KindFor, type LiveRow } from "./kind.ts";
 type DeclaredApplication = { readonly type: string; readonly name: string; readonly workspace_fqn: string };
 
 /**
- * A kind of application: operation 16 writes it and starts a rollout. Live is the manifest of its newest deployment,
+ * A kind of application: `putApp` writes it and starts a rollout. Live is the manifest of its newest deployment,
  * however that deployment fares.
  */
 export function applicationKind<Declared extends DeclaredApplication>(

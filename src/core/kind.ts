@@ -56,8 +56,8 @@ export type Writing = {
   /** Reads the reply of the write or of its dry run; null when the reply does not carry the resource. */
   readonly row: (reply: never) => LiveRow | null;
   /**
-   * `registers`: the operation is known to do something else on some servers (`postModelVersion`), so it is used only as
-   * `semantics.md` §4 allows.
+   * `registers`: the operation is known to do something else on some servers (`postModelVersion`), so it is used only where
+   * the control plane is known to register versions with it, or no version of the name exists that it could harm.
    */
   readonly caution?: "registers";
 };
@@ -87,7 +87,7 @@ export type Kind = {
   readonly hasVersions?: true;
   /** The manifest names files on this machine, which would have to be uploaded first. */
   readonly needsUpload?: (manifest: JsonObject) => boolean;
-  /** Its writes start a rollout, which `--wait` follows through operation 10. */
+  /** Its writes start a rollout, which `--wait` follows through `listDeployments`. */
   readonly rollsOut?: true;
   /** A version of this manifest starts a run once it is deployed (`triggerOnDeploy`), which `--wait` follows too. */
   readonly startsRun?: (manifest: JsonObject) => boolean;

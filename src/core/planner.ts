@@ -13,7 +13,7 @@ import { redactManifest } from "./redact-manifest.ts";
 /** Decides on every manifest, in order, and seals the result. */
 export function makePlan(input: PlanInput): PlanWithDecisions {
   const decisions = decideEach(input);
-  const declared = input.desired.map((placed) => stepOf(input, placed, decisions.get(placed.manifest.identity)));
+  const declared = input.desired.map((waved) => stepOf(input, waved, decisions.get(waved.manifest.identity)));
   const steps = input.withOrphans ? declared.concat(orphanSteps(input)) : declared;
   const drifted = decisions.values().reduce((sum, one) => sum + (one.drifted ? 1 : 0), 0);
   const plan = {

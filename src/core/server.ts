@@ -6,7 +6,7 @@ import type { Live } from "./live.ts";
 export type ServerFacts = {
   /** False only when the route is known to be missing. */
   readonly has: (operation: OperationName) => boolean;
-  /** Whether operation 5 registers versions here; null while unknown (`semantics.md` §4, op 5). */
+  /** Whether `postModelVersion` registers versions here; null while unknown. */
   readonly registers: boolean | null;
 };
 

@@ -61,12 +61,12 @@ export type Approval =
 
 /** Plans and applies what the source declares. */
 export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
-  if (mode.leader === undefined) return applyOnce(pass, mode);
+  if (mode.leader === undefined) return applyWithoutLeader(pass, mode);
   const writer = await mode.leader.writer(pass.connection, pass.read, pass.context);
   // After a long standby everything may have changed.
   if (writer === null) return { what: "superseded" };
   const session = { ...pass.connection.session, writer };
-  const { planned, recovered } = await planFirst(pass, session, mode);
+  const { planned, recovered } = await recoverAndPlan(pass, session, mode);
   const hasLease = mode.leader.hasLease();
   tellOtherWriters(planned, pass, hasLease);
   // Before the first write not even what is equal is recorded: that decides what the first write is.
@@ -76,9 +76,9 @@ export async function applyPass(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
 }
 
 // Without writes no lease is acquired.
-async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
+async function applyWithoutLeader(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
   const { session } = pass.connection;
-  const { planned, recovered, planAgain } = await planFirst(pass, session, mode);
+  const { planned, recovered, planAgain } = await recoverAndPlan(pass, session, mode);
   if (!(await isApproved(planned, pass, mode))) return { what: "declined" };
   const following = { ...applyOptions(pass, mode), recovered };
   if (!planned.plan.steps.some(writes)) {
@@ -90,10 +90,10 @@ async function applyOnce(pass: Pass, mode: ApplyMode): Promise<PassEnd> {
       session,
     );
   }
-  await using turn = await acquireWriteAccess(pass.connection, pass.read, pass.context);
-  const { writer, hasLease } = turn;
-  const current = turn.mustPlanAgain ? await planAgain() : planned;
-  if (turn.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
+  await using access = await acquireWriteAccess(pass.connection, pass.read, pass.context);
+  const { writer, hasLease } = access;
+  const current = access.mustPlanAgain ? await planAgain() : planned;
+  if (access.mustPlanAgain && !(await isApproved(current, pass, mode))) return { what: "declined" };
   if (!hasLease) tellOtherWriters(current, pass, hasLease);
   const applied = await applyWithRecovery(current, { ...session, writer }, { ...following, hasLease });
   return withLeases(applyEvent(applied, current, pass), session);
@@ -126,7 +126,7 @@ type First = {
 };
 
 // Interrupted writes of an earlier run are settled before planning.
-async function planFirst(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<First> {
+async function recoverAndPlan(pass: Pass, session: ServerSession, mode: ApplyMode): Promise<First> {
   const { read, part } = pass;
   const { rules } = read;
   const { leader } = mode;

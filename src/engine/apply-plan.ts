@@ -171,7 +171,7 @@ async function writeStep(step: Step, decision: Decision | undefined, on: Running
   const live = await liveNow(job, on);
   const same =
     live.state === "present" && step.action === "ensure" && hasContentOf(kind, shape, job.body, live.row.manifest);
-  if (same) return adopted({ ...job, live }, live.row, on);
+  if (same) return recordAsKept({ ...job, live }, live.row, on);
   if (kind.issuesToken?.(manifest.value) && step.action !== "update") {
     const trouble = await sinkTrouble(step.identity, on);
     if (trouble !== null) return failedWrite("failed", { code: "token-sink", message: trouble }, { job, attempts: 0 });
@@ -209,7 +209,7 @@ async function liveNow(job: WriteJob, on: Running): Promise<Live> {
     });
 }
 
-async function adopted(job: WriteJob, row: LiveRow, on: Running): Promise<WriteResult> {
+async function recordAsKept(job: WriteJob, row: LiveRow, on: Running): Promise<WriteResult> {
   await on.ledger.record([receiptOf(job, row, on)]);
   return { state: "kept" };
 }

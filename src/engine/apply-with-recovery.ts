@@ -60,7 +60,7 @@ export async function applyWithRecovery(
       onResumed: (id) => void resumed.add(id),
       readBack: ({ kind, manifest, live }) => {
         const id = live.state === "present" ? live.row.id : (recorded.get(manifest.identity)?.id ?? null);
-        return readOne({ kind, manifest, id }, observing);
+        return readLiveOf({ kind, manifest, id }, observing);
       },
     },
   );
@@ -98,7 +98,7 @@ export async function recoveryWith(session: ServerSession, options: RecoveryOpti
     ...options,
     readLive: (intent, kind) => {
       const id = recorded.get(intent.identity)?.id ?? null;
-      return readOne({ kind, manifest: sentManifest(intent), id }, observing);
+      return readLiveOf({ kind, manifest: sentManifest(intent), id }, observing);
     },
     dryRun: (intent, kind) => dryRun(kind, sentManifest(intent), options),
   };
@@ -107,7 +107,7 @@ export async function recoveryWith(session: ServerSession, options: RecoveryOpti
 type One = { readonly kind: Kind; readonly manifest: Manifest; readonly id: string | null };
 
 /** Reads live of one resource again; where there is no read, a proven dry run shows whether it exists. */
-async function readOne({ kind, manifest, id }: One, on: ObserveContext): Promise<Live> {
+async function readLiveOf({ kind, manifest, id }: One, on: ObserveContext): Promise<Live> {
   const live = await observeOne({ identity: manifest.identity, kind, manifest, id, wave: 0 }, on);
   const mayAsk = kind.single === undefined && isDryRunSafe(on.memory);
   if (live.state !== "unknown" || live.reason !== "no-read" || !mayAsk) return live;

@@ -8,7 +8,7 @@ import { type Following, pollUntilEnd } from "./poll.ts";
 /** The run that the deployment of a job's version has started. */
 export type DeployedRun = { readonly jobId: string; readonly name: string; readonly version: number };
 
-/** Follows a run through operation 9 until it ends, or the time is over. */
+/** Follows a run through `getJobRun` until it ends, or the time is over. */
 export async function followRun(
   reader: Reader,
   { jobId, name, version }: DeployedRun,

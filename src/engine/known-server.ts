@@ -16,7 +16,7 @@ export class KnownServer implements ServerFacts, CapabilityMemory {
   readonly #clock: () => number;
   readonly #isTold: boolean;
   dryRun: DryRunProof;
-  /** Whether operation 5 was seen to register a version; null while unknown. */
+  /** Whether `postModelVersion` was seen to register a version; null while unknown. */
   seenRegistering: boolean | null;
   released: ReadonlySet<Identity>;
   honoursKeys: boolean;

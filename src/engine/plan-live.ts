@@ -93,7 +93,7 @@ export type LivePlan = PlanWithDecisions & {
   readonly observation: Observation;
   readonly desired: Desired;
   /** The manifests in order, read where they are not in sync. */
-  readonly placed: readonly WavedSource[];
+  readonly waved: readonly WavedSource[];
   /** The ignore rules in force. */
   readonly rulesFor: RuleFinder;
   /** Every receipt, opened where something was decided by it. */
@@ -115,15 +115,15 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   guardLive(observed, declared, on);
   const observation = await withTakenNames(asked, observed, observing);
   const desired = await readManifests(declared, observation, on);
-  const placed = withWaves(desired);
+  const waved = withWaves(desired);
   const recorded = await openWhereRead(observation, on);
-  const rulesFor = await findRules(placed, observation, on);
+  const rulesFor = await findRules(waved, observation, on);
   const unclear: Diagnostic[] = [];
   const missing = () => on.memory.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...on,
     ...desired,
-    desired: placed,
+    desired: waved,
     live: observation.live,
     inSync: observation.inSync,
     recorded,
@@ -143,7 +143,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   });
   const first = makePlan(input(observation.dryRuns));
   const missingFirst = missing().length;
-  const unchecked = { ...first, ...observation, placed, known: observation.dryRuns };
+  const unchecked = { ...first, ...observation, waved, known: observation.dryRuns };
   const { dryRuns: tried, notChecked } = await preflight(unchecked, { ...on, dryRun, unclear });
   // A probe may have shown that an operation that the plan needs does not exist.
   const isFinal = tried.size + unclear.length === 0 && missing().length === missingFirst;
@@ -156,7 +156,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     ...planned,
     observation,
     desired,
-    placed,
+    waved,
     recorded,
     rulesFor,
     notUsed: notUsed(missing()),
@@ -180,8 +180,8 @@ async function readManifests(desired: Desired, { inSync }: Observation, { signal
   const manifests: SourceManifest[] = [];
   for (const manifest of desired.manifests) {
     manifests.push(inSync.has(manifest.identity) ? manifest : readManifest(manifest));
-    const turn = pause();
-    if (turn !== undefined) await turn;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
   }
   return { ...desired, manifests };
 }
@@ -194,19 +194,15 @@ function withoutStale(observation: Observation, { declared }: Desired, { recorde
   return { ...observation, inSync: new Map(observation.inSync.entries().filter(holds)) };
 }
 
-// Found ahead: planning gives the event loop no turn, and the rules are the repository's.
-async function findRules(
-  placed: readonly WavedSource[],
-  { inSync }: Observation,
-  on: PlanContext,
-): Promise<RuleFinder> {
+// Found ahead: planning gives the event loop no pausing, and the rules are the repository's.
+async function findRules(waved: readonly WavedSource[], { inSync }: Observation, on: PlanContext): Promise<RuleFinder> {
   const rulesFor = ruleFinder(on.ignore, new Date(on.now()).toISOString().slice(0, 10));
   if (on.ignore.length === 0) return rulesFor;
   const pause = pacer(on.signal);
-  for (const { manifest } of placed) {
+  for (const { manifest } of waved) {
     if (!inSync.has(manifest.identity)) rulesFor(manifest.identity);
-    const turn = pause();
-    if (turn !== undefined) await turn;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
   }
   return rulesFor;
 }
@@ -248,7 +244,7 @@ async function openWhereRead(
 /** Everything whose live a plan asks for: the declared, what they refer to elsewhere, and what was recorded. */
 function askedOf(
   desired: Desired,
-  placed: readonly WavedSource[],
+  waved: readonly WavedSource[],
   { kindOf, recorded }: PlanContext,
 ): readonly LiveQuery[] {
   const asked = new Map<Kind, { declared: WavedSource[]; others: Identity[] }>();
@@ -261,7 +257,7 @@ function askedOf(
     asked.set(kind, group);
     return group;
   };
-  for (const one of placed) groupOf(one.manifest.kind)?.declared.push(one);
+  for (const one of waved) groupOf(one.manifest.kind)?.declared.push(one);
   for (const identity of othersOf(desired, recorded)) groupOf(splitIdentity(identity).kind)?.others.push(identity);
   const idOf = (identity: Identity): string | null => recorded.get(identity)?.id ?? null;
   const isRecorded = (identity: Identity): boolean => recorded.has(identity);
@@ -297,7 +293,7 @@ function othersOf(
 
 /** What a drift report on a look rests on. */
 export function driftInput(
-  { plan, decisions, observation, desired, placed, recorded, rulesFor }: LivePlan,
+  { plan, decisions, observation, desired, waved, recorded, rulesFor }: LivePlan,
   on: PlanContext,
   { standsIn }: Pick<DriftInput, "standsIn">,
 ): DriftInput {
@@ -305,7 +301,7 @@ export function driftInput(
     ...on,
     standsIn,
     declared: desired.declared,
-    desired: placed,
+    desired: waved,
     live: observation.live,
     inSync: observation.inSync,
     recorded,

@@ -111,7 +111,7 @@ export function planEvent({
 }
 
 function serverSide(looked: LivePlan, looking: PlanContext): PlanEvent["plan"] {
-  return withServerSide(looked, { ...looking, desired: looked.placed, live: looked.observation.live });
+  return withServerSide(looked, { ...looking, desired: looked.waved, live: looked.observation.live });
 }
 
 function unmanagedIn(looked: LivePlan, looking: PlanContext): readonly string[] {

@@ -21,8 +21,8 @@ export function sealingOf({ connection: { state, session }, read: { rules } }: P
 }
 
 /** What a plan against live rests on. */
-export function sealableOf({ plan, placed, observation }: LivePlan): Sealable {
-  const manifests = new Map(placed.map(({ manifest }) => [manifest.identity, manifest]));
+export function sealableOf({ plan, waved, observation }: LivePlan): Sealable {
+  const manifests = new Map(waved.map(({ manifest }) => [manifest.identity, manifest]));
   return {
     steps: plan.steps,
     manifestOf: (identity) => {

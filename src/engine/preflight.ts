@@ -28,7 +28,7 @@ export type Preflight = SecretContext & {
 /** What there is to check. */
 export type Unchecked = LiveView &
   PlanWithDecisions & {
-    readonly placed: readonly WavedSource[];
+    readonly waved: readonly WavedSource[];
     /** What dry runs have told already. */
     readonly known: ReadonlyMap<Identity, DryRunReply>;
   };
@@ -53,7 +53,7 @@ const PROOFS = 3;
  */
 export async function preflight(plan: Unchecked, on: Preflight): Promise<Checked> {
   const { decisions, known } = plan;
-  const jobs = plan.placed.flatMap(({ manifest }): Job[] => {
+  const jobs = plan.waved.flatMap(({ manifest }): Job[] => {
     const [kind, action] = [on.kindOf(manifest.kind), decisions.get(manifest.identity)?.action];
     return kind === undefined || action === undefined || !writes({ action })
       ? []
@@ -153,9 +153,9 @@ async function ask(
 }
 
 // One that is live as it is declared would make a version that equals the newest one, were the dry run to do more than that.
-async function prove({ placed, decisions, ...live }: Unchecked, on: Preflight): Promise<void> {
+async function prove({ waved, decisions, ...live }: Unchecked, on: Preflight): Promise<void> {
   let remaining = PROOFS;
-  for (const { manifest } of placed) {
+  for (const { manifest } of waved) {
     if (on.memory.dryRun === "proven" || remaining === 0) return;
     const kind = on.kindOf(manifest.kind);
     const action = decisions.get(manifest.identity)?.action ?? "keep";

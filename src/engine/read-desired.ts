@@ -73,11 +73,11 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   const { now, stopping: signal, before = null } = context;
   using source = await readSource(
     { ...target.source, limits: defaultLimits, before: before?.from.revision ?? null },
-    (config) => settle(target, config, context),
+    (config) => prepareRead(target, config, context),
     { signal },
   );
-  const { revision, settled } = source;
-  const { rules, cache, remembered } = settled;
+  const { revision, prepared } = source;
+  const { rules, cache, remembered } = prepared;
   const loading = { kindOf, rules: rules.load, limits: defaultLimits, now: new Date(now()) };
   const reading = { ...loading, known: knownOutline(remembered, rules.load) };
   const from = { revision, day: loading.now.toISOString().slice(0, 10) };
@@ -93,7 +93,7 @@ export async function readDesired(target: Sourced, context: ReadContext): Promis
   if (again === null) await cache?.keep(base === null ? [contents] : [contents, base.loaded.contents]);
   if (base !== null) requireMerged(base, { merged: loaded, atBase: base.loaded });
   const commit = revision.commit ?? commitWithout(revision, contents);
-  const fault = source.checkoutFault ?? (settled.ref === null ? null : uncommittedFault({ ...revision, commit }));
+  const fault = source.checkoutFault ?? (prepared.ref === null ? null : uncommittedFault({ ...revision, commit }));
   const said = base === null ? [] : [...behindWarnings(base), ...appliedWarnings(base)];
   const behind = fault === null ? said : [...said, checkoutWarning(fault)];
   const applied = base && (await readApplied(base, (files) => load(files, reading, { signal })));
@@ -145,7 +145,7 @@ function commitWithout({ untracked }: Revision, { files }: Loaded["contents"]): 
 
 type Read = Omit<Loaded, "contents"> & { readonly foreign: readonly SourceDiagnostic[] };
 
-async function settle(
+async function prepareRead(
   { source, sourceCache, state, rules: rulesBy }: Sourced,
   config: SourceConfig,
   { stopping, checksBranch = false, onConfig = () => undefined }: ReadContext,

@@ -7,7 +7,7 @@ import { type Following, pollUntilEnd } from "./poll.ts";
 /** The deployment whose rollout is followed. */
 export type Rollout = { readonly applicationId: string; readonly deploymentId: string };
 
-/** Follows a rollout through operation 10 until it ends or times out. */
+/** Follows a rollout through `listDeployments` until it ends or times out. */
 export async function followRollout(
   reader: Reader,
   { applicationId, deploymentId }: Rollout,

@@ -38,7 +38,7 @@ export type ServerSessionOptions = Omit<ConnectOptions, "memory" | "server"> & {
   /** The folder of this machine with caches and files of sinks. */
   readonly folder: string;
   readonly sink: SinkType | null;
-  /** Whether the operator configured that operation 5 registers model versions. */
+  /** Whether the operator configured that `postModelVersion` registers model versions. */
   readonly registersModels: boolean;
   /** Names this build of the program, since others may read the same bytes otherwise. */
   readonly build?: string;

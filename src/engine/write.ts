@@ -95,7 +95,7 @@ async function attempt({
       if (other !== null) return withheld(job, early, other, context);
     }
     const intent = isInTime(early, context) ? early : await renewed(early, context);
-    const sent = await sentOnce({ job, intent, isRepeat, context, attempts });
+    const sent = await sendAndSettle({ job, intent, isRepeat, context, attempts });
     return sent.state === "failed" || sent.state === "unknown" ? troubled(sent, context) : sent;
   });
   // The slot is free again, so storing the outcome delays no other request.
@@ -126,7 +126,7 @@ type Applied = {
   readonly sent: Extract<Sent, { readonly state: "applied" }>;
 };
 
-async function sentOnce(one: WriteAttempt): Promise<WriteResult | RetryWrite | Applied> {
+async function sendAndSettle(one: WriteAttempt): Promise<WriteResult | RetryWrite | Applied> {
   const { job, intent, context } = one;
   const { sent, reply } = await sendIntent(intent, job.kind, context);
   switch (sent.state) {

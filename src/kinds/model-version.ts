@@ -2,7 +2,7 @@ import type { ModelVersionManifest } from "../contract/generated/manifests.ts";
 import type { Kind } from "../core/kind.ts";
 import { registryKind, registryRow as row } from "../core/registry.ts";
 
-/** A model version. It is written with PUT (E2); operation 5 is used only where it cannot do harm. */
+/** A model version. It is written with `putModelVersion`, an extension; `postModelVersion` is used only where it cannot do harm. */
 export const kind: Kind = registryKind<ModelVersionManifest>("model-version", "listModelVersions", {
   write: [
     { operation: "putModelVersion", row },

@@ -15,7 +15,7 @@ const NO_WORKSPACE =
   "`defaults.workspace_fqn` in holdfast.yaml.";
 
 /** Something wrong with a manifest, and where. */
-export type Placed = Wording & { readonly position: Position };
+export type PositionedFault = Wording & { readonly position: Position };
 
 type PositionAt = (offset: number) => Position;
 
@@ -40,7 +40,7 @@ const MISLEADING = new Set([
 
 /** What is wrong with one manifest by itself, and what of it can be checked against others. */
 export type Examined = {
-  readonly faults: readonly Placed[];
+  readonly faults: readonly PositionedFault[];
   /** Its fields without an error; null where its text has one, so that nobody knows what was meant. */
   readonly fields: JsonObject | null;
 };
@@ -76,13 +76,13 @@ function withoutFaulty(value: JsonObject, faults: readonly SchemaFault[]): JsonO
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
 }
 
-function formFault({ severity, code, summary, detail, offset, other }: Fault, positionAt: PositionAt): Placed {
+function formFault({ severity, code, summary, detail, offset, other }: Fault, positionAt: PositionAt): PositionedFault {
   const before = other === undefined ? "" : `The other one is in line ${positionAt(other).line}. `;
   const told = detail === null && before === "" ? null : `${before}${detail ?? ""}`.trimEnd();
   return { severity, code, summary, detail: told, position: positionAt(offset) };
 }
 
-function isSame({ position }: Placed, { line, column }: Position): boolean {
+function isSame({ position }: PositionedFault, { line, column }: Position): boolean {
   return position.line === line && position.column === column;
 }
 

@@ -166,15 +166,15 @@ export async function readAll(files: readonly SourceFile[], reading: Reading): P
   const read = new Map<SourceFile, ReadFile>();
   const waited: Promise<unknown>[] = [];
   for (const file of files) {
-    const one = fromKnown(file, reading) ?? readOne(file, { ...reading, exact });
+    const one = fromKnown(file, reading) ?? readFileContent(file, { ...reading, exact });
     if (one instanceof Promise) {
       const late = one.then((content) => read.set(file, content));
       // Should the loop end early, nobody asks for this one any more.
       late.catch(() => undefined);
       waited.push(late);
     } else read.set(file, one);
-    const turn = reading.pause();
-    if (turn !== undefined) await turn;
+    const pausing = reading.pause();
+    if (pausing !== undefined) await pausing;
   }
   // Without waiting here the thread would end before it has answered.
   await Promise.all(waited);
@@ -191,7 +191,7 @@ function fromKnown(file: SourceFile, reading: Reading): ReadFile | null {
   return { file, content: fromOutline(file, from, reading), said, from };
 }
 
-function readOne(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {
+function readFileContent(file: SourceFile, options: DeclareOptions): ReadFile | Promise<ReadFile> {
   const said: SourceDiagnostic[] = [];
   const content = declare(file, options, { add: (diagnostic) => said.push(diagnostic) });
   const read = (declared: FileContent): ReadFile => ({ file, content: declared, said, from: null });

@@ -71,7 +71,7 @@ export async function readFolder(options: FolderOptions, { signal }: { signal: A
   const files: FolderFile[] = [];
   let total = 0;
   for (const path of names) {
-    const file = readOne(reading, path);
+    const file = openManifestFile(reading, path);
     if (file !== null) files.push(file);
     total += file?.heldBytes ?? 0;
     if (total > options.limits.totalBytes) throw tooLarge(options.limits);
@@ -272,7 +272,7 @@ function addFile(reading: Reading, path: string): void {
   reading.found.push(path);
 }
 
-function readOne(reading: Reading, path: string): FolderFile | null {
+function openManifestFile(reading: Reading, path: string): FolderFile | null {
   const { place, limits } = reading;
   const known = untouched(reading, path);
   if (known !== null) return new FolderFile(place, path, known, null);

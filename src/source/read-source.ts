@@ -80,7 +80,7 @@ export type ComparedBase = BaseCommit & {
 /** What was read of a source; its base can be read until it is disposed of. */
 export type SourceRead<Result extends Settled> = Disposable & {
   readonly revision: Revision;
-  readonly settled: Result;
+  readonly prepared: Result;
   /** Why the checkout is not at rest at its branch; null where it is, and where none is asked for. */
   readonly checkoutFault: CheckoutFault | null;
   /** Null where it is compared with none. */
@@ -160,8 +160,8 @@ async function readFrom<Result extends Settled>(
   const against = temporary && base && (await findAgainst(temporary, base, stop));
   const isCommitted = ours !== null;
   const config = await orMissing(against, () => readSourceConfig({ ...options, repository, isCommitted }, stop));
-  const settled = await settle(config);
-  const { ignore, remembered, ref } = settled;
+  const prepared = await settle(config);
+  const { ignore, remembered, ref } = prepared;
   const { paths } = config.repository;
   const before = options.before ? { files: options.before, paths: options.before.config.repository.paths } : null;
   const place = {
@@ -187,7 +187,7 @@ async function readFrom<Result extends Settled>(
   // A commit that is named is read from no work tree.
   const branch = repository === null || isCommitted || against?.use === "instead" ? null : branchOf(repository);
   const revision = { ...files, config, ...(branch === null ? {} : { branch }) };
-  return { revision, settled, checkoutFault: fault, base: read.base, [Symbol.dispose]: () => kept.dispose() };
+  return { revision, prepared, checkoutFault: fault, base: read.base, [Symbol.dispose]: () => kept.dispose() };
 }
 
 function commitIn({ commit, changedSince }: RevisionFiles): string | null {

@@ -1,7 +1,7 @@
 import type { Identity } from "../core/manifest.ts";
 
 /**
- * Whether a dryRun of this server was shown to change nothing (`design.md` promise 1); `indicated`: one of a new
+ * Whether a dryRun of this server was shown to change nothing; `indicated`: one of a new
  * application was answered without ids, which no write is.
  */
 export type DryRunProof = "unproven" | "indicated" | "proven" | "ignored";
@@ -11,7 +11,7 @@ export type RememberedFacts = {
   /** The extensions that have answered; that one is missing is found out anew by each run. */
   readonly routes: { readonly [operation: string]: "yes" | "no" };
   readonly dryRun: DryRunProof;
-  /** Whether operation 5 registered a version here; null while nobody knows. */
+  /** Whether `postModelVersion` registered a version here; null while nobody knows. */
   readonly registers: boolean | null;
   /** Orphans that the operator let go of with `--allow-shrink`: they no longer count as missing. */
   readonly released?: readonly Identity[];

@@ -39,6 +39,8 @@ test("each operation belongs to one resource, and each file and folder is one", 
 });
 
 test("what an operation answers has a schema", () => {
-  const answered = resources.flatMap((resource) => resource.operations.flatMap(({ about }) => about.answers ?? []));
+  const answered = resources.flatMap((resource) =>
+    resource.operations.flatMap(({ description }) => description.answers ?? []),
+  );
   expect(answered.filter((name) => !Object.hasOwn(components, name))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import type { Tables } from "../database/tables.ts";
 import { checkFencingToken } from "../resources/lease/check-fencing-token.ts";
 import type { WriteHeaders } from "./headers-of-writes.ts";
 import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
-import { findStoredReply, type ReplayKey, replayKey, storeReply } from "./stored-replies.ts";
+import { findStoredReply, type ReplayKey, requestKeyOf, storeReply } from "./stored-replies.ts";
 import { writtenScope } from "./written-scope.ts";
 
 /** The reply to a request as JSON text in pieces; `isReplay` when it is a stored one. */
@@ -33,7 +33,7 @@ export function createIdempotentWrite(context: Context): IdempotentWrite {
   return async (served, request, headers) => {
     const { key, fence } = headers;
     const slot =
-      key === null ? null : replayKey(key, request.principal.name, pathOf(served, request), request.body ?? null);
+      key === null ? null : requestKeyOf(key, request.principal.name, pathOf(served, request), request.body ?? null);
     const write: Write = { served, request, slot, fence };
     using _ = slot === null ? null : markInFlight(inFlight, slot);
     try {
@@ -67,7 +67,7 @@ async function begin(write: Write, context: Context): Promise<OperationReply> {
     };
     const replayed = slot === null ? null : await replay(transaction, slot, write, within);
     if (replayed !== null) return replayed;
-    if (fence !== null) await requireCurrentToken(transaction, fence, write, within);
+    if (fence !== null) await requireCurrentFence(transaction, fence, write, within);
     const pieces = await served.answer(request, within);
     if (slot !== null) await storeReply(transaction, slot, { status: 200, text: pieces.join("") }, context);
     return { status: 200, pieces, isReplay: false };
@@ -97,7 +97,7 @@ function overrides({ status }: HttpError, stored: number): boolean {
   return status === 403 || (stored < 300 && (status === 404 || status === 422));
 }
 
-async function requireCurrentToken(
+async function requireCurrentFence(
   transaction: Transaction<Tables>,
   fence: NonNullable<WriteHeaders["fence"]>,
   write: Write,
@@ -126,7 +126,7 @@ async function refusalOfWrite(
   { served, request }: Write,
   within: Context,
 ): Promise<HttpError | null> {
-  await sql`SAVEPOINT dry_run`.execute(transaction);
+  await sql`SAVEPOINT probe`.execute(transaction);
   let failure: unknown;
   try {
     await served.answer(request, {
@@ -148,8 +148,8 @@ async function refusalOfWrite(
     failure = error;
     throw error;
   } finally {
-    await rollBackTo(transaction, "dry_run", failure);
-    await sql`RELEASE SAVEPOINT dry_run`.execute(transaction);
+    await rollBackTo(transaction, "probe", failure);
+    await sql`RELEASE SAVEPOINT probe`.execute(transaction);
   }
 }
 

@@ -22,19 +22,19 @@ export type OperationRequest = {
 /** An operation that is served: it validates a request, and returns the reply as JSON text in pieces. */
 export type ServedOperation = {
   readonly name: OperationName;
-  readonly about: OperationDescription;
+  readonly description: OperationDescription;
   readonly answer: (request: OperationRequest, context: Context) => Promise<readonly string[]>;
 };
 
-/** Serves an operation by its handler. */
-export function serveOperation<Name extends OperationName>(
+/** Defines how an operation is served: by its handler, and described so in the OpenAPI document. */
+export function defineOperation<Name extends OperationName>(
   name: Name,
   handler: Handler<Name>,
-  about: DescriptionOf<Name>,
+  description: DescriptionOf<Name>,
 ): ServedOperation {
   return {
     name,
-    about,
+    description,
     answer: async (request, context) => {
       const page = readsPage(name) ? readPageRequest(request.query) : { limit: 1, offset: 0 };
       return envelope(await handler(readCall(name, request, page), context), page);

@@ -29,7 +29,7 @@ export type ReplayKey = {
 export type StoredReply = { readonly status: number; readonly text: string | null; readonly digest: string };
 
 /** The replay key of a request with a client's key. */
-export function replayKey(key: Secret, principal: string, request: string, body: Json): ReplayKey {
+export function requestKeyOf(key: Secret, principal: string, request: string, body: Json): ReplayKey {
   return { key, keyHash: sha256(key.open()), principal, request, digest: sha256(canonical(body)) };
 }
 
@@ -83,7 +83,7 @@ export async function storeReply(
   const { keyHash: key_hash, principal, request, digest } = slot;
   // The digest is sealed too: otherwise a body with a short secret could be found by guessing.
   const content = JSON.stringify({ status, digest, text: exceedsBytes(text, MAX_BYTES) ? null : text });
-  const sealed = seal(replyKey(keys().newest, slot), content, associatedData(slot)).toString("base64");
+  const sealed = seal(sealKeyOf(keys().newest, slot), content, associatedData(slot)).toString("base64");
   const at = now();
   await upsertReply(transaction, { key_hash, principal, request, sealed, kept_until: at + MAX_AGE_MS, now: at });
 }
@@ -95,7 +95,7 @@ export async function deleteExpiredReplies(database: Kysely<Tables>, now: number
 
 function openReply(slot: ReplayKey, sealed: Buffer, keys: readonly SealKey[]): StoredReply {
   const version = sealedVersion(sealed);
-  const key = keys.map((candidate) => replyKey(candidate, slot)).find((derived) => derived.version === version);
+  const key = keys.map((candidate) => sealKeyOf(candidate, slot)).find((derived) => derived.version === version);
   // It was sealed with a server key that is gone: only the fact that there was an effect is known.
   if (key === undefined) throw conflict("reply-lost", "this key was used, and its reply can no longer be read");
   const content: unknown = JSON.parse(unseal(key, sealed, associatedData(slot)).toString("utf8"));
@@ -108,7 +108,7 @@ function openReply(slot: ReplayKey, sealed: Buffer, keys: readonly SealKey[]): S
 }
 
 // Unsealing a reply needs the server's key and the client's.
-function replyKey(key: SealKey, slot: ReplayKey): SealKey {
+function sealKeyOf(key: SealKey, slot: ReplayKey): SealKey {
   return deriveKey(key, "kept reply", Buffer.from(slot.key.open()));
 }
 

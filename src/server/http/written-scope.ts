@@ -9,12 +9,12 @@ import type { OperationRequest, ServedOperation } from "./serve-operation.ts";
  * no resource it does not matter, since it is refused.
  */
 export async function writtenScope(
-  { about }: Pick<ServedOperation, "about">,
+  { description }: Pick<ServedOperation, "description">,
   { body, path }: Pick<OperationRequest, "body" | "path">,
   database: Kysely<Tables>,
 ): Promise<ScopePath> {
   const members = isObject(body) ? body : {};
   const manifest: JsonObject = isObject(members.manifest) ? members.manifest : {};
-  const scope = await about.scope?.({ members, manifest, path }, database);
+  const scope = await description.scope?.({ members, manifest, path }, database);
   return typeof scope === "string" ? scopePath(scope) : rootScope;
 }

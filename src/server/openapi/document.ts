@@ -26,7 +26,7 @@ export type DocumentOptions = {
 export function openApiDocument({ documentedOnly, unknownFields }: DocumentOptions): OpenApiDocument {
   const schemas: Schemas = portableSchemas({ ...components, ...manifestSchemas(resources, unknownFields) });
   const described = resources
-    .flatMap(({ section, operations }) => operations.map(({ name, about }) => ({ name, about, section })))
+    .flatMap(({ section, operations }) => operations.map(({ name, description }) => ({ name, description, section })))
     .map((one) => ({ ...one, row: operation(one.name) }))
     .filter(({ row }) => !documentedOnly || isDocumented(row))
     .toSorted((one, other) => operationNames.indexOf(one.name) - operationNames.indexOf(other.name));
@@ -72,7 +72,7 @@ function byName(one: ReferenceSection, other: ReferenceSection): number {
   return one.name < other.name ? -1 : 1;
 }
 
-type Described = Pick<ServedOperation, "name" | "about"> & {
+type Described = Pick<ServedOperation, "name" | "description"> & {
   readonly section: ReferenceSection;
   readonly row: Operation;
 };
@@ -81,14 +81,14 @@ function pathItem(sharing: readonly Described[], schemas: Schemas): { readonly [
   return Object.fromEntries(sharing.map((one) => [one.row.method.toLowerCase(), operationObject(one, schemas)]));
 }
 
-function operationObject({ name, about, section, row }: Described, schemas: Schemas): OperationObject {
-  const body = bodySchema(row, about);
-  const parameters = operationParameters(row, about);
+function operationObject({ name, description, section, row }: Described, schemas: Schemas): OperationObject {
+  const body = bodySchema(row, description);
+  const parameters = operationParameters(row, description);
   return {
     operationId: name,
     tags: [section.name],
     summary: row.summary,
-    description: about.description,
+    description: description.description,
     ...(parameters.length > 0 && { parameters }),
     ...(body !== null && {
       requestBody: {
@@ -96,7 +96,7 @@ function operationObject({ name, about, section, row }: Described, schemas: Sche
         content: { "application/json": { schema: body, example: sampleBody(body, schemas) } },
       },
     }),
-    responses: { 200: successResponse(row, about, schemas), ...operationErrors(row, about) },
+    responses: { 200: successResponse(row, description, schemas), ...operationErrors(row, description) },
     "x-number": row.number,
     "x-retry": row.retry,
   };
@@ -114,13 +114,13 @@ const dryRun: Schema = {
 };
 
 // The schema of an operation's body; null when it takes none.
-function bodySchema({ body }: Operation, about: OperationDescription): Schema | null {
+function bodySchema({ body }: Operation, description: OperationDescription): Schema | null {
   if (body === undefined) return null;
   const members = Object.entries(body);
   return {
     type: "object",
     required: members.filter(([, { required }]) => required === true).map(([member]) => member),
-    properties: Object.fromEntries(members.map(([member, form]) => [member, memberSchema(about, member, form)])),
+    properties: Object.fromEntries(members.map(([member, form]) => [member, memberSchema(description, member, form)])),
     additionalProperties: false,
   };
 }

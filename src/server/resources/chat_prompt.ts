@@ -1,7 +1,7 @@
 import type { PromptVersion } from "../../contract/generated/resources.ts";
 import { text } from "../../contract/json.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { serveOperation } from "../http/serve-operation.ts";
+import { defineOperation } from "../http/serve-operation.ts";
 import { refTo } from "../openapi/json-schema.ts";
 import { VERSION_DESCRIPTION } from "../openapi/shared-text.ts";
 import type { Resource } from "../resource.ts";
@@ -28,13 +28,13 @@ const listPromptVersions: Handler<"listPromptVersions"> = ({ principal, query, p
 export const resource: Resource = {
   section: { name: "Prompt versions", description: "Versions of prompts." },
   operations: [
-    serveOperation("putPromptVersion", putPromptVersion, {
+    defineOperation("putPromptVersion", putPromptVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description: VERSION_DESCRIPTION,
       answers: "PromptVersion",
       manifest: { $ref: refTo("ChatPromptManifest") },
     }),
-    serveOperation("listPromptVersions", listPromptVersions, {
+    defineOperation("listPromptVersions", listPromptVersions, {
       description: "Newest first.",
       answers: "PromptVersion",
       parameters: {

@@ -11,7 +11,7 @@ import { fromText, type JsonText } from "../database/json-text.ts";
 import { selectPage } from "../database/page.ts";
 import type { ResourceRow, Tables } from "../database/tables.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { serveOperation } from "../http/serve-operation.ts";
+import { defineOperation } from "../http/serve-operation.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
 import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName } from "../manifest/required-text.ts";
@@ -70,18 +70,18 @@ export const clustersSection: ReferenceSection = { name: "Clusters", description
 export const resource: Resource = {
   section: clustersSection,
   operations: [
-    serveOperation("getCluster", getCluster, {
+    defineOperation("getCluster", getCluster, {
       description: "A cluster's id, fqn and name are the same text.",
       answers: "Cluster",
       parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },
     }),
-    serveOperation("putCluster", putCluster, {
+    defineOperation("putCluster", putCluster, {
       scope: ({ manifest }) => text(manifest.name),
       description: REPLACE_DESCRIPTION,
       answers: "Cluster",
       manifest: { $ref: refTo("ClusterManifest") },
     }),
-    serveOperation("listClusters", listClusters, {
+    defineOperation("listClusters", listClusters, {
       description: "Returns the clusters that the caller may see, newest first.",
       answers: "Cluster",
     }),

@@ -12,7 +12,7 @@ import { fromText, type JsonText, toText } from "../database/json-text.ts";
 import { selectPage } from "../database/page.ts";
 import type { ResourceRow, Tables } from "../database/tables.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { serveOperation } from "../http/serve-operation.ts";
+import { defineOperation } from "../http/serve-operation.ts";
 import { danglingReferences, refuseInvisible } from "../manifest/check-references.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
 import { errorDetails } from "../manifest/require-valid-manifest.ts";
@@ -60,8 +60,8 @@ const listMlRepos: Handler<"listMlRepos"> = async ({ principal, query, page: wan
 export const resource: Resource = {
   section: { name: "ML repos", description: "Repositories of models, prompts and runs." },
   operations: [
-    serveOperation("listMlRepos", listMlRepos, { description: "Newest first.", answers: "MlRepo" }),
-    serveOperation("putMlRepo", putMlRepo, {
+    defineOperation("listMlRepos", listMlRepos, { description: "Newest first.", answers: "MlRepo" }),
+    defineOperation("putMlRepo", putMlRepo, {
       scope: ({ manifest }) => repoScope(text(manifest.name)),
       description: REPLACE_DESCRIPTION,
       answers: "MlRepo",

@@ -1,7 +1,7 @@
 import type { ModelVersion } from "../../contract/generated/resources.ts";
 import { isObject, text } from "../../contract/json.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { serveOperation } from "../http/serve-operation.ts";
+import { defineOperation } from "../http/serve-operation.ts";
 import { refTo } from "../openapi/json-schema.ts";
 import { VERSION_DESCRIPTION } from "../openapi/shared-text.ts";
 import type { Resource } from "../resource.ts";
@@ -34,18 +34,18 @@ const listModelVersions: Handler<"listModelVersions"> = ({ principal, query, pag
 export const resource: Resource = {
   section: { name: "Model versions", description: "Versions of models." },
   operations: [
-    serveOperation("putModelVersion", putModelVersion, {
+    defineOperation("putModelVersion", putModelVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description: VERSION_DESCRIPTION,
       answers: "ModelVersion",
       manifest: { $ref: refTo("ModelVersionManifest") },
     }),
-    serveOperation("postModelVersion", postModelVersion, {
+    defineOperation("postModelVersion", postModelVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description: `Registers a version and returns an empty object.\n\n${VERSION_DESCRIPTION}\n\nA manifest whose \`source\` is \`{type: platform, uri: <storage_root>}\` completes that stage; the version has the staged id.`,
       manifest: { $ref: refTo("ModelVersionManifest") },
     }),
-    serveOperation("listModelVersions", listModelVersions, {
+    defineOperation("listModelVersions", listModelVersions, {
       description: "Newest first.",
       answers: "ModelVersion",
       parameters: {

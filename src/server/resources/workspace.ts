@@ -10,7 +10,7 @@ import { fromText, type JsonText } from "../database/json-text.ts";
 import { selectPage } from "../database/page.ts";
 import type { ResourceRow, Tables } from "../database/tables.ts";
 import type { Handler } from "../http/operation-call.ts";
-import { serveOperation } from "../http/serve-operation.ts";
+import { defineOperation } from "../http/serve-operation.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../manifest/put-declared.ts";
 import { errorDetails } from "../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../manifest/required-text.ts";
@@ -68,12 +68,12 @@ const listWorkspaces: Handler<"listWorkspaces"> = async ({ principal, query, pag
 export const resource: Resource = {
   section: { name: "Workspaces", description: "Parts of clusters in which applications run." },
   operations: [
-    serveOperation("listWorkspaces", listWorkspaces, {
+    defineOperation("listWorkspaces", listWorkspaces, {
       description: "Returns the workspaces that the caller may see, newest first.",
       answers: "Workspace",
       parameters: { clusterId: { description: "Only those on this cluster", example: "prod-eu" } },
     }),
-    serveOperation("putWorkspace", putWorkspace, {
+    defineOperation("putWorkspace", putWorkspace, {
       scope: ({ manifest }) => `${text(manifest.cluster_fqn)}:${text(manifest.name)}`,
       description: REPLACE_DESCRIPTION,
       answers: "Workspace",

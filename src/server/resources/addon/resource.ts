@@ -6,7 +6,7 @@ import { fromText, toText } from "../../database/json-text.ts";
 import { textBytes } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import type { Resource } from "../../resource.ts";
 import { clustersSection, findCluster } from "../cluster.ts";
 import { addonOn, type HelmInstallation, toHelmInstallation } from "./addon.ts";
@@ -25,11 +25,11 @@ const listAddons: Handler<"listAddons"> = async ({ principal, path: { id }, page
   };
 };
 
-/** Operation 11: the addons of a cluster, installed or not, by name. */
+/** The addons of a cluster, installed or not, by name. */
 export const resource: Resource = {
   section: clustersSection,
   operations: [
-    serveOperation("listAddons", listAddons, {
+    defineOperation("listAddons", listAddons, {
       description: "The catalogue of the cluster by name, with what an upgrade would change.",
       answers: "Addon",
       parameters: { id: { description: "Id of the cluster, which is its name", example: "prod-eu" } },

@@ -18,7 +18,7 @@ export function requireValidApplication(context: Pick<Context, "unknownFields">,
     const message = "must be 1 to 63 letters, digits, '-' or '_', first a letter";
     throw unprocessable([{ pointer: "/type", message, code: "form" }]);
   }
-  if (typeof type === "string" && isWrittenElsewhere(type)) {
+  if (typeof type === "string" && isNoApplication(type)) {
     const message = "this type is not an application; it has an operation of its own";
     throw unprocessable([{ pointer: "/type", message, code: "type" }]);
   }
@@ -28,7 +28,7 @@ export function requireValidApplication(context: Pick<Context, "unknownFields">,
 }
 
 // Applications are the types that have a workspace.
-function isWrittenElsewhere(type: string): boolean {
+function isNoApplication(type: string): boolean {
   const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
   if (shape === undefined) return type === "artifact-version";
   return shape.is !== "object" || !Object.hasOwn(shape.fields, "workspace_fqn");

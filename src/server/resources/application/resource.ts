@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { type JsonObject, text } from "../../../contract/json.ts";
 import type { Tables } from "../../database/tables.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import { refTo } from "../../openapi/json-schema.ts";
 import type { Resource } from "../../resource.ts";
 import { advanceRollouts } from "../../rollouts/advance-rollouts.ts";
@@ -19,7 +19,7 @@ export const resource: Resource = {
     description: "Applications, and their deployments with status history.",
   },
   operations: [
-    serveOperation("putApp", putApp, {
+    defineOperation("putApp", putApp, {
       scope: async ({ manifest, members }, database) =>
         text(manifest.workspace_fqn) ?? (await workspaceFqnOf(members, database)),
       description:
@@ -37,7 +37,7 @@ export const resource: Resource = {
         applicationSetId: { description: "Set of applications that it belongs to; accepted without effect" },
       },
     }),
-    serveOperation("listDeployments", listDeployments, {
+    defineOperation("listDeployments", listDeployments, {
       description:
         "Newest first; `version` and `deploymentId` narrow the list. In each deployment `deploymentStatuses` is oldest first.",
       answers: "Deployment",
@@ -47,7 +47,7 @@ export const resource: Resource = {
         deploymentId: { description: "Only this deployment", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" },
       },
     }),
-    serveOperation("listApps", listApps, {
+    defineOperation("listApps", listApps, {
       description: "Newest first, each with its newest deployment as `deployment`.",
       answers: "Application",
       parameters: {

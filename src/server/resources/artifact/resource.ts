@@ -1,7 +1,7 @@
 import { notFound } from "../../../http/http-error.ts";
 import { toText, withMember } from "../../database/json-text.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import type { ReferenceSection, Resource } from "../../resource.ts";
 import { visibleRepos } from "../ml-repo.ts";
 import { findArtifactById, listSteps } from "./rows.ts";
@@ -26,11 +26,11 @@ export const artifactsSection: ReferenceSection = {
   description: "Artifacts, whose versions are models, prompts or files, and the staging of files.",
 };
 
-/** Operation 8: reads an artifact, which all versions of a model, prompt or file set belong to. */
+/** Reads an artifact, which all versions of a model, prompt or file set belong to. */
 export const resource: Resource = {
   section: artifactsSection,
   operations: [
-    serveOperation("getArtifact", getArtifact, {
+    defineOperation("getArtifact", getArtifact, {
       description: "`id` is the `artifact_id`, `model_id` or `prompt_id` of a version.",
       answers: "Artifact",
       parameters: { id: { description: "Id of the artifact", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },

@@ -5,7 +5,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { selectPage } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import type { Resource } from "../../resource.ts";
 import { findApplicationById } from "../application/rows.ts";
 import { advanceRuns } from "./advance-runs.ts";
@@ -30,7 +30,7 @@ const listJobRuns: Handler<"listJobRuns"> = async (call, { store }) => {
 export const resource: Resource = {
   section: { name: "Job runs", description: "Runs of applications of type `job`." },
   operations: [
-    serveOperation("getJobRun", getJobRun, {
+    defineOperation("getJobRun", getJobRun, {
       description: "`jobId` is the id of the application.",
       answers: "JobRun",
       parameters: {
@@ -38,7 +38,7 @@ export const resource: Resource = {
         jobRunName: { description: "Name of the run", example: "nightly-3-1" },
       },
     }),
-    serveOperation("listJobRuns", listJobRuns, {
+    defineOperation("listJobRuns", listJobRuns, {
       description: "Newest first.",
       answers: "JobRun",
       parameters: {

@@ -7,7 +7,7 @@ import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import { isScope } from "../../http/headers-of-writes.ts";
 import type { Handler, OperationBody, OperationCall } from "../../http/operation-call.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import type { Resource } from "../../resource.ts";
 import {
   deleteOldLeases,
@@ -38,7 +38,7 @@ const putLease: Handler<"putLease"> = async (call, context) => {
 export const resource: Resource = {
   section: { name: "Leases", description: "The exclusive right to write in a scope." },
   operations: [
-    serveOperation("putLease", putLease, {
+    defineOperation("putLease", putLease, {
       scope: ({ path }) => path.scope,
       description:
         "Takes the lease, renews it for its holder, or releases it. Scopes are a tree: the whole tenant (its name), a cluster `c`, a workspace `c:w`; ml repos and other texts are directly below the tenant. 409 while another holder has it, or a lease above or below it. Needs write on the scope. `fencingToken` comes from one sequence for all scopes; sent as `X-Fencing-Token`, it rejects writers that have lost the lease.",

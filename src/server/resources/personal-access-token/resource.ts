@@ -3,7 +3,7 @@ import { isTenantAdmin } from "../../auth/access.ts";
 import { recordEffect } from "../../database/audit.ts";
 import { fromText } from "../../database/json-text.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import { oneTimeToken } from "../../openapi/shared-text.ts";
 import type { BackgroundJob, Resource } from "../../resource.ts";
 import { accountsSection } from "../virtual-account/resource.ts";
@@ -44,7 +44,7 @@ const saveUses: BackgroundJob = {
 export const resource: Resource = {
   section: accountsSection,
   operations: [
-    serveOperation("getPersonalAccessToken", getPersonalAccessToken, {
+    defineOperation("getPersonalAccessToken", getPersonalAccessToken, {
       beside: {
         token: oneTimeToken,
         created: { description: "Whether this call created it", type: "boolean", examples: [true] },
@@ -67,13 +67,13 @@ export const resource: Resource = {
         },
       },
     }),
-    serveOperation("listPersonalAccessTokens", listPersonalAccessTokens, {
+    defineOperation("listPersonalAccessTokens", listPersonalAccessTokens, {
       description:
         "The caller's own tokens, newest first; a tenant-admin sees all. A token becomes invalid with the credential that created it, and is not listed then.",
       answers: "PersonalAccessToken",
       parameters: { subject: { description: "Only those of this subject", example: "virtualaccount:ci" } },
     }),
-    serveOperation("revokePersonalAccessToken", revokePersonalAccessToken, {
+    defineOperation("revokePersonalAccessToken", revokePersonalAccessToken, {
       description:
         "Revokes a token of the caller, and those that were created with it, at once; a tenant-admin may revoke any token. A token that does not exist any more is 404.",
       members: {

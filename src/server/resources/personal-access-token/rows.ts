@@ -7,7 +7,7 @@ import { accountSubjectType } from "../virtual-account/token.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {
-    /** Tokens created by operation 7; only the SHA-256 of a token is stored. */
+    /** Tokens created by `putVirtualAccount`; only the SHA-256 of a token is stored. */
     readonly personal_tokens: ResourceRow<AccountRow> & {
       readonly hash: string;
       readonly owner_type: string;

@@ -10,7 +10,7 @@ import { countTotal, newestFirst, selectPage, selectTextRows } from "../../datab
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkPageSize, checkResourceSize } from "../../http/reply-size.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import { danglingReferences, newReferences } from "../../manifest/check-references.ts";
 import { refTo } from "../../openapi/json-schema.ts";
 import type { Resource } from "../../resource.ts";
@@ -118,12 +118,12 @@ const listSecretDeployments: Handler<"listSecretDeployments"> = async (call, { s
 export const resource: Resource = {
   section: { name: "Secrets", description: "Groups of secrets, their secrets, and the deployments that use them." },
   operations: [
-    serveOperation("listSecretDeployments", listSecretDeployments, {
+    defineOperation("listSecretDeployments", listSecretDeployments, {
       description: "Returns the active deployments that use the secret, by a mount or in an environment variable.",
       answers: "Deployment",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),
-    serveOperation("createSecretGroup", createSecretGroup, {
+    defineOperation("createSecretGroup", createSecretGroup, {
       description:
         "Every secret starts with version 1. The reply has no `value`: a value is read by `GET /api/svc/v1/secrets/{id}` alone. Values are encrypted at rest.\n\nNeeds the role tenant-admin. A group that exists is 409, an unknown `integrationId` 422.",
       answers: "SecretGroup",
@@ -133,19 +133,19 @@ export const resource: Resource = {
         secrets: secretList,
       },
     }),
-    serveOperation("putSecretGroup", putSecretGroup, {
+    defineOperation("putSecretGroup", putSecretGroup, {
       description:
         "A changed value becomes a new version of its secret; equal values change nothing. `collaborators` are replaced: they hold the role `secret-group-user`, which is needed to refer to the group's secrets in manifests. Needs the role tenant-admin.",
       answers: "SecretGroup",
       manifest: { $ref: refTo("SecretGroupManifest") },
     }),
-    serveOperation("getSecret", getSecret, {
+    defineOperation("getSecret", getSecret, {
       refuses: { also: [403, 507] },
       description: "The only reply with a secret value. Needs admin on the tenant; every read is audited.",
       answers: "Secret",
       parameters: { id: { description: "Id of the secret", example: "019aa2c4-7f5e-7c3b-9d1e-4b8a52f0c6d1" } },
     }),
-    serveOperation("listSecretGroups", listSecretGroups, {
+    defineOperation("listSecretGroups", listSecretGroups, {
       description: "Newest first, without values.",
       answers: "SecretGroup",
     }),

@@ -9,7 +9,7 @@ import { recordEffect } from "../../database/audit.ts";
 import { toText } from "../../database/json-text.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName, requiredText } from "../../manifest/required-text.ts";
 import { refTo } from "../../openapi/json-schema.ts";
@@ -67,7 +67,7 @@ const markStageFailure: Handler<"markStageFailure"> = async ({ principal, body: 
 export const resource: Resource = {
   section: artifactsSection,
   operations: [
-    serveOperation("stageArtifactVersion", stageArtifactVersion, {
+    defineOperation("stageArtifactVersion", stageArtifactVersion, {
       scope: ({ manifest }) => repoScope(text(manifest.ml_repo)),
       description:
         "Creates storage for the files of a version: put them under `storage_root`, then register the version with that `source`, or mark the stage as failed. The version is listed after it is registered.",
@@ -84,7 +84,7 @@ export const resource: Resource = {
         },
       },
     }),
-    serveOperation("markStageFailure", markStageFailure, {
+    defineOperation("markStageFailure", markStageFailure, {
       scope: async ({ members }, database) => repoScope((await findStage(database, text(members.id) ?? ""))?.repo),
       description:
         "A failed stage cannot be registered any more. May be repeated; a registered version, staged or not, is 409.",

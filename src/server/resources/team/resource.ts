@@ -9,7 +9,7 @@ import { fromText, type JsonText } from "../../database/json-text.ts";
 import { selectPage } from "../../database/page.ts";
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import { type DeclaredKind, putDeclared, type ResourceInput } from "../../manifest/put-declared.ts";
 import { errorDetails } from "../../manifest/require-valid-manifest.ts";
 import { requiredName } from "../../manifest/required-text.ts";
@@ -60,13 +60,13 @@ const listOwnTeams: Handler<"listOwnTeams"> = async ({ principal, page: wanted }
 export const resource: Resource = {
   section: { name: "Teams", description: "Teams of people that roles are granted to." },
   operations: [
-    serveOperation("putTeam", putTeam, {
+    defineOperation("putTeam", putTeam, {
       description: `${REPLACE_DESCRIPTION}\n\nA name is unique across teams and SSO teams.`,
       answers: "Team",
       manifest: { $ref: refTo("TeamManifest") },
     }),
-    serveOperation("listTeams", listTeams, { description: "Newest first.", answers: "Team" }),
-    serveOperation("listOwnTeams", listOwnTeams, {
+    defineOperation("listTeams", listTeams, { description: "Newest first.", answers: "Team" }),
+    defineOperation("listOwnTeams", listOwnTeams, {
       description: "The teams of which the caller is a member or manager, newest first.",
       answers: "Team",
     }),

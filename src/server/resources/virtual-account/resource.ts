@@ -14,7 +14,7 @@ import { countTotal, newestFirst, selectTextRows } from "../../database/page.ts"
 import type { Tables } from "../../database/tables.ts";
 import type { Handler } from "../../http/operation-call.ts";
 import { checkResourceSize } from "../../http/reply-size.ts";
-import { serveOperation } from "../../http/serve-operation.ts";
+import { defineOperation } from "../../http/serve-operation.ts";
 import { decideWrite, type WriteDecision, type WriteRules } from "../../manifest/put-declared.ts";
 import { errorDetails, requireValidManifest } from "../../manifest/require-valid-manifest.ts";
 import { requiredName } from "../../manifest/required-text.ts";
@@ -97,14 +97,14 @@ export const accountsSection: ReferenceSection = {
 export const resource: Resource = {
   section: accountsSection,
   operations: [
-    serveOperation("putVirtualAccount", putVirtualAccount, {
+    defineOperation("putVirtualAccount", putVirtualAccount, {
       beside: { token: oneTimeToken },
       refuses: { also: [424] },
       description: `${REPLACE_DESCRIPTION}\n\n\`token\` is in the reply that creates the account, and never again. Nobody can grant a role that they do not have.`,
       answers: "VirtualAccount",
       manifest: { $ref: refTo("VirtualAccountManifest") },
     }),
-    serveOperation("listVirtualAccounts", listVirtualAccounts, {
+    defineOperation("listVirtualAccounts", listVirtualAccounts, {
       description: "Newest first.",
       answers: "VirtualAccount",
     }),
