@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 
 type Step = { readonly uses?: string; readonly run?: string; readonly with?: { readonly [name: string]: unknown } };
@@ -28,7 +29,8 @@ const rights: { readonly [name: string]: readonly string[] } = {
   "review.yml": ["contents: read", "pull-requests: write", "statuses: write"],
   "apply.yml": ["contents: read"],
   "drift.yml": ["contents: read", "issues: write"],
-  "fork.yml": ["contents: read"],
+  "fork.yml": ["actions: read", "contents: read"],
+  "snapshot.yml": ["contents: read"],
   "fork-comment.yml": ["actions: read", "pull-requests: write"],
 };
 
@@ -73,6 +75,26 @@ test("S79 actions are pinned by commit, and no event's text becomes part of a sc
   }
 });
 
+test("S78 a fork's job takes its snapshot from a run that only the schedule or a writer could start", () => {
+  const fork = workflows.find(({ name }) => name === "fork.yml");
+  const script = fork?.jobs.flatMap(({ steps }) => steps).find(({ run }) => run?.includes("gh run list"))?.run ?? "";
+  const bin = mkdtempSync(join(tmpdir(), "holdfast-gh-"));
+  onTestFinished(() => rmSync(bin, { recursive: true }));
+  // Runs of pull requests are there too; it answers by the event that it is asked for.
+  const gh = `#!/bin/sh\ncase "$*" in *"--event schedule"*) echo "$SCHEDULED" ;; *"--event workflow_dispatch"*) echo "$BY_HAND" ;; *) echo 666 ;; esac\n`;
+  writeFileSync(join(bin, "gh"), gh, { mode: 0o755 });
+  const outcome = (SCHEDULED: string, BY_HAND: string) => {
+    const GITHUB_OUTPUT = join(bin, "output");
+    writeFileSync(GITHUB_OUTPUT, "");
+    const env = { PATH: `${bin}:${process.env.PATH}`, GITHUB_OUTPUT, SCHEDULED, BY_HAND };
+    const { status, stdout } = spawnSync("sh", ["-e", "-c", script], { encoding: "utf8", env });
+    return [status, readFileSync(GITHUB_OUTPUT, "utf8"), stdout.split("\n")[0]];
+  };
+  expect(outcome("41", "42")).toEqual([0, "run=41\n", ""]);
+  expect(outcome("", "42")).toEqual([0, "run=42\n", ""]);
+  expect(outcome("", "")).toEqual([1, "", expect.stringMatching(/^::error::there is no snapshot yet/)]);
+});
+
 test("the component for GitLab has inputs and jobs, and each runs a step that there is", () => {
   const [head, body] = parseAllDocuments(readFileSync(join(folder, "gitlab/templates/holdfast.yml"), "utf8"));
   expect(head?.toJS()).toMatchObject({ spec: { inputs: { image: {}, server: {} } } });
@@ -81,8 +103,35 @@ test("the component for GitLab has inputs and jobs, and each runs a step that th
     script.flatMap((line) => /holdfast-ci (\w+)$/.exec(line)?.slice(1) ?? []),
   );
   const shell = readFileSync(join(folder, "shell/holdfast-ci"), "utf8");
-  expect(steps).toEqual(["review", "plan", "apply", "drift"]);
+  expect(steps).toEqual(["review", "simulate", "snapshot", "plan", "apply", "drift"]);
   for (const step of steps) expect(shell).toMatch(new RegExp(`^  ${step}\\)`, "m"));
+});
+
+test("on GitLab a merge request of a fork is told by its projects, wherever its pipeline runs, and gets no token", () => {
+  const [, body] = parseAllDocuments(readFileSync(join(folder, "gitlab/templates/holdfast.yml"), "utf8"));
+  const jobs: { readonly [name: string]: { readonly rules?: readonly { readonly if: string }[] } } = body?.toJS();
+  const [inside, outside] = ["holdfast-review", "holdfast-fork"].map((name) => jobs[name]?.rules?.[0]?.if ?? "");
+  const projects = "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_MERGE_REQUEST_PROJECT_ID";
+  expect(inside).toContain(projects);
+  expect(outside).toContain(projects.replace("==", "!="));
+  expect(JSON.stringify(jobs["holdfast-fork"])).not.toContain("TOKEN");
+});
+
+test.each([
+  { plan: 0, gate: "", comment: 0, ends: 0 },
+  { plan: 2, gate: "", comment: 0, ends: 0 },
+  { plan: 2, gate: "fail", comment: 0, ends: 2 },
+  { plan: 3, gate: "", comment: 0, ends: 3 },
+  { plan: 2, gate: "", comment: 4, ends: 1 },
+])("a review whose plan ends with $plan, gate “$gate”, comment $comment, ends with $ends", (one) => {
+  const bin = mkdtempSync(join(tmpdir(), "holdfast-shell-"));
+  onTestFinished(() => rmSync(bin, { recursive: true }));
+  const holdfast = `#!/bin/sh\n[ "$1" = plan ] || exit ${one.comment}\n: > "$OUT/review.json"\nexit ${one.plan}\n`;
+  writeFileSync(join(bin, "holdfast"), holdfast, { mode: 0o755 });
+  writeFileSync(join(bin, "git"), "#!/bin/sh\n", { mode: 0o755 });
+  const env = { PATH: `${bin}:${process.env.PATH}`, OUT: bin, BASE: "main", GATE: one.gate };
+  const ended = spawnSync("sh", [join(folder, "shell/holdfast-ci"), "review"], { encoding: "utf8", env });
+  expect(ended).toMatchObject({ status: one.ends });
 });
 
 test("the shell is read by sh, and says how it is used", () => {

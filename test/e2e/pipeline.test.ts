@@ -5,7 +5,9 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { forgeFacts, startGitHub, startGitLab } from "../support/fake-forge.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
+import { startReceiver } from "../support/http-receiver.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
+import { runHere } from "../support/run-here.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
@@ -73,10 +75,9 @@ test("the shell of the pipeline reviews a pull request, applies its merge and re
     return pipeline.step("review", { BASE: "origin/main", COUNTS, ...job(head), ...env });
   };
   const head = await push(pipeline, "change", { "other.yaml": service("other", "replicas: 3\n") });
-  expect(await review(head)).toMatchObject({ code: 0 });
+  expect(await review(head, { GATE: "fail" })).toMatchObject({ code: 2 });
   expect(fake.comments.at(-1)?.body).toContain("#### This change: 1 resource");
   expect(JSON.parse(await readFile(join(pipeline.out, "counts.json"), "utf8"))).toMatchObject({ update: 1 });
-  expect(await review(head, { GATE: "fail" })).toMatchObject({ code: 2 });
   const broken = await push(pipeline, "change", { "broken.yaml": "type: team\n" });
   expect(await review(broken)).toMatchObject({ code: 3 });
   expect(fake.comments.at(-1)?.body).toContain("### Holdfast: no plan");
@@ -88,9 +89,10 @@ test("the shell of the pipeline reviews a pull request, applies its merge and re
   expect(await pipeline.step("plan", { HOLDFAST_ALLOW_ADOPT: "true" })).toMatchObject({ code: 0 });
   expect(await pipeline.step("apply")).toMatchObject({ code: 0 });
   expect(server.effects().filter(({ resource }) => resource === "service/dev:web/other")).toHaveLength(2);
-  expect(await pipeline.step("drift")).toMatchObject({ code: 0 });
-  const behind = await sourceOf({ ...files, "other.yaml": service("other", "replicas: 9\n") }, server);
-  expect(await behind.run(["apply", "--yes", "--only", "service/dev:web/other"])).toMatchObject({ code: 0 });
+  const behind = await sourceOf({ ...files, "other.yaml": service("other", "replicas: 9\n") });
+  const env = { HOLDFAST_SERVER: server.url, HOLDFAST_TOKEN: server.token, HOLDFAST_ALLOW_ADOPT: "true" };
+  const moved = ["apply", "--yes", "--only", "service/dev:web/other"];
+  expect(await runHere(moved, { cwd: behind.folder, env })).toMatchObject({ code: 0 });
   const scheduled = { ...job(""), ISSUE: "true" };
   expect(await pipeline.step("drift", scheduled)).toMatchObject({ code: 2 });
   expect(fake.issues.at(-1)).toMatchObject({
@@ -107,8 +109,14 @@ test("the shell of a fork's job simulates without a token, and another job shows
   expect(await operator.step("snapshot", { PUBLIC: "true" })).toMatchObject({ code: 0 });
   const fork = await pipelineOf(null);
   const head = await push(fork, "feature", { "new.yaml": team("new") });
-  const simulated = await fork.step("simulate", { BASE: "origin/main", SNAPSHOT: join(operator.out, "snapshot.json") });
-  expect(simulated).toMatchObject({ code: 0 });
+  const snapshot = await readFile(join(operator.out, "snapshot.json"), "utf8");
+  const { url: SNAPSHOT } = await startReceiver((response, nth) => {
+    response.writeHead(nth === 1 ? 404 : 200).end(nth === 1 ? "" : snapshot);
+  });
+  const absent = await fork.step("simulate", { BASE: "origin/main", SNAPSHOT });
+  expect(absent).toMatchObject({ code: 1, stderr: expect.stringContaining("error: there is no snapshot at http://") });
+  expect(await fork.step("simulate", { BASE: "origin/main", SNAPSHOT })).toMatchObject({ code: 0 });
+  expect(await readFile(join(fork.out, "review.md"), "utf8")).toContain("### Holdfast simulation: 1 to create");
   const fake = await startGitHub(onTestFinished);
   fake.pull.head = head;
   const event = join(fork.out, "event.json");
