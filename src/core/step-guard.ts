@@ -97,20 +97,25 @@ export function holdBack(
   if (!writes({ action })) return decision;
   const hold = held?.get(identity);
   if (hold !== undefined) return { ...decision, action: "block", reason: "guard", detail: hold };
-  const risk = risks.find((one) => refused.has(one));
+  const guarded = risks.filter((one) => refused.has(one));
   const lost = differences.filter(({ cause, before }) => isActedOn(cause) && before !== undefined);
   const fields = lost.map(({ tokens }) => pointerOf(tokens));
   const shared = all.writes ?? (action === "update" ? all.updates : null);
-  const why = risk === undefined ? shared : guardDetail(risk, fields);
+  const why = guarded.length === 0 ? shared : guardDetail(guarded, fields);
   return why === null ? decision : { ...decision, action: "block", reason: "guard", detail: why };
 }
 
-/** What a guard says of a step: the danger, and of live what would be lost. */
-function guardDetail(risk: Risk, lost: readonly string[]): string {
-  const { danger, remedy } = guardText[risk];
+/** What guards say of a step: the dangers, of live what would be lost, and what allows it. */
+function guardDetail(risks: readonly Risk[], lost: readonly string[]): string {
+  const dangers = risks.map((risk) => guardText[risk].danger + (risk === "adopts" ? lostText(lost) : ""));
+  const remedies = new Set(risks.map((risk) => guardText[risk].remedy));
+  return `${dangers.join(", ")}; ${[...remedies].join("; ")}`;
+}
+
+function lostText(lost: readonly string[]): string {
+  if (lost.length === 0) return "";
   const more = lost.length > LISTED ? ` and ${lost.length - LISTED} more` : "";
-  const fields = risk === "adopts" && lost.length > 0 ? ` (${lost.slice(0, LISTED).join(", ")}${more})` : "";
-  return `${danger}${fields}; ${remedy}`;
+  return ` (${lost.slice(0, LISTED).join(", ")}${more})`;
 }
 
 /** Fails where a guard refuses a step of a plan that nobody has confirmed. */
@@ -124,7 +129,7 @@ export function requireUnguarded(
   const count = guarded.length === 1 ? "one step" : `${guarded.length} steps`;
   throw new HoldfastError("refused", `guards refuse ${count} of this plan`, {
     hint: isVerified
-      ? "nothing was written: look at the steps, then confirm them at a terminal or allow them by flag"
+      ? "nothing was written: look at the steps; each says what allows it"
       : "nothing was written: another key has sealed the plan, so apply needs its flags too; or give both the same HOLDFAST_STATE_KEY",
     diagnostics: guarded.flat(),
   });
@@ -136,7 +141,7 @@ function guardDiagnostics(step: Step, refused: ReadonlySet<Risk>): readonly Diag
   return risks
     .filter((risk) => refused.has(risk))
     .map((risk) => {
-      const detail = guardDetail(risk, lost);
+      const detail = guardDetail([risk], lost);
       return { severity: "error", code: risk, summary: `${identity} ${detail}`, detail: null, file, line, column: 1 };
     });
 }

@@ -55,10 +55,10 @@ export function unwrittenEnd(step: Step, decision: Decision | undefined): StepEn
   return skippedEnd(step, { code: "stopped", message: "not sent: what it waits for has not ended" });
 }
 
-// What the control plane says of a manifest needs no introduction.
+// What the control plane says of a manifest, or a guard of a step, needs no introduction.
 function blockedText(reason: Reason, detail: string | null): string {
   if (detail === null) return reasonText[reason];
-  return reason === "refused" ? detail : `${reasonText[reason]} (${detail})`;
+  return reason === "refused" || reason === "guard" ? detail : `${reasonText[reason]} (${detail})`;
 }
 
 /** The end of a step that was not started because the apply was stopped. */

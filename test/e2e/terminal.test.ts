@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { foreignService } from "../support/foreign-service.ts";
 import { foundations, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
 import { onTerminal } from "../support/pty.ts";
 import { screenOf } from "../support/screen.ts";
 import { serve } from "../support/server.ts";
-import { sourceOf } from "../support/source.ts";
+import { guarded, sourceOf } from "../support/source.ts";
 
 const BLOCK = /Applying .*\d of \d/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what colours begin with
@@ -72,4 +73,19 @@ test("an apply on a terminal leaves its outcomes once, and nothing of the block 
       },
     ]);
   }
+});
+
+test("S60 a person who confirms the plan at a terminal overrules a guard, and one who does not writes nothing", async () => {
+  const server = await serve(["--seed", (await sourceOf(foundations)).folder]);
+  const source = await sourceOf({ ...foundations, "api.yaml": service("api") }, server);
+  await foreignService(server);
+  const before = server.effects().length;
+  const apply = (answer: string): Promise<Ended> =>
+    source.runThrough(onTerminal(80, answer), ["apply"], { ...guarded, NO_COLOR: "1" });
+  const declined = await apply("n\\n");
+  expect(declined.stdout).toMatch(/danger +adopts[\s\S]*Apply this plan\? \[y\/N\][\s\S]*nothing was written/);
+  expect([declined.code, server.effects().length]).toEqual([0, before]);
+  const confirmed = await apply("y\\n");
+  expect(confirmed.stdout).toMatch(/updated {3}service\/dev:web\/api/);
+  expect([confirmed.code, server.effects().length]).toEqual([0, before + 1]);
 });

@@ -27,6 +27,21 @@ describe("the guards of a daemon", () => {
     expect(made.diagnostics[0]?.detail).toContain("(/labels/team)");
   });
 
+  test("name each danger of a step, and what allows it once", () => {
+    const { plan: made } = plan(
+      [declare(service({ replicas: 0, ports: [{ port: 80, expose: true, host: "a.b.io" }] }))],
+      {
+        live: { "service/c1:ws1/api": present(service({ replicas: 2 }), { madeBy: "me" }) },
+        subject: "me",
+        guards: { refused: new Set<Risk>(["scale-to-zero", "exposure", "secret-removed"]) },
+      },
+    );
+    expect(made.steps).toMatchObject([{ action: "block", reason: "guard", risks: ["scale-to-zero", "exposure"] }]);
+    expect(made.diagnostics[0]?.detail).toBe(
+      "may leave no replica running, would change what the network can reach; confirm it at a terminal, or change guards in the configuration",
+    );
+  });
+
   test.each([
     [13, 3, false],
     [13, 4, true],
