@@ -107,3 +107,30 @@ test("S69 what has no read is recorded as a person says, and nothing is written 
   expect(applied).toMatchObject({ code: 0, stdout: "Applied: 1 unchanged\n" });
   expect(server.effects()).toEqual(before);
 });
+
+test("S69 a running daemon shows an open write, and closes it as a person says", async () => {
+  const server = await serve();
+  const { source, env, gate } = await interrupted(server, "/api/svc/v1/apps", { arrives: false });
+  await writeElsewhere(server);
+  gate.open();
+  const hold = ["hold", API, "--reason", "a write is open", "--until", "1h"];
+  expect(await source.run(hold, env)).toMatchObject({ code: 0 });
+  const daemon = source.start(["watch", "--sink", "file", "--interval", "3600"], env);
+  await daemon.shows("stderr", /idle until/);
+  const before = server.effects();
+  const resolve = (...args: string[]) => source.run(["resolve", "-o", "json", ...args], env);
+  const shown = await resolve();
+  const [{ arrivesUntil }] = JSON.parse(shown.stdout).writes;
+  const status = async () => JSON.parse((await source.run(["status", "-o", "json"])).stdout).targets[0];
+  expect(await status()).toMatchObject({ unknown: [API] });
+  expect(await resolve("service/dev:web/other", "--as", "refused")).toMatchObject({ code: 3 });
+  await eventually("the deadline", () => Date.now() > Date.parse(arrivesUntil) + 1_000);
+  const closed = await resolve(API, "--as", "refused");
+  expect([closed.code, faultsOf("resolve", closed.stdout)]).toEqual([0, []]);
+  expect(JSON.parse(closed.stdout)).toMatchObject({ resolvedAs: "refused", writes: [{ evidence: "unclear" }] });
+  expect(server.effects()).toEqual(before);
+  // From here on the daemon goes by that: what is live is not ours, and the manifest counts.
+  expect(await source.run(["release", API])).toMatchObject({ code: 0 });
+  await daemon.shows("stdout", /updated {3}service\/dev:web\/api/);
+  await eventually("no write is open", async () => (await status()).unknown.length === 0);
+});
