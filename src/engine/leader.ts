@@ -5,7 +5,7 @@ import { HoldfastError } from "../core/errors.ts";
 import type { Intent } from "../state/ledger.ts";
 import type { State, StateLock } from "../state/state.ts";
 import { acquireLease, type HeldLease, type LeaseResult, standByMs } from "./lease.ts";
-import { EVERYTHING } from "./lease-scope.ts";
+import { TENANT_SCOPE } from "./lease-scope.ts";
 import type { DesiredRead } from "./read-desired.ts";
 import type { LockState, TargetConnection } from "./target.ts";
 import { type LeaseContext, leaseOptions, noLease } from "./write-access.ts";
@@ -74,7 +74,7 @@ export function createLeader({ isShared = false }: { readonly isShared?: boolean
   const take: Leader["writer"] = async (connection, read, context) => {
     const { session } = connection;
     const own = await leaseOptions(connection, read, context.signal);
-    const options = isShared && read.rules.leaseScope === null ? { ...own, scope: EVERYTHING } : own;
+    const options = isShared && read.rules.leaseScope === null ? { ...own, scope: TENANT_SCOPE } : own;
     if (!session.memory.has("putLease")) return session.writer;
     if (lease !== null && !lease.isLost() && lease.scope === options.scope) return lease.fenced(session.writer);
     await leave();

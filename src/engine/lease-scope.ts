@@ -2,12 +2,12 @@ import { groupOf } from "../core/kind.ts";
 import type { ManifestHead } from "../core/manifest.ts";
 import { kindOf } from "../kinds/index.ts";
 
-/** The tenant's name: the scope above all others. */
-export const EVERYTHING = "holdfast";
+/** The tenant of the server that grants leases: the scope above all others. */
+export const TENANT_SCOPE = "holdfast";
 
 /** What a source writes to, as far as one lease can name it: its one workspace, or everything. */
 export function leaseScope(manifests: readonly ManifestHead[]): string {
   const groups = new Set(manifests.map((manifest) => groupOf(manifest, kindOf)));
   const [only] = groups;
-  return groups.size === 1 && only?.includes(":") ? only : EVERYTHING;
+  return groups.size === 1 && only?.includes(":") ? only : TENANT_SCOPE;
 }
