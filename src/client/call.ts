@@ -18,7 +18,7 @@ import { type Pause, startRetryPolicy } from "./retry-policy.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { ServerPause } from "./server-pause.ts";
 import type { WaitNotice } from "./wait-notice.ts";
-import { askedToWait, reasonToWait, withAskedWait } from "./wait-text.ts";
+import { askedToWait, reasonToWait, withAskedWait } from "./wait-reason.ts";
 import type { FirstContact } from "./wrong-server.ts";
 
 export type { Ambiguity } from "./call-outcome.ts";

@@ -1,5 +1,4 @@
 import type { Secret } from "../contract/secret.ts";
-import { parseAddress } from "./address.ts";
 import { createCall, type OnRequest } from "./call.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { createRouteCheck } from "./confirm-missing-route.ts";
@@ -10,6 +9,7 @@ import type { Environment } from "./proxy.ts";
 import { type ClientLog, createReachability } from "./reachability.ts";
 import { createReader, type Reader } from "./reader.ts";
 import { createRouteProbe, type RouteProbe } from "./route-probe.ts";
+import { parseAddress } from "./server-address.ts";
 import { createServerClock } from "./server-clock.ts";
 import { createServerPause } from "./server-pause.ts";
 import { createWaitNotices } from "./wait-notice.ts";

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { HoldfastError } from "../core/errors.ts";
-import type { Address } from "./address.ts";
+import type { Address } from "./server-address.ts";
 
 /** Environment variables, as `process.env` has them. */
 export type Environment = { readonly [name: string]: string | undefined };

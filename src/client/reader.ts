@@ -8,11 +8,11 @@ import {
   operation,
   type Replies,
 } from "../contract/operations.ts";
-import { answerError } from "./answer-error.ts";
 import type { Call } from "./call.ts";
 import type { Answer } from "./call-outcome.ts";
 import type { CallContent, PathParameters, Query } from "./compose-request.ts";
 import type { BodyParser } from "./decode-body.ts";
+import { answerError } from "./failed-read.ts";
 import { ClientError } from "./failure.ts";
 import { type Listing, type PageRange, readList } from "./list.ts";
 import { type Page, readEnvelopePage, readResourceReply } from "./read-envelope.ts";

@@ -1,6 +1,6 @@
 import type { WriteOperation } from "../contract/operations.ts";
-import { answerError } from "./answer-error.ts";
 import type { Call } from "./call.ts";
+import { answerError } from "./failed-read.ts";
 import { NO_MANIFEST } from "./missing-route.ts";
 
 /** Finds out whether the server has the route of a write, by a request that has no effect; what it learns it remembers. */

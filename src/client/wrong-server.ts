@@ -1,10 +1,10 @@
 import { connect as connectTls } from "node:tls";
 import { type OperationName, operation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
-import type { Address } from "./address.ts";
 import type { Answer } from "./call-outcome.ts";
 import { ClientError } from "./failure.ts";
 import { faultCode } from "./reachability.ts";
+import type { Address } from "./server-address.ts";
 
 /** Tells whether the first contact shows that the address is not that of a control plane. */
 export type FirstContact = {

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import type { PassCause } from "../daemon/loop.ts";
-import type { Meter } from "../daemon/meter.ts";
+import type { Meter } from "../daemon/network-meter.ts";
 import type { PassObserver } from "../daemon/observer.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { printable } from "../render/escape.ts";

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../contract/json.ts";
 import { valueAt } from "../model/normal-form.ts";
 import { causeOf, type FieldViews, isActedOn, isOfThisChange } from "./cause.ts";
-import { contentOf } from "./content.ts";
+import { contentOf } from "./compared-content.ts";
 import type { Decision, DecisionInput, Difference } from "./decision.ts";
 import { differences, type FieldDifference } from "./diff.ts";
 import { withDefaults } from "./expected-live.ts";

@@ -3,8 +3,9 @@ import type { Shape } from "../contract/shape.ts";
 import { inPlaceFields } from "../model/manifest-fields.ts";
 import { isActedOn } from "./cause.ts";
 import { type CausedBy, causedByDifferences, causedByManifest } from "./caused-by.ts";
+import { chooseWriting } from "./choose-writing.ts";
 import { type Comparison, compareFields, contentFor, recordedContent } from "./compare-fields.ts";
-import { withoutVersion } from "./content.ts";
+import { withoutVersion } from "./compared-content.ts";
 import type { Decision, DecisionInput } from "./decision.ts";
 import { expectedLive } from "./expected-live.ts";
 import { fastEqual } from "./fast-equal.ts";
@@ -13,7 +14,6 @@ import type { UnknownReason } from "./live.ts";
 import { parentOf } from "./parent.ts";
 import type { Reason } from "./plan.ts";
 import { redactMessage } from "./redact-message.ts";
-import { chooseWriting } from "./server.ts";
 
 const RECORDED_GONE = { drifted: true };
 const NOTHING = {

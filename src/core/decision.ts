@@ -3,13 +3,13 @@ import type { Json, JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import type { Cause } from "./cause.ts";
 import type { CausedBy } from "./caused-by.ts";
+import type { ServerFacts } from "./choose-writing.ts";
 import type { FieldDifference } from "./diff.ts";
 import type { Kind, LiveRow } from "./kind.ts";
 import type { Live } from "./live.ts";
 import type { Identity, Manifest } from "./manifest.ts";
 import type { Action, Reason } from "./plan.ts";
 import type { Recorded } from "./recorded.ts";
-import type { ServerFacts } from "./server.ts";
 
 /** The reply of a dry run (a write with `dryRun`). */
 export type DryRunReply =

@@ -1,7 +1,7 @@
 import { compareText, type JsonObject } from "../contract/json.ts";
 import { isActedOn } from "./cause.ts";
 import { changeOf, type Sides } from "./change.ts";
-import { contentOf } from "./content.ts";
+import { contentOf } from "./compared-content.ts";
 import type { Decision } from "./decision.ts";
 import { differences } from "./diff.ts";
 import { isIgnored } from "./ignore.ts";

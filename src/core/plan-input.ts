@@ -1,5 +1,6 @@
 import type { JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
+import type { ServerFacts } from "./choose-writing.ts";
 import type { Decision, DryRunReply } from "./decision.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { RuleFinder } from "./ignore.ts";
@@ -8,7 +9,6 @@ import type { LiveView } from "./live.ts";
 import type { Identity, ManifestHead } from "./manifest.ts";
 import type { Plan } from "./plan.ts";
 import type { RecordedHead } from "./recorded.ts";
-import type { ServerFacts } from "./server.ts";
 import type { PlanGuards } from "./step-guard.ts";
 
 /** A manifest and its depth in the reference graph. */

@@ -2,7 +2,7 @@ import { compareText, equal, type JsonObject } from "../contract/json.ts";
 import type { Shape } from "../contract/shape.ts";
 import { isActedOn } from "./cause.ts";
 import { changeOf } from "./change.ts";
-import { withoutVersion } from "./content.ts";
+import { withoutVersion } from "./compared-content.ts";
 import type { Decision, Difference } from "./decision.ts";
 import { writerIn } from "./kind.ts";
 import { type Identity, type ManifestHead, requireRead, splitIdentity } from "./manifest.ts";

@@ -1,7 +1,7 @@
 import { equal, type JsonObject } from "../contract/json.ts";
 import { operations } from "../contract/operations.ts";
 import type { Shape } from "../contract/shape.ts";
-import { contentOf } from "../core/content.ts";
+import { contentOf } from "../core/compared-content.ts";
 import { differences } from "../core/diff.ts";
 import type { Kind, LiveRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";

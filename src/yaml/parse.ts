@@ -5,7 +5,7 @@ import { type Fault, fault } from "./fault.ts";
 import { looksOf } from "./invisible.ts";
 import { jsonFault } from "./json.ts";
 import type { YamlLimits } from "./limits.ts";
-import { type Chunk, splitDocuments } from "./split.ts";
+import { type Chunk, splitDocuments } from "./split-documents.ts";
 import { decode } from "./text.ts";
 
 /** Reads a document that the fast reader does not take; null where there is none after all. */

@@ -1,5 +1,5 @@
 import { groupOf } from "../../core/kind.ts";
-import type { PlanDocument } from "../../core/read-report.ts";
+import type { PlanDocument } from "../../core/read-plan-documents.ts";
 import type { DriftReport } from "../../core/report.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { simulationMarkdown, simulationVerdict } from "../simulation.ts";

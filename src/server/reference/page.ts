@@ -1,8 +1,8 @@
 import { type Html, html } from "../../http/html.ts";
 import type { OpenApiDocument } from "../openapi/document-types.ts";
-import { headingAnchor, schemaAnchor } from "./anchor.ts";
 import { introduction } from "./introduction.ts";
 import { methodBadge, operationSection, type PathOperation } from "./operation-section.ts";
+import { headingAnchor, schemaAnchor } from "./page-anchors.ts";
 import { schemaSection } from "./schema-section.ts";
 import { hasSection, isResource } from "./sections.ts";
 

@@ -3,9 +3,9 @@ import { type Html, html } from "../../http/html.ts";
 import type { OpenApiDocument } from "../openapi/document-types.ts";
 import { findUnion, type Schema, type Schemas } from "../openapi/json-schema.ts";
 import { sampleValue } from "../openapi/sample-value.ts";
-import { schemaAnchor } from "./anchor.ts";
 import { fieldList } from "./field-list.ts";
 import { jsonCode } from "./json-code.ts";
+import { schemaAnchor } from "./page-anchors.ts";
 import { paragraphs, withFullStop } from "./paragraphs.ts";
 import { typeWords } from "./type-words.ts";
 

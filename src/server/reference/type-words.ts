@@ -1,6 +1,6 @@
 import { type Html, html } from "../../http/html.ts";
 import { findUnion, openApiTypes, refName, resolveSchema, type Schema, type Schemas } from "../openapi/json-schema.ts";
-import { schemaAnchor } from "./anchor.ts";
+import { schemaAnchor } from "./page-anchors.ts";
 import { hasSection } from "./sections.ts";
 
 /** The type of a value as text, with links to sections of schemas. */

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import type { DocumentOutline } from "../outline.ts";
-import { startOf } from "./build.ts";
+import { startOf } from "./build-value.ts";
 
 type Node = ParsedNode | null;
 

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { ParsedFile, ReadOptions } from "../document.ts";
 import { fault } from "../fault.ts";
-import { unpack } from "./packed.ts";
+import { unpack } from "./transfer.ts";
 import type { Question, WorkerReply } from "./worker.ts";
 
 /** What reading one file may cost. */

@@ -2,8 +2,8 @@ import { threadCpuUsage } from "node:process";
 import { parentPort } from "node:worker_threads";
 import type { ReadOptions } from "../document.ts";
 import { parseFile } from "../parse.ts";
-import { type PackedFile, pack } from "./packed.ts";
 import { exactReader } from "./read.ts";
+import { type PackedFile, pack } from "./transfer.ts";
 
 /** One file to be read. */
 export type Question = { readonly bytes: Uint8Array<ArrayBuffer>; readonly options: ReadOptions };

@@ -2,7 +2,7 @@ import type { Json } from "../../contract/json.ts";
 import { type Fault, tooManyNodes } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
 import type { DocumentOutline } from "../outline.ts";
-import type { Chunk } from "../split.ts";
+import type { Chunk } from "../split-documents.ts";
 import { readBlock } from "./block.ts";
 import { readBrackets } from "./brackets.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Chunk } from "../split.ts";
+import type { Chunk } from "../split-documents.ts";
 
 /** Copies a part of a document's text. */
 export type Slice = (from: number, end: number) => string;

@@ -4,7 +4,7 @@ import type { OperationName } from "../../../src/contract/operations.ts";
 import type { DryRunReply } from "../../../src/core/decision.ts";
 import type { Live } from "../../../src/core/live.ts";
 import { makePlan, withNotChecked } from "../../../src/core/planner.ts";
-import { withServerSide } from "../../../src/core/server-side.ts";
+import { withServerSide } from "../../../src/core/server-side-changes.ts";
 import { against, causes, declare, NOON, only, plan, planInput, present, prompt, recorded, service } from "./given.ts";
 
 const absent: Live = { state: "absent" };

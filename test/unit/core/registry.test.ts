@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { chooseWriting } from "../../../src/core/choose-writing.ts";
 import { splitIdentity, splitVersion } from "../../../src/core/manifest.ts";
 import { manifestReferences } from "../../../src/core/references.ts";
 import { registryKey, versionNumber } from "../../../src/core/registry.ts";
-import { chooseWriting } from "../../../src/core/server.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 
 describe("a registry entry", () => {

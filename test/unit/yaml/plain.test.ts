@@ -9,7 +9,7 @@ import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import { exactReader } from "../../../src/yaml/exact/read.ts";
 import { outlinePlain, readPlain } from "../../../src/yaml/fast/read.ts";
 import { looksOf } from "../../../src/yaml/invisible.ts";
-import { type Chunk, splitDocuments } from "../../../src/yaml/split.ts";
+import { type Chunk, splitDocuments } from "../../../src/yaml/split-documents.ts";
 import { decode } from "../../../src/yaml/text.ts";
 import { everyText, nearPlain } from "./near-plain.ts";
 import { corpus, during, isLong, seed, texts, timeout } from "./texts.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseAddress } from "../../../src/client/address.ts";
 import { proxyFor } from "../../../src/client/proxy.ts";
+import { parseAddress } from "../../../src/client/server-address.ts";
 
 test("an address is taken apart", () => {
   expect(parseAddress("https://Plane.Example/base//")).toEqual({

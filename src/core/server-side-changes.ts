@@ -1,5 +1,5 @@
 import { changeOf, labelOf } from "./change.ts";
-import { contentOf } from "./content.ts";
+import { contentOf } from "./compared-content.ts";
 import { differences } from "./diff.ts";
 import { requireRead } from "./manifest.ts";
 import type { Change, Plan, Step } from "./plan.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/contract/json.ts";
-import { readPlanDocuments } from "../../../src/core/read-report.ts";
+import { readPlanDocuments } from "../../../src/core/read-plan-documents.ts";
 import { sampleChange, samplePlan, sampleStep } from "../../support/sample-plan.ts";
 
 const step = sampleStep("team/ml", {
