@@ -21,11 +21,11 @@ export async function run(invocation: InvocationOf<typeof apply>): Promise<numbe
   requireConsent(invocation);
   const view = outputOptionsOf(invocation);
   const sealed = flags.plan === undefined ? null : readSealedPlan(resolve(terminal.cwd, flags.plan));
-  const approve = createApproval(invocation, view, sealed);
   using progress = await openProgress(invocation, view);
   const shown = { ...invocation, terminal: { ...terminal, stderr: progress.stderr } };
   await using target = await openTarget(shown, { reading: false });
   await requireTargetConfirmed(target, invocation.flags, terminal);
+  const approve = createApproval(invocation, { ...view, target: target.choice?.name ?? null }, sealed);
   const mode = { is: "apply", approve, sealed } as const;
   await using publisher = publisherOf(target, invocation);
   publisher.begin();

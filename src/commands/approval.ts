@@ -3,7 +3,7 @@ import type { PlanEvent } from "../core/events.ts";
 import { writes } from "../core/plan.ts";
 import type { SealedPlan } from "../core/sealed-plan.ts";
 import type { Approval } from "../engine/apply-pass.ts";
-import { planReport } from "../render/pass-report.ts";
+import { planReport, type ReportView } from "../render/pass-report.ts";
 import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
 import { allowedRisks } from "./rules.ts";
@@ -15,7 +15,7 @@ export type Approve = (planned: PlanEvent) => Promise<Approval>;
 /** Approves by the sealed plan, by `--yes`, or by asking at the terminal. */
 export function createApproval(
   { flags, terminal }: Invocation,
-  view: OutputOptions,
+  view: OutputOptions & Pick<ReportView, "target">,
   sealed: SealedPlan | null,
 ): Approve {
   let asked: string | null = null;

@@ -8,6 +8,7 @@ import { joinCounts } from "./count.ts";
 import { printable } from "./escape.ts";
 import { notUsedText } from "./not-used.ts";
 import type { Paint, Style } from "./paint.ts";
+import { serverText } from "./plan.ts";
 import { nameIn, titleLine, writerText } from "./step.ts";
 import { wrapWords } from "./wrap.ts";
 
@@ -43,6 +44,8 @@ export type DriftView = {
   readonly now: number | null;
   /** Whose token it is and what it may do; null where the control plane does not tell. */
   readonly access?: Access | null;
+  /** The name of the target, where there are several. */
+  readonly target?: string | null;
 };
 
 const SIDES = "recorded → live";
@@ -60,7 +63,7 @@ export function driftText(
   const note = stand === null ? [] : wrapWords(printable(stand), { indent: "", width }).map((one) => paint("dim", one));
   if (shown.length === 0) return [line, ...note, ""].join("\n");
   return [
-    ...wrapWords(`Drift on ${printable(report.server)}: ${SIDES}`, { indent: "", width }),
+    ...wrapWords(`Drift on ${serverText(report.server, view.target ?? null)}: ${SIDES}`, { indent: "", width }),
     ...accessLines(view.access ?? null, view),
     ...note,
     "",

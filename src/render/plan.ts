@@ -30,6 +30,8 @@ export type PlanView = StepView & {
   readonly changedSince?: { readonly commit: string; readonly files: number };
   /** The branch of the work tree; left out where it is on none. */
   readonly branch?: string;
+  /** The name of the target, where there are several. */
+  readonly target?: string | null;
   /** The command that follows; null where none does. */
   readonly next: string | null;
   /** Whose token it is and what it may do; null where the control plane does not tell. */
@@ -65,14 +67,19 @@ export function planText(plan: Plan, view: PlanView): string {
 
 function headerText(
   { server, revision }: Plan,
-  { changedSince, branch }: Pick<PlanView, "changedSince" | "branch">,
+  { changedSince, branch, target = null }: Pick<PlanView, "changedSince" | "branch" | "target">,
 ): string {
   const id = revision ?? changedSince?.commit ?? null;
   const changed =
     revision !== null || changedSince === undefined ? "" : `, ${count(changedSince.files, "file")} changed since`;
   const of = branch === undefined ? "" : ` of ${printable(branch)}`;
   const commit = id === null ? "" : `, commit ${printable(id.slice(0, 12))}${of}${changed}`;
-  return `Plan for ${printable(server)}${commit}: ${SIDES}`;
+  return `Plan for ${serverText(server, target)}${commit}: ${SIDES}`;
+}
+
+/** The control plane, after the name of the target where there are several. */
+export function serverText(server: string, target: string | null): string {
+  return printable(target === null ? server : `${target} (${server})`);
 }
 
 function bodyLines(shown: readonly Step[], view: PlanView): readonly string[] {

@@ -99,7 +99,10 @@ describe("targets", () => {
         { target: "green", server: green.url, steps: [{ identity: "team/web" }] },
       ],
     });
-    expect((await run(["plan"])).stdout).toMatch(/^Target blue\n.*team\/ml.*^Target green\n.*team\/web/ms);
+    const shown = (await run(["plan"])).stdout;
+    expect(shown).toMatch(/^Target blue\n.*team\/ml.*^Target green\n.*team\/web/ms);
+    expect(shown).toContain(`Plan for green (${green.url}), commit `);
+    expect(shown).toMatch(/^Token of user:admin in tenant holdfast: /m);
     const unnamed = await run(["apply", "--yes"]);
     expect(unnamed).toMatchObject({ code: 3, stdout: "" });
     expect(unnamed.stderr).toContain("name one with --target: blue, green");
