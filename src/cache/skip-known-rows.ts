@@ -10,13 +10,13 @@ import { readPage } from "./split-page.ts";
 export type ListReader = {
   readonly parse: BodyParser;
   /** What a row of the list shows; null where it is none of the kind's. */
-  readonly rowOf: (reply: unknown) => SeenRow | null;
+  readonly rowOf: (reply: unknown) => ListedRow | null;
   /** Takes note that the list was read to its end. */
   readonly end: () => void;
 };
 
 /** A row as its list shows it. */
-export type SeenRow = {
+export type ListedRow = {
   readonly key: string;
   readonly version: number | null;
   /** Null where it was recognised and not parsed. */
@@ -42,13 +42,13 @@ export type ListKnowledge = {
 export function readerOfList(kind: Kind, list: ListReading, on: ListKnowledge): ListReader {
   const known = new Map(on.pages.map((page) => [page.digest, page]));
   const rows = knownRows(on.pages);
-  const mayPass = passer(kind, on);
+  const isReusable = reusableRows(kind, on);
   const digests = new Map<JsonObject, string>();
   const read = new Map<string, CachedPage>();
   const parseRow = (bytes: Buffer, seen: CachedRow[]): JsonObject => {
     const digest = rowDigest(bytes);
     const before = rows().get(digest);
-    if (before !== undefined && mayPass(before)) {
+    if (before !== undefined && isReusable(before)) {
       seen.push(before);
       return before;
     }
@@ -65,7 +65,7 @@ export function readerOfList(kind: Kind, list: ListReading, on: ListKnowledge): 
     parse: (bytes, maxDepth) => {
       const digest = rowDigest(bytes);
       const before = known.get(digest);
-      if (before?.rows.every(mayPass)) {
+      if (before?.rows.every(isReusable)) {
         read.set(digest, before);
         return { data: before.rows, pagination: { total: before.total } };
       }
@@ -76,7 +76,7 @@ export function readerOfList(kind: Kind, list: ListReading, on: ListKnowledge): 
       return page;
     },
     rowOf: (reply) => {
-      if (reply instanceof CachedRow) return seenOf(reply);
+      if (reply instanceof CachedRow) return listedRow(reply);
       const row = readRow(list, reply);
       if (row === null) return null;
       const digest = isObject(reply) ? (digests.get(reply) ?? "") : "";
@@ -96,7 +96,7 @@ function knownRows(pages: readonly CachedPage[]): () => ReadonlyMap<string, Cach
   };
 }
 
-function passer({ type, hasVersions }: Kind, { mustRead }: ListKnowledge): (row: CachedRow) => boolean {
+function reusableRows({ type, hasVersions }: Kind, { mustRead }: ListKnowledge): (row: CachedRow) => boolean {
   return ({ key, version }) => {
     if (key === null) return true;
     if (mustRead(`${type}/${key}`)) return false;
@@ -104,7 +104,7 @@ function passer({ type, hasVersions }: Kind, { mustRead }: ListKnowledge): (row:
   };
 }
 
-function seenOf({ key, version, digest }: CachedRow): SeenRow | null {
+function listedRow({ key, version, digest }: CachedRow): ListedRow | null {
   return key === null ? null : { key, version, row: null, digest };
 }
 

@@ -51,7 +51,7 @@ function sourceText(
   const { selected, files, manifests, documents, diagnostics, isRefused } = event;
   const found =
     diagnosticsText(selected, diagnosticView) +
-    foreignText(event.passedOver, { width: diagnosticView.width, lists: show.includes("unmanaged") });
+    foreignText(event.foreign, { width: diagnosticView.width, lists: show.includes("unmanaged") });
   const columns = diagnosticView.width;
   const none = files === 0 ? sentenceText("warning: no manifest files were found", columns) : "";
   if (!isRefused) return `${found}${none}`;

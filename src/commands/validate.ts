@@ -27,24 +27,24 @@ async function runOnTarget(invocation: InvocationOf<typeof validate>): Promise<n
   await using target = await openTarget(invocation, { reading: true, reportsConfig: true, doesWithoutGit: true });
   const write = openOutputs(invocation, contentTop(target.source.root));
   const { counts, event, rules } = await readDesired(target, terminal);
-  const { selected: diagnostics, passedOver } = event;
+  const { selected: diagnostics, foreign } = event;
   const lists = invocation.flags.show?.includes("unmanaged") ?? false;
   const report: ValidationReport = {
     format_version: "2.0",
     summary: {
       ...counts,
       ...severityCounts(diagnostics),
-      unmanaged: passedOver.documents,
-      unmanagedTypes: Object.fromEntries(passedOver.types),
+      unmanaged: foreign.documents,
+      unmanagedTypes: Object.fromEntries(foreign.types),
     },
     diagnostics: sortDiagnostics(diagnostics),
-    ...(lists ? { unmanaged: sortDiagnostics(passedOver.diagnostics) } : {}),
+    ...(lists ? { unmanaged: sortDiagnostics(foreign.diagnostics) } : {}),
   };
   const { errors, warnings } = report.summary;
   const declared = counts.manifests + counts.faulty;
   const text =
     diagnosticsText(diagnostics, diagnosticViewOn(terminal.stdout, invocation)) +
-    foreignText(passedOver, { width: view.width, lists }) +
+    foreignText(foreign, { width: view.width, lists }) +
     validationText({ ...report.summary, declared, strict: rules.strict }, view.width);
   const folder = folderInCheckout(terminal);
   await write({

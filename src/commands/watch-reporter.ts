@@ -120,7 +120,7 @@ function textReporter(invocation: Invocation): WatchReporter {
           last.kept = "";
           return once(
             "diagnostics",
-            shown(event.diagnostics) + foreignText(event.passedOver, { width: view.width, lists: false }),
+            shown(event.diagnostics) + foreignText(event.foreign, { width: view.width, lists: false }),
           );
         case "kept":
           return once(

@@ -24,7 +24,7 @@ export type ReadEvent = {
   /** Those of the selected files. */
   readonly selected: readonly Diagnostic[];
   /** What is not ours in the selected files. */
-  readonly passedOver: ForeignSummary;
+  readonly foreign: ForeignSummary;
   /** Where its manifests are read from, below its root; null for everything. */
   readonly paths: readonly string[] | null;
   readonly files: number;
@@ -73,7 +73,7 @@ export type PlanEvent = {
   /** What is live, but neither declared nor recorded; null where nobody asked for it. */
   readonly unmanaged: readonly Identity[] | null;
   /** What is not ours in the selected files; left out where all is, and before an apply. */
-  readonly passedOver?: ForeignSummary;
+  readonly foreign?: ForeignSummary;
 };
 
 /** Live was compared with what is recorded: how a drift pass ends. */

@@ -1,9 +1,9 @@
 import type { Diagnostic } from "./diagnostic.ts";
 
-/** A diagnostic of a source; it says how many documents it is about where it is about those that are not ours alone. */
-export type SourceDiagnostic = Diagnostic & { readonly notOurs?: ForeignDocuments };
+/** A diagnostic of a source; `foreign` where it says no more than that documents are not ours. */
+export type SourceDiagnostic = Diagnostic & { readonly foreign?: ForeignDocuments };
 
-/** Documents of one file that are alike and not ours, and the type that they name; null where they name none. */
+/** Documents of one file that are not ours and name the same type, or all none. */
 export type ForeignDocuments = { readonly type: string | null; readonly documents: number };
 
 /** What is in the source and not ours. */
@@ -18,10 +18,10 @@ export type ForeignSummary = {
 export function summariseForeign(found: readonly SourceDiagnostic[]): ForeignSummary {
   const types = new Map<string, number>();
   let documents = 0;
-  for (const { notOurs } of found) {
-    if (notOurs === undefined) continue;
-    documents += notOurs.documents;
-    if (notOurs.type !== null) types.set(notOurs.type, (types.get(notOurs.type) ?? 0) + notOurs.documents);
+  for (const { foreign } of found) {
+    if (foreign === undefined) continue;
+    documents += foreign.documents;
+    if (foreign.type !== null) types.set(foreign.type, (types.get(foreign.type) ?? 0) + foreign.documents);
   }
-  return { documents, types, diagnostics: found.map(({ notOurs: _, ...diagnostic }) => diagnostic) };
+  return { documents, types, diagnostics: found.map(({ foreign: _, ...diagnostic }) => diagnostic) };
 }

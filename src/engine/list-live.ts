@@ -1,5 +1,5 @@
 import type { KnownInSync } from "../cache/known-in-sync.ts";
-import type { SeenRow } from "../cache/skip-known-rows.ts";
+import type { ListedRow } from "../cache/skip-known-rows.ts";
 import type { Reader } from "../client/reader.ts";
 import { type Kind, type ListReading, type LiveRow, readRow } from "../core/kind.ts";
 import type { Live } from "../core/live.ts";
@@ -55,7 +55,7 @@ function mustTell(list: LiveList | null): LiveList {
   return list;
 }
 
-async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListContext): Promise<readonly SeenRow[]> {
+async function readEvery({ list, narrow }: ListQuery, { reader, signal }: ListContext): Promise<readonly ListedRow[]> {
   const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, { signal });
   return replies.flatMap((reply) => {
     const row = readRow(list, reply);
@@ -68,7 +68,7 @@ async function readUnknown(
   known: KnownInSync,
   { reader, signal }: ListContext,
   options: { readonly all?: boolean } = {},
-): Promise<readonly SeenRow[]> {
+): Promise<readonly ListedRow[]> {
   const { parse, rowOf, end } = known.listReader(kind, list, options);
   const replies = await reader.list(list.operation, { query: { ...list.query, ...narrow } }, { signal, parse });
   const rows = replies.flatMap((reply) => rowOf(reply) ?? []);
@@ -80,7 +80,7 @@ async function readUnknown(
 function liveList(
   { kind }: ListQuery,
   identities: readonly Identity[],
-  seen: readonly SeenRow[],
+  seen: readonly ListedRow[],
   known: KnownInSync | null,
 ): LiveList | null {
   const find = kind.hasVersions ? findVersion(seen) : findByKey(seen);
@@ -97,18 +97,18 @@ function liveList(
 }
 
 /** The row that stands for a resource; where there is none, the newest version that its name has. */
-type Found = { readonly row: SeenRow | undefined; readonly newest?: number | null };
+type Found = { readonly row: ListedRow | undefined; readonly newest?: number | null };
 
-function findByKey(seen: readonly SeenRow[]): (key: string) => Found {
+function findByKey(seen: readonly ListedRow[]): (key: string) => Found {
   const index = Map.groupBy(seen, ({ key }) => key);
   return (key) => ({ row: index.get(key)?.[0] });
 }
 
-function findVersion(seen: readonly SeenRow[]): (key: string) => Found {
+function findVersion(seen: readonly ListedRow[]): (key: string) => Found {
   const newestFirst = seen.toSorted((a, b) => (b.version ?? 0) - (a.version ?? 0));
   const index = Map.groupBy(newestFirst, ({ key }) => key);
   // Each name once: it may have as many versions as are asked for.
-  const numbered = new Map<string, ReadonlyMap<number | null, SeenRow>>();
+  const numbered = new Map<string, ReadonlyMap<number | null, ListedRow>>();
   return (key) => {
     const { name, version } = splitVersion(key);
     const rows = index.get(name) ?? [];

@@ -47,7 +47,7 @@ export async function planPass(pass: Pass, { showServer, showUnmanaged, gate, se
     seal: seals ? sealOf(plan, looked, sealingOf(pass)) : null,
     withServerSide: showServer ? serverSide(looked, looking) : null,
     unmanaged: showUnmanaged ? unmanagedIn(looked, looking) : null,
-    ...(read.passedOver.documents === 0 ? {} : { passedOver: read.passedOver }),
+    ...(read.foreign.documents === 0 ? {} : { foreign: read.foreign }),
   };
 }
 

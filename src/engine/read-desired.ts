@@ -183,7 +183,7 @@ export async function requireOwnState(
 
 function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: SourceConfig): Read {
   const { foreign = [], ours = [] } = Object.groupBy(loaded.diagnostics, (one) =>
-    one.notOurs === undefined ? "ours" : "foreign",
+    one.foreign === undefined ? "ours" : "foreign",
   );
   return { ...loaded, diagnostics: [...diagnostics, ...ours], foreign };
 }
@@ -274,7 +274,7 @@ function readEvent(
     what: "read",
     diagnostics: [...behind, ...diagnostics],
     selected: [...behind, ...ofSelection(diagnostics, selection)],
-    passedOver: summariseForeign(ofSelection(foreign, selection)),
+    foreign: summariseForeign(ofSelection(foreign, selection)),
     paths: repository.paths ?? null,
     files,
     manifests: manifests.length,

@@ -14,7 +14,7 @@ import { readPlainYaml } from "../yaml/read.ts";
 import { decodeRoughly } from "../yaml/text.ts";
 import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "./declaration.ts";
 import { claimsType, type Detected, detect, isPlanText, unknownType } from "./detect.ts";
-import type { Findings } from "./diagnostic-list.ts";
+import type { DiagnosticList } from "./diagnostic-list.ts";
 import { examine } from "./examine.ts";
 import { isPlain, plainFile, type RereadableFile, readOptionsOf } from "./reread-file.ts";
 import { checkAlone } from "./semantics.ts";
@@ -48,13 +48,17 @@ export type DeclareOptions = DeclareRules & {
 };
 
 /** Who hears what is wrong. */
-type Hearing = Pick<Findings, "add">;
+type Reporter = Pick<DiagnosticList, "add">;
 
 /**
  * Reads the declarations of one file, reporting what is wrong in it: at once where it can be read here, so that nothing of
  * its text outlives it, and later where it takes the exact reader.
  */
-export function declare(file: SourceFile, options: DeclareOptions, found: Hearing): FileContent | Promise<FileContent> {
+export function declare(
+  file: SourceFile,
+  options: DeclareOptions,
+  found: Reporter,
+): FileContent | Promise<FileContent> {
   if (file.size > options.limits.fileBytes) {
     const rough = decodeRoughly(file.bytes());
     if (!isPlanText(rough)) found.add(tooLarge(file, rough, options.limits));
@@ -69,7 +73,7 @@ function declarePlain(
   file: SourceFile,
   bytes: Uint8Array,
   options: DeclareOptions,
-  found: Hearing,
+  found: Reporter,
 ): FileContent | null {
   const parsed = readPlainYaml(bytes, readOptionsOf(file, options.limits));
   if (parsed === null) return null;
@@ -82,7 +86,7 @@ type Given<Options> = {
   readonly file: SourceFile;
   readonly bytes: Uint8Array;
   readonly options: Options;
-  readonly found: Hearing;
+  readonly found: Reporter;
 };
 
 async function declareExactly(given: Given<DeclareOptions>): Promise<FileContent> {
@@ -124,7 +128,7 @@ function readerOf({ file, bytes, options, found }: Given<DeclareRules>, parsed: 
       if (faults.length > 0) return unread(file, bytes, parsed, found);
       if (documents.length === 0) {
         const empty = fileDiagnostic("warning", "empty", file.display, "an empty file: it declares nothing");
-        found.add({ ...empty, notOurs: ONE });
+        found.add({ ...empty, foreign: ONE });
       }
       for (const diagnostic of foreignDiagnostics(reader)) found.add(diagnostic);
       return { declarations, isQuickToReread };
@@ -146,7 +150,7 @@ type Foreign = Wording & {
 type Reader = {
   readonly file: SourceFile;
   readonly options: DeclareRules;
-  readonly found: Hearing;
+  readonly found: Reporter;
   readonly positionAt: (offset: number) => Position;
   /** What is not ours in the file. */
   readonly foreign: Foreign[];
@@ -159,17 +163,17 @@ type Reader = {
 function tooLarge(file: SourceFile, rough: string, { fileBytes }: Limits): SourceDiagnostic {
   const summary = `larger than ${fileBytes} bytes, and not read`;
   if (claimsType(rough)) return fileDiagnostic("error", "too-large", file.display, summary, "Split the file.");
-  return { ...fileDiagnostic("warning", "too-large", file.display, summary, PASSED_OVER), notOurs: ONE };
+  return { ...fileDiagnostic("warning", "too-large", file.display, summary, PASSED_OVER), foreign: ONE };
 }
 
 // A file that is no text at all, or has a fault as a whole.
-function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFile, found: Hearing): FileContent {
+function unread(file: SourceFile, bytes: Uint8Array, { text, faults }: ParsedFile, found: Reporter): FileContent {
   const isOurs = claimsType(text === "" ? decodeRoughly(bytes) : text);
   const positionAt = lineFinder(text);
   for (const fault of faults) {
     const position = text === "" ? null : positionAt(fault.offset);
     const diagnostic = diagnosticInFile(file.display, isOurs ? fault : mild(fault), position);
-    found.add(isOurs ? diagnostic : { ...diagnostic, notOurs: ONE });
+    found.add(isOurs ? diagnostic : { ...diagnostic, foreign: ONE });
   }
   return { declarations: [], isQuickToReread: true };
 }
@@ -183,7 +187,7 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
   const detected = detect(document.value);
   switch (detected.is) {
     case "foreign":
-      return passOver(reader, document, detected);
+      return noteForeign(reader, document, detected);
     case "report":
       return null;
     case "faulty":
@@ -194,12 +198,12 @@ function readDocument(reader: Reader, document: ParsedDocument, index: number): 
         const value = withDefaultWorkspace(kind, document.value, reader.options);
         return readManifest(reader, document, { kind, type: detected.type, value, index });
       }
-      return passOver(reader, document, unknownType(detected.type));
+      return noteForeign(reader, document, unknownType(detected.type));
     }
   }
 }
 
-function passOver(
+function noteForeign(
   { foreign, positionAt }: Reader,
   document: ParsedDocument,
   { code, summary, detail, type, mayBeOurs }: Omit<Foreign, "severity" | "position">,
@@ -230,8 +234,8 @@ function foreignDiagnostics({ file, foreign }: Reader): readonly SourceDiagnosti
     if (first === undefined) return [];
     const summary = alike.length === 1 ? first.summary : `${first.summary} (${alike.length} documents)`;
     const diagnostic = diagnosticInFile(file.display, { ...first, summary }, first.position);
-    const notOurs = { type: first.type, documents: alike.length };
-    return [first.mayBeOurs ? diagnostic : { ...diagnostic, notOurs }];
+    const foreign = { type: first.type, documents: alike.length };
+    return [first.mayBeOurs ? diagnostic : { ...diagnostic, foreign }];
   });
 }
 
@@ -242,7 +246,7 @@ function readBroken(reader: Reader, document: ParsedDocument, index: number): De
   if (isPlanText(document.chunk.text)) return null;
   const [first] = document.faults;
   if (!claimsType(document.chunk.text))
-    return first ? passOver(reader, document, { ...mild(first), type: null, mayBeOurs: false }) : null;
+    return first ? noteForeign(reader, document, { ...mild(first), type: null, mayBeOurs: false }) : null;
   for (const fault of document.faults) found.add(diagnosticInFile(file.display, fault, positionAt(fault.offset)));
   const named = namingFieldsIn(document.chunk.text);
   const type = typeof named.type === "string" ? named.type : "";

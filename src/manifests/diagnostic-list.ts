@@ -7,7 +7,7 @@ const MOST = 10_000;
 const MOST_FOREIGN = 100_000;
 
 /** Collects what there is to say, in bounded memory. */
-export type Findings = {
+export type DiagnosticList = {
   readonly add: (diagnostic: SourceDiagnostic) => void;
   /** In file order, with a last word on what was not kept. */
   readonly all: () => readonly SourceDiagnostic[];
@@ -17,14 +17,14 @@ export type Findings = {
 export type Refuse = (identity: Identity, diagnostic: Diagnostic | null) => void;
 
 /** A new, empty collection. */
-export function findings(): Findings {
+export function diagnosticList(): DiagnosticList {
   const kept: { readonly [severity in Diagnostic["severity"]]: Diagnostic[] } = { error: [], warning: [] };
   const foreign: SourceDiagnostic[] = [];
   const dropped = { error: 0, warning: 0 };
   return {
     add(diagnostic) {
       // What is not ours is counted, and takes the place of nothing else.
-      if (diagnostic.notOurs !== undefined) {
+      if (diagnostic.foreign !== undefined) {
         if (foreign.length < MOST_FOREIGN) foreign.push(diagnostic);
         return;
       }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RevisionFiles } from "../source/revision.ts";
 import type { Declaration } from "./declaration.ts";
-import { findings } from "./diagnostic-list.ts";
+import { diagnosticList } from "./diagnostic-list.ts";
 import { type Loaded, type LoadOptions, type ReadFile, readAll, readingOf } from "./load.ts";
 import { checkEverySemantics, isPlaced } from "./semantics.ts";
 import { validManifest } from "./valid-manifest.ts";
@@ -31,7 +31,7 @@ export async function loadChanged(
   const valid = declarations.flatMap((declaration) => validManifest(declaration, before) ?? []);
   // Others are checked by what names no place, such as their cluster.
   if (valid.length < declarations.length || !valid.every(isPlaced)) return null;
-  const found = findings();
+  const found = diagnosticList();
   const refused: string[] = [];
   const checks = checkEverySemantics(
     valid,

@@ -8,7 +8,7 @@ import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { ExactThread } from "../yaml/exact/thread.ts";
 import type { Declaration } from "./declaration.ts";
 import { type DeclareOptions, declare, type FileContent } from "./declare.ts";
-import { findings, type Refuse } from "./diagnostic-list.ts";
+import { diagnosticList, type Refuse } from "./diagnostic-list.ts";
 import { refuseDuplicates } from "./duplicates.ts";
 import { fromOutline } from "./from-outline.ts";
 import type { Outline } from "./outline.ts";
@@ -90,7 +90,7 @@ export async function load(
   { signal }: { signal: AbortSignal },
 ): Promise<Loaded> {
   signal.throwIfAborted();
-  const found = findings();
+  const found = diagnosticList();
   for (const diagnostic of revision.diagnostics) found.add(diagnostic);
   const { external = [] } = options.rules;
   const reading = readingOf(options, signal);

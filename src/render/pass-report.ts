@@ -52,7 +52,7 @@ export function planReport(event: PlanEvent, view: ReportView): string {
     const shown = listed(plan, showUnchanged);
     // With what only the server adds, the steps are not those that would be done.
     const document = withServerSide === null ? sealed(shown, event) : shown;
-    const beside = { ...counted, ...unmanagedIn(unmanaged), ...notOursIn(event) };
+    const beside = { ...counted, ...unmanagedIn(unmanaged), ...foreignIn(event) };
     return jsonText({ ...document, ...beside, ...accessIn(access), ...notUsedIn(notUsed) });
   }
   const group = (step: Step): string | null => groupOf(step, kindOf);
@@ -148,9 +148,9 @@ function unmanagedIn(unmanaged: PlanEvent["unmanaged"]): object {
 }
 
 // Left out where every document of the source is a manifest of ours.
-function notOursIn({ passedOver }: PlanEvent): object {
-  if (passedOver === undefined) return {};
-  const { documents, types } = passedOver;
+function foreignIn({ foreign }: PlanEvent): object {
+  if (foreign === undefined) return {};
+  const { documents, types } = foreign;
   return { unmanagedDocuments: { documents, types: Object.fromEntries(types) } };
 }
 

@@ -19,7 +19,7 @@ export function fault(offset: number, code: string, summary: string, detail: str
 }
 
 /** A warning at an offset. */
-export function caution(offset: number, code: string, summary: string, detail: string | null = null): Fault {
+export function warningFault(offset: number, code: string, summary: string, detail: string | null = null): Fault {
   return { severity: "warning", code, summary, detail, offset };
 }
 

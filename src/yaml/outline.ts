@@ -8,7 +8,7 @@ export type DocumentOutline = {
 };
 
 /** An outline of at most so many places: the deepest levels go first. */
-export function shallow(outline: DocumentOutline, most: number): DocumentOutline {
+export function limitOutline(outline: DocumentOutline, most: number): DocumentOutline {
   let [count, depth, level] = [1, 0, [outline]];
   while (level.length > 0) {
     level = level.flatMap(({ inside }) => (inside === null ? [] : [...inside.values()]));

@@ -2,7 +2,7 @@ import { faultyDocument, type ParsedDocument, type ParsedFile, type ReadOptions 
 import { afterSpaces, endOfLine, HASH, LINE_FEED } from "./fast/characters.ts";
 import { outlinePlain, type Plain, type Refused, readPlain } from "./fast/read.ts";
 import { type Fault, fault } from "./fault.ts";
-import { looksOf } from "./invisible.ts";
+import { traitsOf } from "./invisible.ts";
 import { jsonFault } from "./json.ts";
 import type { YamlLimits } from "./limits.ts";
 import { type Chunk, splitDocuments } from "./split-documents.ts";
@@ -11,8 +11,8 @@ import { decode } from "./text.ts";
 /** Reads a document that the fast reader does not take; null where there is none after all. */
 export type ExactReader = (chunk: Chunk) => ParsedDocument | null;
 
-/** Makes the exact reader of one file; `looksOdd` asks for a closer look at every string. */
-export type ExactReaderOf = (limits: YamlLimits, looksOdd: boolean) => ExactReader;
+/** Makes the exact reader of one file; `checksText` has every string looked at for characters that mislead. */
+export type ExactReaderOf = (limits: YamlLimits, checksText: boolean) => ExactReader;
 
 /**
  * Parses the bytes of one file: pure, bounded by the limits, and never throws. Null where a document needs the exact reader
@@ -29,7 +29,7 @@ export function parseFile(bytes: Uint8Array, options: ReadOptions, exactOf: Exac
   const chunks = format === "json" ? [whole] : splitDocuments(text);
   const found = format === "json" ? null : (directiveFault(text) ?? tooManyDocuments(chunks, limits));
   if (found !== null) return { text, faults: [found], documents: [] };
-  const { isOdd, isPlain } = looksOf(text, isSimple);
+  const { isOdd, isPlain } = traitsOf(text, isSimple);
   const exact = exactOf?.(limits, isOdd) ?? null;
   const documents: ParsedDocument[] = [];
   for (const chunk of chunks) {

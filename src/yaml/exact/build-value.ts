@@ -32,7 +32,7 @@ type ListNode = Exclude<Extract<ParsedNode, { readonly items: readonly unknown[]
 type State = {
   readonly limits: YamlLimits;
   readonly faults: Fault[];
-  readonly looksOdd: boolean;
+  readonly checksText: boolean;
   readonly aliases: AliasBudget;
   /** By name; null while the anchored node is still open. */
   readonly anchors: Map<string, Anchored | null>;
@@ -44,14 +44,14 @@ type State = {
   deepest: number;
 };
 
-/** Builds a document's value from its nodes; `looksOdd` asks for a closer look at every string. */
+/** Builds a document's value from its nodes; `checksText` has every string looked at for characters that mislead. */
 export function build(
   root: ParsedNode,
   limits: YamlLimits,
-  { looksOdd, aliases }: { readonly looksOdd: boolean; readonly aliases: AliasBudget },
+  { checksText, aliases }: { readonly checksText: boolean; readonly aliases: AliasBudget },
 ): Built {
   const counts = { hasCredentials: false, nodes: 0, characters: 0, deepest: 0 };
-  const state: State = { limits, faults: [], looksOdd, aliases, anchors: new Map(), ...counts };
+  const state: State = { limits, faults: [], checksText, aliases, anchors: new Map(), ...counts };
   const value = readNode(state, root, 0);
   return { value, faults: state.faults, offset: Math.max(0, startOf(root)), hasCredentials: state.hasCredentials };
 }
@@ -153,7 +153,7 @@ function readScalar(state: State, node: ScalarNode): Json {
   const text = node.source;
   const offset = Math.max(0, startOf(node));
   state.characters += text.length;
-  if (state.looksOdd) report(state, checkText(text, offset, "value"));
+  if (state.checksText) report(state, checkText(text, offset, "value"));
   if (text.length >= SHORTEST_CREDENTIAL && isCredential(text)) state.hasCredentials = true;
   const tag = tagOf(node);
   if (tag === "" && node.type !== "PLAIN") return text;
@@ -229,7 +229,7 @@ function readKey(state: State, node: Node, depth: number): string | null {
   countNodes(state, 1, offset);
   const key = (node as ScalarNode).source;
   state.characters += key.length;
-  if (state.looksOdd) report(state, checkText(key, offset, "key"));
+  if (state.checksText) report(state, checkText(key, offset, "key"));
   return node.type === "PLAIN" ? plainKey(state, key, offset) : key;
 }
 

@@ -4,19 +4,19 @@ import { findUnclosed } from "./unclosed.ts";
 /** What a person most likely did where a parser gave up. */
 export type Mistake = { readonly offset: number; readonly summary: string; readonly detail: string | null };
 
-/** A parser's complaint; its words tell more than its code, quote the text, and are never shown. */
-export type Complaint = { readonly code: ErrorCode; readonly message: string; readonly offset: number };
+/** A parser's error; its words tell more than its code, quote the text, and are never shown. */
+export type ParserError = { readonly code: ErrorCode; readonly message: string; readonly offset: number };
 
-/** The slip behind a complaint about a text. */
-export function likelyMistake(complaint: Complaint, text: string): Mistake {
-  const { code, offset } = complaint;
+/** The mistake that most likely led to a parser's error. */
+export function likelyMistake(error: ParserError, text: string): Mistake {
+  const { code, offset } = error;
   const line = lineAt(text, offset);
   const found =
     conflict(line) ??
     template(line) ??
-    unclosed(complaint, text) ??
-    (code === "MULTILINE_IMPLICIT_KEY" || code === "BLOCK_AS_IMPLICIT_KEY" ? misplaced(complaint, line, text) : null) ??
-    (code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" ? surplus(complaint, line, text) : null);
+    unclosed(error, text) ??
+    (code === "MULTILINE_IMPLICIT_KEY" || code === "BLOCK_AS_IMPLICIT_KEY" ? misplaced(error, line, text) : null) ??
+    (code === "UNEXPECTED_TOKEN" || code === "MISSING_CHAR" ? surplus(error, line, text) : null);
   if (found !== null) return found;
   const [summary, detail] = REASONS[code] ?? ["not in the form of YAML", null];
   return { offset: code === "BAD_INDENT" ? Math.max(offset, line.start + line.indent) : offset, summary, detail };
@@ -52,7 +52,7 @@ function template({ start, text }: Line): Mistake | null {
 }
 
 // Found out only where the text ends or something else begins: what is to be mended is at its beginning.
-function unclosed({ message, offset }: Complaint, text: string): Mistake | null {
+function unclosed({ message, offset }: ParserError, text: string): Mistake | null {
   const [, closing] = /end with a ([\]}])$/.exec(message) ?? [];
   if (closing !== undefined) {
     const at = findUnclosed(text, offset).bracket ?? offset;
@@ -65,7 +65,7 @@ function unclosed({ message, offset }: Complaint, text: string): Mistake | null 
   return { offset: at, summary: "a quote that is never closed", detail: "Close it at the end of the text." };
 }
 
-function misplaced({ message, offset }: Complaint, line: Line, text: string): Mistake | null {
+function misplaced({ message, offset }: ParserError, line: Line, text: string): Mistake | null {
   const next = lineAt(text, Math.min(text.length, line.start + line.text.length + 1));
   const isField = /^\s+[^\s#][^:]*:(?:\s|$)/.test(next.text);
   if (isField && next.indent > line.indent && offset > line.start + line.indent) {
@@ -94,7 +94,7 @@ const NO_COLON = {
   detail: "Write `key: value`. If the line goes on with the text above, indent it further.",
 };
 
-function surplus({ message, offset }: Complaint, line: Line, text: string): Mistake | null {
+function surplus({ message, offset }: ParserError, line: Line, text: string): Mistake | null {
   const isFirst = offset <= line.start + line.indent;
   const isAtEnd = message.endsWith("at node end");
   if (message.startsWith("Missing , between") || (isAtEnd && findUnclosed(text, offset).bracket !== null)) {

@@ -9,14 +9,14 @@ import { nodeOutline } from "./outline.ts";
 import { parseExact } from "./parse.ts";
 
 /** Reads the documents of one file with the library `yaml`; what their aliases repeat counts together. */
-export function exactReader(limits: YamlLimits, looksOdd: boolean): ExactReader {
+export function exactReader(limits: YamlLimits, checksText: boolean): ExactReader {
   const aliases: AliasBudget = { left: limits.fileBytes };
-  return (chunk) => readExact(chunk, limits, { looksOdd, aliases });
+  return (chunk) => readExact(chunk, limits, { checksText, aliases });
 }
 
-type Manner = { readonly looksOdd: boolean; readonly aliases: AliasBudget };
+type ExactOptions = { readonly checksText: boolean; readonly aliases: AliasBudget };
 
-function readExact(chunk: Chunk, limits: YamlLimits, manner: Manner): ParsedDocument | null {
+function readExact(chunk: Chunk, limits: YamlLimits, manner: ExactOptions): ParsedDocument | null {
   const parsed = parseExact(chunk.text, limits);
   const shifted = (faults: readonly Fault[]) => faults.map((each) => shift(each, chunk.offset));
   if ("faults" in parsed) return { ...faultyDocument(chunk, shifted(withoutEchoes(parsed.faults))), readBy: "exact" };

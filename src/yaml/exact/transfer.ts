@@ -3,7 +3,7 @@ import type { ParsedDocument, ParsedFile } from "../document.ts";
 import { outlinePlain } from "../fast/read.ts";
 import type { Fault } from "../fault.ts";
 import type { YamlLimits } from "../limits.ts";
-import { type DocumentOutline, shallow } from "../outline.ts";
+import { type DocumentOutline, limitOutline } from "../outline.ts";
 import { decode } from "../text.ts";
 
 /** A parsed file as it crosses from a worker: the text stays where it is. */
@@ -36,7 +36,7 @@ function packDocument({ value, chunk, outline, ...rest }: ParsedDocument, nodes:
     to: chunk.offset + chunk.text.length,
     isExplicit: chunk.isExplicit,
     readBy,
-    outline: found && shallow(found, nodes),
+    outline: found && limitOutline(found, nodes),
   };
 }
 

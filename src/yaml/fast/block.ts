@@ -1,5 +1,5 @@
 import { afterSpaces, BAR, DASH, endOfLine, HASH, isRest, LINE_FEED, PLUS, SPACE } from "./characters.ts";
-import { noted, type Reading } from "./reading.ts";
+import { checkedText, type Reading } from "./reading.ts";
 import type { Slice } from "./slice.ts";
 
 /**
@@ -20,8 +20,8 @@ export function readBlock(reading: Reading, column: number): string | undefined 
   const joined = isLiteral ? literal(lines) : folded(lines);
   if (joined === undefined || isLooseComment(lines, column)) return undefined;
   reading.at = lines.at;
-  if (chomping === DASH) return noted(reading, joined);
-  return noted(reading, joined + (chomping === PLUS ? "\n".repeat(lines.breaks) : "\n"));
+  if (chomping === DASH) return checkedText(reading, joined);
+  return checkedText(reading, joined + (chomping === PLUS ? "\n".repeat(lines.breaks) : "\n"));
 }
 
 type Lines = {

@@ -17,9 +17,9 @@ import {
   QUOTE,
 } from "./characters.ts";
 import { readKeyAt } from "./key.ts";
-import { mappingOf, noteTwice } from "./mapping.ts";
+import { mappingOf, noteDuplicateKey } from "./mapping.ts";
 import { noKeys, withKey } from "./mapping-shape.ts";
-import { listOf, noted, noteInside, type Reading, take } from "./reading.ts";
+import { addValue, checkedText, listOf, noteInside, type Reading } from "./reading.ts";
 import { readQuoted, scalarAt } from "./scalar.ts";
 
 /** Reads a list or mapping in brackets; undefined where it is not surely one. */
@@ -35,7 +35,7 @@ function readList(reading: Reading, depth: number): Json | undefined {
   toNext(reading, start + 1);
   while (!isAt(reading, CLOSING_BRACKET)) {
     const item = readValue(reading, depth);
-    if (item === undefined || !take(reading, item, 1, start) || !goesOn(reading, CLOSING_BRACKET)) return undefined;
+    if (item === undefined || !addValue(reading, item, 1, start) || !goesOn(reading, CLOSING_BRACKET)) return undefined;
   }
   reading.at++;
   return listOf(reading, from, start);
@@ -52,8 +52,8 @@ function readFields(reading: Reading, depth: number): Json | undefined {
     if (next === null || next.size > reading.limits.keys) return undefined;
     shape = next;
     const value = readValue(reading, depth);
-    if (value === undefined || !take(reading, value, 2, keyAt)) return undefined;
-    noteTwice(reading, from, shape);
+    if (value === undefined || !addValue(reading, value, 2, keyAt)) return undefined;
+    noteDuplicateKey(reading, from, shape);
     if (!goesOn(reading, CLOSING_BRACE)) return undefined;
   }
   reading.at++;
@@ -108,7 +108,7 @@ function readValue(reading: Reading, depth: number): Json | undefined {
     if (quoted === null) return undefined;
     reading.at = quoted.end;
     reading.start = at;
-    return noted(reading, quoted.word);
+    return checkedText(reading, quoted.word);
   }
   const end = endBetween(text, at);
   if (end < 0) return undefined;

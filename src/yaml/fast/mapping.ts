@@ -20,8 +20,8 @@ function firstOfEach(shape: MappingShape, values: readonly Json[], from: number)
   return fields;
 }
 
-/** Notes it where the last key of a mapping stood there before, if faults are noted; its values begin at the given place. */
-export function noteTwice(reading: Reading, from: number, shape: MappingShape): void {
+/** Notes the fault where the last key of a mapping is a duplicate; the values of the mapping begin at `from`. */
+export function noteDuplicateKey(reading: Reading, from: number, shape: MappingShape): void {
   const { places, open } = reading;
   if (places === null) return;
   let first: MappingShape | null = null;

@@ -24,9 +24,9 @@ import {
   QUOTE,
 } from "./characters.ts";
 import { readKeyAt } from "./key.ts";
-import { mappingOf, noteTwice } from "./mapping.ts";
+import { mappingOf, noteDuplicateKey } from "./mapping.ts";
 import { type MappingShape, noKeys, withKey } from "./mapping-shape.ts";
-import { listOf, noted, noteInside, type Reading, take } from "./reading.ts";
+import { addValue, checkedText, listOf, noteInside, type Reading } from "./reading.ts";
 import { readQuoted, scalarAt } from "./scalar.ts";
 import { type Slice, slicer } from "./slice.ts";
 
@@ -147,8 +147,8 @@ function readMapping(reading: Reading, above: MappingShape, depth: number): Json
     if (next === null || next.size > reading.limits.keys) return undefined;
     shape = next;
     const value = readField(reading, column, shape, depth);
-    if (value === undefined || !take(reading, value, 2, keyAt)) return undefined;
-    noteTwice(reading, from, shape);
+    if (value === undefined || !addValue(reading, value, 2, keyAt)) return undefined;
+    noteDuplicateKey(reading, from, shape);
   } while (reading.column === column);
   if (reading.column > column) return undefined;
   noteInside(reading, from, start, shape);
@@ -203,7 +203,7 @@ function readList(reading: Reading, above: MappingShape, depth: number): Json | 
   if (depth > reading.limits.depth) return undefined;
   do {
     const item = readItem(reading, column, above, depth);
-    if (item === undefined || !take(reading, item, 1, start)) return undefined;
+    if (item === undefined || !addValue(reading, item, 1, start)) return undefined;
   } while (reading.column === column && isItem(text, reading.at));
   return reading.column > column ? undefined : listOf(reading, from, start);
 }
@@ -244,7 +244,7 @@ function readScalarOrBrackets(reading: Reading, at: number, column: number, dept
     case QUOTE:
     case APOSTROPHE: {
       const quoted = readQuoted(reading, at);
-      return quoted !== null && toNextLine(reading, quoted.end) ? noted(reading, quoted.word) : undefined;
+      return quoted !== null && toNextLine(reading, quoted.end) ? checkedText(reading, quoted.word) : undefined;
     }
     case OPENING_BRACKET:
     case OPENING_BRACE: {
@@ -281,5 +281,5 @@ function readFolded(reading: Reading, from: number, firstEnd: number, column: nu
     if (end < 0 || !toNextLine(reading, end)) return undefined;
     parts.push(slice(at, end));
   } while (reading.column > column);
-  return noted(reading, parts.join(" "));
+  return checkedText(reading, parts.join(" "));
 }

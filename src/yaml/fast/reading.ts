@@ -43,10 +43,10 @@ export function noteFault(reading: Reading, found: () => Fault): boolean {
 }
 
 /**
- * Takes a value in, which counts as one node, or with its key as two; false where there are too many by now. `key` is where
- * its key begins, or where an item stands that has no place of its own.
+ * Adds a value, which counts as one node, or as two with its key; false when there are too many nodes. `key` is where its
+ * key begins, or where an item stands that has no place of its own.
  */
-export function take(reading: Reading, value: Json, nodes: 1 | 2, key: number): boolean {
+export function addValue(reading: Reading, value: Json, nodes: 1 | 2, key: number): boolean {
   if (reading.places !== null) reading.places[reading.open] = placeOf(reading, nodes, key);
   reading.values[reading.open++] = value;
   reading.nodes += nodes;
@@ -83,8 +83,8 @@ export function listOf(reading: Reading, from: number, start: number): Json {
   return items;
 }
 
-/** A text of a manifest, looked at for credentials. */
-export function noted(reading: Reading, word: string): string {
+/** Returns a text as it is, after it was checked for credentials. */
+export function checkedText(reading: Reading, word: string): string {
   if (word.length >= SHORTEST_CREDENTIAL && !reading.hasCredentials && isCredential(word))
     reading.hasCredentials = true;
   return word;

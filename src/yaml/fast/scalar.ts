@@ -1,13 +1,13 @@
 import type { Json } from "../../contract/json.ts";
 import { numberFault, resolvePlain } from "../scalar.ts";
 import { APOSTROPHE, BACKSLASH, LINE_FEED, QUOTE, TAB } from "./characters.ts";
-import { noted, noteFault, type Reading } from "./reading.ts";
+import { checkedText, noteFault, type Reading } from "./reading.ts";
 import type { Slice } from "./slice.ts";
 
 /** The value of an unquoted scalar; undefined where a reader would have something to say about it. */
 export function scalarAt(reading: Reading, from: number, end: number): Json | undefined {
   const { text, slice } = reading;
-  if (isSurelyText(text.charCodeAt(from))) return noted(reading, slice(from, end));
+  if (isSurelyText(text.charCodeAt(from))) return checkedText(reading, slice(from, end));
   const number = smallInteger(text, from, end);
   if (number >= 0) return number;
   const word = slice(from, end);
@@ -16,7 +16,7 @@ export function scalarAt(reading: Reading, from: number, end: number): Json | un
     const { is } = scalar;
     return noteFault(reading, () => numberFault(is, from)) ? 0 : undefined;
   }
-  return typeof scalar.value === "string" ? noted(reading, word) : scalar.value;
+  return typeof scalar.value === "string" ? checkedText(reading, word) : scalar.value;
 }
 
 // No number and none of YAML's words begins with any other letter.

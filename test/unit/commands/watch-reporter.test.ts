@@ -31,8 +31,8 @@ const fault = {
 
 function read(diagnostics: ReadEvent["diagnostics"] = []): ReadEvent {
   const counts = { files: 1, manifests: 3, documents: 3, paths: null, isRefused: false, knownFiles: 0 };
-  const passedOver = { documents: 0, types: new Map(), diagnostics: [] };
-  return { what: "read", diagnostics, selected: diagnostics, passedOver, ...counts };
+  const foreign = { documents: 0, types: new Map(), diagnostics: [] };
+  return { what: "read", diagnostics, selected: diagnostics, foreign, ...counts };
 }
 
 function replicas(before: number, after: number, cause: Change["cause"]): Change {

@@ -53,7 +53,7 @@ describe("loading", () => {
     });
     const { documents, types } = summariseForeign(diagnostics);
     expect([documents, Object.fromEntries(types)]).toEqual([8, { gateway: 3, other: 1 }]);
-    const warned = diagnostics.filter(({ notOurs }) => notOurs === undefined);
+    const warned = diagnostics.filter(({ foreign }) => foreign === undefined);
     expect(warned.map(({ detail }) => detail)).toEqual(["Did you mean `service`?"]);
   });
 

@@ -8,7 +8,7 @@ import { corpus as corpusOf } from "../../../bench/corpus/corpus.ts";
 import { defaultLimits, type Limits } from "../../../src/source/limits.ts";
 import { exactReader } from "../../../src/yaml/exact/read.ts";
 import { outlinePlain, readPlain } from "../../../src/yaml/fast/read.ts";
-import { looksOf } from "../../../src/yaml/invisible.ts";
+import { traitsOf } from "../../../src/yaml/invisible.ts";
 import { type Chunk, splitDocuments } from "../../../src/yaml/split-documents.ts";
 import { decode } from "../../../src/yaml/text.ts";
 import { everyText, nearPlain } from "./near-plain.ts";
@@ -26,7 +26,7 @@ function exactly(chunk: Chunk, limits: Limits) {
 
 function expectAgreement(text: string, limits: Limits): void {
   const decoded = decode(Buffer.from(text));
-  if ("fault" in decoded || !looksOf(decoded.text, decoded.isSimple).isPlain || /^%/m.test(decoded.text)) return;
+  if ("fault" in decoded || !traitsOf(decoded.text, decoded.isSimple).isPlain || /^%/m.test(decoded.text)) return;
   for (const chunk of splitDocuments(decoded.text)) {
     const read = readPlain(chunk, decoded.isSimple ? Buffer.from(decoded.text) : null, limits);
     if (read === null || "fault" in read) continue;
