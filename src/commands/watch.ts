@@ -1,4 +1,5 @@
 import { HoldfastError } from "../core/errors.ts";
+import { printable } from "../render/escape.ts";
 import { failureText } from "../render/failure.ts";
 import type { InvocationOf } from "./command.ts";
 import type { watch } from "./declarations/watch.ts";
@@ -27,7 +28,7 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
       await current[Symbol.asyncDispose]();
       if (end.is === "stopped") break;
       if (end.is === "failed" && (earlier === null || current.hasWorked())) throw end.error;
-      if (end.is === "failed") say(end.error);
+      if (end.is === "failed") tellUnusable(end.error);
       const next = end.is === "replaced" ? end.next : await open(goneBack(earlier ?? current, current));
       earlier = end.is === "replaced" ? current : null;
       current = next;
@@ -44,11 +45,13 @@ export async function run(invocation: InvocationOf<typeof watch>): Promise<numbe
     return { ...operatorFile, state: failed.operatorFile.state };
   }
 
-  function say(error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
+  function tellUnusable(error: unknown): void {
+    const why = printable(error instanceof Error ? error.message : String(error));
     const message = `the new configuration cannot be used: ${why}`;
     terminal.stderr.write(
       failureText({ message, hint: "going back to the last good one" }, columnsOn(terminal.stderr)),
     );
+    http.configured(why);
+    notifier.send({ event: "configuration-refused", target: null, revision: null, summary: message, details: [] });
   }
 }

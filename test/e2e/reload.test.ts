@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { eventually } from "../support/eventually.ts";
@@ -5,8 +6,11 @@ import { gateTo } from "../support/gate.ts";
 import { startReceiver } from "../support/http-receiver.ts";
 import { team } from "../support/manifests.ts";
 import { mountVolume } from "../support/mounted-volume.ts";
+import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { tlsFront } from "../support/tls-front.ts";
+import { createAuthority } from "../unit/client/certificate.ts";
 
 test("a changed configuration is taken up between passes, and a broken one leaves the last good one in force", async () => {
   const server = await serve();
@@ -93,4 +97,78 @@ test("configurations that change while passes write lose no write, and none is m
   expect(await watch.ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining("error") });
   expect(new Set(server.effects().map(({ resource }) => resource)).size).toBe(21);
   expect(server.effects()).toHaveLength(21);
+});
+
+test("a CA file that is swapped, as a control plane gets a certificate of a new authority, is taken up by itself", async () => {
+  const server = await serve();
+  const [old, renewed] = [createAuthority(), createAuthority()];
+  const front = await tlsFront(server, old.issue("localhost"));
+  const source = await sourceOf({ "ml.yaml": team("ml") }, { ...server, url: front.url });
+  const volume = await mountVolume({ "ca.pem": old.cert });
+  const watch = source.start(["watch", "--sink", "file", "--interval", "0.5", "--ca-file", volume.path("ca.pem")]);
+  await watch.shows("stdout", /1 created/);
+  front.show(renewed.issue("localhost"));
+  await source.write("web.yaml", team("web"));
+  await watch.shows("stderr", /cannot be reached \(CERT_SIGNATURE_FAILURE\)\n {2}→ check .*--ca-file/);
+  const { stdout } = await source.run(["status", "-o", "json"]);
+  expect(JSON.parse(stdout).targets[0]).toMatchObject({ condition: "Stalled" });
+  await volume.swap({ "ca.pem": renewed.cert });
+  await watch.shows("stderr", /configuration reloaded: \S+ca\.pem has changed/);
+  await watch.shows("stdout", /created {3}team\/web/);
+  watch.kill("SIGTERM");
+  expect(await watch.ended).toMatchObject({ code: 0 });
+  expect(server.effects()).toHaveLength(2);
+});
+
+test("a process that stands by takes a changed configuration up too, and takes over by it", async () => {
+  const server = await serve();
+  const upstream = await upstreamOf({ "a/a.yaml": team("a"), "b/b.yaml": team("b") });
+  const config = (path: string) => ({
+    sources: [{ name: "platform", url: upstream.folder }],
+    targets: [{ name: "prod", paths: [path], interval: 0.5 }],
+  });
+  const [one, other] = [await operatorOf(config("a"), server), await operatorOf(config("a"), server)];
+  const first = one.start(["watch"]);
+  await first.shows("stdout", /1 created/);
+  const standby = other.start(["watch"]);
+  await standby.shows("stderr", /standing by/);
+  await writeFile(other.config, stringify(config("b")));
+  await standby.shows("stderr", /configuration reloaded[\s\S]*standing by/);
+  expect(server.effects()).toHaveLength(1);
+  first.kill("SIGTERM");
+  expect(await first.ended).toMatchObject({ code: 0 });
+  await standby.shows("stdout", /team\/b/);
+  expect(server.effects().map(({ resource }) => resource)).toEqual(["team/a", "team/b"]);
+});
+
+test("a configuration that turns out to be unusable gives way to the last good one, and that one to a mended one, and both are told", async () => {
+  const server = await serve();
+  const receiver = await startReceiver();
+  const config = (target: object) =>
+    stringify({ targets: [target], notifications: [{ name: "events", type: "webhook", url: receiver.url }] });
+  const source = await sourceOf({ "ml.yaml": team("ml"), ".holdfast/targets/other": "no folder" }, server);
+  const volume = await mountVolume({ "holdfast.yaml": config({ name: "prod" }) });
+  const watch = source.start(["watch", "--listen", "127.0.0.1:0", "--config", volume.path("holdfast.yaml")]);
+  await watch.shows("stdout", /1 created/);
+  const [, url = ""] = await watch.shows("stderr", /on (http:\S+)\n/);
+  const refused = async () => JSON.parse(await (await fetch(`${url}/status`)).text()).configurationRefused;
+  await volume.swap({ "holdfast.yaml": config({ name: "other" }) });
+  await watch.shows(
+    "stderr",
+    /^error: the new configuration cannot be used: .*\n(?: .*\n)*? {2}→ going back to the last good one/m,
+  );
+  await source.write("web.yaml", team("web"));
+  await watch.shows("stdout", /team\/web/);
+  expect(await refused()).toContain("targets/other");
+  await volume.swap({ "holdfast.yaml": config({ name: "prod", sync: "report" }) });
+  await eventually("the mended configuration", async () => (await refused()) === null);
+  await source.write("api.yaml", team("api"));
+  await watch.shows("stdout", /Plan: 1 to create/);
+  watch.kill("SIGTERM");
+  expect(await watch.ended).toMatchObject({ code: 0 });
+  expect(server.effects()).toHaveLength(2);
+  const told = receiver.received
+    .map(({ body }) => JSON.parse(body).type)
+    .filter((type) => type.includes("configuration"));
+  expect(told.map((type) => type.replace(/.*configuration-/, ""))).toEqual(["reloaded", "refused", "reloaded"]);
 });
