@@ -119,7 +119,7 @@ export const flags = {
   gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: those of this change alone, or all", {
     of: ["change", "all"],
   }),
-  out: textFlag("--out <file>", "write the plan to a file, for apply --plan"),
+  out: textFlag("--out <file>", "write the plan, for apply --plan, or the snapshot to a file"),
   plan: textFlag("--plan <file>", "apply exactly this plan, or nothing when it is stale"),
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
   noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 although there is drift"),
@@ -192,11 +192,11 @@ export const flags = {
   ),
   seed: textFlag("--seed <folder>", "create what the manifests of a folder declare and is absent"),
   snapshot: textFlag(
-    "--snapshot <url>",
-    "copy what is absent here from a live control plane, by reads alone, or from a file of holdfast snapshot",
+    "--snapshot <file>",
+    "what holdfast snapshot wrote; serve takes the URL of a live control plane too, and copies by reads alone",
   ),
   public: toggleFlag("--public", "leave out what the manifests here neither declare nor refer to"),
-  names: textFlag("--names <folder>", "manifests whose names --snapshot looks up where there is no list"),
+  names: textFlag("--names <folder>", "manifests whose names a snapshot looks up where there is no list"),
   artifactRoot: textFlag("--artifact-root <uri>", "where staged versions go, file:///folder or s3://bucket/prefix", {
     parse: artifactUri,
   }),

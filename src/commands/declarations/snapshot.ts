@@ -6,5 +6,5 @@ export const snapshot = declareCommand({
   arguments: "",
   summary: "write what a control plane has to a file, without values and addresses, for simulate",
   flags: ["out", "public", "names", "target", "server", "tokenFile", "caFile"],
-  examples: ["holdfast snapshot --out snapshot.json --server https://control.example.com --token-file token"],
+  examples: ["holdfast snapshot --out snapshot.json --server https://control.example.com"],
 });
