@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Simulation } from "../../src/core/simulation.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
-import { everyKind, service, team } from "../support/manifests.ts";
+import { everyKind, prompt, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
@@ -14,12 +14,21 @@ const files = {
   ...everyKind,
   "other.yaml": service("other", `replicas: 1\n${canaries}`),
   "secretive.yaml": team("secretive", "canary.person@corp.example"),
+  "asker.yaml": prompt("asker", "CANARY-prompt"),
+  "chart.yaml": `type: helm
+name: chart
+workspace_fqn: dev:web
+source: { type: oci-repo, oci_chart_url: "oci://registry.example.com/charts/chart", version: 1.0.0 }
+values: { password: CANARY-free, nested: [{ CANARY-key: CANARY-deep }] }
+`,
 };
 // Live and not of this repository.
 const elsewhere = { "elsewhere.yaml": team("elsewhere", "canary.other@corp.example") };
 
 test("S78 a snapshot holds no values and addresses, and a fork's change is tried on it without a token", async () => {
   const server = await serve(["--seed", (await sourceOf({ ...files, ...elsewhere })).folder]);
+  const secrets = [{ key: "password", value: "CANARY-secret" }];
+  await server.call("POST", "/api/svc/v1/secret-groups", { name: "vault", integrationId: "builtin", secrets });
   const operator = await sourceOf(files, server);
   const taken = await operator.run(["snapshot", "--out", "snapshot.json"]);
   expect(taken).toMatchObject({ code: 0 });
@@ -28,7 +37,8 @@ test("S78 a snapshot holds no values and addresses, and a fork's change is tried
   expect(text).not.toMatch(/canary|corp\.example|ada@|Be kind/i);
   expect(text).not.toContain(server.token);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  for (const name of ["dev:web", "other", "elsewhere", "replicas", "image_uri"]) expect(text).toContain(name);
+  for (const name of ["dev:web", "other", "elsewhere", "chart", "asker", "replicas", "image_uri"])
+    expect(text).toContain(name);
   expect(await operator.run(["snapshot", "--out", "public.json", "--public"])).toMatchObject({ code: 0 });
   expect(readFileSync(join(operator.folder, "public.json"), "utf8")).not.toMatch(/elsewhere|canary/i);
 
