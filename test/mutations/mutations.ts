@@ -15,7 +15,7 @@ export type Mutation = {
 /** The safeguards that no test run may lack unnoticed. */
 export const mutations: readonly Mutation[] = [
   {
-    name: "the flush of the journal to the disk",
+    name: "flushing the journal to the disk",
     find: "PRAGMA synchronous = FULL;",
     replace: "PRAGMA synchronous = OFF;",
     killedBy: {
@@ -25,7 +25,7 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
-    name: "the reading back after an ambiguous write",
+    name: "reading the live resource after an ambiguous write",
     find: "for (const isLast of [false, true]) {",
     replace: "for (const isLast of Array<boolean>()) {",
     killedBy: {
@@ -35,7 +35,7 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
-    name: "the wait before an ambiguous write is sent again",
+    name: "waiting before an ambiguous write is sent again",
     find: "if (isLast) await waitUntilDeadline(attempt, ambiguous);",
     replace: "",
     killedBy: {
@@ -45,7 +45,7 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
-    name: "the fencing check of the server",
+    name: "the server's check of fencing tokens",
     find: 'return leases.some((lease) => Number(lease.number) > number) ? "stale" : null;',
     replace: "return null;",
     killedBy: {
@@ -55,7 +55,7 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
-    name: "the redaction of sensitive fields",
+    name: "redacting sensitive fields",
     find: "if (sensitive) return mask(value);",
     replace: "",
     killedBy: {

@@ -59,18 +59,18 @@ function mixedUp(): Fault {
 
 /** Every kind of fault between a client and its control plane, by what happens. */
 export const faultKinds: { readonly [kind: string]: Fault } = {
-  "connections are refused for 300 ms": ({ refuse }) => refuse(300),
-  "closed before the server worked": dropBefore,
-  "reset before the server worked": ({ reply }) => reply.socket?.resetAndDestroy(),
-  "closed after the server worked": dropAfter,
-  "reset after the server worked": altered((_, { reply }) => reply.socket?.resetAndDestroy()),
-  "no answer, and the server never heard of it": silence,
-  "no answer after the server worked": altered(() => undefined),
-  "an answer after half a second": altered(async ({ status, headers, body }, { reply }) => {
+  "connections refused for 300 ms": ({ refuse }) => refuse(300),
+  "connection closed before the request is processed": dropBefore,
+  "connection reset before the request is processed": ({ reply }) => reply.socket?.resetAndDestroy(),
+  "connection closed after the request is processed": dropAfter,
+  "connection reset after the request is processed": altered((_, { reply }) => reply.socket?.resetAndDestroy()),
+  "no reply, and the request is lost": silence,
+  "no reply, although the request is processed": altered(() => undefined),
+  "a reply after half a second": altered(async ({ status, headers, body }, { reply }) => {
     await pause(500);
     reply.writeHead(status, headers).end(body);
   }),
-  "an answer that takes longer than the deadline": altered(async (answered, { reply }) => {
+  "a reply after the client's time limit": altered(async (answered, { reply }) => {
     reply.writeHead(answered.status, unmeasured(answered));
     for (const byte of answered.body.subarray(0, 20)) {
       reply.write(Buffer.from([byte]));
@@ -78,23 +78,23 @@ export const faultKinds: { readonly [kind: string]: Fault } = {
     }
     reply.destroy();
   }),
-  "a body that is cut": altered(({ status, headers, body }, { reply }) => {
+  "a truncated body": altered(({ status, headers, body }, { reply }) => {
     reply.writeHead(status, { ...headers, "content-length": body.length });
     reply.write(half(body), () => reply.destroy());
   }),
-  "a body with the length of its half": withBody(half),
-  "bytes that are no JSON": withBody(() => Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x22])),
+  "half of the body, with a matching length": withBody(half),
+  "a body that is no JSON": withBody(() => Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x22])),
   "an empty body": withBody(() => ""),
-  "null for a body": withBody(() => "null"),
+  "`null` as the body": withBody(() => "null"),
   "204 without a body": afterwards(({ reply }) => reply.writeHead(204).end()),
-  "a page with 200": htmlPage(200),
-  "a page with 404": htmlPage(404),
-  "a page with 502 before the server worked": htmlPage(502),
-  "a page with 502 after the server worked": afterwards(htmlPage(502)),
-  "JSON under another content type": altered(({ status, headers, body }, { reply }) => {
+  "an HTML page with 200": htmlPage(200),
+  "an HTML page with 404": htmlPage(404),
+  "an HTML page with 502 before the request is processed": htmlPage(502),
+  "an HTML page with 502 after the request is processed": afterwards(htmlPage(502)),
+  "JSON with another content type": altered(({ status, headers, body }, { reply }) => {
     reply.writeHead(status, { ...headers, "content-type": "text/plain" }).end(body);
   }),
-  "a list of nothing": emptyList,
+  "an empty list": emptyList,
   "a list without its first row": withBody(withoutFirstRow),
   "401": refusal(401, "unauthorized"),
   "403": refusal(403, "forbidden"),
@@ -102,22 +102,22 @@ export const faultKinds: { readonly [kind: string]: Fault } = {
   "409": refusal(409, "conflict"),
   "429 with Retry-After": later(429, "1"),
   "429 with a Retry-After of an hour": later(429, "3600"),
-  "500 before the server worked": refusal(500, "internal"),
-  "500 after the server worked": afterwards(refusal(500, "internal")),
+  "500 before the request is processed": refusal(500, "internal"),
+  "500 after the request is processed": afterwards(refusal(500, "internal")),
   "503 with Retry-After": later(503, "1"),
   "503 without Retry-After": refusal(503, "unavailable"),
-  "504 after the server worked": afterwards(refusal(504, "gateway-timeout")),
+  "504 after the request is processed": afterwards(refusal(504, "gateway-timeout")),
   "507": refusal(507, "insufficient-storage"),
   "a gzip bomb": afterwards(({ reply }) => {
     reply.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(bomb);
   }),
   "a redirect to another host": ({ reply }) => reply.writeHead(307, { location: "http://127.0.0.1:9/elsewhere" }).end(),
-  "a byte order mark before the JSON": withBody((body) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body])),
-  "delivered twice": altered(async (_, { reply, forward }) => {
+  "a byte-order mark before the JSON": withBody((body) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body])),
+  "the request delivered twice": altered(async (_, { reply, forward }) => {
     const { status, headers, body } = await forward();
     reply.writeHead(status, headers).end(body);
   }),
-  "the answer to another request": mixedUp(),
+  "the reply to another request": mixedUp(),
 };
 
 // What is no list passes as it is.

@@ -90,7 +90,7 @@ async function tryCase(world: Trial, { operation, dryRun, kind }: Case, nth: num
   // A repeat is sent for some, so that the same fault may be met twice: it counts as one.
   const met = Math.min(1, hits());
   // Without keys a proxy that delivers twice doubles what it delivers, whoever the client is.
-  const mayDouble = !trial.sort.takesKeys && kind === "delivered twice";
+  const mayDouble = !trial.sort.takesKeys && kind === "the request delivered twice";
   const wanted = wantedOf(trial.sort, nth);
   return { met, ...(await settle(trial, { wanted, runs: [run], rests: false, mayDouble })) };
 }

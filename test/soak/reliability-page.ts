@@ -14,21 +14,26 @@ export function reliabilityPage({ date, results }: SoakRun): string {
 
 # Reliability
 
-Sweeps kill, starve and mislead Holdfast, and compare what it reports with the audit log of the control plane. A sweep
-draws some of its points, as many as the table says. These results are of ${date} (seed ${[...seeds].join(", ")}):
+This page shows how Holdfast is tested against crashes, full disks and faulty networks, and what these tests found. Each
+*sweep* injects one sort of failure, then compares Holdfast's reports with the audit log of the control plane. The columns
+of the table count the injected failures and the errors found. A sweep tries a random sample of the possible points. The
+run of ${date} (seed ${[...seeds].join(", ")}) had these results:
 
 ${table(
   ["sweep", "kill points", "faults", "random steps", "doubled", "lost", "wrongly reported"],
   [...names.map((name) => row(name, resultsOf(name, results))), row("all", results)],
 )}
 
-- *Doubled*: a write took effect more often than it was wanted. On a control plane without leases two state folders
-  can make a version twice; there, what counts is a double that nobody reported.
+- *Doubled*: a write took effect more often than intended. On a control plane without leases two state folders can create
+  a version twice; there, only unreported doubles are counted.
 - *Lost*: a resource is missing after the next apply, or a one-time token was neither delivered nor reported as lost.
-- *Wrongly reported*: a report, an exit code or a message says something else than what the audit log holds, or the next
-  apply does not put everything right.
+- *Wrongly reported*: a report, an exit code or a message contradicts the audit log, or the next apply does not correct
+  everything.
 
 ## The sweeps
+
+In brackets is what the sweep ran on. *full* is a control plane with all operations of \`holdfast serve\`, *documented-only* one with the
+20 documented operations, *header-stripping* one behind a proxy that removes unknown headers.
 
 ${names.map((name) => `- **${name}** (${placesOf(resultsOf(name, results))}): ${sweeps[name]}`).join("\n")}
 
@@ -40,26 +45,26 @@ ${Object.keys(faultKinds)
 
 ## Defects found
 
-Each has a test whose title begins with its case.
+Each defect below was corrected. A test whose title begins with the case number reproduces it.
 
 ${table(
   ["case", "defect"],
   Object.entries(defects).map(([name, sentence]) => [name, sentence]),
 )}
 
-## Whether the tests would notice
+## Do the tests detect a missing safeguard?
 
-\`npm run mutations\` takes one safeguard after the other out of a copy of the sources; a test fails for each:
+\`npm run mutations\` removes one safeguard after the other from a copy of the sources. For each, a test fails:
 
 ${table(
-  ["without", "fails"],
+  ["removed safeguard", "failing test"],
   mutations.map(({ name, killedBy }) => [name, `\`${killedBy.file}\`: ${killedBy.title} …`]),
 )}
 
 ## Running it again
 
-\`npm run soak\` runs the sweeps in about twenty minutes, \`SEED=…\` repeats one, and \`SOAK=all\` leaves no point out. A short
-form of each is part of \`npm test\`.
+\`npm run soak\` runs the sweeps in about twenty minutes. \`SEED=…\` repeats a run, and \`SOAK=all\` tries every point. A short
+form of each sweep is part of \`npm test\`.
 `;
 }
 

@@ -26,17 +26,18 @@ export type SweepResult = Findings & {
 /** Every sweep, with what it does. */
 export const sweeps = {
   "first start and upgrades":
-    "a kill and a full disk at system calls on the databases, from earlier schemas, then the same command again",
-  "first start, small files": "a kill and a full disk at system calls that make files, then the same command again",
+    "SIGKILL or a full disk at a system call on the databases, also while an earlier schema is upgraded; then the same command again",
+  "first start, small files":
+    "SIGKILL or a full disk at a system call that creates a file; then the same command again",
   "kill points of an apply":
-    "SIGKILL at a request, between its effect and its reply, after the reply, or before a statement on the ledger, then the same command again",
+    "SIGKILL at a request, between its effect and its reply, after the reply, or before a statement on the ledger; then the same command again",
   "faults on every operation":
-    "kinds of fault on the operations of a commit that creates and updates, then the same command without the fault",
-  "two writers": "two state folders that apply the same commit at once to one control plane",
-  "stopped leaders": "SIGSTOP at a write until the lease has passed to another writer, then SIGCONT",
+    "one of the faults below on an operation of a commit that creates and updates; then the same command without the fault",
+  "two writers": "two processes with state folders of their own apply the same commit to one control plane at once",
+  "stopped leaders": "SIGSTOP at a write until another writer has taken over the lease, then SIGCONT",
   "killed daemons":
-    "SIGKILL, SIGTERM, or SIGSTOP and SIGCONT at a random request of the leader of two daemons that follow a repository",
-  "random steps": "commits, kills, faults and restarts of the control plane in a random order",
+    "of two daemons that follow a repository, the leader gets SIGKILL, SIGTERM, or SIGSTOP and SIGCONT at a random request",
+  "random steps": "commits, kills, faults and restarts of the control plane, in random order",
 } as const;
 
 /** The name of a sweep. */
