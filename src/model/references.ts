@@ -13,15 +13,19 @@ export function referencesOf(manifest: JsonObject, tenant: string): readonly Res
 
 /** The references of a manifest to anything but secrets; `tenant` is null where nobody knows which is ours. */
 export function referencesWithoutSecrets(manifest: JsonObject, tenant: string | null): readonly ResourceReference[] {
-  return [
-    ...Object.entries(referenceKinds.fields).flatMap(([field, kind]) => named(kind, manifest[field], `/${field}`)),
-    ...(isObject(manifest.ownedBy) ? named(referenceKinds.owner, manifest.ownedBy.team, "/ownedBy/team") : []),
-    ...items(manifest.collaborators).flatMap(([item, at]) => subjectReference(item, `/collaborators/${at}/subject`)),
-    ...items(manifest.permissions).flatMap(([item, at]) =>
-      permissionReference(item, `/permissions/${at}/resource_fqn`, tenant),
-    ),
-  ];
+  const { ownedBy, collaborators, permissions } = manifest;
+  const found: ResourceReference[] = [];
+  // A plan looks at every manifest, and most have one of these fields and nothing else.
+  for (const { field, kind, pointer } of fields) found.push(...named(kind, manifest[field], pointer));
+  if (isObject(ownedBy)) found.push(...named(referenceKinds.owner, ownedBy.team, "/ownedBy/team"));
+  for (const [item, at] of items(collaborators)) found.push(...subjectReference(item, `/collaborators/${at}/subject`));
+  for (const [item, at] of items(permissions))
+    found.push(...permissionReference(item, `/permissions/${at}/resource_fqn`, tenant));
+  return found;
 }
+
+const fields = Object.entries(referenceKinds.fields).map(([field, kind]) => ({ field, kind, pointer: `/${field}` }));
+const NONE: readonly never[] = [];
 
 /** The secrets that a manifest names. */
 export function secretsOf(manifest: JsonObject): readonly ResourceReference[] {
@@ -31,7 +35,7 @@ export function secretsOf(manifest: JsonObject): readonly ResourceReference[] {
 }
 
 function named(kind: string, value: Json | undefined, pointer: string): readonly ResourceReference[] {
-  return typeof value === "string" ? [{ kind, key: value, pointer }] : [];
+  return typeof value === "string" ? [{ kind, key: value, pointer }] : NONE;
 }
 
 function subjectReference({ subject }: JsonObject, pointer: string): readonly ResourceReference[] {
@@ -75,6 +79,6 @@ function secrets(value: Json, pointer: string): readonly ResourceReference[] {
 }
 
 function items(value: Json | undefined): readonly (readonly [JsonObject, number])[] {
-  if (!Array.isArray(value)) return [];
+  if (!Array.isArray(value)) return NONE;
   return value.flatMap((item: Json, at) => (isObject(item) ? [[item, at] as const] : []));
 }
