@@ -1,5 +1,5 @@
 import { connect as connectTls } from "node:tls";
-import { type OperationName, operation } from "../contract/operations.ts";
+import { isDocumented, type OperationName, operation } from "../contract/operations.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { Answer } from "./call-outcome.ts";
 import { ClientError } from "./failure.ts";
@@ -37,7 +37,7 @@ export function createFirstContact(
       if (protocol === "http:" && isCutOff(answer) && (await speaks({ host, port }))) {
         return wrong(`${origin} speaks TLS`, `use https: --server ${other("https")}`);
       }
-      return unlikeControlPlane(name, answer, origin);
+      return unlikeControlPlane(name, answer, origin) ?? withoutRoute(name, answer, origin);
     },
   };
 }
@@ -46,9 +46,11 @@ function wrong(message: string, hint: string): HoldfastError {
   return new HoldfastError("error", message, { hint });
 }
 
-// An error in the documented form comes from a control plane, and so does an answer that was understood.
+// An error in the documented form comes from a control plane, and so does an answer that was understood. A control plane
+// says of a path outside of its own that there is no such route, too.
 function isProper(answer: Answer): boolean {
-  return answer.state === "answered" || (answer.state === "refused" && answer.refusal.code !== null);
+  if (answer.state !== "refused") return answer.state === "answered";
+  return answer.refusal.code !== null && answer.refusal.reason !== "route-missing";
 }
 
 // A server that speaks TLS hangs up, or says in HTTP that it wants TLS.
@@ -63,6 +65,16 @@ function unlikeControlPlane(name: OperationName, answer: Answer, origin: string)
   const why = answer.cause instanceof Error ? `: ${answer.cause.message}` : "";
   const message = `what answers at ${origin} does not look like a control plane${why}`;
   return new ClientError("protocol", message, { operation: name, status: answer.status, cause: answer.cause });
+}
+
+// Every control plane has the documented routes.
+function withoutRoute(name: OperationName, answer: Answer, origin: string): HoldfastError | null {
+  const missing = operation(name);
+  if (answer.state !== "refused" || answer.refusal.reason !== "route-missing" || !isDocumented(missing)) return null;
+  return wrong(
+    `what answers at ${origin} is no control plane: it has no ${missing.method} ${missing.path}`,
+    "check that --server is the control plane's base address",
+  );
 }
 
 function speaksTls({ host, port }: Pick<Address, "host" | "port">): Promise<boolean> {

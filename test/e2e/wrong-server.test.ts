@@ -36,6 +36,16 @@ test("http to a port that speaks TLS, and https to one that does not, say so at 
   expect(encrypted.stderr).toContain(`error: ${secure} does not speak TLS\n  → use http, where that is meant: `);
 });
 
+test("a path below a control plane's address is recognised by the routes that are not there", async () => {
+  const server = await serve();
+  const source = await sourceOf(everyKind, server);
+  const ended = await source.run([...plan, `${server.url}/below`]);
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr).toMatch(
+    /^error: what answers at \S+ is no control plane: it has no [A-Z]+ \/api\/\S+\n {2}→ check that --server/m,
+  );
+});
+
 test("a server that is no control plane is recognised by its first answer", async () => {
   const server = createServer((_, response) => {
     response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>Welcome</title>");
