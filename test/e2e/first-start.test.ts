@@ -37,20 +37,17 @@ function killedAtStatement(nth: number): { readonly NODE_OPTIONS: string } {
 }
 
 describe("F72 a first start", () => {
-  test.each([1, 3, 10, 30, 60, 90, 120, 150])(
-    "that is killed at SQLite's statement %i is followed by one that works",
-    async (nth) => {
-      const source = await sourceOf(everyKind);
-      const killed = await source.run(plan, killedAtStatement(nth));
-      expect(killed.signal).toBe("SIGKILL");
-      expect(await source.run(plan)).toMatchObject({
-        code: 0,
-        stderr: expect.stringMatching(/^embedded control plane at .*\n$/),
-      });
-    },
-  );
+  test.each([1, 10, 60, 150])("that is killed at SQLite's statement %i is followed by one that works", async (nth) => {
+    const source = await sourceOf(everyKind);
+    const killed = await source.run(plan, killedAtStatement(nth));
+    expect(killed.signal).toBe("SIGKILL");
+    expect(await source.run(plan)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^embedded control plane at .*\n$/),
+    });
+  });
 
-  test.each([0, 1, 8, 100, 400, 800, 950])(
+  test.each([0, 8, 400, 950])(
     "that has room for files of %i blocks says where, and works once there is more",
     async (blocks) => {
       const source = await sourceOf(everyKind);
@@ -64,7 +61,7 @@ describe("F72 a first start", () => {
     },
   );
 
-  test.each([8, 60, 90])(
+  test.each([8, 90])(
     "of a ledger that has room for %i blocks leaves nothing in the way of the next",
     async (blocks) => {
       const server = await serve();
