@@ -134,6 +134,30 @@ test.each([
   expect(ended).toMatchObject({ status: one.ends });
 });
 
+test("a review fetches the ref that says what was applied, with the job's token where it is no argument", () => {
+  const bin = mkdtempSync(join(tmpdir(), "holdfast-shell-"));
+  onTestFinished(() => rmSync(bin, { recursive: true }));
+  const holdfast = `#!/bin/sh\nprintf "%s" "\${HOLDFAST_APPLIED-unset}"\n`;
+  const git = `#!/bin/sh\nprintf "%s %s\\n" "$*" "\${GIT_CONFIG_VALUE_0-}" >> "$OUT/git"\n`;
+  writeFileSync(join(bin, "holdfast"), holdfast, { mode: 0o755 });
+  writeFileSync(join(bin, "git"), git, { mode: 0o755 });
+  const review = (HOLDFAST_APPLIED: string) => {
+    const job = { GITHUB_ACTIONS: "true", GITHUB_TOKEN: "CANARY" };
+    const env = { PATH: `${bin}:${process.env.PATH}`, OUT: mkdtempSync(join(bin, "out-")), BASE: "main", ...job };
+    const ended = spawnSync("sh", [join(folder, "shell/holdfast-ci"), "review"], {
+      encoding: "utf8",
+      env: { ...env, HOLDFAST_APPLIED },
+    });
+    expect(ended.status).toBe(0);
+    return [ended.stdout, readFileSync(join(env.OUT, "git"), "utf8").split("\n").slice(1, -1)];
+  };
+  const header = `AUTHORIZATION: basic ${Buffer.from("x-access-token:CANARY").toString("base64")}`;
+  const fetched = (ref: string) => [`fetch --quiet --no-tags origin +${ref}:${ref} ${header}`];
+  expect(review("refs/holdfast/prod")).toEqual(["refs/holdfast/prod", fetched("refs/holdfast/prod")]);
+  expect(review("refs/holdfast/*")).toEqual(["unset", fetched("refs/holdfast/*")]);
+  expect(review("")).toEqual(["unset", []]);
+});
+
 test("the shell is read by sh, and says how it is used", () => {
   const script = join(folder, "shell/holdfast-ci");
   expect(spawnSync("sh", ["-n", script], { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });

@@ -75,7 +75,10 @@ test("the shell of the pipeline reviews a pull request, applies its merge and re
     return pipeline.step("review", { BASE: "origin/main", COUNTS, ...job(head), ...env });
   };
   const head = await push(pipeline, "change", { "other.yaml": service("other", "replicas: 3\n") });
-  expect(await review(head, { GATE: "fail" })).toMatchObject({ code: 2 });
+  await git(pipeline.folder, "push", "--quiet", "origin", "main:refs/holdfast/prod");
+  expect(await review(head, { GATE: "fail", HOLDFAST_APPLIED: "refs/holdfast/*" })).toMatchObject({ code: 2 });
+  const applied = await git(pipeline.folder, "rev-parse", "refs/holdfast/prod");
+  expect(applied).toBe(await git(pipeline.folder, "rev-parse", "main"));
   expect(fake.comments.at(-1)?.body).toContain("#### This change: 1 resource");
   expect(JSON.parse(await readFile(join(pipeline.out, "counts.json"), "utf8"))).toMatchObject({ update: 1 });
   const broken = await push(pipeline, "change", { "broken.yaml": "type: team\n" });

@@ -172,6 +172,12 @@ describe("targets", () => {
       { sources: [{ name: "a", url: "/x", paths: ["b"] }], targets: [{ name: "a", paths: ["c"] }] },
       "outside the paths",
     ],
+    ["a ref to publish nowhere", { targets: [{ name: "a", publishRef: true }] }, "publishRef without publishUrl"],
+    [
+      "a ref to publish in two places",
+      { sources: [{ name: "a", url: "/x" }], targets: [{ name: "a", publishRef: true, publishUrl: "/y" }] },
+      "has publishUrl too",
+    ],
     [
       "several sources and no targets",
       {
