@@ -149,6 +149,8 @@ describe("secret-removed", () => {
     ["out of the environment", { env: { KEY: secret } }, { env: { OTHER: "1" } }, true],
     ["for a literal", { env: { KEY: secret } }, { env: { KEY: "plain" } }, true],
     ["from the mounts", { mounts: [mount] }, {}, true],
+    ["from what lies further in", { components: [{ mounts: [mount] }] }, { components: [{ mounts: [] }] }, true],
+    ["from a text that is looked up by nobody", { image: { build_args: { KEY: secret } } }, {}, true],
     ["not, but mounted instead", { env: { KEY: secret } }, { mounts: [mount] }, false],
     ["not, but added", {}, { env: { KEY: secret } }, false],
   ])("taken %s", (_, before, after, removed) => {
