@@ -58,12 +58,12 @@ export function choicesFlag<const Value extends string>(
 
 /** The flag that says how the result is written: one form to stdout, and others to files, as `json=plan.json`. */
 export function outputFlag(formats: readonly OutputFormat[]): Flag<readonly Output[]> {
-  const description = `how the result is written: ${formats.join(", ")}; FORMAT=FILE writes a file, and it may be given several times`;
+  const description = `format of the result: ${formats.join(", ")}; FORMAT=FILE writes it to a file. Can be given several times`;
   return {
     option: () => {
       return new Option(
         "-o, --output <format>",
-        formats.length > 2 ? description : "how the result is written: text or json",
+        formats.length > 2 ? description : "format of the result: text or json",
       )
         .default(undefined, "text")
         .argParser((text: string, before: readonly Output[] | undefined) => {

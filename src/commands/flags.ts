@@ -73,97 +73,111 @@ function hostAndPort(text: string): string {
 
 /** Every flag, by the name that commands pick it with; `HOLDFAST_<FLAG>` is its environment variable. */
 export const flags = {
-  source: textFlag("--source <dir>", "the source folder; by default the one that holds holdfast.yaml"),
+  source: textFlag("--source <dir>", "source folder (default: the one with holdfast.yaml)"),
   config: textFlag(
     "--config <file>",
-    "the operator's configuration, read beside holdfast.yaml at the top of the source",
+    "the operator's configuration; its values replace those of the source's holdfast.yaml",
   ),
   target: textFlag(
     "--target <name>",
-    "the target of the operator's configuration; without it all of them, where nothing is written",
+    "target of the operator's configuration (default: all of them, for commands that write nothing)",
   ),
   reason: textFlag("--reason <text>", "why"),
   until: textFlag("--until <time>", "until when: an ISO time, or a time from now such as 4h or 2d"),
-  confirm: textFlag("--confirm <name>", "the name of a target that asks for it"),
-  ref: textFlag("--ref <branch>", "apply a checkout only at this branch, with nothing uncommitted or unfinished", {
-    parse: branchName,
-  }),
+  confirm: textFlag("--confirm <name>", "name of the target, for targets that require confirmation"),
+  ref: textFlag(
+    "--ref <branch>",
+    "apply a checkout only at this branch, with nothing uncommitted and no rebase or merge in progress",
+    {
+      parse: branchName,
+    },
+  ),
   only: textsFlag("--only <id...>", "only these identities, with what they refer to"),
   kind: textsFlag("--kind <kind...>", "only these kinds, with what they refer to"),
   exclude: textsFlag("--exclude <glob...>", "leave out the identities that match"),
-  workspace: textFlag("--workspace <fqn>", "the workspace of applications that name none", { parse: workspaceFqn }),
-  strict: toggleFlag("--strict", "warnings are errors"),
+  workspace: textFlag("--workspace <fqn>", "workspace of applications that name none", { parse: workspaceFqn }),
+  strict: toggleFlag("--strict", "treat warnings as errors"),
   partial: toggleFlag("--partial", "go on with the valid manifests when others are invalid"),
-  server: textFlag("--server <url>", "the control plane"),
-  embedded: toggleFlag("--embedded", "the embedded control plane, with its data under the state folder"),
+  server: textFlag("--server <url>", "address of the control plane"),
+  embedded: toggleFlag("--embedded", "use the embedded control plane, with its data in the state folder"),
   tokenFile: textFlag("--token-file <file>", "file with the bearer token (or HOLDFAST_TOKEN)"),
   caFile: textFlag("--ca-file <file>", "certificates to trust besides the system's, PEM"),
-  state: textFlag("--state <dir>", "ledger, journal and tokens (default: .holdfast in the source)"),
-  concurrency: numberFlag("--concurrency <n>", "requests in flight", { parse: whole(1) }),
-  timeout: numberFlag("--timeout <s>", "seconds for the whole command", { parse: seconds() }),
-  requestTimeout: numberFlag("--request-timeout <s>", "seconds for one request", { parse: seconds() }),
-  connectTimeout: numberFlag("--connect-timeout <s>", "seconds for the first contact", { parse: seconds() }),
-  retryWait: numberFlag("--retry-wait <s>", "seconds that a control plane may ask to wait", {
+  state: textFlag("--state <dir>", "state folder: ledger, journal and tokens (default: .holdfast in the source)"),
+  concurrency: numberFlag("--concurrency <n>", "most requests in flight at once (default: 16)", { parse: whole(1) }),
+  timeout: numberFlag("--timeout <s>", "time limit of the whole command, in seconds", { parse: seconds() }),
+  requestTimeout: numberFlag("--request-timeout <s>", "time limit of one request, in seconds (default: 30)", {
+    parse: seconds(),
+  }),
+  connectTimeout: numberFlag("--connect-timeout <s>", "time limit of the first connection, in seconds (default: 10)", {
+    parse: seconds(),
+  }),
+  retryWait: numberFlag("--retry-wait <s>", "longest wait that a control plane may ask for, in seconds (default: 60)", {
     parse: seconds({ zero: true }),
   }),
   output: outputFlag(["text", "json"]),
   planOutput: outputFlag(["text", "json", "markdown", "github", "gitlab"]),
   driftOutput: outputFlag(["text", "json", "markdown", "github"]),
   validateOutput: outputFlag(["text", "json", "sarif", "github"]),
-  show: choicesFlag("--show <what...>", "show these too", { of: ["unchanged", "unmanaged", "server"] }),
+  show: choicesFlag("--show <what...>", "show these as well", { of: ["unchanged", "unmanaged", "server"] }),
   base: textFlag("--base <ref>", "commit to compare with, such as the pull request's base"),
   applied: textFlag(
     "--applied <ref>",
-    "ref or commit that was applied last, where nothing is recorded (default: refs/holdfast/TARGET)",
+    "ref or commit that was applied last, for resources without a record (default: refs/holdfast/TARGET)",
   ),
-  gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: those of this change alone, or all", {
+  gate: choiceFlag("--gate <changes>", "exit 2 when there are changes: only those made by this change, or all", {
     of: ["change", "all"],
   }),
   out: textFlag("--out <file>", "write the plan, for apply --plan, or the snapshot to a file"),
-  plan: textFlag("--plan <file>", "apply exactly this plan, or nothing when it is stale"),
+  plan: textFlag("--plan <file>", "apply exactly this plan, or nothing if it is stale"),
   detailedExitcode: toggleFlag("--detailed-exitcode", "exit 2 when there are changes"),
-  noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 although there is drift"),
-  yes: toggleFlag("-y, --yes", "do not ask"),
+  noDetailedExitcode: toggleFlag("--no-detailed-exitcode", "exit 0 even if there is drift"),
+  yes: toggleFlag("-y, --yes", "do not ask for confirmation"),
   wait: toggleFlag("--wait", "wait for rollouts (the default)"),
   noWait: toggleFlag("--no-wait", "do not wait for rollouts"),
-  waitTimeout: numberFlag("--wait-timeout <s>", "seconds to wait for a rollout (default: 600)", { parse: seconds() }),
-  noDryRun: toggleFlag("--no-dry-run", "do not ask the control plane whether it would take what is new"),
-  failFast: toggleFlag("--fail-fast", "start nothing more after the first failure"),
+  waitTimeout: numberFlag("--wait-timeout <s>", "longest wait for rollouts, in seconds (default: 600)", {
+    parse: seconds(),
+  }),
+  noDryRun: toggleFlag("--no-dry-run", "do not ask the control plane whether it would accept the changes"),
+  failFast: toggleFlag("--fail-fast", "start no further writes after the first failure"),
   allowShrink: toggleFlag(
     "--allow-shrink",
-    "act although the source, its configuration or live shows far less than before",
+    "act even if the source, its configuration or live has far less than before",
   ),
   as: choiceFlag("--as <outcome>", "what became of the write", { of: ["applied", "refused"] }),
-  force: toggleFlag("--force", "also what has not failed"),
+  force: toggleFlag("--force", "also deploy applications whose rollout has not failed"),
   all: toggleFlag("--all", "everything that is declared and live"),
-  allowAdopt: toggleFlag("--allow-adopt", "overwrite what somebody else manages"),
-  allowPrivilege: toggleFlag("--allow-privilege", "give somebody more rights"),
+  allowAdopt: toggleFlag("--allow-adopt", "allow steps that overwrite what somebody else manages"),
+  allowPrivilege: toggleFlag("--allow-privilege", "allow steps that give somebody more rights"),
   sink: choiceFlag("--sink <sink>", "where one-time tokens go", { of: sinks.map(({ name }) => name) }),
   leaseScope: textFlag(
     "--lease-scope <scope>",
-    "what no other writer shares (default: the source's one workspace, or everything)",
+    "what no other writer may write meanwhile (default: the source's only workspace, or everything)",
     { parse: scope },
   ),
   leaseSeconds: numberFlag(
     "--lease-seconds <n>",
-    "seconds that the lease of a daemon lasts at most without renewal, so that another one takes over",
+    "seconds without a renewal after which another daemon may take over",
     { parse: whole(3, 900), byDefault: 10 },
   ),
-  interval: numberFlag("--interval <s>", "seconds between full passes", { parse: seconds() }),
-  listen: textFlag("--listen <host:port>", "answer health, readiness and metrics there, such as on 127.0.0.1:7072", {
-    parse: hostAndPort,
-  }),
+  interval: numberFlag("--interval <s>", "seconds between comparisons with live (default: 60)", { parse: seconds() }),
+  listen: textFlag(
+    "--listen <host:port>",
+    "serve health, readiness, metrics and status there, such as 127.0.0.1:7072",
+    {
+      parse: hostAndPort,
+    },
+  ),
   exportKeyFile: textFlag(
     "--export-key-file <file>",
-    "file with the key that seals an exported state (or HOLDFAST_EXPORT_KEY)",
+    "file with the key that encrypts an export (or HOLDFAST_EXPORT_KEY)",
   ),
-  noFold: toggleFlag("--no-fold", "show equal changes of several resources one by one"),
-  noColor: toggleFlag("--no-color", "no colours"),
-  logLevel: choiceFlag("--log-level <level>", "how much is logged", {
+  noFold: toggleFlag("--no-fold", "show the same change in several resources each time"),
+  noColor: toggleFlag("--no-color", "print without colours"),
+  logLevel: choiceFlag("--log-level <level>", "least severe messages that are logged (default: warn)", {
     of: ["error", "warn", "info", "debug", "trace"],
   }),
-  logFormat: choiceFlag("--log-format <format>", "how it is logged", { of: ["json", "pretty"] }),
-  forge: choiceFlag("--forge <forge>", "where the pull request is (default: the one whose job this is)", {
+  logFormat: choiceFlag("--log-format <format>", "format of the log", { of: ["json", "pretty"] }),
+  forge: choiceFlag("--forge <forge>", "git host of the pull request (default: the job's)", {
     of: ["github", "gitlab"],
   }),
   repository: textFlag("--repository <path>", "the repository on the forge, such as ml/platform (default: the job's)"),
@@ -173,8 +187,8 @@ export const flags = {
   revision: textFlag("--revision <commit>", "head of the pull request (default: the job's)", { parse: commitDigest }),
   apiUrl: textFlag("--api-url <url>", "API of the forge, such as https://git.example.com/api/v3 (default: the job's)"),
   forgeTokenFile: textFlag("--forge-token-file <file>", "file with the forge's token (or HOLDFAST_FORGE_TOKEN)"),
-  name: textFlag("--name <name>", "what the comment is found by (default: the target's name)"),
-  unverified: toggleFlag("--unverified", "say that a job without secrets made the plan"),
+  name: textFlag("--name <name>", "name by which the comment is found again (default: the target's)"),
+  unverified: toggleFlag("--unverified", "mark the comment as made from the plan of a job without secrets"),
   noStatus: toggleFlag("--no-status", "write no commit status"),
   requireComment: toggleFlag("--require-comment", "fail when the comment or its status cannot be written"),
   host: textFlag("--host <host>", "address to listen on", { byDefault: "127.0.0.1" }),
@@ -190,37 +204,37 @@ export const flags = {
       parse: given,
     },
   ),
-  seed: textFlag("--seed <folder>", "create what the manifests of a folder declare and is absent"),
+  seed: textFlag("--seed <folder>", "create what the manifests of a folder declare, if it does not exist yet"),
   snapshot: textFlag(
     "--snapshot <file>",
-    "what holdfast snapshot wrote; serve takes the URL of a live control plane too, and copies by reads alone",
+    "file of holdfast snapshot; serve also takes the URL of a live control plane, which it only reads",
   ),
   public: toggleFlag("--public", "leave out what the manifests here neither declare nor refer to"),
-  names: textFlag("--names <folder>", "manifests whose names a snapshot looks up where there is no list"),
+  names: textFlag("--names <folder>", "folder of manifests that name what the control plane cannot list"),
   artifactRoot: textFlag("--artifact-root <uri>", "where staged versions go, file:///folder or s3://bucket/prefix", {
     parse: artifactUri,
   }),
-  documentedOnly: toggleFlag("--documented-only", "serve the 20 documented operations and the secret read alone"),
-  unknownFields: choiceFlag("--unknown-fields <mode>", "fields that the schemas do not know", {
+  documentedOnly: toggleFlag("--documented-only", "serve only the 20 documented operations and the secret read"),
+  unknownFields: choiceFlag("--unknown-fields <mode>", "what to do with fields that the schemas do not know", {
     of: ["refuse", "allow"],
   }),
-  tlsCert: textFlag("--tls-cert <file>", "certificate with its chain to speak TLS with, PEM"),
+  tlsCert: textFlag("--tls-cert <file>", "certificate and its chain for TLS, PEM"),
   tlsKey: textFlag("--tls-key <file>", "private key of that certificate, PEM"),
-  rateLimit: numberFlag("--rate-limit <n>", "requests a second that one caller may make; 0 for any number", {
+  rateLimit: numberFlag("--rate-limit <n>", "most requests per second of one caller; 0 for no limit", {
     parse: whole(0),
     byDefault: 0,
   }),
-  maxLeaseSeconds: numberFlag("--max-lease-seconds <n>", "seconds that a lease may be taken for at most", {
+  maxLeaseSeconds: numberFlag("--max-lease-seconds <n>", "longest lease that is granted, in seconds", {
     parse: whole(1, 86_400),
     byDefault: 900,
   }),
-  drainSeconds: numberFlag("--drain-seconds <n>", "seconds to go on answering, not ready, when asked to end", {
+  drainSeconds: numberFlag("--drain-seconds <n>", "seconds to keep answering after SIGTERM, while not ready", {
     parse: seconds({ zero: true }),
     byDefault: 0,
   }),
   renewSigningKey: toggleFlag("--renew-signing-key", "sign new tokens of virtual accounts with a new key"),
-  revoke: textsFlag("--revoke <subject...>", "make the tokens of these void, such as virtualaccount:ci"),
-  rolloutSeconds: numberFlag("--rollout-seconds <n>", "length of a simulated rollout, or of a job's run", {
+  revoke: textsFlag("--revoke <subject...>", "revoke the tokens of these subjects, such as virtualaccount:ci"),
+  rolloutSeconds: numberFlag("--rollout-seconds <n>", "seconds that a simulated rollout or job run takes", {
     parse: seconds({ zero: true }),
     byDefault: 2,
   }),

@@ -72,7 +72,7 @@ const groups: { readonly [heading: string]: readonly CommandEntry[] } = {
 /** The command line: every command with its flags; running one calls `done` with its exit code. */
 export function createProgram(terminal: Terminal, version: string, done: (exitCode: number) => void): Command {
   const program = new Command("holdfast")
-    .description("Keeps an ML-platform control plane true to a git repository.")
+    .description("Keeps an ML-platform control plane equal to the manifests in a git repository.")
     .version(version)
     .helpCommand("help [command]", "show how a command is used")
     .showHelpAfterError("(holdfast --help shows the commands)")
@@ -93,7 +93,7 @@ function termOf(name: string): string {
   return `${name} ${entry?.arguments ?? "[command]"}`.trimEnd();
 }
 
-const SELECTING = "files and folders, to select within the source";
+const SELECTING = "files and folders of the source to read (default: all)";
 
 function createCommand(entry: CommandEntry, terminal: Terminal, done: (exitCode: number) => void): Command {
   const command = new Command(entry.name).summary(entry.summary).description(`${capitalised(entry.summary)}.`);

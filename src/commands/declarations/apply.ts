@@ -5,7 +5,7 @@ import { serverFlags, sourceFlags } from "../flags.ts";
 export const apply = declareCommand({
   name: "apply",
   arguments: "[path...]",
-  summary: "make live follow the manifests",
+  summary: "change the live resources to what the manifests declare",
   flags: [
     "yes",
     "confirm",

@@ -4,7 +4,7 @@ import { declareCommand } from "../command.ts";
 export const backup = declareCommand({
   name: "backup",
   arguments: "<file>",
-  argumentsAre: "the copy, which must not be there yet",
+  argumentsAre: "file to create; it must not exist",
   summary: "copy the control plane's data to a file, also while it runs",
   flags: ["data", "database"],
   examples: ["holdfast backup --data /var/lib/holdfast /backup/2026-11-30.db"],

@@ -5,7 +5,7 @@ import { serverFlags, sourceFlags } from "../flags.ts";
 export const drift = declareCommand({
   name: "drift",
   arguments: "[path...]",
-  summary: "show what moved in live behind git's back; never writes",
+  summary: "show what was changed outside git; never writes",
   flags: [
     "driftOutput",
     "base",

@@ -6,7 +6,7 @@ export const forget = declareCommand({
   name: "forget",
   arguments: "<id...>",
   argumentsAre: "identities of orphans, such as service/c1:ws1/api",
-  summary: "drop the record of what is declared no more; what is live stays",
+  summary: "drop the records of resources that git no longer declares; the live ones stay",
   flags: ["target", "output", ...serverFlags],
   examples: ["holdfast forget service/c1:ws1/api"],
 });

@@ -5,7 +5,7 @@ import { serverFlags, sourceFlags } from "../flags.ts";
 export const plan = declareCommand({
   name: "plan",
   arguments: "[path...]",
-  summary: "show what apply would do, and why; changes nothing",
+  summary: "show what apply would change, and why; writes nothing",
   flags: [
     "planOutput",
     "out",

@@ -4,7 +4,7 @@ import { declareCommand } from "../command.ts";
 export const reconcile = declareCommand({
   name: "reconcile",
   arguments: "",
-  summary: "ask a running daemon for a pass now, and wait for it",
+  summary: "make the running daemon compare and apply now, and wait for it",
   flags: ["target", "output"],
   examples: ["holdfast reconcile --target prod"],
 });

@@ -6,7 +6,7 @@ export const redeploy = declareCommand({
   name: "redeploy",
   arguments: "<id...>",
   argumentsAre: "identities of declared applications, such as service/c1:ws1/api",
-  summary: "deploy the same content again, as a new version, after a rollout that has failed",
+  summary: "deploy the same content again, as a new version, after a failed rollout",
   flags: [
     "force",
     "target",

@@ -5,7 +5,7 @@ export const release = declareCommand({
   name: "release",
   arguments: "<what>",
   argumentsAre: "identity of a resource, or a commit",
-  summary: "end a hold, or let a commit be applied although it has lost much",
+  summary: "end a hold, or allow a commit that was refused because it declares too little",
   flags: ["target"],
   examples: ["holdfast release service/c1:ws1/api", "holdfast release 1f0c9ab"],
 });

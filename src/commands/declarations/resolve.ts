@@ -5,8 +5,8 @@ import { serverFlags } from "../flags.ts";
 export const resolve = declareCommand({
   name: "resolve",
   arguments: "[id...]",
-  argumentsAre: "identities whose writes are open, such as team/ml; all of them without",
-  summary: "show what is known of a write whose outcome is unknown, and close it with --as",
+  argumentsAre: "identities with open writes, such as team/ml (default: all of them)",
+  summary: "show the writes whose outcome is unknown, and close them with --as",
   flags: ["as", "yes", "target", "sink", "output", ...serverFlags],
   examples: ["holdfast resolve", "holdfast resolve team/ml --as applied", "holdfast resolve team/ml --as refused"],
 });

@@ -5,7 +5,7 @@ export const revoke = declareCommand({
   name: "revoke",
   arguments: "<subject...>",
   argumentsAre: "whose tokens, such as virtualaccount:ci or user:dev@example.com",
-  summary: "make tokens void, also while the control plane runs",
+  summary: "revoke tokens, also while the control plane runs",
   flags: ["data", "database"],
   examples: ["holdfast revoke virtualaccount:ci --data /var/lib/holdfast"],
 });

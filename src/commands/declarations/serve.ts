@@ -4,7 +4,7 @@ import { declareCommand } from "../command.ts";
 export const serve = declareCommand({
   name: "serve",
   arguments: "",
-  summary: "run the control plane itself",
+  summary: "run a control plane",
   flags: [
     "host",
     "port",

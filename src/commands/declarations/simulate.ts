@@ -4,7 +4,7 @@ import { declareCommand } from "../command.ts";
 export const simulate = declareCommand({
   name: "simulate",
   arguments: "",
-  summary: "try a change, and taking it back, on a copy of a control plane; needs no token",
+  summary: "try a change and its revert on a copy of a control plane; needs no token",
   flags: ["snapshot", "base", "driftOutput", "workspace", "strict"],
   examples: ["holdfast simulate --snapshot snapshot.json --base origin/main"],
 });

@@ -4,7 +4,7 @@ import { declareCommand } from "../command.ts";
 export const snapshot = declareCommand({
   name: "snapshot",
   arguments: "",
-  summary: "write what a control plane has to a file, without values and addresses, for simulate",
+  summary: "write a copy of a control plane, without values and addresses, to a file for simulate",
   flags: ["out", "public", "names", "target", "server", "tokenFile", "caFile"],
   examples: ["holdfast snapshot --out snapshot.json --server https://control.example.com"],
 });

@@ -4,7 +4,7 @@ import { declareCommand } from "../command.ts";
 export const status = declareCommand({
   name: "status",
   arguments: "",
-  summary: "show what a daemon has done and waits for",
+  summary: "show what the daemon has done, and what it waits for",
   flags: ["target", "output"],
   examples: ["holdfast status", "holdfast status --target prod -o json"],
 });

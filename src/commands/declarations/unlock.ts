@@ -5,7 +5,7 @@ import { serverFlags } from "../flags.ts";
 export const unlock = declareCommand({
   name: "unlock",
   arguments: "",
-  summary: "break the lease that a dead writer has left, and show whose it was; that of a live one stays",
+  summary: "break the lease of a writer that has died, and show whose it was; refused while that writer is alive",
   flags: ["yes", "target", "leaseScope", "output", ...serverFlags],
   examples: ["holdfast unlock", "holdfast unlock --lease-scope prod-eu:ranking"],
 });

@@ -5,7 +5,7 @@ import { serverFlags, sourceFlags } from "../flags.ts";
 export const watch = declareCommand({
   name: "watch",
   arguments: "[path...]",
-  summary: "keep live true to the manifests: on every change, and on an interval",
+  summary: "run as a daemon that keeps the live resources equal to the manifests",
   flags: [
     "interval",
     "output",

@@ -5,8 +5,8 @@ import { serverFlags } from "../flags.ts";
 export const why = declareCommand({
   name: "why",
   arguments: "<id[/pointer]>",
-  argumentsAre: "an identity, with the JSON Pointer of a field behind it",
-  summary: "show who wanted a value, who wrote it, and who has changed it in live",
+  argumentsAre: "identity of a resource, followed by the JSON Pointer of a field",
+  summary: "show where a value comes from: who declared it, who wrote it, who changed it in live",
   flags: ["target", "output", ...serverFlags],
   examples: ["holdfast why service/c1:ws1/api/replicas", "holdfast why service/c1:ws1/api -o json"],
 });
