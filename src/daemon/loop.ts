@@ -78,7 +78,10 @@ export async function loop(
 ): Promise<void> {
   while (!signal.aborted) {
     const dueMs = Math.round(intervalMs * jitter());
-    await pass({ stopWaiting: AbortSignal.any([trigger.bell(), AbortSignal.timeout(dueMs)]) });
+    const due = new AbortController();
+    // `AbortSignal.timeout` would be held until the interval is over, however many passes there are in it.
+    const timer = setTimeout(() => due.abort(), dueMs);
+    await pass({ stopWaiting: AbortSignal.any([trigger.bell(), due.signal]) }).finally(() => clearTimeout(timer));
     const woken = new AbortController();
     const either = { signal: AbortSignal.any([signal, woken.signal]) };
     const rung = trigger.rung(either);

@@ -19,7 +19,7 @@ export type SoakReport = {
   /** Writes beyond one for each resource and change. */
   readonly doubled: readonly string[];
   readonly lost: readonly string[];
-  /** The resident memory that a pass adds, by least squares over the passes after the first quarter. */
+  /** The resident memory that a pass adds after the first quarter, by least squares over the least of each twenty-fifth. */
   readonly kilobytesPerPass: number;
   readonly peakMegabytes: number;
   /** How many more files were open at the end than after the first quarter. */
@@ -31,6 +31,9 @@ const FAULT_EVERY = 50;
 
 // An hour in which nothing is asked is longer than the soak.
 const kinds = Object.entries(faultKinds).filter(([kind]) => kind !== "429 with a Retry-After of an hour");
+
+// By the first line of bin/holdfast.js.
+const startedAsPackage = { NODE_OPTIONS: "--max-semi-space-size=16" };
 
 type World = {
   readonly upstream: Upstream;
@@ -56,7 +59,10 @@ export async function soakDaemon({ passes, manifests, seed }: DaemonSoak): Promi
     },
     proxy.server,
   );
-  const daemon = operator.start(["watch", "--no-wait", "--request-timeout", "1", "--concurrency", "64"]);
+  const daemon = operator.start(
+    ["watch", "--no-wait", "--request-timeout", "1", "--concurrency", "64"],
+    startedAsPackage,
+  );
   await eventually("everything is created", () => /created/.test(daemon.stdout()), { withinMs: 120_000 });
   const foundationIds = ["cluster/dev", "workspace/dev:web", "ml-repo/registry"];
   const wanted = new Map([...foundationIds, ...services.map((_, nth) => identity(nth))].map((id) => [id, 1]));
@@ -86,7 +92,7 @@ export async function soakDaemon({ passes, manifests, seed }: DaemonSoak): Promi
     faults,
     doubled: doubled(server, wanted),
     lost: missing(server, wanted),
-    kilobytesPerPass: slope(warm.map(({ kilobytes }) => kilobytes)),
+    kilobytesPerPass: slope(leastOfEach(warm, Math.ceil(passes / 25))),
     peakMegabytes: Math.max(...samples.map(({ kilobytes }) => kilobytes)) / 1024,
     moreFiles: (warm.at(-1)?.files ?? 0) - (warm[0]?.files ?? 0),
   };
@@ -143,14 +149,22 @@ function missing(server: Server, wanted: Wanted): readonly string[] {
   return [...wanted].filter(([id, count]) => (writes.get(id) ?? 0) < count).map(([id]) => id);
 }
 
-function slope(values: readonly number[]): number {
-  const middle = (values.length - 1) / 2;
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [above, below] = values.reduce(
-    ([dot, square], value, at) => [dot + (at - middle) * (value - mean), square + (at - middle) ** 2],
-    [0, 0],
-  );
-  return below === 0 ? 0 : above / below;
+// Between two collections garbage comes and goes.
+function leastOfEach(samples: readonly Sample[], size: number): readonly Point[] {
+  const windows = Array.from({ length: Math.floor(samples.length / size) }, (_, nth) => nth * size);
+  return windows.map((from) => {
+    const least = Math.min(...samples.slice(from, from + size).map(({ kilobytes }) => kilobytes));
+    return { at: from, value: least };
+  });
+}
+
+type Point = { readonly at: number; readonly value: number };
+
+function slope(points: readonly Point[]): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [middle, level] = [mean(points.map(({ at }) => at)), mean(points.map(({ value }) => value))];
+  const together = mean(points.map(({ at, value }) => (at - middle) * (value - level)));
+  return together / mean(points.map(({ at }) => (at - middle) ** 2));
 }
 
 /** The report as one line. */
