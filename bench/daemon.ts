@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { cleanEnvironment } from "./child.ts";
 import { launchFlags } from "./launch-flags.ts";
-import { busyMilliseconds } from "./serving.ts";
+import { busyMilliseconds, peakMegabytes } from "./serving.ts";
 
 /** What one pass of a daemon took. */
 export type Pass = {
@@ -17,7 +17,12 @@ export type Pass = {
 };
 
 /** The passes of a daemon: with nothing to do, and after one changed file. */
-export type DaemonPasses = { readonly idle: readonly Pass[]; readonly changed: readonly Pass[] };
+export type DaemonPasses = {
+  readonly idle: readonly Pass[];
+  readonly changed: readonly Pass[];
+  /** The most memory that it has had. */
+  readonly peakMegabytes: number;
+};
 
 /** A daemon on a source that is in sync, and a manifest in it whose replicas may be changed. */
 export type DaemonPlace = {
@@ -44,13 +49,14 @@ export async function measureDaemon(place: DaemonPlace): Promise<DaemonPasses> {
   }
   // As it was found: what is measured next expects everything to be in sync.
   await daemon.pass(() => writeFileSync(place.manifest, text));
-  return { idle: idle.slice(1), changed: changed.slice(1) };
+  return { idle: idle.slice(1), changed: changed.slice(1), peakMegabytes: daemon.peakMegabytes() };
 }
 
 type Daemon = AsyncDisposable & {
   readonly hangUp: () => void;
   /** Causes a pass, and waits until it has ended. */
   readonly pass: (cause: () => void) => Promise<Pass>;
+  readonly peakMegabytes: () => number;
 };
 
 async function startDaemon({ bin, source, state, env }: DaemonPlace): Promise<Daemon> {
@@ -76,6 +82,7 @@ async function startDaemon({ bin, source, state, env }: DaemonPlace): Promise<Da
         passes = await passesAfter(url, passes);
         return { milliseconds: performance.now() - began, busyMilliseconds: busyMilliseconds(pid) - busy };
       },
+      peakMegabytes: () => peakMegabytes(pid),
       [Symbol.asyncDispose]: stop,
     };
   } catch (error) {

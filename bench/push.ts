@@ -10,7 +10,7 @@ import { cleanEnvironment } from "./child.ts";
 import type { Pass } from "./daemon.ts";
 import { launchFlags } from "./launch-flags.ts";
 import type { Plane } from "./plane.ts";
-import { busyMilliseconds } from "./serving.ts";
+import { busyMilliseconds, peakMegabytes } from "./serving.ts";
 
 /** What a daemon took that follows a repository. */
 export type Pushes = {
@@ -113,8 +113,7 @@ async function startDaemon({ bin, work, source, plane }: PushPlace): Promise<Dae
         return { milliseconds: performance.now() - began, busyMilliseconds: busyMilliseconds(pid) - busy };
       },
       busy: () => busyMilliseconds(pid),
-      peakMegabytes: () =>
-        Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024,
+      peakMegabytes: () => peakMegabytes(pid),
       [Symbol.asyncDispose]: stop,
     };
   } catch (error) {

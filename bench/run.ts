@@ -8,6 +8,7 @@ import {
   clock,
   judgeClock,
   judgeGrowth,
+  judgeMemory,
   judgePasses,
   judgePeak,
   judgeRest,
@@ -80,6 +81,12 @@ function judge(results: Results): readonly Row[] {
     judgePeak("memory of a cold plan", coldPlan, { atMost: cold }),
     judgePeak("memory of a warm plan", warmPlan, { atMost: warm }),
     judgePeak("memory of a warm plan, documented only", documentedPlan, { atMost: warm }),
+    ...(count > GOALS
+      ? []
+      : [
+          judgeMemory("memory of a daemon", daemon.peakMegabytes, { atMost: 300 }),
+          judgeMemory("memory of a daemon, first pass of its state", pushes.peakMegabytes, { atMost: 350 }),
+        ]),
     ...growth(results),
   ];
 }

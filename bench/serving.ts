@@ -39,7 +39,7 @@ export async function startServing(
     return {
       url,
       startMilliseconds: performance.now() - started,
-      peakMegabytes: () => peakOf(pid),
+      peakMegabytes: () => peakMegabytes(pid),
       busyMilliseconds: () => busyMilliseconds(pid),
       stop,
     };
@@ -57,7 +57,8 @@ async function listeningAt(stdout: Readable): Promise<string> {
   throw new Error("the server ended before it listened");
 }
 
-function peakOf(pid: number): number {
+/** The most memory that a process has had so far. */
+export function peakMegabytes(pid: number): number {
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) / 1024;
 }

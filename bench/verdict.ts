@@ -103,6 +103,17 @@ export function judgePeak(measure: string, { ours, floor }: Measured, { atMost }
   };
 }
 
+/** Judges the most memory that a process has had. */
+export function judgeMemory(measure: string, megabytes: number, { atMost }: { readonly atMost: number }): Row {
+  return {
+    measure,
+    goal: `≤ ${atMost} MB`,
+    figure: `${megabytes.toFixed(0)} MB`,
+    verdict: megabytes <= atMost ? "met" : "missed",
+    detail: "",
+  };
+}
+
 /** Judges how long ours takes by the clock. */
 export function judgeClock(measure: string, { ours }: Measured, { atMost }: { readonly atMost: number }): Row {
   const took = median(ours.map(({ milliseconds }) => milliseconds));
