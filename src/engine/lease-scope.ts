@@ -7,7 +7,8 @@ export const TENANT_SCOPE = "holdfast";
 
 /** What a source writes to, as far as one lease can name it: its one workspace, or everything. */
 export function leaseScope(manifests: readonly ManifestHead[]): string {
-  const groups = new Set(manifests.map((manifest) => groupOf(manifest, kindOf)));
-  const [only] = groups;
-  return groups.size === 1 && only?.includes(":") ? only : TENANT_SCOPE;
+  const [first] = manifests;
+  const only = first === undefined ? null : groupOf(first, kindOf);
+  if (!only?.includes(":")) return TENANT_SCOPE;
+  return manifests.every((manifest) => groupOf(manifest, kindOf) === only) ? only : TENANT_SCOPE;
 }

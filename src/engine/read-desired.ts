@@ -191,7 +191,7 @@ function withConfigFaults(loaded: Omit<Loaded, "contents">, { diagnostics }: Sou
 // What could not be read may be what a rule is for.
 function unused(read: Read, { config, files }: Revision, { selection }: Rules): readonly Diagnostic[] {
   if (hasErrors(read.diagnostics)) return [];
-  return unusedRules({ ...read, files: files.map(({ path }) => path) }, config.repository, selection);
+  return unusedRules({ ...read, files: () => files.map(({ path }) => path) }, config.repository, selection);
 }
 
 function requireMatches(selection: Selection, { declared }: Read, { files, root }: Revision): void {

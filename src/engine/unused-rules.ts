@@ -9,7 +9,7 @@ export type Declared = {
   readonly manifests: readonly Pick<ManifestHead, "kind" | "references">[];
   readonly declared: ReadonlySet<Identity>;
   /** Files that were read, relative to the source. */
-  readonly files: readonly string[];
+  readonly files: () => readonly string[];
 };
 
 /** Warnings of rules, globs and kinds that match nothing, most likely because of a slip. */
@@ -21,7 +21,7 @@ export function unusedRules(
   const isDeclared = (glob: string): boolean => declared.values().some((identity) => globMatches(glob, identity));
   const isReferred = (glob: string): boolean =>
     manifests.some(({ references }) => references.some(({ identity }) => globMatches(glob, identity)));
-  const isFile = (glob: string): boolean => files.some((file) => globMatches(glob, file));
+  const isFile = (glob: string): boolean => files().some((file) => globMatches(glob, file));
   const isPresent = (type: string): boolean => manifests.some(({ kind }) => kind === type);
   return [
     ...(ignore ?? []).flatMap(({ match }) => (match == null || isDeclared(match) ? [] : [`ignore: match: ${match}`])),

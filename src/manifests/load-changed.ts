@@ -6,6 +6,8 @@ import { type Loaded, type LoadOptions, type ReadFile, readAll, readingOf } from
 import { checkEverySemantics, isPlaced } from "./semantics.ts";
 import { validManifest } from "./valid-manifest.ts";
 
+type Checks = Loaded["contents"]["checks"];
+
 /**
  * What a revision declares, where the files that differ from an earlier one declare the same resources with the same
  * references; null where more than their content has changed, and everything is to be loaded.
@@ -52,9 +54,15 @@ export async function loadChanged(
     contents: {
       at: revision.at,
       files: before.contents.files.map((file) => fileOf.get(file.file.path) ?? file),
-      checks: new Map([...before.contents.checks, ...checks]),
+      checks: withChecks(before.contents.checks, checks),
     },
   };
+}
+
+function withChecks(earlier: Checks, later: Checks): Checks {
+  const all = new Map(earlier);
+  for (const [identity, basis] of later) all.set(identity, basis);
+  return all;
 }
 
 // What a declaration is to others.

@@ -31,7 +31,7 @@ export function checkEverySemantics(
   checking: Checking,
   among: readonly SourceManifest[] = manifests,
 ): ReadonlyMap<Identity, CheckBasis | null> {
-  const clusterOf = clusterFinder(among);
+  const clusterOf = clusterFinder(among, manifests.length);
   const checked = new Map<Identity, CheckBasis | null>();
   const day = dayOf(checking.now);
   for (const manifest of manifests) {
@@ -110,10 +110,17 @@ function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10);
 }
 
+const MOST_LOOKED_FOR = 10;
+
 // An application names its workspace and the workspace its cluster, which names no place any more.
-function clusterFinder(manifests: readonly SourceManifest[]): (manifest: SourceManifest) => SourceManifest | undefined {
+function clusterFinder(
+  manifests: readonly SourceManifest[],
+  asked: number,
+): (manifest: SourceManifest) => SourceManifest | undefined {
   let index: ReadonlyMap<Identity, SourceManifest> | null = null;
   const named = (identity: Identity): SourceManifest | undefined => {
+    // An index of everything costs more than looking for a few.
+    if (asked < MOST_LOOKED_FOR) return manifests.find((manifest) => manifest.identity === identity);
     index ??= new Map(manifests.map((manifest) => [manifest.identity, manifest]));
     return index.get(identity);
   };

@@ -6,7 +6,7 @@ const manifests = [
   { kind: "service", references: [{ identity: "workspace/dev:web", pointer: "/workspace_fqn" }] },
   { kind: "workspace", references: [{ identity: "cluster/dev", pointer: "/cluster_fqn" }] },
 ];
-const source = { declared, manifests, files: ["web/api.yaml", "web/workspace.yaml"] };
+const source = { declared, manifests, files: () => ["web/api.yaml", "web/workspace.yaml"] };
 const nothing = { paths: [], only: [], kinds: [], exclude: [] };
 const rule = (match: string) => ({ path: "/replicas", match, reason: "somebody else scales it" });
 
