@@ -10,9 +10,9 @@ import { hasMoved, reviewMarkdown, reviewVerdict } from "../render/markdown/revi
 import type { InvocationOf } from "./command.ts";
 import type { comment } from "./declarations/comment.ts";
 import { chooseForge, type ForgeChoice } from "./forge-choice.ts";
+import { fullReportNote } from "./full-report.ts";
 import { readJsonFile } from "./read-json-file.ts";
 import { columnsOn, say, writeResult } from "./terminal.ts";
-import { wholeIn } from "./whole.ts";
 
 /** Room for the plan of ten thousand resources; a stranger's file may be any size. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -27,7 +27,7 @@ export async function run(invocation: InvocationOf<typeof comment>): Promise<num
   const body = (at: string) =>
     reviewMarkdown(documents, {
       revision: at,
-      whole: wholeIn(terminal.env),
+      whole: fullReportNote(terminal.env),
       isUnverified: flags.unverified ?? false,
       most: MOST_CHARACTERS,
     });

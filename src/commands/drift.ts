@@ -9,10 +9,10 @@ import type { InvocationOf } from "./command.ts";
 import type { drift } from "./declarations/drift.ts";
 import { onEachTarget } from "./each-target.ts";
 import { refuseSource } from "./failure-report.ts";
+import { fullReportNote } from "./full-report.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
-import { wholeIn } from "./whole.ts";
 import { openOutputs } from "./write-outputs.ts";
 
 /** Shows what moved in live; never writes to live. */
@@ -29,7 +29,7 @@ async function runOnTarget(invocation: InvocationOf<typeof drift>): Promise<numb
   showErrors(end.report.diagnostics, invocation, view);
   const name = target.choice?.name ?? null;
   const render = (output: OutputFormat): string => {
-    const whole = wholeIn(terminal.env);
+    const whole = fullReportNote(terminal.env);
     return driftReport(end, flags.base ?? null, { ...view, target: name, whole, output });
   };
   await write({

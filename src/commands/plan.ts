@@ -11,11 +11,11 @@ import type { Invocation, InvocationOf } from "./command.ts";
 import type { plan } from "./declarations/plan.ts";
 import { onEachTarget } from "./each-target.ts";
 import { refuseSource } from "./failure-report.ts";
+import { fullReportNote } from "./full-report.ts";
 import { outputFile } from "./output-file.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { reportPass, showErrors } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
-import { wholeIn } from "./whole.ts";
 import { openOutputs, writeSealedPlan } from "./write-outputs.ts";
 
 /** Shows what apply would do; changes nothing. */
@@ -40,7 +40,7 @@ async function runOnTarget(invocation: InvocationOf<typeof plan>): Promise<numbe
   const review = {
     target: target.choice?.name ?? null,
     subject: flags.base === undefined ? "change" : "pull request",
-    whole: wholeIn(terminal.env),
+    whole: fullReportNote(terminal.env),
   };
   const reportView = {
     ...view,

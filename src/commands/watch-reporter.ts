@@ -11,13 +11,13 @@ import { notUsedText } from "../render/not-used.ts";
 import { needsAttention } from "../render/outcome.ts";
 import { applyViewOf, planReport } from "../render/pass-report.ts";
 import { tokensText } from "../render/tokens.ts";
-import { idleNews, startedNews } from "../render/watch-event.ts";
+import { idleEvent, startedEvent } from "../render/watch-event.ts";
 import type { Invocation } from "./command.ts";
 import { logOf } from "./json-log.ts";
 import { type OutputOptions, outputOptionsOf } from "./output-options.ts";
 import { reportPass } from "./report-pass.ts";
 import { columnsOn } from "./terminal.ts";
-import { eventReporter, failureIn, logReporter, type WatchReporter } from "./watch-news.ts";
+import { eventReporter, failureIn, logReporter, type WatchReporter } from "./watch-event-reporter.ts";
 
 /** A reporter for people, and for machines where JSON is asked for. */
 export function createWatchReporter(invocation: Invocation, name: string | null): WatchReporter {
@@ -106,12 +106,12 @@ function textReporter(invocation: Invocation): WatchReporter {
     last.failure = "";
   };
   return {
-    started: (seconds) => say(startedNews(seconds).message),
+    started: (seconds) => say(startedEvent(seconds).message),
     idle: (nextAt) => {
       // Nothing is said again while nothing happens.
       if (!hasSpoken) return;
       hasSpoken = false;
-      say(last.failure === "" ? idleNews(nextAt).message : `trying again at ${timestampText(nextAt)}, or on a change`);
+      say(last.failure === "" ? idleEvent(nextAt).message : `trying again at ${timestampText(nextAt)}, or on a change`);
     },
     tell: (event) => {
       switch (event.what) {

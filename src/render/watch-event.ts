@@ -7,13 +7,13 @@ import { count, joinCounts } from "./count.ts";
 import { severityCounts } from "./diagnostics.ts";
 
 /** What a daemon's event says, before it is known when it happened and of which target it is. */
-export type WatchNews = Omit<WatchEvent, "format_version" | "time" | "target">;
+export type WatchEventBody = Omit<WatchEvent, "format_version" | "time" | "target">;
 
 /** What an event of a pass is to those who follow a daemon; nothing where it is a step on the way. */
-export function newsOf(event: PassEvent): readonly WatchNews[] {
+export function watchEventsOf(event: PassEvent): readonly WatchEventBody[] {
   switch (event.what) {
     case "read":
-      return [readNews(event.diagnostics)];
+      return [readBody(event.diagnostics)];
     case "kept": {
       const { revision, message, hint, diagnostics } = event;
       return [
@@ -26,7 +26,7 @@ export function newsOf(event: PassEvent): readonly WatchNews[] {
       return [{ level: "info", event: "planned", revision, identity: null, message, summary: { ...summary } }];
     }
     case "applied":
-      return appliedNews(event);
+      return appliedBodies(event);
     case "rolled-out": {
       const { identity, rollout } = event;
       const level = rollout === "failed" || rollout === "timeout" ? "error" : "info";
@@ -48,40 +48,40 @@ export function newsOf(event: PassEvent): readonly WatchNews[] {
 }
 
 /** A daemon has begun to follow a source. */
-export function startedNews(seconds: number): WatchNews {
+export function startedEvent(seconds: number): WatchEventBody {
   return told("started", `watching: a pass on every change, and every ${seconds} s`);
 }
 
 /** A pass is over, and nothing is done until the next one. */
-export function idleNews(nextAt: number): WatchNews {
+export function idleEvent(nextAt: number): WatchEventBody {
   const until = timestampText(nextAt);
   return { ...told("idle", `idle until ${until}, or a change`), until };
 }
 
 /** The daemon was asked to end, and has. */
-export const stoppedNews: WatchNews = told("stopped", "stopped");
+export const stoppedEvent: WatchEventBody = told("stopped", "stopped");
 
 /** A pass has failed, and the next one tries again. */
-export function failedNews(failure: Pick<WatchNews, "message" | "hint" | "diagnostics">): WatchNews {
+export function failedEvent(failure: Pick<WatchEventBody, "message" | "hint" | "diagnostics">): WatchEventBody {
   return { ...told("failed", failure.message), ...failure, level: "error" };
 }
 
-function told(event: WatchNews["event"], message: string): WatchNews {
+function told(event: WatchEventBody["event"], message: string): WatchEventBody {
   return { level: "info", event, revision: null, identity: null, message };
 }
 
-function readNews(all: Extract<PassEvent, { readonly what: "read" }>["diagnostics"]): WatchNews {
+function readBody(all: Extract<PassEvent, { readonly what: "read" }>["diagnostics"]): WatchEventBody {
   const { errors, warnings } = severityCounts(all);
   const level = hasErrors(all) ? "error" : all.length > 0 ? "warn" : "info";
   const message = `the source was read: ${count(errors, "error")}, ${count(warnings, "warning")}`;
   return { ...told("read", message), level, diagnostics: sortDiagnostics(all) };
 }
 
-function appliedNews({ report, tokens }: ApplyEvent): readonly WatchNews[] {
+function appliedBodies({ report, tokens }: ApplyEvent): readonly WatchEventBody[] {
   const { revision, outcomes, summary } = report;
   const changed = outcomes.filter(({ result }) => result !== "unchanged");
   return [
-    ...changed.map(({ identity, result, rollout, error }): WatchNews => {
+    ...changed.map(({ identity, result, rollout, error }): WatchEventBody => {
       const level = error === null || result === "skipped" ? "info" : "error";
       const token = tokens.find((one) => one.identity === identity);
       const where = token === undefined ? "" : `; its token is in ${token.location}`;

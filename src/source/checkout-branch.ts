@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { runInRepository } from "./base-commit.ts";
-import { blobId, listTree, type Stop } from "./git.ts";
+import { blobId } from "./blobs.ts";
+import type { Stop } from "./git.ts";
 import { defaultLimits } from "./limits.ts";
 import { openFile } from "./open.ts";
 import type { Checkout } from "./open-checkout.ts";
@@ -10,6 +11,7 @@ import { branchOf, locateRepository, prefixIn, type Repository } from "./reposit
 import type { RevisionFiles } from "./revision.ts";
 import { CONFIG_NAME } from "./root.ts";
 import { copyIndex } from "./temporary-repository.ts";
+import { listTree } from "./tree.ts";
 
 /** Why a checkout is not what its branch is, and what to do. */
 export type CheckoutFault = { readonly message: string; readonly hint: string };

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { Head } from "./git.ts";
 import { isManifestFile, isPassedOver } from "./ignore.ts";
 import { lookAt } from "./open.ts";
 import type { RevisionFiles, SourceFile } from "./revision.ts";
+import type { Head } from "./tree.ts";
 
 /** Where files were looked for: a root, and the starting points below it. */
 export type Searched = { readonly root: string; readonly starts: readonly string[] };

@@ -4,29 +4,21 @@ import { isDeepStrictEqual } from "node:util";
 import { compareText } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
+import { readBlobHead, readBlobs } from "./blobs.ts";
 import { isBelow } from "./clean.ts";
 import { commitFiles } from "./commit-file.ts";
 import { digestOf } from "./content.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import { startsOf } from "./folder.ts";
-import { diffTrees, listTree, noRepository, readBlobHead, readBlobs, resolveCommit, type TreeEntry } from "./git.ts";
-import {
-  IGNORE_FILE_BYTES,
-  type IgnoreFile,
-  ignoreFiles,
-  isHiddenBy,
-  isIgnoredBy,
-  isManifestFile,
-  isPassedOver,
-  type Scope,
-  scopeOf,
-} from "./ignore.ts";
+import { noRepository, resolveCommit } from "./git.ts";
+import { ignoreFiles, isManifestFile } from "./ignore.ts";
 import { LFS_POINTER, lfsPointer } from "./lfs-pointer.ts";
 import type { Limits } from "./limits.ts";
 import { HEAD_BYTES } from "./open.ts";
-import { pacer } from "./pace.ts";
 import { prefixIn, type Repository } from "./repository.ts";
 import type { RevisionFiles, SourceFile } from "./revision.ts";
+import { LINK_MODE, linksToFolders, refuseTooMuch, requirePresent, selectEntries } from "./select-entries.ts";
+import { diffTrees, listTree, type TreeEntry } from "./tree.ts";
 
 /** Which commit is read, and what of it. */
 export type CommitOptions = {
@@ -48,9 +40,6 @@ export type CommitOptions = {
 /** A commit as it was read, and what of it. */
 export type CommitRead = { readonly files: RevisionFiles; readonly paths: readonly string[] | undefined };
 
-/** The mode of a symbolic link in a tree. */
-const LINK = "120000";
-const LONGEST_TARGET = 4096;
 /** From so many changed files on the whole tree is listed: they are named as arguments of git. */
 const MOST_CHANGED = 200;
 
@@ -68,7 +57,7 @@ export async function readRef(options: CommitOptions, stop: Stop): Promise<Revis
   const tree = await listTree(repository, commit, stop);
   const starts = startsOf(root, options.paths).map((start) => (prefix + start).replace(/\/$/, ""));
   const place = { ...options, root, repository, prefix, cwd: realpathSync(options.cwd) };
-  const selected = await select(place, tree, starts, stop);
+  const selected = await selectEntries(place, tree, starts, stop);
   const entries = selected.entries.toSorted((a, b) => compareText(a.path, b.path));
   const missing = starts.find((start) => !tree.some(({ path }) => isBelow(path, start)));
   if (missing !== undefined && options.paths !== undefined) throw noPath(missing.slice(prefix.length), options.ref);
@@ -117,7 +106,7 @@ async function readChanged(options: Changing, stop: Stop): Promise<RevisionFiles
   return { commit, at: 0, root, files, diagnostics: [...others, ...pointers], since };
 }
 
-const isIgnoreFile = (path: string) => ignoreFiles.some((own) => own === nameOf(path));
+const isIgnoreFile = (path: string) => ignoreFiles.some((own) => own === posix.basename(path));
 
 /** One file of a commit, by its path below the root; null when the commit has none there. */
 export async function readFileAt(
@@ -210,25 +199,11 @@ function knownFiles({ before, isOurs = false }: Place): ReadonlyMap<string, stri
   return digests;
 }
 
-// Of an object that a partial clone has left at the remote git does not know the size.
-function requirePresent(entries: readonly TreeEntry[]): void {
-  const missing = entries.find(({ size }) => Number.isNaN(size));
-  if (missing === undefined) return;
-  throw new HoldfastError("error", `git has no content for ${missing.path} of the commit`, {
-    hint: "check the repository with git fsck",
-  });
-}
-
-function refuseTooMuch(entries: readonly TreeEntry[], { totalBytes }: Limits): void {
-  if (entries.reduce((sum, { size }) => sum + size, 0) <= totalBytes) return;
-  throw new HoldfastError("invalid", "the commit's files hold too much together", { hint: "Narrow it with `paths`." });
-}
-
 function passedOver(place: Place, entries: readonly TreeEntry[]): readonly Diagnostic[] {
   return entries.flatMap(({ mode, path }) => {
     if (mode.startsWith("100")) return [];
-    const isFolder = mode === LINK && !isManifestFile(nameOf(path));
-    const what = mode !== LINK ? "another repository" : `a symbolic link${isFolder ? " to a folder" : ""}`;
+    const isFolder = mode === LINK_MODE && !isManifestFile(posix.basename(path));
+    const what = mode !== LINK_MODE ? "another repository" : `a symbolic link${isFolder ? " to a folder" : ""}`;
     return [
       fileDiagnostic(
         "warning",
@@ -238,27 +213,6 @@ function passedOver(place: Place, entries: readonly TreeEntry[]): readonly Diagn
         "Only regular files are read.",
       ),
     ];
-  });
-}
-
-// Of a link that leads out of the commit nothing is known.
-async function linksToFolders(
-  { repository, limits }: Place,
-  tree: readonly TreeEntry[],
-  links: readonly TreeEntry[],
-  stop: Stop,
-): Promise<readonly TreeEntry[]> {
-  requirePresent(links);
-  const small = links.filter(({ size }) => size <= LONGEST_TARGET);
-  refuseTooMuch(small, limits);
-  const targets = await readBlobs(
-    repository,
-    small.map(({ blob }) => blob),
-    stop,
-  );
-  return small.filter(({ path }, index) => {
-    const target = posix.join(parentOf(path), Buffer.from(targets[index] ?? []).toString("utf8"));
-    return tree.some((entry) => entry.path.startsWith(/^\.\/?$/.test(target) ? "" : `${target.replace(/\/$/, "")}/`));
   });
 }
 
@@ -272,129 +226,4 @@ function noPath(path: string, ref: string): HoldfastError {
   return new HoldfastError("invalid", `the path ${path} does not exist at ${JSON.stringify(ref)}`, {
     hint: "Correct `paths`, or the path given.",
   });
-}
-
-type Selector = {
-  readonly takes: (path: string) => boolean;
-  /** Whether it takes all that one with this starting point would. */
-  readonly covers: (start: string) => boolean;
-};
-
-/** What of a tree is read, and what is wrong with its ignore files. */
-type Selected = {
-  readonly entries: readonly TreeEntry[];
-  /** Symbolic links that are not called like a manifest file, but may stand for a folder of them. */
-  readonly links: readonly TreeEntry[];
-  readonly faults: readonly Diagnostic[];
-};
-
-// The same rules as for a folder: what is passed over there is passed over here.
-async function select(
-  place: Place,
-  tree: readonly TreeEntry[],
-  starts: readonly string[],
-  stop: Stop,
-): Promise<Selected> {
-  const pause = pacer(stop.signal);
-  const faults = new Map<string, readonly Diagnostic[]>();
-  const ownFiles = await ignoreFilesOf(place, tree, stop);
-  const withScopeOf = (folder: string, above: readonly Scope[]): readonly Scope[] => {
-    const files = ownFiles.get(folder);
-    if (files === undefined) return above;
-    const read = scopeOf(folder === "" ? "" : `${folder}/`, files, { above });
-    faults.set(folder, read.faults);
-    return read.scope === null ? above : [...above, read.scope];
-  };
-  const selectors: Selector[] = [];
-  for (const start of starts.toSorted((a, b) => a.length - b.length)) {
-    if (!selectors.some(({ covers }) => covers(start))) selectors.push(selectorBelow(start, withScopeOf));
-  }
-  const entries: TreeEntry[] = [];
-  const links: TreeEntry[] = [];
-  for (const entry of tree) {
-    if (selectors.some(({ takes }) => takes(entry.path))) entries.push(entry);
-    else if (entry.mode === LINK && selectors.some(({ covers }) => covers(entry.path))) links.push(entry);
-    const turn = pause();
-    if (turn !== undefined) await turn;
-  }
-  return { entries, links, faults: [...faults.values()].flat() };
-}
-
-type Folder = { readonly isOpen: boolean; readonly scopes: readonly Scope[] };
-
-const CLOSED: Folder = { isOpen: false, scopes: [] };
-
-type WithScopeOf = (folder: string, above: readonly Scope[]) => readonly Scope[];
-
-// A starting point is taken even where an ignore file names it; that file then has no say below.
-function selectorBelow(start: string, withScopeOf: WithScopeOf): Selector {
-  const above = foldersAbove(start).reduce((scopes: readonly Scope[], folder) => withScopeOf(folder, scopes), []);
-  const heeded = above.filter((scope) => !isHiddenBy(scope, start));
-  const known = new Map<string, Folder>([[start, { isOpen: true, scopes: withScopeOf(start, heeded) }]]);
-  const open = (folder: string, { isOpen, scopes }: Folder): Folder => {
-    if (!isOpen || isPassedOver(nameOf(folder)) || isIgnoredBy(scopes, folder, true)) return CLOSED;
-    return { isOpen, scopes: withScopeOf(folder, scopes) };
-  };
-  const folderAt = (path: string): Folder => {
-    const unknown: string[] = [];
-    let at = path;
-    for (; !known.has(at); at = parentOf(at)) unknown.push(at);
-    let folder = known.get(at) ?? CLOSED;
-    for (const each of unknown.toReversed()) {
-      folder = open(each, folder);
-      known.set(each, folder);
-    }
-    return folder;
-  };
-  const takes = (path: string): boolean => {
-    if (!isBelow(path, start) || !isManifestFile(nameOf(path))) return false;
-    if (path === start) return true;
-    const { isOpen, scopes } = folderAt(parentOf(path));
-    return isOpen && !isIgnoredBy(scopes, path, false);
-  };
-  const covers = (other: string): boolean => {
-    if (!isBelow(other, start) || isManifestFile(nameOf(other))) return takes(other);
-    const { isOpen, scopes } = folderAt(other);
-    return isOpen && !scopes.some((scope) => isHiddenBy(scope, other));
-  };
-  return { takes, covers };
-}
-
-function foldersAbove(path: string): readonly string[] {
-  const steps = path === "" ? [] : path.split("/");
-  return steps.map((_, index) => steps.slice(0, index).join("/"));
-}
-
-const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-
-const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
-
-/** The ignore files of each folder, but for those that are passed over anyway. */
-async function ignoreFilesOf(
-  { root, prefix, cwd, repository, limits }: Place,
-  tree: readonly TreeEntry[],
-  stop: Stop,
-): Promise<ReadonlyMap<string, readonly IgnoreFile[]>> {
-  const entries = tree.filter(
-    ({ mode, path }) =>
-      mode.startsWith("100") &&
-      ignoreFiles.some((own) => own === nameOf(path)) &&
-      !parentOf(path).split("/").some(isPassedOver),
-  );
-  requirePresent(entries);
-  const small = entries.filter(({ size }) => size <= IGNORE_FILE_BYTES);
-  refuseTooMuch(small, limits);
-  const contents = await readBlobs(
-    repository,
-    small.map(({ blob }) => blob),
-    stop,
-  );
-  const texts = new Map(small.map(({ path }, index) => [path, Buffer.from(contents[index] ?? []).toString("utf8")]));
-  // They may lie above the root.
-  const shown = (path: string) =>
-    relative(cwd, join(root, relative(prefix, path)))
-      .split(sep)
-      .join("/");
-  const files = entries.map(({ path }) => ({ path, display: shown(path), text: texts.get(path) ?? null }));
-  return Map.groupBy(files, ({ path }) => parentOf(path));
 }

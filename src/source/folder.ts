@@ -7,7 +7,6 @@ import { commitOf } from "./clean.ts";
 import { digestOf } from "./content.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import { FolderFile, type FolderPlace } from "./folder-file.ts";
-import { headOf } from "./git.ts";
 import {
   ignoreFiles,
   isHiddenBy,
@@ -27,6 +26,7 @@ import type { Repository } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
 import { realRoot } from "./root.ts";
 import { isUntouched, stampOf } from "./stamp.ts";
+import { headOf } from "./tree.ts";
 
 /** What is read of a folder. */
 export type FolderOptions = {

@@ -1,29 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { prefixIn, type Repository } from "./repository.ts";
+import type { Repository } from "./repository.ts";
 
 /** Hash that a repository names its objects with. */
 export type ObjectFormat = "sha1" | "sha256";
-
-/** The commit that a checkout stands on, and the regular files below a folder of it. */
-export type Head = {
-  readonly commit: string;
-  readonly format: ObjectFormat;
-  /** Blob id by path relative to the folder. */
-  readonly blobs: ReadonlyMap<string, string>;
-};
-
-/** One entry of a commit's tree. */
-export type TreeEntry = {
-  readonly mode: string;
-  readonly blob: string;
-  /** Not a number where git has not got the blob. */
-  readonly size: number;
-  /** Relative to the top of the repository. */
-  readonly path: string;
-};
 
 /** A call that can be stopped. */
 export type Stop = { readonly signal: AbortSignal };
@@ -69,11 +49,13 @@ function configured(settings: { readonly [key: string]: string }): Environment {
   return { GIT_CONFIG_COUNT: `${pairs.length / 2}`, ...Object.fromEntries(pairs) };
 }
 
-function folderOf({ top, gitFolder }: Repository): string {
+/** Where git is run for a repository. */
+export function folderOf({ top, gitFolder }: Repository): string {
   return top ?? gitFolder;
 }
 
-function gitOf(repository: Repository, args: readonly string[], stop: Stop): Promise<string> {
+/** Runs git about a repository; answers what it printed. */
+export function gitOf(repository: Repository, args: readonly string[], stop: Stop): Promise<string> {
   return gitAt(folderOf(repository), environmentOf(repository), args, stop);
 }
 
@@ -111,19 +93,6 @@ export async function acceptsOwner(folder: string, stop: Stop): Promise<boolean>
   }
 }
 
-/** The head of a checkout, and what it has below a folder; null where there is none, and where git itself is not there. */
-export async function headOf(repository: Repository, folder: string, stop: Stop): Promise<Head | null> {
-  const commit = await headCommit(repository, stop);
-  if (commit === null) return null;
-  const prefix = prefixIn(repository, folder);
-  const blobs = new Map<string, string>();
-  // Without the sizes, a partial clone needs to have none of the files that are not checked out.
-  for (const { mode, blob, path } of await listTree(repository, commit, stop, { withSizes: false })) {
-    if (mode.startsWith("100") && path.startsWith(prefix)) blobs.set(path.slice(prefix.length), blob);
-  }
-  return { commit, format: commit.length === 64 ? "sha256" : "sha1", blobs };
-}
-
 /** The commit that a checkout stands on; null where there is none. */
 export async function headCommit(repository: Repository, stop: Stop): Promise<string | null> {
   try {
@@ -151,7 +120,7 @@ export async function resolveCommit(repository: Repository, ref: string, stop: S
     stop.signal.throwIfAborted();
     const said = messageOf(error);
     if (said.includes("is ambiguous")) throw ambiguous(ref);
-    if (isNoRepository(said) || isMissing(error)) throw failure(repository, error);
+    if (isNoRepository(said) || isMissing(error)) throw repositoryFailure(repository, error);
     throw noCommit(ref, `Is it spelled right, and fetched? Try git fetch origin ${ref.replace(/^origin\//, "")}.`);
   }
 }
@@ -167,177 +136,11 @@ export async function isTracked(repository: Repository, path: string, stop: Stop
     stop.signal.throwIfAborted();
     const said = messageOf(error);
     if (said.includes("did not match any file")) return false;
-    if (!isNoRepository(said)) throw failure(repository, error);
+    if (!isNoRepository(said)) throw repositoryFailure(repository, error);
     // What only looks like a repository tracks nothing; one that lies elsewhere, and cannot be reached, may.
     if (repository.gitFolder === join(folderOf(repository), ".git")) return false;
     throw new HoldfastError("error", "the repository of the checkout cannot be reached", { cause: error });
   }
-}
-
-/** Every entry of a commit's whole tree, or at some paths in it, by full commit id; without sizes all of them are 0. */
-export async function listTree(
-  repository: Repository,
-  commit: string,
-  stop: Stop,
-  { withSizes = true, paths = [] }: { readonly withSizes?: boolean; readonly paths?: readonly string[] } = {},
-): Promise<readonly TreeEntry[]> {
-  try {
-    const options = ["-r", "-z", ...(withSizes ? ["-l"] : []), "--full-tree"];
-    const args = ["--literal-pathspecs", "ls-tree", ...options, commit, "--", ...paths];
-    const listing = await gitOf(repository, args, stop);
-    return listing.split("\0").flatMap(readEntry);
-  } catch (error) {
-    stop.signal.throwIfAborted();
-    throw failure(repository, error);
-  }
-}
-
-/** A path that is another in a later commit than in an earlier one. */
-export type TreeChange = {
-  /** As in the later one. */
-  readonly path: string;
-  readonly blob: string;
-  /** Whether it is a regular file in both, with another content. */
-  readonly isContent: boolean;
-};
-
-/** What differs between the trees of two commits; null where git cannot compare them. */
-export async function diffTrees(
-  repository: Repository,
-  { before, commit }: { readonly before: string; readonly commit: string },
-  stop: Stop,
-): Promise<readonly TreeChange[] | null> {
-  try {
-    const options = ["-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
-    const words = (await gitOf(repository, ["diff-tree", ...options, before, commit], stop)).split("\0");
-    return words.flatMap((word, index) =>
-      word.startsWith(":") && index % 2 === 0 ? changeOf(word, words[index + 1]) : [],
-    );
-  } catch {
-    stop.signal.throwIfAborted();
-    return null;
-  }
-}
-
-// `:100644 100644 <before> <after> M`, and the path behind it.
-function changeOf(word: string, path = ""): readonly TreeChange[] {
-  const [before = "", mode = "", , blob = "", status = ""] = word.slice(1).split(" ");
-  return [{ path, blob, isContent: status === "M" && before.startsWith("100") && mode.startsWith("100") }];
-}
-
-function readEntry(line: string): readonly TreeEntry[] {
-  const tab = line.indexOf("\t");
-  const [mode = "", , blob = "", size = "-"] = line.slice(0, Math.max(0, tab)).split(/ +/);
-  return tab < 0 ? [] : [{ mode, blob, size: size === "-" ? 0 : Number(size), path: line.slice(tab + 1) }];
-}
-
-/** The id under which git would keep the bytes as a file. */
-export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
-  return createHash(format).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-}
-
-/** The content of each blob, in the order asked for. */
-export async function readBlobs(
-  repository: Repository,
-  blobs: readonly string[],
-  { signal }: Stop,
-): Promise<readonly Uint8Array[]> {
-  if (blobs.length === 0) return [];
-  const child = spawn("git", ["cat-file", "--batch"], {
-    cwd: folderOf(repository),
-    env: environmentOf(repository),
-    signal,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  const ended = new Promise<number | null>((done, fail) => child.once("error", fail).once("close", done));
-  // The answer is awaited below; until then a failure must not count as unhandled.
-  ended.catch(() => undefined);
-  child.stdin.on("error", () => undefined);
-  child.stderr.resume();
-  child.stdin.end(`${blobs.join("\n")}\n`);
-  const { contents, add } = blobCollector(blobs.length);
-  for await (const part of child.stdout as AsyncIterable<Buffer>) add(part);
-  const code = await ended;
-  if (code !== 0 || contents.length !== blobs.length) throw unreadableBlobs();
-  return contents;
-}
-
-/** The same, for whoever cannot wait. */
-export function readBlobsNow(repository: Repository, blobs: readonly string[]): readonly Uint8Array[] {
-  const { status, stdout } = spawnSync("git", ["cat-file", "--batch"], {
-    cwd: folderOf(repository),
-    env: environmentOf(repository),
-    input: `${blobs.join("\n")}\n`,
-    maxBuffer: Number.POSITIVE_INFINITY,
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  const take = blobCollector(blobs.length);
-  take.add(stdout);
-  if (status !== 0 || take.contents.length !== blobs.length) throw unreadableBlobs();
-  return take.contents;
-}
-
-// Each answer is `<id> <type> <size>`, a line feed, the content, a line feed.
-function blobCollector(count: number) {
-  const contents: Uint8Array[] = [];
-  let header = "";
-  let body: { readonly bytes: Uint8Array; filled: number } | null = null;
-  let isBroken = false;
-  const add = (part: Buffer): void => {
-    let at = 0;
-    while (at < part.length && contents.length < count && !isBroken) {
-      if (body === null) {
-        const end = part.indexOf(0x0a, at);
-        header += part.toString("latin1", at, end < 0 ? part.length : end);
-        at = end < 0 ? part.length : end + 1;
-        if (end < 0) continue;
-        const size = /^[0-9a-f]+ blob (\d+)$/.exec(header)?.[1];
-        isBroken = size === undefined;
-        if (isBroken) return;
-        header = "";
-        body = { bytes: Buffer.allocUnsafeSlow(Number(size) + 1), filled: 0 };
-      }
-      const taken = part.subarray(at, at + body.bytes.length - body.filled);
-      body.bytes.set(taken, body.filled);
-      body.filled += taken.length;
-      at += taken.length;
-      if (body.filled < body.bytes.length) continue;
-      contents.push(body.bytes.subarray(0, -1));
-      body = null;
-    }
-  };
-  return { contents, add };
-}
-
-function unreadableBlobs(): HoldfastError {
-  return new HoldfastError("error", "git could not read the files of the commit", {
-    hint: "Check the repository with `git fsck`.",
-  });
-}
-
-/** The first bytes of a large blob, without reading the rest. */
-export async function readBlobHead(
-  repository: Repository,
-  blob: string,
-  length: number,
-  { signal }: Stop,
-): Promise<Uint8Array> {
-  const child = spawn("git", ["cat-file", "blob", blob], {
-    cwd: folderOf(repository),
-    env: environmentOf(repository),
-    signal,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  child.once("error", () => undefined);
-  const parts: Buffer[] = [];
-  let total = 0;
-  for await (const part of child.stdout as AsyncIterable<Buffer>) {
-    parts.push(part);
-    total += part.length;
-    if (total >= length) break;
-  }
-  child.kill();
-  return Buffer.concat(parts).subarray(0, length);
 }
 
 function messageOf(error: unknown): string {
@@ -359,7 +162,8 @@ function noCommit(ref: string, hint: string): HoldfastError {
   return new HoldfastError("invalid", `${JSON.stringify(ref)} names no commit of this repository`, { hint });
 }
 
-function failure(repository: Repository, cause: unknown): HoldfastError {
+/** What to say where git failed in a repository. */
+export function repositoryFailure(repository: Repository, cause: unknown): HoldfastError {
   const said = messageOf(cause);
   if (isNoRepository(said)) return noRepository(folderOf(repository), cause);
   if (isMissing(cause)) return new HoldfastError("error", "git is not installed, or not in PATH", { cause });

@@ -4,12 +4,13 @@ import { compareText } from "../contract/json.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { type BaseCommit, gitFailure, runInRepository } from "./base-commit.ts";
 import { missingFiles, type Searched } from "./clean.ts";
-import { headOf, type Stop } from "./git.ts";
+import type { Stop } from "./git.ts";
 import { IGNORE_FILE_BYTES, ignoreFiles } from "./ignore.ts";
 import { lookAt, openFile } from "./open.ts";
 import { prefixIn } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
+import { headOf } from "./tree.ts";
 
 /** A file that both sides changed in ways that git cannot merge. */
 export type Conflict = {

@@ -1,10 +1,11 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { findRepository } from "./find-repository.ts";
-import { headOf, noRepository, type Stop } from "./git.ts";
+import { noRepository, type Stop } from "./git.ts";
 import { locateRepository, type Repository } from "./repository.ts";
 import type { SourceConfigOptions } from "./source-config.ts";
 import { type TemporaryRepository, temporaryRepository } from "./temporary-repository.ts";
+import { headOf } from "./tree.ts";
 
 /** The repository of a source, as it may be read. */
 export type Checkout = {

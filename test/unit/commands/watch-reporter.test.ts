@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Flags } from "../../../src/commands/flags.ts";
 import { jsonLogStream } from "../../../src/commands/json-log.ts";
 import type { Terminal } from "../../../src/commands/terminal.ts";
-import type { WatchReporter } from "../../../src/commands/watch-news.ts";
+import type { WatchReporter } from "../../../src/commands/watch-event-reporter.ts";
 import { createWatchReporter } from "../../../src/commands/watch-reporter.ts";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import type { ApplyEvent, PassEvent, ReadEvent } from "../../../src/core/events.ts";

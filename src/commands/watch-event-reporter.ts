@@ -1,7 +1,14 @@
 import type { WatchEvent } from "../contract/generated/output.ts";
 import type { PassEvent } from "../core/events.ts";
 import { jsonLine } from "../render/json.ts";
-import { failedNews, idleNews, newsOf, startedNews, stoppedNews, type WatchNews } from "../render/watch-event.ts";
+import {
+  failedEvent,
+  idleEvent,
+  startedEvent,
+  stoppedEvent,
+  type WatchEventBody,
+  watchEventsOf,
+} from "../render/watch-event.ts";
 import type { Invocation } from "./command.ts";
 import { failureOf } from "./failure.ts";
 import { logOf } from "./json-log.ts";
@@ -20,7 +27,7 @@ export type WatchReporter = {
 };
 
 /** What a failure of a pass says. */
-export function failureIn(error: unknown): Required<Pick<WatchNews, "message" | "hint" | "diagnostics">> {
+export function failureIn(error: unknown): Required<Pick<WatchEventBody, "message" | "hint" | "diagnostics">> {
   const { hint = null, diagnostics = [] } = failureOf(error) ?? {};
   const message = error instanceof Error ? error.message : String(error);
   return { message, hint, diagnostics };
@@ -29,35 +36,35 @@ export function failureIn(error: unknown): Required<Pick<WatchNews, "message" | 
 /** Writes each event as a line of JSON to stdout. */
 export function eventReporter({ terminal }: Invocation, name: string | null): WatchReporter {
   markAnswered(terminal);
-  return newsReporter((news) => {
+  return changeReporter((body) => {
     const target = name === null ? {} : { target: name };
     const time = new Date(terminal.now()).toISOString();
-    const event: WatchEvent = { format_version: "2.0", time, ...target, ...news };
+    const event: WatchEvent = { format_version: "2.0", time, ...target, ...body };
     terminal.stdout.write(jsonLine(event));
   });
 }
 
 /** Writes each event to the log. */
 export function logReporter({ stderr }: Pick<Terminal, "stderr">): WatchReporter {
-  return newsReporter(({ level, message, ...fields }) => logOf(stderr)?.[level](fields, message));
+  return changeReporter(({ level, message, ...fields }) => logOf(stderr)?.[level](fields, message));
 }
 
-function newsReporter(write: (news: WatchNews) => void): WatchReporter {
-  const last = new Map<WatchNews["event"], string>();
-  const say = (news: WatchNews): void => {
-    const text = JSON.stringify(news);
+function changeReporter(write: (body: WatchEventBody) => void): WatchReporter {
+  const last = new Map<WatchEventBody["event"], string>();
+  const say = (body: WatchEventBody): void => {
+    const text = JSON.stringify(body);
     // The state of the source is told when it changes.
-    const isSame = last.get(news.event) === text && (news.event === "read" || news.event === "kept");
-    last.set(news.event, text);
-    if (!isSame) write(news);
+    const isSame = last.get(body.event) === text && (body.event === "read" || body.event === "kept");
+    last.set(body.event, text);
+    if (!isSame) write(body);
   };
   return {
-    started: (seconds) => say(startedNews(seconds)),
+    started: (seconds) => say(startedEvent(seconds)),
     tell: (event) => {
-      for (const news of newsOf(event)) say(news);
+      for (const body of watchEventsOf(event)) say(body);
     },
-    failure: (error) => say(failedNews(failureIn(error))),
-    idle: (nextAt) => say(idleNews(nextAt)),
-    ended: (error) => say(error === null ? stoppedNews : failedNews(failureIn(error))),
+    failure: (error) => say(failedEvent(failureIn(error))),
+    idle: (nextAt) => say(idleEvent(nextAt)),
+    ended: (error) => say(error === null ? stoppedEvent : failedEvent(failureIn(error))),
   };
 }

@@ -1,0 +1,90 @@
+import { gitOf, headCommit, type ObjectFormat, repositoryFailure, type Stop } from "./git.ts";
+import { prefixIn, type Repository } from "./repository.ts";
+
+/** The commit that a checkout stands on, and the regular files below a folder of it. */
+export type Head = {
+  readonly commit: string;
+  readonly format: ObjectFormat;
+  /** Blob id by path relative to the folder. */
+  readonly blobs: ReadonlyMap<string, string>;
+};
+
+/** One entry of a commit's tree. */
+export type TreeEntry = {
+  readonly mode: string;
+  readonly blob: string;
+  /** Not a number where git has not got the blob. */
+  readonly size: number;
+  /** Relative to the top of the repository. */
+  readonly path: string;
+};
+
+/** The head of a checkout, and what it has below a folder; null where there is none, and where git itself is not there. */
+export async function headOf(repository: Repository, folder: string, stop: Stop): Promise<Head | null> {
+  const commit = await headCommit(repository, stop);
+  if (commit === null) return null;
+  const prefix = prefixIn(repository, folder);
+  const blobs = new Map<string, string>();
+  // Without the sizes, a partial clone needs to have none of the files that are not checked out.
+  for (const { mode, blob, path } of await listTree(repository, commit, stop, { withSizes: false })) {
+    if (mode.startsWith("100") && path.startsWith(prefix)) blobs.set(path.slice(prefix.length), blob);
+  }
+  return { commit, format: commit.length === 64 ? "sha256" : "sha1", blobs };
+}
+
+/** Every entry of a commit's whole tree, or at some paths in it, by full commit id; without sizes all of them are 0. */
+export async function listTree(
+  repository: Repository,
+  commit: string,
+  stop: Stop,
+  { withSizes = true, paths = [] }: { readonly withSizes?: boolean; readonly paths?: readonly string[] } = {},
+): Promise<readonly TreeEntry[]> {
+  try {
+    const options = ["-r", "-z", ...(withSizes ? ["-l"] : []), "--full-tree"];
+    const args = ["--literal-pathspecs", "ls-tree", ...options, commit, "--", ...paths];
+    const listing = await gitOf(repository, args, stop);
+    return listing.split("\0").flatMap(readEntry);
+  } catch (error) {
+    stop.signal.throwIfAborted();
+    throw repositoryFailure(repository, error);
+  }
+}
+
+/** A path that is another in a later commit than in an earlier one. */
+export type TreeChange = {
+  /** As in the later one. */
+  readonly path: string;
+  readonly blob: string;
+  /** Whether it is a regular file in both, with another content. */
+  readonly isContent: boolean;
+};
+
+/** What differs between the trees of two commits; null where git cannot compare them. */
+export async function diffTrees(
+  repository: Repository,
+  { before, commit }: { readonly before: string; readonly commit: string },
+  stop: Stop,
+): Promise<readonly TreeChange[] | null> {
+  try {
+    const options = ["-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
+    const words = (await gitOf(repository, ["diff-tree", ...options, before, commit], stop)).split("\0");
+    return words.flatMap((word, index) =>
+      word.startsWith(":") && index % 2 === 0 ? changeOf(word, words[index + 1]) : [],
+    );
+  } catch {
+    stop.signal.throwIfAborted();
+    return null;
+  }
+}
+
+// `:100644 100644 <before> <after> M`, and the path behind it.
+function changeOf(word: string, path = ""): readonly TreeChange[] {
+  const [before = "", mode = "", , blob = "", status = ""] = word.slice(1).split(" ");
+  return [{ path, blob, isContent: status === "M" && before.startsWith("100") && mode.startsWith("100") }];
+}
+
+function readEntry(line: string): readonly TreeEntry[] {
+  const tab = line.indexOf("\t");
+  const [mode = "", , blob = "", size = "-"] = line.slice(0, Math.max(0, tab)).split(/ +/);
+  return tab < 0 ? [] : [{ mode, blob, size: size === "-" ? 0 : Number(size), path: line.slice(tab + 1) }];
+}
