@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectFormat } from "../git.ts";
 import type { Repository } from "../repository.ts";
@@ -58,6 +58,7 @@ export type Remote = {
 type Stop = { readonly signal: AbortSignal };
 
 const HEAD = "refs/holdfast/head";
+const PACKS = join("objects", "pack");
 const MAX_BYTES = 2 * 1024 ** 3;
 const MAX_MS = 10 * 60_000;
 /** How often the size of what arrives is looked at. */
@@ -118,13 +119,12 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   if (before === wanted.id) return { commit: before, before, change: "unchanged" };
   const depth = before === null ? ["--depth=1"] : ["--update-shallow"];
   const flags = ["--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules", ...depth];
-  const { code, stderr } = await limited(options, stop, [
-    "fetch",
-    ...flags,
-    "--",
-    options.address.url,
-    `+${wanted.name}:${HEAD}`,
-  ]);
+  const packs = packsIn(folder);
+  const args = ["fetch", ...flags, "--", options.address.url, `+${wanted.name}:${HEAD}`];
+  const { code, stderr } = await limited(options, stop, args).catch(async (error: unknown) => {
+    await dropArrived(folder, { before, packs }, error);
+    throw error;
+  });
   if (code !== 0) throw sourceFailure(name, stderr);
   const commit = await commitAt(folder, HEAD, stop);
   if (commit === null) {
@@ -136,6 +136,21 @@ async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   await runGit(["gc", "--auto", "--quiet"], { folder, env: localEnvironment(folder), ...stop });
   if (commit === before) return { commit, before, change: "unchanged" };
   return { commit, before, change: (await isAncestor(folder, before, commit, stop)) ? "forward" : "rewritten" };
+}
+
+// What was fetched earlier stays, since the last good revision is read from it.
+async function dropArrived(
+  folder: string,
+  { before, packs }: { readonly before: string | null; readonly packs: readonly string[] },
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof SourceError)) return;
+  if (before === null) return clearRepository(folder);
+  for (const file of packsIn(folder)) {
+    if (!packs.includes(file)) rmSync(join(folder, PACKS, file), { force: true });
+  }
+  const { signal } = new AbortController();
+  await runGit(["update-ref", HEAD, before], { folder, env: localEnvironment(folder), signal });
 }
 
 async function resolveRef(options: RemoteOptions, stop: Stop): Promise<RemoteRef> {
@@ -176,13 +191,18 @@ async function limited(options: RemoteOptions, { signal }: Stop, args: readonly 
 }
 
 function sizeOf(folder: string): number {
-  const packs = join(folder, "objects", "pack");
+  const sizes = packsIn(folder).map(
+    (file) => statSync(join(folder, PACKS, file), { throwIfNoEntry: false })?.size ?? 0,
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function packsIn(folder: string): readonly string[] {
   try {
-    const sizes = readdirSync(packs).map((file) => statSync(join(packs, file), { throwIfNoEntry: false })?.size ?? 0);
-    return sizes.reduce((sum, size) => sum + size, 0);
+    return readdirSync(join(folder, PACKS));
   } catch {
     // Nothing has arrived yet.
-    return 0;
+    return [];
   }
 }
 
@@ -211,7 +231,11 @@ function tooSlow(name: string, maxMs: number): SourceError {
 }
 
 function tooLarge(name: string, maxBytes: number): SourceError {
-  return new SourceError("TooLarge", `source ${name}: the repository is larger than ${maxBytes / 1024 ** 2} MiB`, {
-    hint: "follow a smaller repository, or take large files out of this one's history",
-  });
+  return new SourceError(
+    "TooLarge",
+    `source ${name}: the repository is larger than ${Math.round(maxBytes / 1024 ** 2)} MiB`,
+    {
+      hint: "follow a smaller repository, or take large files out of this one's history",
+    },
+  );
 }

@@ -104,15 +104,20 @@ describe("a remote that is followed", () => {
     expect(await git(folder, "show", `${second}:team.yaml`)).toBe("type: team\nname: two");
   });
 
-  test("F55 a repository beyond the limit is dropped, and said to be too large", async () => {
-    const { options, upstream } = await followed();
+  test("F55 a repository beyond the limit is dropped and said to be too large; what was fetched before stays, and it goes on once it is smaller", async () => {
+    const { options, upstream, first, folder } = await followed();
+    const remote = createRemote({ ...options, maxBytes: 1_000_000 });
+    await remote.fetch({ signal });
     await writeFile(join(upstream, "large.bin"), randomBytes(8_000_000));
     await commitAll(upstream, "Add a large file");
-    const remote = createRemote({ ...options, maxBytes: 1000 });
-    await expect(remote.fetch({ signal })).rejects.toMatchObject({ reason: "TooLarge" });
+    for (const _ of ["at first", "again"])
+      await expect(remote.fetch({ signal })).rejects.toMatchObject({ reason: "TooLarge" });
+    expect(await git(folder, "show", `${first}:team.yaml`)).toBe("type: team\nname: ml");
+    const anew = createRemote({ ...options, folder: join(await temporaryFolder(), "anew.git"), maxBytes: 1_000_000 });
+    await expect(anew.fetch({ signal })).rejects.toMatchObject({ reason: "TooLarge" });
     await git(upstream, "reset", "--hard", "--quiet", "HEAD~1");
-    const mended = createRemote({ ...options, maxBytes: 1_000_000 });
-    expect(await mended.fetch({ signal })).toMatchObject({ change: expect.stringMatching(/first|rewritten/) });
+    expect(await remote.fetch({ signal })).toEqual({ commit: first, before: first, change: "unchanged" });
+    expect(await anew.fetch({ signal })).toMatchObject({ commit: first, change: "first" });
     const slow = createRemote({ ...options, maxMs: 1 });
     await expect(slow.fetch({ signal })).rejects.toMatchObject({ reason: "Unreachable" });
   });
