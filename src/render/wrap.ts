@@ -31,7 +31,7 @@ export function wrapWords(
 
 // Colours take no columns.
 function shownColumns(text: string): number {
-  return columnsOf(stripVTControlCharacters(text));
+  return columnsOf(text.includes("\u001b") ? stripVTControlCharacters(text) : text);
 }
 
 const NEXT_INDENT = "  ";
