@@ -60,7 +60,12 @@ export function publisherOf(
     if (before.commit === commit) return;
     const expected = before.commit;
     const moved = await inRepository((folder) => published.move(commit, { folder, expected }, { signal }));
-    if (moved === "lost") return warn("somebody else has moved it meanwhile, and it is left as it is");
+    if (moved === "lost") {
+      const now = await read();
+      // Another writer that has applied the same commit has said so.
+      if (now.is !== "read" || now.commit !== commit)
+        return warn("somebody else has moved it meanwhile, and it is left as it is");
+    }
     known = Promise.resolve({ is: "read", commit });
     meter?.publish(choice.name, "published");
     if (isDebug) stderr.write(`${published.ref} is at ${commit.slice(0, 12)}\n`);

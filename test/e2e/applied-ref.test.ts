@@ -56,7 +56,7 @@ async function bareRepository(): Promise<string> {
 
 test("apply publishes the commit that it has applied whole, and a lost race fails nothing", async () => {
   const teams = { ".gitignore": ".holdfast/\n", "ml.yaml": team("ml"), "other.yaml": team("other") };
-  const { run, published, commit, write, bare, first } = await clonedBare(await serve(), teams);
+  const { run, published, commit, write, folder, bare, first } = await clonedBare(await serve(), teams);
   expect(await run("apply", "--yes", "--only", "team/ml")).toMatchObject({ code: 0 });
   expect(await published()).toBe("");
   const applied = await run("apply", "--yes");
@@ -89,6 +89,13 @@ test("apply publishes the commit that it has applied whole, and a lost race fail
   expect(await run("plan", "--out", join(await temporaryFolder(), "plan.json"))).toMatchObject({ code: 0 });
   expect(await run("apply", "--yes")).toMatchObject({ code: 0 });
   expect(await published()).toBe(second);
+
+  const third = await commit({ "other.yaml": team("other", "joe@example.com") });
+  await git(folder, "push", "--quiet", "origin", "main");
+  await writeFile(hook, `#!/bin/sh\nunset GIT_QUARANTINE_PATH\ngit update-ref ${REF} ${third}\n`);
+  const agreed = await run("apply", "--yes");
+  expect([agreed.code, agreed.stderr]).toEqual([0, expect.not.stringContaining("warning")]);
+  expect(await published()).toBe(third);
 });
 
 test("a job without a state folder tells what waits from drift by the published ref, where the base contains it", async () => {
