@@ -36,17 +36,17 @@ export function readSnapshotFile(path: string): ReadSnapshot {
     const hint = "name a file that holdfast snapshot --out wrote";
     return new HoldfastError(
       "invalid",
-      `${path} is no snapshot: ${why}`,
+      `${path} cannot be used as a snapshot: ${why}`,
       cause === undefined ? { hint } : { hint, cause },
     );
   };
   const file = readJsonFile(path, MOST_BYTES, refuse);
   if (!isObject(file) || file.holdfast_snapshot !== FORMAT || !isObject(file.snapshot)) {
-    throw refuse(`it does not keep to the format ${FORMAT}`);
+    throw refuse(`it is not in the format ${FORMAT}`);
   }
   const { snapshot, unseen } = file;
   if (!Object.values(snapshot).every((rows) => Array.isArray(rows) && rows.every(isObject)))
-    throw refuse("its rows are no objects");
+    throw refuse("its rows are not objects");
   return {
     snapshot: snapshot as unknown as Snapshot,
     unseen: Array.isArray(unseen) ? unseen.filter((one) => typeof one === "string") : [],

@@ -1,15 +1,15 @@
 import type { NotChecked } from "../contract/generated/output.ts";
 
 const texts: { readonly [reason in Exclude<NotChecked["reason"], "depends-on">]: string } = {
-  unproven: "not checked: dryRun unproven",
-  "needs-write": "not checked: needs write",
-  unsupported: "not checked: no dry run of this kind",
-  unanswered: "not checked: the dry run was not answered",
+  unproven: "not checked: dry runs are not yet known to be safe on this server",
+  "needs-write": "not checked: the token may not write it",
+  unsupported: "not checked: this kind has no dry run",
+  unanswered: "not checked: the dry run failed",
   skipped: "not checked: --no-dry-run",
 };
 
 /** One phrase on why a step was not checked. */
 export function notCheckedText(notChecked: NotChecked): string {
   const { reason, on = [] } = notChecked;
-  return reason === "depends-on" ? `not dry-run: depends on ${on.join(", ")}` : texts[reason];
+  return reason === "depends-on" ? `not checked: depends on ${on.join(", ")}` : texts[reason];
 }

@@ -45,7 +45,7 @@ export function behindWarnings({ ref, behind }: ComparedBase): readonly Diagnost
 /** What there is to say of a ref that tells what was applied last, and is not believed. */
 export function appliedWarnings({ applied }: ComparedBase): readonly Diagnostic[] {
   if (applied?.is !== "not-believed") return [];
-  const summary = `what was applied last is not known: ${applied.ref} is not believed, ${applied.why}`;
+  const summary = `what was applied last is not known: ${applied.ref} is ignored, since ${applied.why}`;
   return [{ severity: "warning", code: "applied-ref", summary, detail: applied.hint, ...NOWHERE }];
 }
 

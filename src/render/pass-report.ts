@@ -93,7 +93,7 @@ export function driftReport(event: DriftEvent, base: string | null, view: Report
   if (view.output === "json") return jsonText({ ...report, ...accessIn(access), ...notUsedIn(notUsed) });
   if (view.output === "markdown") return driftMarkdown(report, { ...reviewed(view), groupOf: resourceGroup });
   const what = base === null ? "the manifests here" : `the manifests at ${base}`;
-  const stand = `${unrecorded} of ${selected} have no record in this state folder: ${what} stand in for it`;
+  const stand = `${unrecorded} of ${selected} have no record in this state folder: compared with ${what} instead`;
   return driftText(report, { ...view, access }, unrecorded === 0 ? null : stand, notUsed);
 }
 

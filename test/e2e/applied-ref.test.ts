@@ -134,7 +134,7 @@ test("a job without a state folder tells what waits from drift by the published 
     await git(folder, "update-ref", REF, forged);
     const { told, said } = await causes(folder);
     expect(told).toEqual([...unknown, "team/new change"]);
-    expect(said).toEqual([expect.stringContaining("is not believed, origin/main does not contain its commit")]);
+    expect(said).toEqual([expect.stringContaining("is ignored, since origin/main does not contain its commit")]);
   }
   const absent = await causes(folder, "--applied", "refs/holdfast/none");
   expect(absent.said).toEqual([expect.stringContaining("it is not in this checkout")]);

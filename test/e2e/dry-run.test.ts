@@ -69,7 +69,7 @@ describe.each(planes)("a dry run of what is new on a $name control plane", (plan
     ]);
     const text = await source.run(["plan", "--no-dry-run"]);
     expect(text.stdout).toContain(
-      plane.name === "full" ? "not checked: --no-dry-run" : "not checked: no dry run of this kind",
+      plane.name === "full" ? "not checked: --no-dry-run" : "not checked: this kind has no dry run",
     );
   });
 
@@ -87,7 +87,7 @@ describe.each(planes)("a dry run of what is new on a $name control plane", (plan
     const told = { tenant: "holdfast", subject: "virtualaccount:reader", roles: [role], more_roles: 0 };
     expect(access).toEqual(plane.name === "full" ? told : undefined);
     const text = await source.run(["plan", "--state", "fresh"], { HOLDFAST_TOKEN: token });
-    const header = "\nToken of virtualaccount:reader in tenant holdfast: workspace-viewer on workspace\ndev:web\n";
+    const header = "\nToken of virtualaccount:reader in tenant holdfast: workspace-viewer on workspace dev:web\n";
     if (plane.name === "full") expect(text.stdout).toContain(header);
     else expect(text.stdout).not.toContain("Token of");
     const byIdentity = new Map(steps.map((step) => [step.identity, step]));

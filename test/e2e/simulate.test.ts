@@ -80,7 +80,7 @@ test("S78 what is no snapshot is refused before anything is started", async () =
   for (const file of ["a.json", "b.json", "none.json"]) {
     const ended = await source.run(["simulate", "--snapshot", file, "--base", "main"]);
     expect(ended).toMatchObject({ code: 3, stdout: "" });
-    expect(ended.stderr).toContain(`${file} is no snapshot`);
+    expect(ended.stderr).toContain(`${file} cannot be used as a snapshot`);
   }
   expect((await source.run(["simulate", "--base", "main"])).stderr).toContain("--snapshot FILE is missing");
   expect((await source.run(["snapshot"])).stderr).toContain("--out FILE is missing");
