@@ -1,8 +1,8 @@
 import type { Contents, LoadRules, ReadFile } from "../manifests/load.ts";
 import { type Outline, outlineOf } from "../manifests/outline.ts";
+import { isUntouched } from "../source/file-stamp.ts";
 import type { FileState } from "../source/known-files.ts";
 import type { SourceFile } from "../source/revision.ts";
-import { isUntouched } from "../source/stamp.ts";
 import { formatOf } from "../yaml/document.ts";
 import type { SourceFacts } from "./source-facts.ts";
 

@@ -6,7 +6,7 @@ import type { Approval } from "../engine/apply-pass.ts";
 import { planReport, type ReportView } from "../render/pass-report.ts";
 import type { Invocation } from "./command.ts";
 import type { OutputOptions } from "./output-options.ts";
-import { allowedRisks } from "./rules.ts";
+import { allowedRisks } from "./pass-rules.ts";
 import { confirm } from "./terminal.ts";
 
 /** Asks whether a plan may be applied. */

@@ -9,7 +9,7 @@ import type { OperatorConfig } from "../source/config.ts";
 import { openState } from "../state/open.ts";
 import type { StateLocation } from "../state/state.ts";
 import type { Invocation } from "./command.ts";
-import { milliseconds } from "./rules.ts";
+import { milliseconds } from "./pass-rules.ts";
 import { namedServer, type ServerChoice } from "./server-choice.ts";
 import { endAfter, sayWait, type Terminal } from "./terminal.ts";
 import { terminalLog } from "./terminal-log.ts";

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { isTrackedFolder } from "../source/is-tracked.ts";
 import { checkoutTop } from "../source/repository.ts";
-import { isTrackedFolder } from "../source/tracked.ts";
 import { requireStateFolder } from "../state/state-folder.ts";
 import type { Invocation } from "./command.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { exitCodes, HoldfastError } from "../core/errors.ts";
-import { count } from "../render/count.ts";
+import { count } from "../render/count-text.ts";
 import { printable } from "../render/escape.ts";
 import { jsonText } from "../render/json.ts";
 import { stdoutFormat } from "../render/output.ts";

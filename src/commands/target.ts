@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { realPathOutside } from "../files/real-path.ts";
 import type { OperatorConfig } from "../source/config.ts";
+import { isTrackedFolder } from "../source/is-tracked.ts";
 import { contentTop, findSource, realRoot } from "../source/root.ts";
 import { readSourceConfig } from "../source/source-config.ts";
-import { isTrackedFolder } from "../source/tracked.ts";
 import { requireStateFolder } from "../state/state-folder.ts";
 import type { Invocation } from "./command.ts";
 import {

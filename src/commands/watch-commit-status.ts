@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { createStatusWriter } from "../daemon/commit-status/status-writer.ts";
-import type { PassObserver } from "../daemon/observer.ts";
+import type { PassObserver } from "../daemon/pass-observer.ts";
 import { statusPlace } from "../forge/status-request.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import type { OpenTarget } from "./create-target.ts";

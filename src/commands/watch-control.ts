@@ -1,6 +1,6 @@
 import { HoldfastError } from "../core/errors.ts";
 import { type DaemonControl, serveControl } from "../daemon/control-socket.ts";
-import { carryOut } from "./carry-out.ts";
+import { carryOut } from "./carry-out-command.ts";
 import type { Invocation } from "./command.ts";
 import { say } from "./terminal.ts";
 import type { WatchedTarget } from "./watched-target.ts";

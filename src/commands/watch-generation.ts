@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
 import type { PassCause } from "../daemon/loop.ts";
 import type { Meter } from "../daemon/network-meter.ts";
-import type { PassObserver } from "../daemon/observer.ts";
+import type { PassObserver } from "../daemon/pass-observer.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { printable } from "../render/escape.ts";
 import { failureText } from "../render/failure.ts";

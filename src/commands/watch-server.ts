@@ -1,6 +1,6 @@
 import type { Webhook } from "../daemon/http/webhooks.ts";
 import type { Meter } from "../daemon/network-meter.ts";
-import type { PassObserver } from "../daemon/observer.ts";
+import type { PassObserver } from "../daemon/pass-observer.ts";
 import type { Invocation } from "./command.ts";
 import { pageTokenReader } from "./last-good-secret.ts";
 import { terminalLog } from "./terminal-log.ts";

@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import { type DaemonContext, runDaemon } from "../daemon/daemon.ts";
 import { createTrigger } from "../daemon/loop.ts";
-import { observers, type PassObserver } from "../daemon/observer.ts";
+import { observers, type PassObserver } from "../daemon/pass-observer.ts";
 import { createPassRecorder, type PassRecorder } from "../daemon/pass-recorder.ts";
 import type { PassTimes } from "../daemon/status.ts";
 import { createLeader, type Leader } from "../engine/leader.ts";

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { lookAt } from "../source/open.ts";
+import { lookAt } from "../source/open-file.ts";
 import { branchOf, locateRepository } from "../source/repository.ts";
 import { type WatchOptions, watchSource } from "../source/watch.ts";
 

@@ -6,7 +6,7 @@ import { redactFailureMessage } from "../core/redact-message.ts";
 import { needsAdoption } from "../core/step-guard.ts";
 import type { PassRecord, PassResult, TargetStatus } from "../core/target-status.ts";
 import { SourceError } from "../source/source-error.ts";
-import type { PassObserver } from "./observer.ts";
+import type { PassObserver } from "./pass-observer.ts";
 
 /** What a target's status was when nothing is known of it yet. */
 export function newStatus(target: string, source: string | null): TargetStatus {

@@ -23,7 +23,7 @@ import type { PlanInput, PlanWithDecisions } from "../core/plan-input.ts";
 import { makePlan, withNotChecked } from "../core/planner.ts";
 import type { PlanGuards } from "../core/step-guard.ts";
 import { readManifest, type SourceManifest } from "../manifests/source-manifest.ts";
-import { pacer } from "../source/pace.ts";
+import { pacer } from "../source/pacer.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import { createDryRun } from "./dry-run.ts";
 import type { KnownServer } from "./known-server.ts";

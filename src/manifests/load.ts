@@ -3,7 +3,7 @@ import { type Graph, resolveGraph } from "../core/graph.ts";
 import type { Kind } from "../core/kind.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
 import type { Limits } from "../source/limits.ts";
-import { pacer } from "../source/pace.ts";
+import { pacer } from "../source/pacer.ts";
 import type { RevisionFiles, SourceFile } from "../source/revision.ts";
 import { ExactThread } from "../yaml/exact/thread.ts";
 import type { Declaration } from "./declaration.ts";

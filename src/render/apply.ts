@@ -1,13 +1,13 @@
 import type { NotUsed } from "../core/not-used.ts";
 import type { ApplyReport, Outcome } from "../core/report.ts";
-import { joinCounts } from "./count.ts";
+import { joinCounts } from "./count-text.ts";
+import { type FailedOutcomesView, failedOutcomeLines } from "./failed-outcomes.ts";
 import { notUsedText } from "./not-used.ts";
 import { needsAttention, outcomeLines } from "./outcome.ts";
-import { type TroubleView, troubleLines } from "./trouble.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** How an apply's report is laid out. */
-export type ApplyView = TroubleView & {
+export type ApplyView = FailedOutcomesView & {
   /** Rows of the terminal; null where it is none. */
   readonly rows: number | null;
   /** Whether an outcome was shown when it happened. */
@@ -33,7 +33,7 @@ export function applyLine({ summary }: Pick<ApplyReport, "summary">): string {
 export function applyLines({ outcomes }: Pick<ApplyReport, "outcomes">, view: ApplyView): readonly string[] {
   const [bad, well] = [outcomes.filter(needsAttention), outcomes.filter((outcome) => !needsAttention(outcome))];
   const told = well.filter((outcome) => outcome.result !== "unchanged" && !view.wasShown(outcome));
-  return [...told.flatMap((outcome) => outcomeLines(outcome, view)), ...troubleLines(bad, view)];
+  return [...told.flatMap((outcome) => outcomeLines(outcome, view)), ...failedOutcomeLines(bad, view)];
 }
 
 /** An apply's report for people: what it did, and a summary; one line when nothing changed. */

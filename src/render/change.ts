@@ -1,9 +1,9 @@
 import type { Change } from "../core/plan.ts";
-import { columnsOf, cutAround, cutEnd, padColumns } from "./columns.ts";
 import { printable } from "./escape.ts";
 import type { Paint, Style } from "./paint.ts";
+import { showValue } from "./show-value.ts";
+import { columnsOf, cutAround, cutEnd, padColumns } from "./text-columns.ts";
 import { textDiffLines } from "./text-diff.ts";
-import { showValue } from "./value.ts";
 
 /** How changes are laid out. */
 export type ChangeView = {

@@ -1,9 +1,9 @@
 import { type Diagnostic, sortDiagnostics } from "../core/diagnostic.ts";
 import type { Excerpt } from "../core/excerpt.ts";
-import { columnsOf, cutEnd } from "./columns.ts";
-import { count, joinCounts } from "./count.ts";
+import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import type { Paint, Style } from "./paint.ts";
+import { columnsOf, cutEnd } from "./text-columns.ts";
 import { sentenceText, wordsIn, wrapWords } from "./wrap.ts";
 
 /** How many diagnostics are shown; the rest is counted. */

@@ -3,13 +3,13 @@ import type { NotUsed } from "../core/not-used.ts";
 import type { DriftEntry, DriftReport } from "../core/report.ts";
 import { accessLines } from "./access.ts";
 import { changeLines } from "./change.ts";
-import { padColumns } from "./columns.ts";
-import { joinCounts } from "./count.ts";
+import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { notUsedText } from "./not-used.ts";
 import type { Paint, Style } from "./paint.ts";
 import { serverText } from "./plan.ts";
 import { nameIn, titleLine, writerText } from "./step.ts";
+import { padColumns } from "./text-columns.ts";
 import { wrapWords } from "./wrap.ts";
 
 const styles: { readonly [state in DriftEntry["state"]]: Style } = {

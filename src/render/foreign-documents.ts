@@ -1,5 +1,5 @@
 import type { ForeignSummary } from "../core/foreign-documents.ts";
-import { count } from "./count.ts";
+import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { wrapWords } from "./wrap.ts";
 

@@ -2,11 +2,11 @@ import { stripVTControlCharacters } from "node:util";
 import type { Step } from "../core/plan.ts";
 import type { Outcome, OutcomeResult } from "../core/report.ts";
 import { changeSummary } from "./change.ts";
-import { columnsOf, cutEnd, cutMiddle } from "./columns.ts";
-import { contentFields } from "./content.ts";
+import { contentFields } from "./created-content.ts";
 import { printable } from "./escape.ts";
-import { packParts } from "./pack.ts";
+import { packParts } from "./join-parts.ts";
 import type { Paint, Style } from "./paint.ts";
+import { columnsOf, cutEnd, cutMiddle } from "./text-columns.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** How an outcome is laid out. */

@@ -5,13 +5,13 @@ import type { NotUsed } from "../core/not-used.ts";
 import type { Plan, PlanSummary, Step } from "../core/plan.ts";
 import { accessLines } from "./access.ts";
 import { changeLines } from "./change.ts";
-import { cutEnd, cutMiddle } from "./columns.ts";
-import { count, joinCounts } from "./count.ts";
+import { count, joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { type Fold, foldSteps } from "./fold.ts";
 import { notUsedText } from "./not-used.ts";
 import type { Paint } from "./paint.ts";
 import { type StepView, stepLines, titleLine } from "./step.ts";
+import { cutEnd, cutMiddle } from "./text-columns.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** How a plan is shown to people. */

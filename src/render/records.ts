@@ -1,5 +1,5 @@
 import type { RecordsReport } from "../core/report.ts";
-import { count } from "./count.ts";
+import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 
 const doneText = {

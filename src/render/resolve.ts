@@ -1,5 +1,5 @@
 import type { OpenWrite, ResolveReport } from "../core/report.ts";
-import { count } from "./count.ts";
+import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 
 const evidenceText: { readonly [evidence in OpenWrite["evidence"]]: string } = {

@@ -1,7 +1,7 @@
 import type { Simulation } from "../core/simulation.ts";
-import { joinCounts } from "./count.ts";
+import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
-import { codeSpan } from "./markdown/inert.ts";
+import { codeSpan } from "./markdown/code-markup.ts";
 
 /** Resources of one sort that are shown, the rest being counted: fewer where that is too long. */
 const MOST = [50, 15, 5] as const;

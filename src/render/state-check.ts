@@ -1,4 +1,4 @@
-import { count } from "./count.ts";
+import { count } from "./count-text.ts";
 import { printable } from "./escape.ts";
 
 /** What `state check` found. */

@@ -1,5 +1,5 @@
 import type { PassRecord, TargetStatus } from "../core/target-status.ts";
-import { joinCounts } from "./count.ts";
+import { joinCounts } from "./count-text.ts";
 import { printable } from "./escape.ts";
 import { jsonText } from "./json.ts";
 import type { OutputFormat } from "./output.ts";

@@ -1,12 +1,12 @@
 import { splitIdentity } from "../core/manifest.ts";
 import { notCheckedText } from "../core/not-checked.ts";
 import { glyphs, reasonText, type Step } from "../core/plan.ts";
-import { ageText } from "./age.ts";
+import { ageText } from "./age-text.ts";
 import { changeLines } from "./change.ts";
-import { columnsOf, cutEnd, cutStart, padColumns } from "./columns.ts";
-import { contentLines } from "./content.ts";
+import { contentLines } from "./created-content.ts";
 import { printable } from "./escape.ts";
 import { actionStyles, type Paint } from "./paint.ts";
+import { columnsOf, cutEnd, cutStart, padColumns } from "./text-columns.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** How a step is laid out. */

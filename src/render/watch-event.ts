@@ -3,7 +3,7 @@ import { hasErrors, sortDiagnostics } from "../core/diagnostic.ts";
 import type { ApplyEvent, PassEvent } from "../core/events.ts";
 import { timestampText } from "../core/timestamp-text.ts";
 import { applyLine } from "./apply.ts";
-import { count, joinCounts } from "./count.ts";
+import { count, joinCounts } from "./count-text.ts";
 import { severityCounts } from "./diagnostics.ts";
 
 /** What a daemon's event says, before it is known when it happened and of which target it is. */

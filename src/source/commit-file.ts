@@ -1,5 +1,5 @@
 import { readBlobsNow } from "./blobs.ts";
-import { digestOf } from "./content.ts";
+import { digestOf } from "./content-digest.ts";
 import type { Repository } from "./repository.ts";
 import type { SourceFile } from "./revision.ts";
 

@@ -15,7 +15,7 @@ import { lineFinder, locator } from "../yaml/locate.ts";
 import { readYaml } from "../yaml/read.ts";
 import { diagnosticInFile, fileDiagnostic, keyOrValue, wordingOf } from "./file-diagnostic.ts";
 import { defaultLimits } from "./limits.ts";
-import { openFile } from "./open.ts";
+import { openFile } from "./open-file.ts";
 import { CONFIG_NAME, isInside } from "./root.ts";
 
 type Given<Keys extends keyof HoldfastConfig> = { readonly [Key in Keys]?: NonNullable<HoldfastConfig[Key]> };

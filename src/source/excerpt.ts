@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { type Excerpt, excerptOf } from "../core/excerpt.ts";
 import { defaultLimits } from "./limits.ts";
-import { openFile } from "./open.ts";
+import { openFile } from "./open-file.ts";
 
 /** Reads the line that a diagnostic is about, masked; null where there is none to show. */
 export function excerptReader(cwd: string): (diagnostic: Diagnostic) => Excerpt | null {

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import { isAtOrBelow } from "../files/real-path.ts";
 import { acceptsOwner, type Stop } from "./git.ts";
-import { lookAt } from "./open.ts";
+import { lookAt } from "./open-file.ts";
 import { locateRepository, type Repository } from "./repository.ts";
 
 /** A repository, and whether it is another user's: then git must not read its configuration. */

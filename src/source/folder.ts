@@ -3,9 +3,10 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { compareText } from "../contract/json.ts";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
-import { commitOf } from "./clean.ts";
-import { digestOf } from "./content.ts";
+import { commitOf } from "./compare-to-commit.ts";
+import { digestOf } from "./content-digest.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
+import { isUntouched, stampOf } from "./file-stamp.ts";
 import { FolderFile, type FolderPlace } from "./folder-file.ts";
 import {
   ignoreFiles,
@@ -19,13 +20,12 @@ import {
 } from "./ignore.ts";
 import type { FileState, KnownFiles } from "./known-files.ts";
 import type { Limits } from "./limits.ts";
-import { lookAt, openFile } from "./open.ts";
-import { outerScopes } from "./outer.ts";
-import { pacer } from "./pace.ts";
+import { lookAt, openFile } from "./open-file.ts";
+import { outerScopes } from "./outer-ignore-files.ts";
+import { pacer } from "./pacer.ts";
 import type { Repository } from "./repository.ts";
 import type { RevisionFiles } from "./revision.ts";
 import { realRoot } from "./root.ts";
-import { isUntouched, stampOf } from "./stamp.ts";
 import { headOf } from "./tree.ts";
 
 /** What is read of a folder. */

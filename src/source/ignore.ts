@@ -2,7 +2,7 @@ import type { Diagnostic } from "../core/diagnostic.ts";
 import { formatOf } from "../yaml/document.ts";
 import { fileDiagnostic } from "./file-diagnostic.ts";
 import { type IgnorePattern, readIgnorePattern } from "./ignore-pattern.ts";
-import { openFile } from "./open.ts";
+import { openFile } from "./open-file.ts";
 
 /** The files in a folder that say what is passed over, later ones overriding earlier ones. */
 export const ignoreFiles = [".gitignore", ".holdfastignore"] as const;

@@ -1,4 +1,4 @@
-import type { Stamp } from "./stamp.ts";
+import type { Stamp } from "./file-stamp.ts";
 
 /** What tells one state of a file from another. */
 export type FileState = {

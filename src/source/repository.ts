@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { openFile } from "./open.ts";
+import { openFile } from "./open-file.ts";
 
 /**
  * A git repository, found once. Every call of git names these folders, so that git searches for none itself: a bare

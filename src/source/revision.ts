@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../core/diagnostic.ts";
-import type { Stamp } from "./stamp.ts";
+import type { Stamp } from "./file-stamp.ts";
 
 /** One file of a source that may hold manifests. */
 export type SourceFile = {

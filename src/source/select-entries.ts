@@ -2,7 +2,7 @@ import { join, posix, relative, sep } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import { readBlobs } from "./blobs.ts";
-import { isBelow } from "./clean.ts";
+import { isBelow } from "./compare-to-commit.ts";
 import type { Stop } from "./git.ts";
 import {
   IGNORE_FILE_BYTES,
@@ -16,7 +16,7 @@ import {
   scopeOf,
 } from "./ignore.ts";
 import type { Limits } from "./limits.ts";
-import { pacer } from "./pace.ts";
+import { pacer } from "./pacer.ts";
 import type { Repository } from "./repository.ts";
 import type { TreeEntry } from "./tree.ts";
 

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
-import { openFile } from "./open.ts";
+import { openFile } from "./open-file.ts";
 import type { Repository } from "./repository.ts";
 
 /** A git directory of our own that sees a checkout's commits; it ends with whoever made it. */

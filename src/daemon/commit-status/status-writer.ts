@@ -3,9 +3,9 @@ import type { ApplyEvent } from "../../core/events.ts";
 import { hasBadRollout, isDone } from "../../core/report.ts";
 import type { ForgeStatus } from "../../forge/forge.ts";
 import { type StatusPlace, statusRequest } from "../../forge/status-request.ts";
-import { joinCounts } from "../../render/count.ts";
+import { joinCounts } from "../../render/count-text.ts";
 import { type Delivery, postWithRetry } from "../notify/post.ts";
-import type { PassObserver } from "../observer.ts";
+import type { PassObserver } from "../pass-observer.ts";
 
 /** Where statuses are written, and with what. */
 export type StatusWriterOptions = StatusPlace & { readonly target: string; readonly tokenFile: string };

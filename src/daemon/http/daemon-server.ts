@@ -2,7 +2,7 @@ import { HoldfastError } from "../../core/errors.ts";
 import { createHttpServer, listen } from "../../http/server.ts";
 import type { Log } from "../../log/log.ts";
 import type { Meter } from "../network-meter.ts";
-import { observers, type PassObserver } from "../observer.ts";
+import { observers, type PassObserver } from "../pass-observer.ts";
 import { createNetworkMetrics } from "./network-metrics.ts";
 import { createPassMetrics } from "./pass-metrics.ts";
 import { createReadiness } from "./readiness.ts";

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { ApplyEvent } from "../../core/events.ts";
 import type { OutcomeResult } from "../../core/report.ts";
 import type { PassCause } from "../loop.ts";
-import type { PassObserver } from "../observer.ts";
+import type { PassObserver } from "../pass-observer.ts";
 
 const passes = ["applied", "failed", "refused", "superseded", "kept"] as const;
 const results: readonly OutcomeResult[] = [

@@ -1,5 +1,5 @@
 import { StoreError } from "../../store/store-error.ts";
-import type { PassObserver } from "../observer.ts";
+import type { PassObserver } from "../pass-observer.ts";
 
 /** Whether a daemon does its work: `/readyz` shows it. */
 export type Readiness = {

@@ -4,7 +4,7 @@ import { type Action, isDrifted, reasonText, type Step } from "../../core/plan.t
 import { redactFailureMessage } from "../../core/redact-message.ts";
 import type { RolloutResult } from "../../core/report.ts";
 import type { ResourceState, ResourceStatus } from "../../core/target-status.ts";
-import type { PassObserver } from "../observer.ts";
+import type { PassObserver } from "../pass-observer.ts";
 
 /** What the last pass of each target said of its resources. */
 export type ResourceStates = {

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { PassRecord, ResourceStatus, TargetStatus } from "../../core/target-status.ts";
 import { type Html, html } from "../../http/html.ts";
 import { escapeUnprintable } from "../../model/unprintable.ts";
-import { ageText } from "../../render/age.ts";
-import { count, joinCounts } from "../../render/count.ts";
+import { ageText } from "../../render/age-text.ts";
+import { count, joinCounts } from "../../render/count-text.ts";
 import { statusPageStyle } from "./status-style.ts";
 
 /** A target as the status page shows it. */

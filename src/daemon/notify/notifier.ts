@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { PassObserver } from "../observer.ts";
+import type { PassObserver } from "../pass-observer.ts";
 import type { Notification } from "./notification.ts";
 import { passNotifications } from "./pass-notifications.ts";
 import type { Delivery } from "./post.ts";

@@ -2,8 +2,8 @@ import type { ApplyEvent, PassEvent } from "../../core/events.ts";
 import { isDrifted, type Plan } from "../../core/plan.ts";
 import { redactFailureMessage } from "../../core/redact-message.ts";
 import { needsAdoption } from "../../core/step-guard.ts";
-import { count } from "../../render/count.ts";
-import type { PassObserver } from "../observer.ts";
+import { count } from "../../render/count-text.ts";
+import type { PassObserver } from "../pass-observer.ts";
 import type { Notification, NotificationEvent } from "./notification.ts";
 
 const MAX_DETAILS = 20;

@@ -1,7 +1,7 @@
 import { type Diagnostic, sortDiagnostics } from "../../core/diagnostic.ts";
 import type { ValidationReport } from "../../core/report.ts";
-import { joinCounts } from "../count.ts";
-import { codeSpan } from "./inert.ts";
+import { joinCounts } from "../count-text.ts";
+import { codeSpan } from "./code-markup.ts";
 
 /** Diagnostics that are shown; the rest is counted. */
 const MOST = 10;

@@ -1,9 +1,9 @@
 import { compareText } from "../../contract/json.ts";
 import type { DriftReport } from "../../core/report.ts";
-import { count, joinCounts } from "../count.ts";
+import { count, joinCounts } from "../count-text.ts";
+import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
-import { fitMarkdown } from "./fit.ts";
-import { codeElement, codeSpan } from "./inert.ts";
+import { fitMarkdown } from "./fit-markdown.ts";
 import type { PlanMarkdownView } from "./plan.ts";
 import { driftRow } from "./resource-row.ts";
 

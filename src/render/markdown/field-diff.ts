@@ -1,8 +1,8 @@
 import { isObject, type Json } from "../../contract/json.ts";
 import type { Change, Step } from "../../core/plan.ts";
-import { cutEnd } from "../columns.ts";
 import { printable } from "../escape.ts";
-import { showValue } from "../value.ts";
+import { showValue } from "../show-value.ts";
+import { cutEnd } from "../text-columns.ts";
 
 /** Lines of one resource that are shown; the rest is counted. */
 const MOST_LINES = 120;

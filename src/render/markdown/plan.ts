@@ -1,10 +1,10 @@
 import { compareText } from "../../contract/json.ts";
 import type { Plan, Step } from "../../core/plan.ts";
-import { count, joinCounts } from "../count.ts";
+import { count, joinCounts } from "../count-text.ts";
 import { type BlockName, blockOf, causeBlocks } from "./cause-blocks.ts";
+import { codeElement, codeSpan } from "./code-markup.ts";
 import { diagnosticsMarkdown } from "./diagnostics.ts";
-import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit.ts";
-import { codeElement, codeSpan } from "./inert.ts";
+import { fitMarkdown, type MarkdownBlock, type MarkdownGroup } from "./fit-markdown.ts";
 import { type ResourceRowView, stepRow } from "./resource-row.ts";
 import { riskText } from "./risk-text.ts";
 

@@ -1,10 +1,10 @@
 import { notCheckedText } from "../../core/not-checked.ts";
 import { glyphs, reasonText, type Step } from "../../core/plan.ts";
 import type { DriftEntry } from "../../core/report.ts";
-import { count } from "../count.ts";
+import { count } from "../count-text.ts";
 import { nameIn } from "../step.ts";
+import { codeElement, codeSpan, fenced } from "./code-markup.ts";
 import { fieldDiff } from "./field-diff.ts";
-import { codeElement, codeSpan, fenced } from "./inert.ts";
 
 /** How the resources of a plan are shown. */
 export type ResourceRowView = {

@@ -3,8 +3,8 @@ import type { PlanDocument } from "../../core/read-plan-documents.ts";
 import type { DriftReport } from "../../core/report.ts";
 import { kindOf } from "../../kinds/index.ts";
 import { simulationMarkdown, simulationVerdict } from "../simulation.ts";
+import { codeSpan } from "./code-markup.ts";
 import { driftMarkdown } from "./drift.ts";
-import { codeSpan } from "./inert.ts";
 import { planMarkdown, planVerdict } from "./plan.ts";
 
 /** What a comment on a pull request is made of. */

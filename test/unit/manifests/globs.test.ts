@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { LoadRules } from "../../../src/manifests/load.ts";
 import { resolveReferences } from "../../../src/manifests/references.ts";
 import { readConfig } from "../../../src/source/config.ts";
-import { pacer } from "../../../src/source/pace.ts";
+import { pacer } from "../../../src/source/pacer.ts";
 import { longestHold } from "../../support/hold.ts";
 import { declare, service as serviceIn } from "../core/given.ts";
 import { brief, type Files, folderOf, loadRevision, read } from "../source/source.ts";

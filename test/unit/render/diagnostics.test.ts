@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { Diagnostic } from "../../../src/core/diagnostic.ts";
-import { columnsOf } from "../../../src/render/columns.ts";
 import { diagnosticsText } from "../../../src/render/diagnostics.ts";
 import { failureText } from "../../../src/render/failure.ts";
 import { coloured } from "../../../src/render/paint.ts";
+import { columnsOf } from "../../../src/render/text-columns.ts";
 
 const view = { paint: (_: string, text: string) => text, width: 80, excerptOf: () => null };
 

@@ -9,10 +9,10 @@ import { type ApplyReport, type DriftReport, type Outcome, summariseOutcomes } f
 import { textDiff } from "../../../src/core/text-diff.ts";
 import { kindOf } from "../../../src/kinds/index.ts";
 import { applyText } from "../../../src/render/apply.ts";
-import { columnsOf } from "../../../src/render/columns.ts";
 import { driftText } from "../../../src/render/drift.ts";
 import { coloured, type Paint, plain } from "../../../src/render/paint.ts";
 import { planText } from "../../../src/render/plan.ts";
+import { columnsOf } from "../../../src/render/text-columns.ts";
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 

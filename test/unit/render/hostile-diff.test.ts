@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Change } from "../../../src/core/plan.ts";
 import { textDiff } from "../../../src/core/text-diff.ts";
 import { changeLines, changeSummary } from "../../../src/render/change.ts";
-import { columnsOf } from "../../../src/render/columns.ts";
 import { plain } from "../../../src/render/paint.ts";
+import { columnsOf } from "../../../src/render/text-columns.ts";
 import { commandsIn } from "../../support/runner.ts";
 
 const WIDTH = 80;

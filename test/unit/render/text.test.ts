@@ -16,8 +16,8 @@ import { jsonText } from "../../../src/render/json.ts";
 import { outcomeLines } from "../../../src/render/outcome.ts";
 import { choosePaint, coloured, type Paint, plain } from "../../../src/render/paint.ts";
 import { planText, unmanagedText } from "../../../src/render/plan.ts";
+import { showValue } from "../../../src/render/show-value.ts";
 import { tokensText } from "../../../src/render/tokens.ts";
-import { showValue } from "../../../src/render/value.ts";
 import { commandsIn } from "../../support/runner.ts";
 
 const step = (identity: string, fields: Partial<Step> = {}): Step => ({

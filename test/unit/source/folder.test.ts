@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../../src/core/errors.ts";
 import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
-import { openFile } from "../../../src/source/open.ts";
+import { openFile } from "../../../src/source/open-file.ts";
 import { commitAll, git } from "../../support/git.ts";
 import { brief, folderOf, pathsOf, read, write } from "./source.ts";
 

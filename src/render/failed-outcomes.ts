@@ -1,14 +1,14 @@
 import type { Outcome } from "../core/report.ts";
-import { cutStart } from "./columns.ts";
 import { printable } from "./escape.ts";
 import { type OutcomeView, outcomeHead } from "./outcome.ts";
+import { cutStart } from "./text-columns.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** The position of an outcome's manifest (`file:line:column`), as exact as its error allows; null when unknown. */
 export type PlaceOf = (outcome: Outcome) => string | null;
 
 /** How outcomes that need attention are laid out. */
-export type TroubleView = OutcomeView & {
+export type FailedOutcomesView = OutcomeView & {
   readonly placeOf: PlaceOf;
   /** Whether the next pass begins on its own. */
   readonly isRepeated?: boolean;
@@ -21,13 +21,13 @@ const MOST_NAMES = 20;
 const order = ["created", "updated", "unchanged", "skipped", "blocked", "unknown", "failed"] as const;
 
 /** What did not go well, the failures last: the resources of one cause, then the cause and what to do now. */
-export function troubleLines(outcomes: readonly Outcome[], view: TroubleView): readonly string[] {
+export function failedOutcomeLines(outcomes: readonly Outcome[], view: FailedOutcomesView): readonly string[] {
   const sorted = outcomes.toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result));
   const byCause = Map.groupBy(sorted, (outcome) => `${outcome.result}\n${causeOf(outcome)}`);
   return [...byCause.values()].flatMap((alike) => groupLines(alike, view));
 }
 
-function groupLines(alike: readonly Outcome[], view: TroubleView): readonly string[] {
+function groupLines(alike: readonly Outcome[], view: FailedOutcomesView): readonly string[] {
   const { paint, width } = view;
   const [first] = alike;
   if (first === undefined) return [];
@@ -51,7 +51,7 @@ function causeOf({ error, rollout }: Outcome): string {
     : "it was written, and its rollout has failed";
 }
 
-function nextStep(outcome: Outcome, { isRepeated = false }: TroubleView): string {
+function nextStep(outcome: Outcome, { isRepeated = false }: FailedOutcomesView): string {
   const { result, error, rollout } = outcome;
   if (error === null) {
     return rollout === "timeout"

@@ -1,5 +1,5 @@
-import { cutEnd } from "../columns.ts";
 import { printable } from "../escape.ts";
+import { cutEnd } from "../text-columns.ts";
 
 /** Characters of one foreign text that are shown. */
 const LONGEST = 200;

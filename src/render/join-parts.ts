@@ -1,4 +1,4 @@
-import { columnsOf, cutEnd } from "./columns.ts";
+import { columnsOf, cutEnd } from "./text-columns.ts";
 
 /** Joins parts to lines of a width; `rest` says how many are left where they take more lines than allowed. */
 export function packParts(

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from "node:fs";
-import { type Stamp, stampOf } from "./stamp.ts";
+import { type Stamp, stampOf } from "./file-stamp.ts";
 
 /** What opening a file gave: its content, or why there is none. */
 export type Opened =

@@ -1,9 +1,9 @@
 import { isObject, type Json } from "../contract/json.ts";
 import { fieldName } from "./change.ts";
-import { cutEnd, cutStart } from "./columns.ts";
-import { packParts } from "./pack.ts";
+import { packParts } from "./join-parts.ts";
 import type { Paint } from "./paint.ts";
-import { showValue } from "./value.ts";
+import { showValue } from "./show-value.ts";
+import { cutEnd, cutStart } from "./text-columns.ts";
 
 const INDENT = "    ";
 const MOST_LINES = 4;
