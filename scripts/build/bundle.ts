@@ -26,7 +26,7 @@ export async function bundle(entryPoint: { readonly [name: string]: string }, ou
   copyGenerated(outdir);
   await build({
     // Threads stand beside the chunks that start them, under the names that they have among the sources.
-    entryPoints: { ...entryPoint, worker: "src/yaml/exact/worker.ts", committer: "src/store/committer.ts" },
+    entryPoints: { ...entryPoint, worker: "src/yaml/exact/worker.ts" },
     outdir,
     bundle: true,
     // Commands load their code when they run, so that `--help` does not pay for the control plane.

@@ -1,9 +1,13 @@
-import { type Kysely, sql, type Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import { rollBackTo } from "./savepoint.ts";
+import { runStatement } from "./sqlite.ts";
 import { storeErrorCode } from "./store-error.ts";
 
 // A larger batch would block reads for too long, since SQLite runs on the caller's thread.
 const MAX_BATCH = 128;
+
+const savepoint = { sql: "SAVEPOINT change", values: [] };
+const release = { sql: "RELEASE change", values: [] };
 
 type Failed = { readonly error: unknown };
 
@@ -105,8 +109,8 @@ async function commit<Tables>(
 }
 
 async function runIsolated<Tables>(transaction: Transaction<Tables>, { run }: Waiting<Tables>): Promise<void> {
-  await sql`SAVEPOINT change`.execute(transaction);
+  runStatement(transaction.getExecutor(), savepoint);
   const failed = await run(transaction);
   if (failed !== null) await rollBackTo(transaction, "change", failed.error);
-  await sql`RELEASE change`.execute(transaction);
+  runStatement(transaction.getExecutor(), release);
 }

@@ -5,11 +5,11 @@ import { type Migrations, requireSchema } from "./migrate.ts";
 import { openError } from "./open.ts";
 import { openSqliteConnection } from "./open-connection.ts";
 import { queryBuilder } from "./sqlite.ts";
+import type { StatementStore } from "./statement-store.ts";
 import { StoreError } from "./store-error.ts";
-import type { ThreadedStore } from "./threaded-store.ts";
 
 /** Opens a SQLite file for reading alone, on a read-only file system too. */
-export async function openStoreReadOnly<Tables>(path: string, migrations: Migrations): Promise<ThreadedStore<Tables>> {
+export async function openStoreReadOnly<Tables>(path: string, migrations: Migrations): Promise<StatementStore<Tables>> {
   try {
     const read = queryBuilder<Tables>(connectReadOnly(path));
     const close = () => read.destroy();

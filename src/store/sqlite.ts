@@ -35,6 +35,16 @@ export function iterateRows<Row extends readonly unknown[]>(
   return connection.rows(query.sql, query.parameters) as Iterable<Row>;
 }
 
+/** Runs a statement of which no rows are wanted at once, without the detour through the query builder. */
+export function runStatement(
+  { adapter }: { readonly adapter: object },
+  { sql, values }: { readonly sql: string; readonly values: readonly unknown[] },
+): void {
+  const connection = connections.get(adapter);
+  if (connection === undefined) throw new TypeError("only SQLite runs a statement at once");
+  connection.prepare(sql).run(values);
+}
+
 /** A connection with the interface of better-sqlite3, which Kysely's SQLite dialect expects. */
 export function adaptDatabase(database: DatabaseSync): Connection {
   const statements = new Map<string, SqliteStatement>();

@@ -1,6 +1,6 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
 
-/** A statement with its values, as data that can be sent to another thread. */
+/** A statement with its values. */
 export type Statement = { readonly sql: string; readonly values: readonly unknown[] };
 
 /** A statement that is compiled at its first use, and then takes different values. */

@@ -9,7 +9,7 @@ import { sealedVersion } from "../../seal/seal.ts";
 import { openStoreReadOnly } from "../../store/read-only.ts";
 import { iterateRows } from "../../store/sqlite.ts";
 import { type Statement, statementFactory } from "../../store/statement.ts";
-import { openThreadedStore, type ThreadedStore } from "../../store/threaded-store.ts";
+import { openStatementStore, type StatementStore } from "../../store/statement-store.ts";
 import type { Ledger, ReceiptHead } from "../ledger.ts";
 import { receiptDigest } from "../receipt-digest.ts";
 import { noFacts, type RememberedFacts } from "../server-facts.ts";
@@ -38,7 +38,7 @@ export async function openLedger(
   const place: Place = { server, key, digest: receiptDigest(key) };
   const store = isReadOnly
     ? await openStoreReadOnly<LedgerTables>(path, ledgerMigrations)
-    : await openThreadedStore<LedgerTables>(path, ledgerMigrations, options);
+    : await openStatementStore<LedgerTables>(path, ledgerMigrations, options);
   await mustBeOurs(store, key).catch(async (error: unknown) => {
     await store.close();
     throw error;
@@ -130,7 +130,7 @@ function parts<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
 }
 
 async function everyHead(
-  { read }: ThreadedStore<LedgerTables>,
+  { read }: StatementStore<LedgerTables>,
   server: string,
 ): Promise<ReadonlyMap<Identity, ReceiptHead>> {
   const query = read.selectFrom("receipt").select(HEAD).where("server", "=", server).orderBy("identity").compile();
@@ -147,7 +147,7 @@ async function everyHead(
 }
 
 async function receiptsOf(
-  { read }: ThreadedStore<LedgerTables>,
+  { read }: StatementStore<LedgerTables>,
   { server, key }: Place,
   identities: Iterable<Identity>,
 ): Promise<ReadonlyMap<Identity, Recorded>> {
@@ -170,7 +170,7 @@ async function receiptsOf(
 }
 
 // Found out at the door: half a run later it would look like a broken ledger.
-async function mustBeOurs({ read }: ThreadedStore<LedgerTables>, key: SealKey): Promise<void> {
+async function mustBeOurs({ read }: StatementStore<LedgerTables>, key: SealKey): Promise<void> {
   const sealed =
     (await read.selectFrom("receipt").select("sealed").limit(1).executeTakeFirst()) ??
     (await read.selectFrom("intent").select("sealed").limit(1).executeTakeFirst());

@@ -3,8 +3,8 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openStoreReadOnly } from "../../../src/store/read-only.ts";
+import { openStatementStore } from "../../../src/store/statement-store.ts";
 import { storeErrorCode } from "../../../src/store/store-error.ts";
-import { openThreadedStore } from "../../../src/store/threaded-store.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { migrations, type Tables } from "./notes.ts";
 
@@ -12,7 +12,7 @@ const note = { sql: "insert into notes values (1, 'a note')", values: [] };
 
 async function written() {
   const path = join(await temporaryFolder(), "a.db");
-  const store = await openThreadedStore<Tables>(path, migrations);
+  const store = await openStatementStore<Tables>(path, migrations);
   onTestFinished(() => store.close());
   await store.write([note]);
   return { path, store };

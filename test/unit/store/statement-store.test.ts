@@ -1,16 +1,14 @@
-import { once } from "node:events";
 import { join } from "node:path";
-import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Statement, statementFactory } from "../../../src/store/statement.ts";
+import { openStatementStore, type StatementStore } from "../../../src/store/statement-store.ts";
 import { isUniqueViolation, storeErrorCode } from "../../../src/store/store-error.ts";
-import { openThreadedStore, type ThreadedStore } from "../../../src/store/threaded-store.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
 import { migrations, type Note, type Tables } from "./notes.ts";
 
 async function opened(path: string) {
-  const store = await openThreadedStore<Tables>(path, migrations);
+  const store = await openStatementStore<Tables>(path, migrations);
   onTestFinished(() => store.close());
   return store;
 }
@@ -21,42 +19,33 @@ async function fresh() {
   return { folder, path, store: await opened(path) };
 }
 
-function adding({ read }: ThreadedStore<Tables>): (id: number, text?: string) => Statement {
+function adding({ read }: StatementStore<Tables>): (id: number, text?: string) => Statement {
   const note = statementFactory<Tables, Note>(read, (database, { id, text }) =>
     database.insertInto("notes").values({ id, text }),
   );
   return (id, text = "a note") => note({ id, text });
 }
 
-async function notesIn({ read }: Pick<ThreadedStore<Tables>, "read">): Promise<readonly Note[]> {
+async function notesIn({ read }: Pick<StatementStore<Tables>, "read">): Promise<readonly Note[]> {
   return read.selectFrom("notes").selectAll().orderBy("id").execute();
 }
 
-async function idsIn(store: Pick<ThreadedStore<Tables>, "read">): Promise<readonly number[]> {
+async function idsIn(store: Pick<StatementStore<Tables>, "read">): Promise<readonly number[]> {
   return (await notesIn(store)).map(({ id }) => id);
-}
-
-/** The threads that are started while the test runs. */
-function threads(): readonly Worker[] {
-  const started: Worker[] = [];
-  const note = (worker: Worker) => void started.push(worker);
-  process.on("worker", note);
-  onTestFinished(() => void process.off("worker", note));
-  return started;
 }
 
 /** A program of its own that opens a store, made before, as `store` and adds notes with `add`. */
 function program(path: string, script: string): string {
   const ours = (module: string) => JSON.stringify(import.meta.resolve(`../../../src/store/${module}`));
   return `
-    import { openThreadedStore } from ${ours("threaded-store.ts")};
+    import { openStatementStore } from ${ours("statement-store.ts")};
     import { storeErrorCode } from ${ours("store-error.ts")};
-    const store = await openThreadedStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
+    const store = await openStatementStore(${JSON.stringify(path)}, { "0001-notes": { up: async () => {} } });
     const add = (id, text = "a note") => store.write([{ sql: "insert into notes values (?, ?)", values: [id, text] }]);
     ${script}`;
 }
 
-describe("a store that commits in a worker thread", () => {
+describe("a store that is written by statements", () => {
   test("has what was written, in its order, after opening again", async () => {
     const { path, store } = await fresh();
     const add = adding(store);
@@ -108,51 +97,22 @@ describe("a store that commits in a worker thread", () => {
     expect([whole.toString(), memory.toString()]).toEqual(["www", "memory of many"]);
   });
 
-  test("starts no thread before the first write, and does not keep the process alive", async () => {
-    const started = threads();
+  test("does not keep the process alive", async () => {
     const { folder, path, store } = await fresh();
-    expect(await idsIn(store)).toEqual([]);
-    expect(started).toHaveLength(0);
     await store.write([adding(store)(1)]);
-    expect(started).toHaveLength(1);
     const child = startNode(["--input-type=module", "-e", program(path, "await add(2);")], { cwd: folder });
     expect(await child.ended).toMatchObject({ code: 0 });
     expect(await idsIn(store)).toEqual([1, 2]);
   });
 
-  test("waits for the writes under way when it is closed, ends its thread and refuses later ones", async () => {
-    const started = threads();
+  test("waits for the writes under way when it is closed, and refuses later ones", async () => {
     const { path, store } = await fresh();
     const add = adding(store);
     const writing = [1, 2, 3].map((id) => store.write([add(id)]));
     await store.close();
     await Promise.all(writing);
-    expect(started.map(({ threadId }) => threadId)).toEqual([-1]);
     await expect(store.write([add(4)])).rejects.toThrow("the database is closed");
     expect(await idsIn(await opened(path))).toEqual([1, 2, 3]);
-  });
-
-  test("refuses what waits and whatever comes later once its thread has died", async () => {
-    const started = threads();
-    const { path, store } = await fresh();
-    const add = adding(store);
-    await store.write([add(1)]);
-    const ended = once(started[0] ?? process, "exit");
-    const waiting = Array.from({ length: 50 }, (_, nth) => store.write([add(2 + nth)]));
-    const outcomes = Promise.allSettled(waiting);
-    await started[0]?.terminate();
-    await ended;
-    const refused = (await outcomes).filter(({ status }) => status === "rejected");
-    await expect(store.write([add(100)])).rejects.toMatchObject({
-      code: "failed",
-      message: `${path}: the thread that commits has ended`,
-    });
-    expect(started).toHaveLength(1);
-    await store.close();
-    const found = await idsIn(await opened(path));
-    // All of a batch or nothing of it, answered or not.
-    expect([1, 51]).toContain(found.length);
-    if (found.length === 1) expect(refused).toHaveLength(50);
   });
 
   test("fails on a full disk, loses nothing that it acknowledged, and works again when there is space", async () => {

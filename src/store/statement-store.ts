@@ -1,0 +1,33 @@
+import type { Kysely } from "kysely";
+import type { Migrations } from "./migrate.ts";
+import { type OpenOptions, openStore } from "./open.ts";
+import { runStatement } from "./sqlite.ts";
+import type { Statement } from "./statement.ts";
+
+/** A database that only this process writes, by statements that depend on no read. */
+export type StatementStore<Tables> = AsyncDisposable & {
+  /** Reads committed data, without waiting for writers. */
+  readonly read: Kysely<Tables>;
+  /** Resolves when all the statements are durable; when it rejects, none of them is applied. */
+  write(statements: readonly Statement[]): Promise<void>;
+  /** Waits for pending writes and closes the database. */
+  close(): Promise<void>;
+};
+
+/** Opens a SQLite file that is written by statements, and migrates its schema. */
+export async function openStatementStore<Tables>(
+  path: string,
+  migrations: Migrations,
+  options: Pick<OpenOptions, "notify"> = {},
+): Promise<StatementStore<Tables>> {
+  const { read, write, close } = await openStore<Tables>(path, migrations, options);
+  return {
+    read,
+    write: (statements) =>
+      write(async (transaction) => {
+        for (const statement of statements) runStatement(transaction.getExecutor(), statement);
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
