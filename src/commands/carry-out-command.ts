@@ -9,6 +9,7 @@ import type { WatchedTarget } from "./watched-target.ts";
 /** Carries out a command on a target of a daemon, between two of its passes; a pass follows. */
 export async function carryOut(command: DaemonCommand, watched: WatchedTarget, terminal: Terminal): Promise<unknown> {
   const { target, trigger } = watched;
+  requireLeader(watched);
   const { folder } = target.state;
   switch (command.is) {
     case "hold":
@@ -40,17 +41,20 @@ export async function carryOut(command: DaemonCommand, watched: WatchedTarget, t
   }
 }
 
+// What is told to a standby would not reach the process that writes.
+function requireLeader({ leader }: WatchedTarget): void {
+  const holder = leader.standsBy();
+  if (holder === null) return;
+  throw new HoldfastError("locked", `this daemon stands by: ${holder}`, {
+    hint: "run the command with the state folder of that process",
+  });
+}
+
 async function passOf(
   mode: Mode,
-  { target, trigger, turn, leader }: WatchedTarget,
+  { target, trigger, turn }: WatchedTarget,
   terminal: Terminal,
 ): Promise<PassEnd> {
-  const holder = leader.standsBy();
-  if (holder !== null) {
-    throw new HoldfastError("locked", `this daemon stands by: ${holder}`, {
-      hint: "run the command with the state folder of that process",
-    });
-  }
   // A pass that waits for rollouts ends, and one begins afterwards.
   trigger.ring("request");
   return turn.add(async () => {

@@ -72,6 +72,7 @@ export function createPassWatch(): PassWatch {
         if (event.what === "kept") seen.kept = event;
         if (event.what === "standing-by") seen.standby = event.message;
         if (event.what === "taking-over") seen.standby = null;
+        if (event.what === "superseded") seen.standby = "has taken over; the next pass reads everything anew";
         if (event.what !== "read") return;
         seen.isRefused = event.isRefused;
         seen.faults = event.diagnostics.filter(({ severity }) => severity === "error").length;

@@ -57,7 +57,8 @@ async function runPass(read: DesiredRead, { target, mode, lastGood, context }: P
   if (connection.state.isWritable) target.sourceCache?.store(connection.state.key);
   const part = isPart ? changedManifests(read, lastGood) : null;
   const end = await runMode(mode, { connection, read, part, context }, target);
-  if (lastGood !== null) await keepAsGood(lastGood, { read, end }, target);
+  // One that waited for another writer until it was too old has carried out nothing.
+  if (lastGood !== null && end.what !== "superseded") await keepAsGood(lastGood, { read, end }, target);
   context.tell(end);
   return end;
 }

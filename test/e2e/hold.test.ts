@@ -64,6 +64,7 @@ test.each([
   [["hold", "team/ml", "--reason", "x"], "--until"],
   [["hold", "team/ml", "--reason", "x", "--until", "2001-01-01"], "future"],
   [["hold", "nonsense", "--reason", "x", "--until", "1h"], "neither a resource nor a commit"],
+  [["hold", "abcdef1", "--reason", "x", "--until", "1h"], "this source is a folder"],
   [["release", "team/ml"], "is not held"],
 ])("%j is refused", async (args, why) => {
   const { run } = await operatorOf({ targets: [{ name: "prod" }] });
