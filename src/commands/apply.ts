@@ -9,7 +9,7 @@ import { endApply } from "./end-apply.ts";
 import { refuseSource } from "./failure-report.ts";
 import { outputOptionsOf } from "./output-options.ts";
 import { publisherOf } from "./publish-applied.ts";
-import { readSealedPlan } from "./read-sealed-plan.ts";
+import { readSealedPlan } from "./read-plan-file.ts";
 import { reportPass } from "./report-pass.ts";
 import { openTarget } from "./target.ts";
 import { requireTargetConfirmed } from "./target-confirmation.ts";

@@ -50,11 +50,7 @@ function requireLeader({ leader }: WatchedTarget): void {
   });
 }
 
-async function passOf(
-  mode: Mode,
-  { target, trigger, turn }: WatchedTarget,
-  terminal: Terminal,
-): Promise<PassEnd> {
+async function passOf(mode: Mode, { target, trigger, turn }: WatchedTarget, terminal: Terminal): Promise<PassEnd> {
   // A pass that waits for rollouts ends, and one begins afterwards.
   trigger.ring("request");
   return turn.add(async () => {

@@ -21,9 +21,13 @@ export async function run(invocation: InvocationOf<typeof hold>): Promise<number
   const entry = { what, reason: requireReason(flags.reason), until: untilTime(flags.until, now) };
   await using target = await openTarget({ ...invocation, args: [] }, { reading: true, unattended: true });
   if (isCommitPrefix(what) && target.source.commits === null) {
-    throw new HoldfastError("invalid", `${what} cannot be held: this source is a folder, whose commits are not chosen`, {
-      hint: "hold resources, or follow a remote: docs/pod.md",
-    });
+    throw new HoldfastError(
+      "invalid",
+      `${what} cannot be held: this source is a folder, whose commits are not chosen`,
+      {
+        hint: "hold resources, or follow a remote: docs/pod.md",
+      },
+    );
   }
   if ((await throughDaemon({ is: "hold", ...entry }, target, terminal)) === null) {
     await makeFolder(target.state.folder);

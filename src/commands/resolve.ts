@@ -2,7 +2,7 @@ import { HoldfastError } from "../core/errors.ts";
 import type { PassEnd } from "../core/events.ts";
 import type { ResolveReport } from "../core/report.ts";
 import { reconcile } from "../engine/reconcile.ts";
-import type { ResolveMode } from "../engine/resolve-pass.ts";
+import type { ResolveMode } from "../engine/resolve-unknown-pass.ts";
 import { jsonText } from "../render/json.ts";
 import { resolveText } from "../render/resolve.ts";
 import type { InvocationOf } from "./command.ts";

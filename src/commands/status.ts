@@ -2,7 +2,7 @@ import type { TargetStatus } from "../core/target-status.ts";
 import { askDaemon } from "../daemon/control-socket.ts";
 import { keptStatus } from "../daemon/history.ts";
 import { holdText, readDecisions } from "../daemon/holds.ts";
-import { newStatus } from "../daemon/status.ts";
+import { newStatus } from "../daemon/status-after-pass.ts";
 import { stdoutFormat } from "../render/output.ts";
 import { statusReport } from "../render/status.ts";
 import type { InvocationOf } from "./command.ts";

@@ -3,7 +3,7 @@ import { type DaemonContext, runDaemon } from "../daemon/daemon.ts";
 import { createTrigger } from "../daemon/loop.ts";
 import { observers, type PassObserver } from "../daemon/pass-observer.ts";
 import { createPassRecorder, type PassRecorder } from "../daemon/pass-recorder.ts";
-import type { PassTimes } from "../daemon/status.ts";
+import type { PassTimes } from "../daemon/status-after-pass.ts";
 import { createLeader, type Leader } from "../engine/leader.ts";
 
 import type { Invocation } from "./command.ts";

@@ -12,7 +12,7 @@ import type { LockState, Target, TargetConnection } from "../engine/target.ts";
 import { SourceError } from "../source/source-error.ts";
 import { loop, type PassCause, type Trigger } from "./loop.ts";
 import { createSourceWatcher } from "./source-watcher.ts";
-import type { PassTimes } from "./status.ts";
+import type { PassTimes } from "./status-after-pass.ts";
 
 /** How a daemon runs. */
 export type DaemonContext = PassContext & {

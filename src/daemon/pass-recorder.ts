@@ -2,7 +2,7 @@ import type { PassRecord, TargetStatus } from "../core/target-status.ts";
 import { isWorthRecording, keepStatus, keptStatus, openHistory, readHistory } from "./history.ts";
 import { holdText, readDecisions } from "./holds.ts";
 import type { PassObserver } from "./pass-observer.ts";
-import { createPassWatch, newStatus, type PassTimes, standbyStatus, statusAfter } from "./status.ts";
+import { createPassWatch, newStatus, type PassTimes, standbyStatus, statusAfter } from "./status-after-pass.ts";
 
 /** Where and how the passes of a target are recorded. */
 export type RecorderOptions = {

@@ -10,7 +10,7 @@ import type { Pass, PassContext } from "./pass.ts";
 import { type PlanMode, planPass } from "./plan-pass.ts";
 import { type DesiredRead, type ReadContext, readDesired } from "./read-desired.ts";
 import type { RedeployMode } from "./redeploy-pass.ts";
-import type { ResolveMode } from "./resolve-pass.ts";
+import type { ResolveMode } from "./resolve-unknown-pass.ts";
 import { requireConfiguration, ShrunkSourceError } from "./source-guard.ts";
 import type { Target } from "./target.ts";
 import type { UnlockMode } from "./unlock-pass.ts";
@@ -106,7 +106,7 @@ async function runMode(mode: Mode, pass: Pass, { source }: Target): Promise<Pass
     case "forget":
       return forgetPass(pass, mode);
     case "resolve": {
-      const { resolvePass } = await import("./resolve-pass.ts");
+      const { resolvePass } = await import("./resolve-unknown-pass.ts");
       return resolvePass(pass, mode);
     }
     case "unlock": {

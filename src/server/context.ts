@@ -3,7 +3,7 @@ import type { KeyRing } from "../seal/key.ts";
 import type { Store } from "../store/store.ts";
 import type { SigningKeys } from "./auth/signing-keys.ts";
 import type { Tables } from "./database/tables.ts";
-import type { ReferenceTarget } from "./manifest/reference-target.ts";
+import type { ReferenceTarget } from "./manifest/referable-kind.ts";
 import type { RunDriver } from "./resources/job-run/driver.ts";
 import type { TokenUses } from "./resources/personal-access-token/token-uses.ts";
 import type { ArtifactRoot } from "./resources/staged-artifact/artifact-storage.ts";

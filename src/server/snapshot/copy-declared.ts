@@ -4,8 +4,8 @@ import { type Context, timestamp } from "../context.ts";
 import { toText } from "../database/json-text.ts";
 import type { Tables } from "../database/tables.ts";
 import type { DeclaredKind } from "../manifest/put-declared.ts";
-import { type CopyOutcome, notCopied } from "./copy-outcome.ts";
 import { readRowFields } from "./read-row.ts";
+import { type CopyOutcome, notCopied } from "./row-outcome.ts";
 
 /** Copies resources of a declared kind; `naming` are the fields that make its name. */
 export function copyDeclared<Resource extends { readonly manifest: JsonObject }>(

@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { recordEffect } from "../database/audit.ts";
 import type { Tables } from "../database/tables.ts";
 import type { Resource } from "../resource.ts";
-import { type CopyOutcome, snapshotPrincipal } from "./copy-outcome.ts";
+import { type CopyOutcome, snapshotPrincipal } from "./row-outcome.ts";
 import type { RowCopy, SnapshotPart } from "./snapshot-part.ts";
 import type { Snapshot } from "./snapshot-rows.ts";
 

@@ -3,7 +3,7 @@ import { type JsonObject, text } from "../../contract/json.ts";
 import type { OperationName } from "../../contract/operations.ts";
 import type { Context } from "../context.ts";
 import type { Tables } from "../database/tables.ts";
-import type { CopyOutcome } from "./copy-outcome.ts";
+import type { CopyOutcome } from "./row-outcome.ts";
 import type { Snapshot } from "./snapshot-rows.ts";
 
 /** One row to copy. */

@@ -26,7 +26,7 @@ import {
 } from "./deployment.ts";
 import { completeManifest, type DeploymentTarget, findDeploymentTarget } from "./deployment-target.ts";
 import { requireValidApplication } from "./manifest.ts";
-import { deploymentText } from "./reply-text.ts";
+import { deploymentText } from "./reply-json.ts";
 import { saveApplication, saveDeployment } from "./rows.ts";
 import type { ApplicationRow } from "./tables.ts";
 

@@ -4,7 +4,7 @@ import { countTotal, newestFirst, selectPage, selectTextRows } from "../../datab
 import type { Handler } from "../../http/operation-call.ts";
 import { byteLength } from "../../http/reply-size.ts";
 import { visibleWorkspaces } from "../workspace.ts";
-import { applicationText, deploymentText } from "./reply-text.ts";
+import { applicationText, deploymentText } from "./reply-json.ts";
 import { findApplicationText } from "./rows.ts";
 
 /** Lists the deployments of one application. */

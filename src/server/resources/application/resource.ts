@@ -9,7 +9,7 @@ import { seedByDryRun } from "../../seed/seed-rule.ts";
 import { findWorkspaceFqn } from "../workspace.ts";
 import { putApp } from "./deploy.ts";
 import { listApps, listDeployments } from "./list.ts";
-import { applicationSchemas, applicationTypes } from "./openapi.ts";
+import { applicationSchemas, applicationTypes } from "./openapi-schemas.ts";
 import { applicationSnapshotPart } from "./snapshot.ts";
 
 /** The operations on applications and their deployments: 10, 16 and E4. */

@@ -15,7 +15,7 @@ import { danglingReferences, newReferences } from "../../manifest/check-referenc
 import { refTo } from "../../openapi/json-schema.ts";
 import type { Resource } from "../../resource.ts";
 import { type ExistenceCheck, listsAny } from "../../seed/seed-rule.ts";
-import { deploymentText } from "../application/reply-text.ts";
+import { deploymentText } from "../application/reply-json.ts";
 import {
   builtinStore,
   findGroup,
@@ -26,7 +26,7 @@ import {
   touchGroup,
 } from "./groups.ts";
 import { readGroupManifest, readSecrets } from "./manifest.ts";
-import { groupName, integrationId, secretGroupSchemas, secretList } from "./openapi.ts";
+import { groupName, integrationId, secretGroupSchemas, secretList } from "./openapi-schemas.ts";
 import { secretGroupSnapshotPart, secretSnapshotPart } from "./snapshot.ts";
 import type { SecretGroupRow } from "./tables.ts";
 import { isCurrentValue, openSecret, putValue, secretFqn } from "./values.ts";

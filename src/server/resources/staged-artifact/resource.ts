@@ -18,7 +18,7 @@ import { artifactsSection } from "../artifact/resource.ts";
 import { findArtifact, insertArtifact } from "../artifact/rows.ts";
 import { repoScope, repoTarget, requireWritableRepo } from "../ml-repo.ts";
 import { requireValidArtifact } from "./manifest.ts";
-import { artifactSchemas } from "./openapi.ts";
+import { artifactSchemas } from "./openapi-schemas.ts";
 
 declare module "../../database/tables.ts" {
   interface Tables {

@@ -34,7 +34,7 @@ import {
   withToken,
 } from "./account.ts";
 import { isExpired } from "./expiry.ts";
-import { accountSchemas } from "./openapi.ts";
+import { accountSchemas } from "./openapi-schemas.ts";
 import { rotateTokens } from "./rotate.ts";
 import { findAccount, saveAccount } from "./rows.ts";
 import { accountSnapshotPart } from "./snapshot.ts";

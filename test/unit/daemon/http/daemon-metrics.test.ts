@@ -4,7 +4,7 @@ import type { ReadEvent } from "../../../../src/core/events.ts";
 import type { Outcome } from "../../../../src/core/report.ts";
 import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts";
 import type { TargetOverview } from "../../../../src/daemon/http/status-page.ts";
-import { newStatus } from "../../../../src/daemon/status.ts";
+import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
 import { createLog } from "../../../../src/log/log.ts";
 import { applied } from "../../../support/pass-events.ts";
 import { parsePrometheus } from "../../../support/prometheus.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { excerptOf } from "../../../src/core/excerpt.ts";
+import { excerptOf } from "../../../src/core/masked-excerpt.ts";
 
 const CANARY = "CANARY-4f1c9a";
 

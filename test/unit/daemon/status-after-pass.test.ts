@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createPassWatch, newStatus, statusAfter } from "../../../src/daemon/status.ts";
+import { createPassWatch, newStatus, statusAfter } from "../../../src/daemon/status-after-pass.ts";
 
 const times = { startedAt: 1_000, endedAt: 2_000, nextAt: 3_000, wanted: "abc" };
 
