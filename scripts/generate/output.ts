@@ -46,7 +46,9 @@ function joined(folder: string): JSONSchema {
 function typed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(typed);
   if (typeof node !== "object" || node === null) return node;
-  if ("$ref" in node && typeof node.$ref === "string") return { $ref: node.$ref.replace(/^[^#]*/, "") };
+  if ("$ref" in node && typeof node.$ref === "string") {
+    return { $ref: node.$ref.replace(/^(\w+)\.json$/, "#/$defs/$1").replace(/^[^#]*/, "") };
+  }
   if (Object.keys(node).every((word) => word === "description")) return { ...node, tsType: "Json" };
   return Object.fromEntries(
     Object.entries(node).map(([word, inner]) => [

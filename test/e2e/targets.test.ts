@@ -2,6 +2,7 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { team } from "../support/manifests.ts";
+import { faultsOf } from "../support/output-schemas.ts";
 import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
@@ -92,6 +93,10 @@ describe("targets", () => {
     await write("green.token", green.token);
     const both = await run(["plan", "-o", "json", "--detailed-exitcode"]);
     expect(both.code).toBe(2);
+    for (const args of [["validate"], ["drift"]]) {
+      expect(faultsOf("targets", (await run([...args, "-o", "json"])).stdout)).toEqual([]);
+    }
+    expect(faultsOf("targets", both.stdout)).toEqual([]);
     expect(JSON.parse(both.stdout)).toMatchObject({
       format_version: "2.0",
       targets: [

@@ -322,6 +322,10 @@ export type DriftReport = {
  */
 readonly format_version: "2.0"
 /**
+ * Name of the target; only where the document is one of several
+ */
+readonly target?: string
+/**
  * URL of the control plane
  */
 readonly server: string
@@ -352,6 +356,10 @@ export type Failure = {
  * Version of the format: the first number grows when a reader of the older format would misread the newer one
  */
 readonly format_version: "2.0"
+/**
+ * Name of the target; only where the document is one of several
+ */
+readonly target?: string
 readonly error: FailureError
 /**
  * What is wrong or doubtful in the input, by file and line
@@ -521,6 +529,10 @@ export type Plan = {
  * Version of the format: the first number grows when a reader of the older format would misread the newer one
  */
 readonly format_version: "2.0"
+/**
+ * Name of the target; only where the document is one of several
+ */
+readonly target?: string
 /**
  * Commit that the manifests are from; null where they are not exactly those of a commit
  */
@@ -809,6 +821,78 @@ readonly unseen: readonly string[]
 readonly diagnostics: readonly Diagnostic[]
 }
 /**
+ * What validate, plan and drift -o json write of several targets: the document of each
+ */
+export type TargetsReport = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * The documents, in the order of the configuration
+ */
+readonly targets: ((ValidationReport | Plan | DriftReport | Failure) & {
+readonly target: string
+})[]
+}
+/**
+ * What validate -o json writes: what is wrong with the manifests
+ */
+export type ValidationReport = {
+/**
+ * Version of the format: the first number grows when a reader of the older format would misread the newer one
+ */
+readonly format_version: "2.0"
+/**
+ * Name of the target; only where the document is one of several
+ */
+readonly target?: string
+readonly summary: ValidationSummary
+/**
+ * What is wrong or doubtful in the input, by file and line
+ */
+readonly diagnostics: readonly Diagnostic[]
+/**
+ * Those documents, with --show unmanaged
+ */
+readonly unmanaged?: readonly Diagnostic[]
+}
+/**
+ * How much was read, and how much is wrong
+ */
+export type ValidationSummary = {
+/**
+ * Files that were read
+ */
+readonly files: number
+/**
+ * Manifests that are valid
+ */
+readonly manifests: number
+/**
+ * Manifests that are not valid
+ */
+readonly faulty: number
+/**
+ * Errors
+ */
+readonly errors: number
+/**
+ * Warnings
+ */
+readonly warnings: number
+/**
+ * Documents that are no manifests of ours
+ */
+readonly unmanaged?: number
+/**
+ * How many of them name a type that is not managed, by type
+ */
+readonly unmanagedTypes?: {
+[k: string]: number
+}
+}
+/**
  * A lease that was broken
  */
 export type BrokenLease = {
@@ -850,59 +934,6 @@ readonly broken: readonly BrokenLease[]
  * What is wrong or doubtful in the input, by file and line
  */
 readonly diagnostics: readonly Diagnostic[]
-}
-/**
- * How much was read, and how much is wrong
- */
-export type ValidationSummary = {
-/**
- * Files that were read
- */
-readonly files: number
-/**
- * Manifests that are valid
- */
-readonly manifests: number
-/**
- * Manifests that are not valid
- */
-readonly faulty: number
-/**
- * Errors
- */
-readonly errors: number
-/**
- * Warnings
- */
-readonly warnings: number
-/**
- * Documents that are no manifests of ours
- */
-readonly unmanaged?: number
-/**
- * How many of them name a type that is not managed, by type
- */
-readonly unmanagedTypes?: {
-[k: string]: number
-}
-}
-/**
- * What validate -o json writes: what is wrong with the manifests
- */
-export type ValidationReport = {
-/**
- * Version of the format: the first number grows when a reader of the older format would misread the newer one
- */
-readonly format_version: "2.0"
-readonly summary: ValidationSummary
-/**
- * What is wrong or doubtful in the input, by file and line
- */
-readonly diagnostics: readonly Diagnostic[]
-/**
- * Those documents, with --show unmanaged
- */
-readonly unmanaged?: readonly Diagnostic[]
 }
 /**
  * A line that watch writes with -o json
