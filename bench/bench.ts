@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { isObject } from "../src/contract/json.ts";
 import { type Program, run } from "./child.ts";
 import { corpus, withFault, writeCorpus } from "./corpus/corpus.ts";
@@ -84,7 +84,6 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
     note("passes of a daemon");
     const manifest = join(source, "block-0", "service", "svc-00000-0.yaml");
     const daemon = await measureDaemon({
-      bin: resolve(BIN),
       source,
       state,
       env: plane.env,
@@ -94,7 +93,7 @@ export async function bench(size: Size, note: (line: string) => void): Promise<R
     note("pushes to a repository that a daemon follows");
     const upstream = join(work, "upstream");
     writeCorpus(upstream, size.count);
-    const following = { bin: BIN, work: join(work, "follow"), source: upstream, plane, count: size.pairs };
+    const following = { work: join(work, "follow"), source: upstream, plane, count: size.pairs };
     const pushes = await measurePushes({ ...following, file: "block-0/service/svc-00000-0.yaml" });
     const reads = join(work, "reads.json");
     writeFileSync(reads, JSON.stringify(await singleReads(plane)));

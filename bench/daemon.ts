@@ -1,12 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { cleanEnvironment } from "./child.ts";
-import { launchFlags } from "./launch-flags.ts";
 import { busyMilliseconds, peakMegabytes } from "./serving.ts";
+
+/** A daemon is started as the image starts it. */
+export const DAEMON = join(import.meta.dirname, "../deploy/image/holdfast");
+
+/** The environment of a daemon: with this process's own node first. */
+export function daemonEnvironment(): NodeJS.ProcessEnv {
+  return { ...cleanEnvironment(), PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
+}
 
 /** What one pass of a daemon took. */
 export type Pass = {
@@ -26,7 +34,6 @@ export type DaemonPasses = {
 
 /** A daemon on a source that is in sync, and a manifest in it whose replicas may be changed. */
 export type DaemonPlace = {
-  readonly bin: string;
   readonly source: string;
   readonly state: string;
   readonly env: { readonly [name: string]: string };
@@ -59,11 +66,10 @@ type Daemon = AsyncDisposable & {
   readonly peakMegabytes: () => number;
 };
 
-async function startDaemon({ bin, source, state, env }: DaemonPlace): Promise<Daemon> {
+async function startDaemon({ source, state, env }: DaemonPlace): Promise<Daemon> {
   const flags = ["--no-wait", "--sink", "file", "--interval", "3600", "--listen", "127.0.0.1:0"];
-  const args = [...launchFlags(bin), bin, "watch", "--source", source, "--state", state, ...flags];
-  const child = spawn(process.execPath, args, {
-    env: { ...cleanEnvironment(), ...env },
+  const child = spawn(DAEMON, ["watch", "--source", source, "--state", state, ...flags], {
+    env: { ...daemonEnvironment(), ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
   const stop = async () => {

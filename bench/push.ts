@@ -2,13 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
-import { cleanEnvironment } from "./child.ts";
-import type { Pass } from "./daemon.ts";
-import { launchFlags } from "./launch-flags.ts";
+import { DAEMON, daemonEnvironment, type Pass } from "./daemon.ts";
 import type { Plane } from "./plane.ts";
 import { busyMilliseconds, peakMegabytes } from "./serving.ts";
 
@@ -23,7 +21,6 @@ export type Pushes = {
 
 /** A source in sync, whose manifest `file` may have other replicas, and where a daemon may work. */
 export type PushPlace = {
-  readonly bin: string;
   readonly work: string;
   readonly source: string;
   /** The file within the source. */
@@ -76,7 +73,7 @@ type Daemon = AsyncDisposable & {
   readonly peakMegabytes: () => number;
 };
 
-async function startDaemon({ bin, work, source, plane }: PushPlace): Promise<Daemon> {
+async function startDaemon({ work, source, plane }: PushPlace): Promise<Daemon> {
   const config = join(work, "operator.json");
   const secret = join(work, "secret");
   const token = join(work, "token");
@@ -86,12 +83,11 @@ async function startDaemon({ bin, work, source, plane }: PushPlace): Promise<Dae
   const target = { name: "bench", server: plane.env.HOLDFAST_SERVER, tokenFile: token, interval: 3600 };
   writeFileSync(config, JSON.stringify({ sources: [source_], targets: [target] }));
   const flags = ["--no-wait", "--sink", "file", "--listen", "127.0.0.1:0", "--allow-adopt", "--allow-privilege"];
-  const script = resolve(bin);
-  const args = [...launchFlags(script), script, "watch", "--config", config, "--state", join(work, "state"), ...flags];
-  const child = spawn(process.execPath, args, {
+  const args = ["watch", "--config", config, "--state", join(work, "state"), ...flags];
+  const child = spawn(DAEMON, args, {
     // The configuration lies outside of it.
     cwd: join(work, "empty"),
-    env: cleanEnvironment(),
+    env: daemonEnvironment(),
     stdio: ["ignore", "ignore", "pipe"],
   });
   const stop = async () => {
