@@ -9,7 +9,7 @@ export function sinksText(root: string): string {
     .toSorted();
   return [
     "// Generated from the files of this folder by `npm run generate`.",
-    'import type { SinkType } from "../sink.ts";',
+    'import type { SinkType } from "../token-sink.ts";',
     ...names.map((name) => `import { sink as ${name} } from "./${name}.ts";`),
     "",
     "/** Every sink that can be chosen. */",

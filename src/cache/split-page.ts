@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { isObject, type Json, type JsonObject } from "../contract/json.ts";
-import { endOfString, isTooDeep } from "../contract/json-size.ts";
+import { endOfString, isTooDeep } from "../contract/measure-json.ts";
 
 // Stands for the list of rows while the rest of the page is read: where it does not come back, something else did.
 const ROWS = randomUUID();

@@ -5,7 +5,7 @@ import { createRouteCheck } from "./confirm-missing-route.ts";
 import { createCredential } from "./credential.ts";
 import { createDispatchers } from "./dispatcher.ts";
 import { type Capabilities, type CapabilityMemory, createCapabilities } from "./learned-capabilities.ts";
-import type { Environment } from "./proxy.ts";
+import type { Environment } from "./proxy-from-environment.ts";
 import { type ClientLog, createReachability } from "./reachability.ts";
 import { createReader, type Reader } from "./reader.ts";
 import { createRouteProbe, type RouteProbe } from "./route-probe.ts";

@@ -2,8 +2,8 @@ import { type Buffer, isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Json } from "../contract/json.ts";
-import { isTooDeep } from "../contract/json-size.ts";
 import { REPLY_CAP } from "../contract/limits.ts";
+import { isTooDeep } from "../contract/measure-json.ts";
 import { releaseBuffer } from "../contract/release-buffer.ts";
 import type { Headers } from "./exchange.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { getCACertificates } from "node:tls";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import { HoldfastError } from "../core/errors.ts";
-import { type Environment, proxyFor } from "./proxy.ts";
+import { type Environment, proxyFor } from "./proxy-from-environment.ts";
 import type { Address } from "./server-address.ts";
 
 /** How connections are made. */

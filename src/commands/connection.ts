@@ -2,17 +2,17 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../core/errors.ts";
 import type { Meter } from "../daemon/network-meter.ts";
 import { openSession } from "../engine/session.ts";
-import type { SinkType } from "../engine/sink.ts";
 import { defaultSink } from "../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection } from "../engine/target.ts";
+import type { SinkType } from "../engine/token-sink.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import { openState } from "../state/open.ts";
 import type { StateLocation } from "../state/state.ts";
 import type { Invocation } from "./command.ts";
+import { terminalLog } from "./command-log.ts";
 import { milliseconds } from "./pass-rules.ts";
 import { namedServer, type ServerChoice } from "./server-choice.ts";
 import { endAfter, sayWait, type Terminal } from "./terminal.ts";
-import { terminalLog } from "./terminal-log.ts";
 
 /** What a command does with its server. */
 export type ServerUse = {

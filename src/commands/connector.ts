@@ -1,7 +1,7 @@
 import { HoldfastError } from "../core/errors.ts";
-import type { SinkType } from "../engine/sink.ts";
 import { sinks } from "../engine/sinks/index.ts";
 import type { LockState, Rules, TargetConnection, TargetServer } from "../engine/target.ts";
+import type { SinkType } from "../engine/token-sink.ts";
 import type { OperatorConfig } from "../source/config.ts";
 import type { StateLocation } from "../state/state.ts";
 import type { Invocation } from "./command.ts";

@@ -18,7 +18,7 @@ import type { Invocation } from "./command.ts";
 import type { ServerUse } from "./connection.ts";
 import { connector } from "./connector.ts";
 import { rulesOf } from "./pass-rules.ts";
-import { readStateKey } from "./state-key.ts";
+import { readStateKey } from "./read-state-key.ts";
 import type { SourceChoice, TargetChoice } from "./target-choice.ts";
 import { say } from "./terminal.ts";
 import { warnNotRemembered } from "./warn-not-remembered.ts";

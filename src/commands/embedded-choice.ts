@@ -22,7 +22,7 @@ export function embeddedServerOf(
     if (!flags.embedded) throw noServer();
     // Only who serves it pays for loading it.
     const { startEmbedded } = await import("./embedded.ts");
-    const { terminalLog } = await import("./terminal-log.ts");
+    const { terminalLog } = await import("./command-log.ts");
     return resources.use(await startEmbedded(folder, terminalLog({ flags, terminal }), terminal)).choice;
   };
   return () => {

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { Json } from "../contract/json.ts";
-import { isTooDeep } from "../contract/json-size.ts";
+import { isTooDeep } from "../contract/measure-json.ts";
 
 /** What is shown is as deep as a manifest may be, and a few levels of ours. */
 const MOST_DEPTH = 256;

@@ -6,12 +6,12 @@ import { revokeInDatabase } from "../server/offline-admin.ts";
 import { OptionsError } from "../server/options-error.ts";
 import { StoreError } from "../store/store-error.ts";
 import type { InvocationOf } from "./command.ts";
+import { terminalLog } from "./command-log.ts";
 import { dataFolder } from "./data-folder.ts";
 import type { revoke } from "./declarations/revoke.ts";
 import { serverKeyOptions } from "./server-key.ts";
 import { storeFailure } from "./store-failure.ts";
 import { writeResult } from "./terminal.ts";
-import { terminalLog } from "./terminal-log.ts";
 
 /** Makes the tokens of some callers void, whether the control plane runs or not. */
 export async function run(invocation: InvocationOf<typeof revoke>): Promise<number> {

@@ -5,6 +5,7 @@ import { HoldfastError } from "../core/errors.ts";
 import { type ControlPlaneOptions, createControlPlane } from "../server/app.ts";
 import type { SeedDocument } from "../server/seed/seed-document.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
+import { terminalLog } from "./command-log.ts";
 import { dataFolder } from "./data-folder.ts";
 import type { serve } from "./declarations/serve.ts";
 import { startFailure } from "./embedded.ts";
@@ -12,7 +13,6 @@ import { readDocuments } from "./read-documents.ts";
 import type { ReadSnapshot } from "./read-snapshot.ts";
 import { serverKeyOptions } from "./server-key.ts";
 import { type Terminal, writeResult } from "./terminal.ts";
-import { terminalLog } from "./terminal-log.ts";
 
 /** Runs the control plane until asked to end. */
 export async function run(invocation: InvocationOf<typeof serve>): Promise<number> {

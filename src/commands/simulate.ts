@@ -11,12 +11,12 @@ import { simulationMarkdown, simulationText, simulationVerdict } from "../render
 import { createControlPlane } from "../server/app.ts";
 import { contentTop, findRoot } from "../source/root.ts";
 import type { Invocation, InvocationOf } from "./command.ts";
+import { terminalLog } from "./command-log.ts";
 import type { TargetUse } from "./create-target.ts";
 import type { simulate } from "./declarations/simulate.ts";
 import { startFailure } from "./embedded.ts";
 import { readSnapshotFile } from "./snapshot-file.ts";
 import { openTarget } from "./target.ts";
-import { terminalLog } from "./terminal-log.ts";
 import { openOutputs } from "./write-outputs.ts";
 
 /** What forges take of one comment, with room for what is put around it. */

@@ -12,7 +12,7 @@ import { stateFolder } from "./data-folder.ts";
 import type { state } from "./declarations/state.ts";
 import { readExportKey } from "./export-key.ts";
 import { failureOf } from "./failure.ts";
-import { readStateKey } from "./state-key.ts";
+import { readStateKey } from "./read-state-key.ts";
 import { say, writeResult } from "./terminal.ts";
 
 type StateInvocation = InvocationOf<typeof state>;

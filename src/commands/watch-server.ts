@@ -2,8 +2,8 @@ import type { Webhook } from "../daemon/http/webhooks.ts";
 import type { Meter } from "../daemon/network-meter.ts";
 import type { PassObserver } from "../daemon/pass-observer.ts";
 import type { Invocation } from "./command.ts";
+import { terminalLog } from "./command-log.ts";
 import { pageTokenReader } from "./last-good-secret.ts";
-import { terminalLog } from "./terminal-log.ts";
 import { webhooksOf } from "./watch-webhooks.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 

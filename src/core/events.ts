@@ -1,6 +1,6 @@
 import type { Access } from "./access.ts";
 import type { Diagnostic } from "./diagnostic.ts";
-import type { ForeignSummary } from "./foreign-documents.ts";
+import type { ForeignSummary } from "./foreign-summary.ts";
 import type { Identity } from "./manifest.ts";
 import type { NotUsed } from "./not-used.ts";
 import type { Plan, Step } from "./plan.ts";

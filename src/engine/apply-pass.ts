@@ -20,7 +20,7 @@ import { planEvent } from "./plan-pass.ts";
 import { sealableOf, sealingOf } from "./plan-seal.ts";
 import type { Recovered } from "./recover.ts";
 import type { ServerSession } from "./session.ts";
-import { requireUnshrunk } from "./source-guard.ts";
+import { requireUnshrunk } from "./shrink-guard.ts";
 import type { Rules } from "./target.ts";
 import { acquireWriteAccess } from "./write-access.ts";
 

@@ -5,7 +5,7 @@ import type { OutcomeResult } from "../core/report.ts";
 import { SourceError } from "../source/source-error.ts";
 import type { PassContext } from "./pass.ts";
 import { type DesiredRead, readDesired } from "./read-desired.ts";
-import { ShrunkSourceError } from "./source-guard.ts";
+import { ShrunkSourceError } from "./shrink-guard.ts";
 import type { Target } from "./target.ts";
 
 /** The last revision that a daemon carried out, to go on with while a newer one is refused. */

@@ -9,7 +9,7 @@ import type { LastGood } from "./last-good.ts";
 import { type Pass, planContextIn } from "./pass.ts";
 import { type Desired, findUnmanaged, type LivePlan, type PlanContext, planAgainstLive } from "./plan-live.ts";
 import { sealableOf, sealingOf } from "./plan-seal.ts";
-import { requireUnemptied } from "./source-guard.ts";
+import { requireUnemptied } from "./shrink-guard.ts";
 
 /** A pass that plans and writes nothing. */
 export type PlanMode = {

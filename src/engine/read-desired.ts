@@ -5,7 +5,7 @@ import type { JsonObject } from "../contract/json.ts";
 import { type Diagnostic, hasErrors } from "../core/diagnostic.ts";
 import { HoldfastError } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events.ts";
-import { type SourceDiagnostic, summariseForeign } from "../core/foreign-documents.ts";
+import { type SourceDiagnostic, summariseForeign } from "../core/foreign-summary.ts";
 import type { Identity, ManifestHead } from "../core/manifest.ts";
 import { isEverything, isUnder, type Selection, select, selectNamed, unmatched } from "../core/select.ts";
 import { kindOf } from "../kinds/index.ts";

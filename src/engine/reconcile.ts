@@ -11,7 +11,7 @@ import { type PlanMode, planPass } from "./plan-pass.ts";
 import { type DesiredRead, type ReadContext, readDesired } from "./read-desired.ts";
 import type { RedeployMode } from "./redeploy-pass.ts";
 import type { ResolveMode } from "./resolve-unknown-pass.ts";
-import { requireConfiguration, ShrunkSourceError } from "./source-guard.ts";
+import { requireConfiguration, ShrunkSourceError } from "./shrink-guard.ts";
 import type { Target } from "./target.ts";
 import type { UnlockMode } from "./unlock-pass.ts";
 import type { WhyMode } from "./why-pass.ts";

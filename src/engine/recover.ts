@@ -13,8 +13,8 @@ import { announceLongWait } from "./announce-long-wait.ts";
 import { type Clocks, isCreatedSince } from "./created-since.ts";
 import { receiptFrom } from "./receipt.ts";
 import { canReplayToken, replayForToken, type SendContext, sendIntent } from "./send-intent.ts";
-import type { Sink } from "./sink.ts";
 import { lostToken, rowIn, tokenIn } from "./token.ts";
+import type { Sink } from "./token-sink.ts";
 import { verifyWrite } from "./verify-write.ts";
 import { createdVersion } from "./versions-since.ts";
 

@@ -8,7 +8,7 @@ import type { Identity } from "../core/manifest.ts";
 import type { Ledger, ReceiptHead } from "../state/ledger.ts";
 import type { OnForgotten, State } from "../state/state.ts";
 import { KnownServer } from "./known-server.ts";
-import type { Sink, SinkType } from "./sink.ts";
+import type { Sink, SinkType } from "./token-sink.ts";
 
 /** A connection to one server, with its ledger and what is known of it. */
 export type ServerSession = {

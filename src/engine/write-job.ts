@@ -15,7 +15,7 @@ import type { Intent, Ledger } from "../state/ledger.ts";
 import type { KnownServer } from "./known-server.ts";
 import { receiptFrom } from "./receipt.ts";
 import type { Recovered } from "./recover.ts";
-import type { Sink } from "./sink.ts";
+import type { Sink } from "./token-sink.ts";
 
 /** What writing needs of its surroundings. */
 export type WriteContext = {

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Json } from "../contract/json.ts";
-import { measureJson } from "../contract/json-size.ts";
+import { measureJson } from "../contract/measure-json.ts";
 import { badRequest } from "./http-error.ts";
 
 // Recursive code could exhaust the stack on deeper values.

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../contract/json.ts";
-import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-documents.ts";
+import type { ForeignDocuments, SourceDiagnostic } from "../core/foreign-summary.ts";
 import { globMatches } from "../core/glob.ts";
 import type { Kind } from "../core/kind.ts";
 import { manifestReferences } from "../core/references.ts";
@@ -15,7 +15,7 @@ import { decodeRoughly } from "../yaml/text.ts";
 import { type Declaration, nameOf, namingFieldsIn, withDefaultWorkspace } from "./declaration.ts";
 import { claimsType, type Detected, detect, isPlanText, unknownType } from "./detect.ts";
 import type { DiagnosticList } from "./diagnostic-list.ts";
-import { examine } from "./examine.ts";
+import { examine } from "./examine-manifest.ts";
 import { isPlain, plainFile, type RereadableFile, readOptionsOf } from "./reread-file.ts";
 import { checkAlone } from "./semantics.ts";
 

@@ -7,7 +7,7 @@ import type { ReferenceTarget } from "./manifest/referable-kind.ts";
 import type { RunDriver } from "./resources/job-run/driver.ts";
 import type { TokenUses } from "./resources/personal-access-token/token-uses.ts";
 import type { ArtifactRoot } from "./resources/staged-artifact/artifact-storage.ts";
-import type { RolloutDriver } from "./rollouts/driver.ts";
+import type { RolloutDriver } from "./rollouts/rollout-driver.ts";
 
 /** What an operation can use besides its call. */
 export type Context = {

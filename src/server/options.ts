@@ -2,7 +2,7 @@ import type { Secret } from "../contract/secret.ts";
 import type { TlsFiles } from "../http/tls.ts";
 import type { Log } from "../log/log.ts";
 import type { RunDriver } from "./resources/job-run/driver.ts";
-import type { RolloutDriver } from "./rollouts/driver.ts";
+import type { RolloutDriver } from "./rollouts/rollout-driver.ts";
 import type { SeedDocument } from "./seed/seed-document.ts";
 import type { Snapshot } from "./snapshot/snapshot-rows.ts";
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { parseKey } from "../../src/seal/key.ts";
-import type { RolloutDriver } from "../../src/server/rollouts/driver.ts";
+import type { RolloutDriver } from "../../src/server/rollouts/rollout-driver.ts";
 import { createSimulatedRollouts } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
 import { addUser, type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";

@@ -8,7 +8,7 @@ import { ensureOwnFolder, requireOwnFolder } from "../../files/own-folder.ts";
 import { UnsafePathError } from "../../files/unsafe-path.ts";
 import { openTemporaryFile, renameNoReplace, type TemporaryFile } from "../../files/write.ts";
 import { storageErrorAt } from "../../store/store-error.ts";
-import type { Sink, SinkType } from "../sink.ts";
+import type { Sink, SinkType } from "../token-sink.ts";
 
 // As large as any token, so that a full disk is noticed before there is a token to store.
 const ROOM = 64 * 1024;

@@ -1,5 +1,5 @@
 // Generated from the files of this folder by `npm run generate`.
-import type { SinkType } from "../sink.ts";
+import type { SinkType } from "../token-sink.ts";
 import { sink as file } from "./file.ts";
 
 /** Every sink that can be chosen. */

@@ -12,7 +12,7 @@ import {
 } from "../resources/application/rows.ts";
 import type { DeploymentRow } from "../resources/application/tables.ts";
 import { settleTrigger } from "../resources/job-run/trigger.ts";
-import type { DriverRollout, RolloutObservation } from "./driver.ts";
+import type { DriverRollout, RolloutObservation } from "./rollout-driver.ts";
 
 // Enough to keep the disk busy, and few enough not to block requests.
 const AT_ONCE = 100;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../contract/json.ts";
-import type { DriverRollout, RolloutDriver, RolloutObservation, RolloutStatus } from "./driver.ts";
+import type { DriverRollout, RolloutDriver, RolloutObservation, RolloutStatus } from "./rollout-driver.ts";
 
 /** How a rollout fails. */
 export type RolloutFailure = "build" | "deploy" | "stuck";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { proxyFor } from "../../../src/client/proxy.ts";
+import { proxyFor } from "../../../src/client/proxy-from-environment.ts";
 import { parseAddress } from "../../../src/client/server-address.ts";
 
 test("an address is taken apart", () => {

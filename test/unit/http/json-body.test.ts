@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { measureJson } from "../../../src/contract/json-size.ts";
+import { measureJson } from "../../../src/contract/measure-json.ts";
 import { parseJsonBody } from "../../../src/http/json-body.ts";
 import { computed } from "../../support/processor.ts";
 

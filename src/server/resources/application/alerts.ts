@@ -1,6 +1,6 @@
 import type { Alert, DeploymentStatus } from "../../../contract/generated/resources.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import { isFailure } from "./debug-info.ts";
+import { isFailure } from "./failure-debug-info.ts";
 
 const MAX_ALERTS = 20;
 

@@ -1,10 +1,10 @@
 import type { Deployment, DeploymentStatus, Recommendation, Subject } from "../../../contract/generated/resources.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import { tenant } from "../../auth/principal.ts";
-import type { RolloutStatus } from "../../rollouts/driver.ts";
+import type { RolloutStatus } from "../../rollouts/rollout-driver.ts";
 import { isBuiltImage } from "../../rollouts/simulated-rollouts.ts";
 import { alertsAfter, summariseAlerts } from "./alerts.ts";
-import { debugInfoOf, withDebugInfo } from "./debug-info.ts";
+import { debugInfoOf, withDebugInfo } from "./failure-debug-info.ts";
 import { failedProblem, isApplied, potentialProblems, proposeRecommendations } from "./problems.ts";
 import type { StoredDeployment } from "./rows.ts";
 import type { ApplicationRow, DeploymentRow } from "./tables.ts";

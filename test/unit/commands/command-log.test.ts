@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { terminalLog } from "../../../src/commands/command-log.ts";
 import type { Flags } from "../../../src/commands/flags.ts";
-import { terminalLog } from "../../../src/commands/terminal-log.ts";
 import { commandsIn } from "../../support/runner.ts";
 import { terminalOf } from "./terminal.ts";
 
