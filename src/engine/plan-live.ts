@@ -180,8 +180,8 @@ async function readManifests(desired: Desired, { inSync }: Observation, { signal
   const manifests: SourceManifest[] = [];
   for (const manifest of desired.manifests) {
     manifests.push(inSync.has(manifest.identity) ? manifest : readManifest(manifest));
-    const pausing = pause();
-    if (pausing !== undefined) await pausing;
+    const turn = pause();
+    if (turn !== undefined) await turn;
   }
   return { ...desired, manifests };
 }
@@ -194,15 +194,15 @@ function withoutStale(observation: Observation, { declared }: Desired, { recorde
   return { ...observation, inSync: new Map(observation.inSync.entries().filter(holds)) };
 }
 
-// Found ahead: planning gives the event loop no pausing, and the rules are the repository's.
+// Found ahead: planning gives the event loop no turn, and the rules are the repository's.
 async function findRules(waved: readonly WavedSource[], { inSync }: Observation, on: PlanContext): Promise<RuleFinder> {
   const rulesFor = ruleFinder(on.ignore, new Date(on.now()).toISOString().slice(0, 10));
   if (on.ignore.length === 0) return rulesFor;
   const pause = pacer(on.signal);
   for (const { manifest } of waved) {
     if (!inSync.has(manifest.identity)) rulesFor(manifest.identity);
-    const pausing = pause();
-    if (pausing !== undefined) await pausing;
+    const turn = pause();
+    if (turn !== undefined) await turn;
   }
   return rulesFor;
 }

@@ -11,7 +11,7 @@ export type ReferenceContext = {
   /** Globs over identities that live elsewhere. */
   readonly external: readonly string[];
   readonly refuse: Refuse;
-  /** Gives the event loop its pausing where it is due. */
+  /** Gives the event loop its turn where it is due. */
   readonly pause: () => Promise<void> | undefined;
 };
 
@@ -33,8 +33,8 @@ export async function resolveReferences(
   };
   for (const manifest of manifests) {
     for (const reference of manifest.references) {
-      const pausing = pause();
-      if (pausing !== undefined) await pausing;
+      const turn = pause();
+      if (turn !== undefined) await turn;
       if (declared.has(reference.identity) || isElsewhere(reference.identity)) continue;
       keysOf ??= keysByKind(declared);
       const { kind, key } = splitIdentity(reference.identity);
