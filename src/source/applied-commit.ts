@@ -1,4 +1,4 @@
-import { runInRepository } from "./base-commit.ts";
+import { objectNamed, runInRepository } from "./base-commit.ts";
 import type { Stop } from "./git.ts";
 import type { TemporaryRepository } from "./temporary-repository.ts";
 
@@ -30,19 +30,13 @@ export async function findApplied(
   stop: Stop,
 ): Promise<AppliedCommit | null> {
   const notBelieved = (why: string, hint: string | null) => ({ is: "not-believed", ref, why, hint }) as const;
-  const isThere = (await resolve(repository, ref, stop)) !== null;
+  const isThere = (await objectNamed(repository, ref, stop)) !== null;
   if (!isThere) return isNamed ? notBelieved("it is not in this checkout", FETCH) : null;
-  const commit = await resolve(repository, `${ref}^{commit}`, stop);
+  const commit = await objectNamed(repository, `${ref}^{commit}`, stop);
   const unreadable = repository.isShallow ? HISTORY : FETCH;
   if (commit === null) return notBelieved("its commit is not in this checkout", unreadable);
   const { code } = await runInRepository(repository, ["merge-base", "--is-ancestor", commit, base.commit], stop);
   if (code === 0) return { is: "believed", ref, commit };
   const why = `${base.ref} does not contain its commit ${commit.slice(0, 12)}`;
   return notBelieved(why, repository.isShallow ? HISTORY : null);
-}
-
-async function resolve(repository: TemporaryRepository, name: string, stop: Stop): Promise<string | null> {
-  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", name];
-  const { code, stdout } = await runInRepository(repository, args, stop);
-  return code === 0 ? stdout.trim() : null;
 }

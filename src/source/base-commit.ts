@@ -53,12 +53,8 @@ async function whyUnresolved(repository: TemporaryRepository, ref: string, stop:
   if (code === 0 && type !== "commit" && type !== "tag") {
     return { message: `${ref} names a ${type}, not a commit`, hint: "name a branch, a tag or a commit" };
   }
-  const remote = await runInRepository(
-    repository,
-    ["rev-parse", "--verify", "--quiet", `refs/remotes/origin/${ref}^{commit}`],
-    stop,
-  );
-  if (remote.code === 0) return { message: null, hint: `did you mean --base origin/${ref}?` };
+  const remote = await objectNamed(repository, `refs/remotes/origin/${ref}^{commit}`, stop);
+  if (remote !== null) return { message: null, hint: `did you mean --base origin/${ref}?` };
   if (!repository.isShallow) return null;
   return {
     message: `this shallow clone has no commit ${ref}`,
@@ -70,6 +66,13 @@ async function countCommits(repository: TemporaryRepository, range: string, ref:
   const counted = await runInRepository(repository, ["rev-list", "--count", range, "--"], stop);
   if (counted.code !== 0) throw gitFailure(repository, ref, counted);
   return Number(counted.stdout);
+}
+
+/** The id of the object that a name stands for; null where there is none. */
+export async function objectNamed(repository: Repository, name: string, stop: Stop): Promise<string | null> {
+  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", name];
+  const { code, stdout } = await runInRepository(repository, args, stop);
+  return code === 0 ? stdout.trim() : null;
 }
 
 /** Runs git in a repository. */

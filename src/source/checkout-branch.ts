@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../core/diagnostic.ts";
-import { runInRepository } from "./base-commit.ts";
+import { objectNamed, runInRepository } from "./base-commit.ts";
 import { blobId } from "./blobs.ts";
-import type { Stop } from "./git.ts";
+import { objectFormatOf, type Stop } from "./git.ts";
 import { defaultLimits } from "./limits.ts";
 import type { Checkout } from "./open-checkout.ts";
 import { openFile } from "./open-file.ts";
@@ -115,10 +115,11 @@ async function branchFault({ root, branch, repository }: Readable, stop: Stop): 
 
 async function unmergedFault(repository: Repository, root: string, stop: Stop): Promise<CheckoutFault | null> {
   // Below its own folder git would list nothing else.
-  const listed = await answer(repository, ["-C", repository.top ?? root, "ls-files", "--unmerged", "-z"], stop);
-  if (listed === null || listed === "") return null;
+  const listing = ["-C", repository.top ?? root, "ls-files", "--unmerged", "-z"];
+  const { code, stdout } = await runInRepository(repository, listing, stop);
+  if (code !== 0 || stdout === "") return null;
   const paths = new Set(
-    listed
+    stdout
       .split("\0")
       .filter(Boolean)
       .map((entry) => entry.slice(entry.indexOf("\t") + 1)),
@@ -139,7 +140,7 @@ async function commitFault({ root, branch, commit, repository }: Readable, stop:
   const path = prefixIn(repository, root) + CONFIG_NAME;
   const [committed] = await listTree(repository, head, stop, { paths: [path], withSizes: false });
   const opened = openFile(join(root, CONFIG_NAME), defaultLimits.fileBytes);
-  const here = opened.is === "read" ? blobId(opened.bytes, head.length === 64 ? "sha256" : "sha1") : null;
+  const here = opened.is === "read" ? blobId(opened.bytes, objectFormatOf(head)) : null;
   if (here === (committed?.blob ?? null)) return null;
   return {
     message: `${join(root, CONFIG_NAME)} differs from commit ${head.slice(0, 12)} of ${branch}`,
@@ -148,10 +149,5 @@ async function commitFault({ root, branch, commit, repository }: Readable, stop:
 }
 
 function commitOf(repository: Repository, ref: string, stop: Stop): Promise<string | null> {
-  return answer(repository, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`], stop);
-}
-
-async function answer(repository: Repository, args: readonly string[], stop: Stop): Promise<string | null> {
-  const { code, stdout } = await runInRepository(repository, args, stop);
-  return code === 0 ? stdout.trim() : null;
+  return objectNamed(repository, `${ref}^{commit}`, stop);
 }

@@ -5,6 +5,11 @@ import type { Repository } from "./repository.ts";
 /** Hash that a repository names its objects with. */
 export type ObjectFormat = "sha1" | "sha256";
 
+/** The format of a full object id. */
+export function objectFormatOf(id: string): ObjectFormat {
+  return id.length === 64 ? "sha256" : "sha1";
+}
+
 /** A call that can be stopped. */
 export type Stop = { readonly signal: AbortSignal };
 

@@ -1,4 +1,4 @@
-import { gitOf, headCommit, type ObjectFormat, repositoryFailure, type Stop } from "./git.ts";
+import { gitOf, headCommit, type ObjectFormat, objectFormatOf, repositoryFailure, type Stop } from "./git.ts";
 import { prefixIn, type Repository } from "./repository.ts";
 
 /** The commit that a checkout stands on, and the regular files below a folder of it. */
@@ -29,7 +29,7 @@ export async function headOf(repository: Repository, folder: string, stop: Stop)
   for (const { mode, blob, path } of await listTree(repository, commit, stop, { withSizes: false })) {
     if (mode.startsWith("100") && path.startsWith(prefix)) blobs.set(path.slice(prefix.length), blob);
   }
-  return { commit, format: commit.length === 64 ? "sha256" : "sha1", blobs };
+  return { commit, format: objectFormatOf(commit), blobs };
 }
 
 /** Every entry of a commit's whole tree, or at some paths in it, by full commit id; without sizes all of them are 0. */

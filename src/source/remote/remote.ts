@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { ObjectFormat } from "../git.ts";
+import { objectFormatOf } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { SourceError } from "../source-error.ts";
 import type { RemoteAddress } from "./address.ts";
@@ -113,8 +113,7 @@ const keptRef = (name: string) => `refs/holdfast/kept/${name}`;
 async function fetchOnce(options: RemoteOptions, stop: Stop): Promise<Fetched> {
   const { name, folder } = options;
   const wanted = await resolveRef(options, stop);
-  const format: ObjectFormat = wanted.id.length === 64 ? "sha256" : "sha1";
-  await prepareRepository(folder, format, stop);
+  await prepareRepository(folder, objectFormatOf(wanted.id), stop);
   const before = await commitAt(folder, HEAD, stop);
   if (before === wanted.id) return { commit: before, before, change: "unchanged" };
   const depth = before === null ? ["--depth=1"] : ["--update-shallow"];
