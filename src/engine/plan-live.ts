@@ -120,6 +120,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
   const rulesFor = await findRules(waved, observation, on);
   const unclear: Diagnostic[] = [];
   const missing = () => on.memory.missing(asked.flatMap(({ kind }) => operationsOf(kind)));
+  const access = readAccess(on.memory.caller);
   const input = (dryRuns: ReadonlyMap<Identity, DryRunReply>): PlanInput => ({
     ...on,
     ...desired,
@@ -133,7 +134,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     applied: on.recorded.size === 0 ? desired.applied : null,
     facts: on.memory,
     subject: on.memory.subject,
-    seesAll: readsWholeTenant(readAccess(on.memory.caller)),
+    seesAll: readsWholeTenant(access),
     now: on.now(),
     complete: observation.complete && unclear.length === 0,
     diagnostics: [...desired.diagnostics, ...observation.diagnostics, ...unclear],
@@ -160,7 +161,7 @@ export async function planAgainstLive(declared: Desired, on: PlanContext): Promi
     recorded,
     rulesFor,
     notUsed: notUsed(missing()),
-    access: readAccess(on.memory.caller),
+    access,
   };
   await on.remember();
   if (facts !== null && known !== null) {

@@ -57,7 +57,7 @@ export type Revision = RevisionFiles & {
 };
 
 /** What follows from a configuration for reading the files. */
-export type Settled = {
+export type PreparedRead = {
   /** Files and folders that are no part of the source, such as the state folder. */
   readonly ignore: readonly string[];
   readonly remembered: KnownFiles;
@@ -78,7 +78,7 @@ export type ComparedBase = BaseCommit & {
 };
 
 /** What was read of a source; its base can be read until it is disposed of. */
-export type SourceRead<Result extends Settled> = Disposable & {
+export type SourceRead<Result extends PreparedRead> = Disposable & {
   readonly revision: Revision;
   readonly prepared: Result;
   /** Why the checkout is not at rest at its branch; null where it is, and where none is asked for. */
@@ -88,29 +88,29 @@ export type SourceRead<Result extends Settled> = Disposable & {
 };
 
 /**
- * Reads a source once and whole: its configuration, and the files that this names. `settle` is told the configuration
+ * Reads a source once and whole: its configuration, and the files that this names. `prepare` is told the configuration
  * before any file is read. With a base to compare with, the revision is what merging the folder with it makes.
  */
-export async function readSource<Result extends Settled>(
+export async function readSource<Result extends PreparedRead>(
   options: SourceOptions,
-  settle: (config: SourceConfig) => Promise<Result>,
+  prepare: (config: SourceConfig) => Promise<Result>,
   stop: Stop,
 ): Promise<SourceRead<Result>> {
   const { commits } = options;
-  return commits === null ? readLinked(options, settle, stop) : readCommitOf(commits, options, settle, stop);
+  return commits === null ? readLinked(options, prepare, stop) : readCommitOf(commits, options, prepare, stop);
 }
 
 // A link that leads to the source is followed once; where it was swapped meanwhile, the folder that it led to may be gone in part.
-async function readLinked<Result extends Settled>(
+async function readLinked<Result extends PreparedRead>(
   options: SourceOptions,
-  settle: (config: SourceConfig) => Promise<Result>,
+  prepare: (config: SourceConfig) => Promise<Result>,
   stop: Stop,
 ): Promise<SourceRead<Result>> {
   for (let reads = 1; reads <= MOST_READS; reads += 1) {
     const root = realRoot(options.root);
     const isSwapped = (): boolean => realRoot(options.root) !== root;
     try {
-      const read = await readFrom({ ...options, root, ...shownAs(options, root) }, settle, stop);
+      const read = await readFrom({ ...options, root, ...shownAs(options, root) }, prepare, stop);
       if (!isSwapped()) return read;
       read[Symbol.dispose]();
     } catch (error) {
@@ -129,16 +129,16 @@ function shownAs({ root, cwd, base }: SourceOptions, real: string): { readonly s
 }
 
 // The commit takes the folder's place, as `drift --base` has it; its files are named as in the repository.
-async function readCommitOf<Result extends Settled>(
+async function readCommitOf<Result extends PreparedRead>(
   { repository, resolve, onUnreadable }: CommitSource,
   options: SourceOptions,
-  settle: (config: SourceConfig) => Promise<Result>,
+  prepare: (config: SourceConfig) => Promise<Result>,
   stop: Stop,
 ): Promise<SourceRead<Result>> {
   const ref = await resolve(stop);
   try {
     const base = { ref, use: "instead" } as const;
-    return await readFrom({ ...options, base, root: repository.gitFolder }, settle, stop, repository);
+    return await readFrom({ ...options, base, root: repository.gitFolder }, prepare, stop, repository);
   } catch (error) {
     // What is wrong with the content of a commit has a code of its own.
     if (!(error instanceof HoldfastError) || error.code === "error") onUnreadable();
@@ -146,9 +146,9 @@ async function readCommitOf<Result extends Settled>(
   }
 }
 
-async function readFrom<Result extends Settled>(
+async function readFrom<Result extends PreparedRead>(
   options: SourceOptions & Pick<SourceConfigOptions, "shownRoot">,
-  settle: (config: SourceConfig) => Promise<Result>,
+  prepare: (config: SourceConfig) => Promise<Result>,
   stop: Stop,
   ours: Repository | null = null,
 ): Promise<SourceRead<Result>> {
@@ -160,7 +160,7 @@ async function readFrom<Result extends Settled>(
   const against = temporary && base && (await findAgainst(temporary, base, stop));
   const isCommitted = ours !== null;
   const config = await orMissing(against, () => readSourceConfig({ ...options, repository, isCommitted }, stop));
-  const prepared = await settle(config);
+  const prepared = await prepare(config);
   const { ignore, remembered, ref } = prepared;
   const { paths } = config.repository;
   const before = options.before ? { files: options.before, paths: options.before.config.repository.paths } : null;
