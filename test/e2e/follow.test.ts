@@ -24,6 +24,19 @@ async function following(files: { readonly [file: string]: string }, { target = 
   return { server, upstream, ...operator };
 }
 
+/** A daemon that takes webhooks, under the secret `CANARY-secret`, and has made its first pass. */
+async function listening() {
+  const followed = await following(
+    { "ml.yaml": team("ml") },
+    { target: { interval: 3600 }, source: { webhookSecretFile: "webhook.secret" } },
+  );
+  await followed.write("webhook.secret", "CANARY-secret\n");
+  const daemon = followed.start(["watch", "--listen", "127.0.0.1:0"]);
+  await daemon.shows("stdout", /1 created/);
+  const [, url = ""] = await daemon.shows("stderr", /on (http:\S+)\n/);
+  return { ...followed, daemon, url };
+}
+
 describe("watch on a git repository", () => {
   test("F29 follows every commit by polling, and says which one it is at", async () => {
     const { server, upstream, start } = await following({ "ml.yaml": team("ml") });
@@ -132,14 +145,7 @@ describe("watch on a git repository", () => {
   });
 
   test("F28 a signed webhook makes a pass at once", async () => {
-    const { upstream, start, write, folder } = await following(
-      { "ml.yaml": team("ml") },
-      { target: { interval: 3600 }, source: { webhookSecretFile: "webhook.secret" } },
-    );
-    await write("webhook.secret", "CANARY-secret\n");
-    const daemon = start(["watch", "--listen", "127.0.0.1:0"]);
-    await daemon.shows("stdout", /1 created/);
-    const [, url = ""] = await daemon.shows("stderr", /on (http:\S+)\n/);
+    const { upstream, daemon, url, folder } = await listening();
     await upstream.commit({ "web.yaml": team("web") });
     const push = (token: string) =>
       fetch(`${url}/hooks/platform`, { method: "POST", headers: { "x-gitlab-token": token } });
@@ -150,14 +156,7 @@ describe("watch on a git repository", () => {
   });
 
   test("F28 F29 two thousand commits and a flood of webhooks make few passes, and each commit is accounted for", async () => {
-    const { server, upstream, start, write, folder } = await following(
-      { "ml.yaml": team("ml") },
-      { target: { interval: 3600 }, source: { webhookSecretFile: "webhook.secret" } },
-    );
-    await write("webhook.secret", "CANARY-secret\n");
-    const daemon = start(["watch", "--listen", "127.0.0.1:0"]);
-    await daemon.shows("stdout", /1 created/);
-    const [, url = ""] = await daemon.shows("stderr", /on (http:\S+)\n/);
+    const { server, upstream, daemon, url, folder } = await listening();
     const first = await upstream.git("rev-parse", "HEAD");
     await upstream.importCommits(2000, (at) => ({ "ml.yaml": team("ml", `member-${at}@example.com`) }));
     const commits = (await upstream.git("rev-list", "--reverse", `${first}..HEAD`)).split("\n");
