@@ -74,13 +74,13 @@ function readSent<Name extends WriteOperation>(name: Name, content: CallContent,
   switch (called.state) {
     case "answered": {
       const { status } = called;
-      const parcel = readResourceReply(name, called.value);
-      if (parcel === undefined)
+      const reply = readResourceReply(name, called.value);
+      if (reply === undefined)
         return ambiguous("protocol", "the reply is not the documented one", { status, attempts });
-      if (!isSameResource(content.body, parcel.data)) {
+      if (!isSameResource(content.body, reply.data)) {
         return ambiguous("mismatch", "the reply tells of another resource", { status, attempts });
       }
-      return { state: "applied", status, ...parcel, attempts };
+      return { state: "applied", status, ...reply, attempts };
     }
     case "refused":
       return { state: "refused", ...called.refusal, attempts };
