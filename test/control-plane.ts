@@ -7,8 +7,8 @@ import { Secret } from "../src/contract/secret.ts";
 import { createLog } from "../src/log/log.ts";
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/server/app.ts";
 import { tokenHash } from "../src/server/auth/authenticate.ts";
-import { databaseOf, statement } from "./support/databases.ts";
 import { expectPromised } from "./support/promised-reply.ts";
+import { databaseOf, statement } from "./support/test-database.ts";
 
 /** A reply as a test looks at it. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there

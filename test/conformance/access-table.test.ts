@@ -12,7 +12,7 @@ import {
   repoRoles,
   roles,
   type World,
-} from "../support/access-world.ts";
+} from "../support/access-fixtures.ts";
 
 const everyone: readonly Role[] = roles;
 const administrators: readonly Role[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { REPLY_CAP } from "../../src/contract/limits.ts";
 import type { Secret } from "../../src/contract/secret.ts";
 import { type Caller, effects, startControlPlane } from "../control-plane.ts";
-import { statement } from "../support/databases.ts";
+import { statement } from "../support/test-database.ts";
 import { calm, dial } from "../unit/client/server.ts";
 import { plantWorkspace, service } from "./platform.ts";
 

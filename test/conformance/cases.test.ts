@@ -46,7 +46,7 @@ function namedIn(source: string): readonly string[] {
 test("every case of bad and hostile input is named by a test", () => {
   // The texts of the hostile files are titles too, and the sweeps have theirs beside them.
   const files = globSync("test/{unit,conformance,e2e}/**/*.test.ts").concat(
-    "test/support/hostile.ts",
+    "test/support/hostile-texts.ts",
     "test/soak/sweep-tests.ts",
   );
   const named = new Set(files.flatMap((file) => namedIn(readFileSync(file, "utf8"))));

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
-import { databaseOf, statement } from "../support/databases.ts";
 import { chanceFrom, expectAll, type Sent, send, someWrite } from "../support/mixed-writes.ts";
 import { type Apart, kill, serveApart } from "../support/serve-apart.ts";
+import { databaseOf, statement } from "../support/test-database.ts";
 import { plantWorkspace } from "./platform.ts";
 
 const seed = Number(process.env.HOLDFAST_CRASH_SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
-import { statement } from "../support/databases.ts";
 import { kill, serveApart } from "../support/serve-apart.ts";
+import { statement } from "../support/test-database.ts";
 import { cluster, plantWorkspace, service, workspace } from "./platform.ts";
 
 type Plane = Awaited<ReturnType<typeof startControlPlane>>;

@@ -10,7 +10,7 @@ import { seal } from "../../src/seal/seal.ts";
 import { createSigningKey, signToken } from "../../src/server/auth/jwt.ts";
 import { revokeInDatabase } from "../../src/server/offline-admin.ts";
 import { type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
-import { databaseOf, statement } from "../support/databases.ts";
+import { databaseOf, statement } from "../support/test-database.ts";
 
 const accounts = "/api/svc/v1/virtual-accounts";
 const workspaces = "/api/svc/v1/workspaces";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, type Caller, effects, startControlPlane } from "../control-plane.ts";
-import { statement } from "../support/databases.ts";
+import { statement } from "../support/test-database.ts";
 import { cluster, service, workspace } from "./platform.ts";
 
 type Plane = Awaited<ReturnType<typeof startControlPlane>>;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { type Caller, caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
-import { databaseOf } from "../support/databases.ts";
 import { kill, serveApart } from "../support/serve-apart.ts";
+import { databaseOf } from "../support/test-database.ts";
 import { cluster, plantWorkspace, service } from "./platform.ts";
 
 const apps = "/api/svc/v1/apps";

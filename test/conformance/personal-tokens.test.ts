@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, caller, effects, startControlPlane } from "../control-plane.ts";
-import { statement } from "../support/databases.ts";
 import { toEarlierSchema } from "../support/earlier-schema.ts";
 import { eventually } from "../support/eventually.ts";
+import { statement } from "../support/test-database.ts";
 import { cluster } from "./platform.ts";
 
 const path = (name: string) => `/api/svc/v1/personal-access-tokens/${name}`;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startControlPlane } from "../control-plane.ts";
-import { statement } from "../support/databases.ts";
+import { statement } from "../support/test-database.ts";
 import { plantWorkspace, service } from "./platform.ts";
 
 const never = "9999-12-31T23:59:59.999Z";

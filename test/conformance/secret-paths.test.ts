@@ -5,9 +5,9 @@ import { connect } from "../../src/client/connect.ts";
 import { readSnapshot } from "../../src/commands/read-snapshot.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { type Caller, caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
-import { statement } from "../support/databases.ts";
 import { toEarlierSchema } from "../support/earlier-schema.ts";
 import { eventually } from "../support/eventually.ts";
+import { statement } from "../support/test-database.ts";
 
 const accounts = "/api/svc/v1/virtual-accounts";
 const groups = "/api/svc/v1/secret-groups";

@@ -5,8 +5,8 @@ import { openState } from "../../src/state/open.ts";
 import { contentText, type ReceiptContent } from "../../src/state/receipt-digest.ts";
 import type { State } from "../../src/state/state.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { intent, receipt } from "../support/ledger-content.ts";
 import { memoryState } from "../support/memory-state.ts";
+import { intent, receipt } from "../support/sample-ledger.ts";
 
 /** A state that nobody has used before, as each run opens it. */
 type Runs = { readonly open: () => Promise<State> };

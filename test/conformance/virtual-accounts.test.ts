@@ -4,7 +4,7 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { describe, expect, test, vi } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, type Caller, caller, effects, startControlPlane } from "../control-plane.ts";
-import { everything, statement } from "../support/databases.ts";
+import { everything, statement } from "../support/test-database.ts";
 import { cluster, plantWorkspace, workspace } from "./platform.ts";
 
 const ACCOUNTS = "/api/svc/v1/virtual-accounts";

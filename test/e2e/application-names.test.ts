@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { foundations, service } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
 import { sourceOf } from "../support/source.ts";
 
 const job = (name: string) =>
@@ -24,7 +24,7 @@ test("two applications of different types with one name in one workspace are ref
   ]);
 });
 
-describe.each(planes)("on a $name control plane", ({ serve }) => {
+describe.each(controlPlaneVariants)("on a $name control plane", ({ serve }) => {
   test("an application that is live under another type is blocked as type-changed, and nothing is written", async () => {
     const server = await serve();
     const source = await sourceOf({ ...foundations, "app.yaml": service("api") }, server);
@@ -48,7 +48,7 @@ describe.each(planes)("on a $name control plane", ({ serve }) => {
 });
 
 test("of many new names those that another type has are found in one list", async () => {
-  const server = await planes[0]?.serve();
+  const server = await controlPlaneVariants[0]?.serve();
   const source = await sourceOf({ ...foundations, "app.yaml": service("n7") }, server);
   expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
   const jobs = Array.from({ length: 40 }, (_, n) => job(`n${n}`)).join("---\n");

@@ -6,12 +6,12 @@ import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { serveGit } from "../support/git-http.ts";
+import { planOf } from "../support/json-output.ts";
 import { everyKind, type Files, service, team } from "../support/manifests.ts";
-import { operatorOf } from "../support/remote.ts";
-import { planOf } from "../support/result.ts";
 import { runHere } from "../support/run-here.ts";
 import { type Server, serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { operatorOf } from "../support/upstream.ts";
 
 const REF = "refs/holdfast/prod";
 const files = { ...everyKind, ".gitignore": ".holdfast/\n", "other.yaml": service("other", "replicas: 1\n") };

@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import type { Plan } from "../../src/core/plan.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
+import { planOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
-import { planOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 

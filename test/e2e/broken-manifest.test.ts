@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { planOf, reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
-describe.each(planes)("a broken manifest among good ones, on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("a broken manifest among good ones, on a $name control plane", (plane) => {
   const made = plane.name === "full" ? 8 : 5;
 
   test("B30: makes apply, plan and drift refuse the whole source, and nothing is written", async () => {

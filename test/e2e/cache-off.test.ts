@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { everyKind, prompt, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
@@ -66,7 +66,7 @@ const situations: readonly Situation[] = [
 const whole = ["plan", "-o", "json", "--show", "unchanged", "--partial"];
 const others = [["plan"], ["plan", "--kind", "service", "-o", "json"], ["drift", "-o", "json"]];
 
-describe.each(planes)("without its cache, on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("without its cache, on a $name control plane", (plane) => {
   test("holdfast answers byte for byte what it answers with one", { timeout: 300_000 }, async () => {
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);

@@ -6,8 +6,8 @@ import { temporaryFolder } from "../support/folder.ts";
 import { serveGit } from "../support/git-http.ts";
 import { startReceiver, status } from "../support/http-receiver.ts";
 import { team } from "../support/manifests.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 test("each commit that watch applies gets its status on the git host", async () => {
   const server = await serve();

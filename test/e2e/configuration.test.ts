@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll } from "../support/git.ts";
+import { planOf } from "../support/json-output.ts";
 import { team } from "../support/manifests.ts";
-import { startRecorder } from "../support/recorder.ts";
-import { planOf } from "../support/result.ts";
+import { startRecordingServer } from "../support/recording-server.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
@@ -74,7 +74,7 @@ describe("a configuration that is refused", () => {
   });
 
   test("S7 sets notifications, which only the operator may: nobody is told", async () => {
-    const recorder = await startRecorder();
+    const recorder = await startRecordingServer();
     const receiver = `{name: x, type: webhook, url: "${recorder.url}"}`;
     const { run } = await source(await serve(), `paths: [manifests]\nnotifications: [${receiver}]\n`);
     const ended = await run(["watch"]);

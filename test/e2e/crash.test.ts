@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
-import { gateTo } from "../support/gate.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
 import { account, everyKind, type Files, foundations, model, prompt, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
 import { type Server, serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -24,7 +24,7 @@ const many: Files = {
 // Short, since a run after a crash waits until nothing that was sent can arrive any more.
 const flags = ["apply", "--yes", "--concurrency", "2", "--request-timeout", "2"];
 
-describe.each(planes)("an apply that is killed, on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("an apply that is killed, on a $name control plane", (plane) => {
   test.each([1, 9, 15])("after %i effects, and run again, makes one version of each", async (point) => {
     const server = await plane.serve();
     const before = server.effects().length;
@@ -45,80 +45,86 @@ describe.each(planes)("an apply that is killed, on a $name control plane", (plan
   });
 });
 
-describe.each(planes)("an apply during which the control plane is killed and comes back, on a $name one", (plane) => {
-  test.each([2, 8])("after %i effects, finishes, and makes one version of each", async (point) => {
-    const { "account.yaml": _, ...files } = many;
-    const server = await plane.serveProcess();
-    const before = server.effects().length;
-    const source = await sourceOf(files, server);
-    const apply = source.start(flags);
-    await eventually(`${point} effects`, () => server.effects().length >= before + point, { everyMs: 1 });
-    server.process.kill("SIGKILL");
-    await server.process.ended;
-    const again = ["--port", new URL(server.url).port, ...(plane.name === "full" ? [] : ["--documented-only"])];
-    const restarted = await serve(again, { data: server.data });
+describe.each(controlPlaneVariants)(
+  "an apply during which the control plane is killed and comes back, on a $name one",
+  (plane) => {
+    test.each([2, 8])("after %i effects, finishes, and makes one version of each", async (point) => {
+      const { "account.yaml": _, ...files } = many;
+      const server = await plane.serveProcess();
+      const before = server.effects().length;
+      const source = await sourceOf(files, server);
+      const apply = source.start(flags);
+      await eventually(`${point} effects`, () => server.effects().length >= before + point, { everyMs: 1 });
+      server.process.kill("SIGKILL");
+      await server.process.ended;
+      const again = ["--port", new URL(server.url).port, ...(plane.name === "full" ? [] : ["--documented-only"])];
+      const restarted = await serve(again, { data: server.data });
 
-    const ended = await apply.ended;
-    expect(ended).toMatchObject({ code: 0 });
-    await expectOneOfEach(restarted);
-    const total = Object.keys(files).length;
-    expect(await source.run(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
-  });
-});
-
-describe.each(planes)("an apply that is killed before a reply arrives, on a $name control plane", (plane) => {
-  const modelWrite = plane.name === "full" ? "PUT" : "POST";
-  test.each([
-    { kind: "service", method: "PUT", path: "/api/svc/v1/apps" },
-    { kind: "chat_prompt", method: "PUT", path: "/api/ml/v1/prompt-versions" },
-    { kind: "model-version", method: modelWrite, path: "/api/ml/v1/model-versions" },
-    { kind: "team", method: "PUT", path: "/api/svc/v1/teams" },
-  ])("of a $kind finds out in the next run what became of it, and writes it once", async ({ kind, method, path }) => {
-    const server = await plane.serve();
-    const gate = await gateTo(server);
-    const source = await sourceOf(everyKind, server);
-    const only = ["--kind", kind, "--server", gate.url];
-    const before = server.effects().length;
-    const held = gate.hold(method, path);
-    const killed = source.start([...flags, ...only]);
-    await held;
-    killed.kill("SIGKILL");
-    await killed.ended;
-    gate.open();
-
-    const written = server.effects().length;
-    expect(written).toBeGreaterThan(before);
-    const rerun = await source.run([...flags, ...only]);
-    expect(rerun.code).toBe(0);
-    const of = (prefix: string) => server.effects().filter(({ resource }) => resource.startsWith(prefix));
-    expect(of(`${kind}/`)).toHaveLength(1);
-    expect(server.effects()).toHaveLength(written);
-    expect(await source.run([...flags, ...only])).toMatchObject({ code: 0, stderr: "" });
-  });
-
-  test("of an account gets its token all the same, and writes it once", async () => {
-    const server = await plane.serve();
-    const gate = await gateTo(server);
-    const source = await sourceOf(everyKind, server);
-    const held = gate.hold("PUT", "/api/svc/v1/virtual-accounts");
-    const killed = source.start([...flags, "--server", gate.url]);
-    await held;
-    killed.kill("SIGKILL");
-    await killed.ended;
-    gate.open();
-    expect(await source.run([...flags, "--server", gate.url])).toMatchObject({ code: 0 });
-    const token = await readFile(
-      join(source.folder, ".holdfast/tokens", new URL(gate.url).host.replace(":", "_"), "virtual-account/ci"),
-      "utf8",
-    );
-    const reply = await fetch(`${server.url}/api/svc/v1/workspaces`, {
-      headers: { authorization: `Bearer ${token.trim()}` },
+      const ended = await apply.ended;
+      expect(ended).toMatchObject({ code: 0 });
+      await expectOneOfEach(restarted);
+      const total = Object.keys(files).length;
+      expect(await source.run(flags)).toMatchObject({ code: 0, stdout: `Applied: ${total} unchanged\n` });
     });
-    expect(reply.status).toBe(200);
-    const of = server.effects().filter(({ resource }) => resource === "virtual-account/ci");
-    expect(of).toHaveLength(1);
-  });
-});
+  },
+);
+
+describe.each(controlPlaneVariants)(
+  "an apply that is killed before a reply arrives, on a $name control plane",
+  (plane) => {
+    const modelWrite = plane.name === "full" ? "PUT" : "POST";
+    test.each([
+      { kind: "service", method: "PUT", path: "/api/svc/v1/apps" },
+      { kind: "chat_prompt", method: "PUT", path: "/api/ml/v1/prompt-versions" },
+      { kind: "model-version", method: modelWrite, path: "/api/ml/v1/model-versions" },
+      { kind: "team", method: "PUT", path: "/api/svc/v1/teams" },
+    ])("of a $kind finds out in the next run what became of it, and writes it once", async ({ kind, method, path }) => {
+      const server = await plane.serve();
+      const gate = await startHoldingProxy(server);
+      const source = await sourceOf(everyKind, server);
+      const only = ["--kind", kind, "--server", gate.url];
+      const before = server.effects().length;
+      const held = gate.hold(method, path);
+      const killed = source.start([...flags, ...only]);
+      await held;
+      killed.kill("SIGKILL");
+      await killed.ended;
+      gate.open();
+
+      const written = server.effects().length;
+      expect(written).toBeGreaterThan(before);
+      const rerun = await source.run([...flags, ...only]);
+      expect(rerun.code).toBe(0);
+      const of = (prefix: string) => server.effects().filter(({ resource }) => resource.startsWith(prefix));
+      expect(of(`${kind}/`)).toHaveLength(1);
+      expect(server.effects()).toHaveLength(written);
+      expect(await source.run([...flags, ...only])).toMatchObject({ code: 0, stderr: "" });
+    });
+
+    test("of an account gets its token all the same, and writes it once", async () => {
+      const server = await plane.serve();
+      const gate = await startHoldingProxy(server);
+      const source = await sourceOf(everyKind, server);
+      const held = gate.hold("PUT", "/api/svc/v1/virtual-accounts");
+      const killed = source.start([...flags, "--server", gate.url]);
+      await held;
+      killed.kill("SIGKILL");
+      await killed.ended;
+      gate.open();
+      expect(await source.run([...flags, "--server", gate.url])).toMatchObject({ code: 0 });
+      const token = await readFile(
+        join(source.folder, ".holdfast/tokens", new URL(gate.url).host.replace(":", "_"), "virtual-account/ci"),
+        "utf8",
+      );
+      const reply = await fetch(`${server.url}/api/svc/v1/workspaces`, {
+        headers: { authorization: `Bearer ${token.trim()}` },
+      });
+      expect(reply.status).toBe(200);
+      const of = server.effects().filter(({ resource }) => resource === "virtual-account/ci");
+      expect(of).toHaveLength(1);
+    });
+  },
+);
 
 async function expectOneOfEach({ effects, call }: Server): Promise<void> {
   const resources = effects().map(({ resource }) => resource);

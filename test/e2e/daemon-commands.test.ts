@@ -3,9 +3,9 @@ import { eventually } from "../support/eventually.ts";
 import { foreignService } from "../support/foreign-service.ts";
 import { foundations, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
 import { guarded, sourceOf } from "../support/source.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 test("S60 what others manage holds a target's first write, and a running daemon carries commands out itself", async () => {
   const server = await serve();

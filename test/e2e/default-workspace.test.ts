@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { reportOf } from "../support/json-output.ts";
 import { foundations, service } from "../support/manifests.ts";
-import { reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 

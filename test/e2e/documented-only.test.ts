@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, model, prompt, service, team } from "../support/manifests.ts";
-import { planOf, reportOf } from "../support/result.ts";
 import { type Server, serve, serveProcess } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 

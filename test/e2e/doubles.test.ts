@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
-import { gateTo } from "../support/gate.ts";
-import { keyless } from "../support/keyless.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
+import { reportOf } from "../support/json-output.ts";
 import { account, type Files, foundations, prompt, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
 import type { Ended } from "../support/process.ts";
-import { reportOf } from "../support/result.ts";
+import { startProxyWithoutIdempotency } from "../support/proxy-without-idempotency.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
@@ -18,10 +18,10 @@ function fateOf(ended: Ended, identity: string): readonly unknown[] {
   return [outcome?.result, outcome?.error?.code ?? null];
 }
 
-describe.each(planes)("on a $name control plane that takes no keys", (plane) => {
+describe.each(controlPlaneVariants)("on a $name control plane that takes no keys", (plane) => {
   test("F78 a new account whose reply carries no token fails, with the ways out, and is not made again", async () => {
     const server = await plane.serve();
-    const way = await keyless(server);
+    const way = await startProxyWithoutIdempotency(server);
     way.manners.dropsTokens = true;
     const source = await sourceOf({ ...foundations, "account.yaml": account("ci") }, server);
     const through = [...flags, "--server", way.url];
@@ -38,7 +38,7 @@ describe.each(planes)("on a $name control plane that takes no keys", (plane) => 
     const server = await plane.serve();
     const source = await sourceOf({ ...foundations, "account.yaml": account("ci") }, server);
     expect(await source.run(flags)).toMatchObject({ code: 0 });
-    const way = await keyless(server);
+    const way = await startProxyWithoutIdempotency(server);
     // The `Date` of a reply tells the second: one that was made in the same would pass for new.
     const made = Date.now();
     await eventually("the next second", () => Date.now() > made + 1_000);
@@ -47,7 +47,7 @@ describe.each(planes)("on a $name control plane that takes no keys", (plane) => 
 
   test("F78 an account that somebody has just made has lost no token, where a dryRun is known to change nothing", async () => {
     const server = await plane.serve();
-    const way = await keyless(server);
+    const way = await startProxyWithoutIdempotency(server);
     const source = await sourceOf(
       { ...foundations, "api.yaml": service("api"), "account.yaml": account("ci") },
       server,
@@ -66,7 +66,7 @@ describe.each(planes)("on a $name control plane that takes no keys", (plane) => 
     { what: "the first reply", reply: 1 },
   ] as const)("F78 a deployment that was made twice is told with both versions, from $what", async ({ reply }) => {
     const server = await plane.serve();
-    const way = await keyless(server);
+    const way = await startProxyWithoutIdempotency(server);
     const source = await sourceOf({ ...foundations, "api.yaml": service("api") }, server);
     const through = [...flags, "--server", way.url];
     way.manners.twice = { path: APPS, reply };
@@ -84,7 +84,7 @@ describe.each(planes)("on a $name control plane that takes no keys", (plane) => 
 async function twoWriters(files: Files) {
   const { folder } = await sourceOf(foundations);
   const server = await serve(["--documented-only", "--seed", folder]);
-  const gate = await gateTo(server);
+  const gate = await startHoldingProxy(server);
   const [first, second] = [await sourceOf(files, { ...server, url: gate.url }), await sourceOf(files, server)];
   for (const source of [first, second]) expect(await source.run(flags)).toMatchObject({ code: 0 });
   return { server, gate, first, second };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { driftOf, planOf } from "../support/json-output.ts";
 import { everyKind, service } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { driftOf, planOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
@@ -25,7 +25,7 @@ async function scale({ call }: Server, replicas: number): Promise<void> {
   });
 }
 
-describe.each(planes)("on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
   const unknown = plane.name === "full" ? 0 : 2;
 
   test("drift finds the field that moved in live, exits 2, and writes nothing", async () => {
@@ -117,7 +117,7 @@ describe.each(planes)("on a $name control plane", (plane) => {
   });
 });
 
-describe.each(planes)("a field that a rule suppresses, on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("a field that a rule suppresses, on a $name control plane", (plane) => {
   const rule = 'ignore:\n  - { path: /replicas, match: "service/dev:web/*", reason: scaled by hand }\n';
   const apply = ["apply", "--yes"];
   const changesOf = async (source: Source): Promise<unknown> => {

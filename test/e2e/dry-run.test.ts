@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { foundations, prompt, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { planOf, reportOf } from "../support/result.ts";
 import type { Server } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
@@ -29,7 +29,7 @@ async function readOnlyToken(server: Server): Promise<string> {
   return token;
 }
 
-describe.each(planes)("a dry run of what is new on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("a dry run of what is new on a $name control plane", (plane) => {
   test("S66 shows a dangling secret in the plan, with its place, and apply writes what plan said", async () => {
     const server = await plane.serve();
     const source = await appliedSource(server);
@@ -105,7 +105,7 @@ describe.each(planes)("a dry run of what is new on a $name control plane", (plan
 });
 
 test("S66 a dangling secret shows on an empty platform too, by the list of secret groups", async () => {
-  const [full] = planes;
+  const [full] = controlPlaneVariants;
   const server = await full?.serve();
   const source = await sourceOf({ ...foundations, "services/api.yaml": service("api", DANGLING) }, server);
   await server?.call("POST", "/api/svc/v1/secret-groups", {

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { reportOf } from "../support/json-output.ts";
 import { everyKind, service } from "../support/manifests.ts";
-import { reportOf } from "../support/result.ts";
 import { sourceOf } from "../support/source.ts";
 
 describe("the embedded control plane", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { OperationName } from "../../src/contract/operations.ts";
 import { emptyList, faultProxy, htmlPage, listWithout } from "../support/fault-proxy.ts";
+import { planOf } from "../support/json-output.ts";
 import { account, everyKind, type Files, foundations, model, prompt, service, team } from "../support/manifests.ts";
-import { planOf } from "../support/result.ts";
 import { type Server, serve, serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 

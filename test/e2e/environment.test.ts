@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { needsRoot } from "../support/as-root.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
+import { planOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
-import { planOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 

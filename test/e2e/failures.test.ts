@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { answer, faultProxy } from "../support/fault-proxy.ts";
+import { reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -11,7 +11,7 @@ const absent = /^\/mounts\/0\/secret_fqn: (there is no secret "|the secret .* do
 
 const mount = "mounts:\n  - { type: secret, mount_path: /run/key, secret_fqn: holdfast:absent:key }\n";
 
-describe.each(planes)("a manifest that the control plane refuses, on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("a manifest that the control plane refuses, on a $name control plane", (plane) => {
   test("is told with the control plane's words and its place, and everything else is made", async () => {
     const server = await plane.serve();
     const source = await sourceOf({ ...everyKind, "services/refused.yaml": service("refused", mount) }, server);

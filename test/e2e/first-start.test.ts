@@ -5,10 +5,10 @@ import { describe, expect, test, vi } from "vitest";
 import { migrations as controlPlane } from "../../src/server/database/migrations.ts";
 import { ledgerMigrations as ledger } from "../../src/state/sqlite/schema.ts";
 import type { Migrations } from "../../src/store/migrate.ts";
-import { imagesDuring } from "../support/database-images.ts";
+import { crashImages } from "../support/crash-images.ts";
+import { copyRows, firstOf, migrateLikeEarlierReleases } from "../support/database-schemas.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { everyKind } from "../support/manifests.ts";
-import { copyRows, firstOf, migrateLikeEarlierReleases } from "../support/schemas.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -161,7 +161,7 @@ describe("F72 an upgrade", () => {
 
 /** What an earlier release could leave of a database when it was killed in an upgrade. */
 function halfMade(path: string, migrations: Migrations): Promise<readonly string[]> {
-  return imagesDuring(path, () => migrateLikeEarlierReleases(path, migrations));
+  return crashImages(path, () => migrateLikeEarlierReleases(path, migrations));
 }
 
 async function putInPlace(images: readonly string[], nth: number, path: string): Promise<void> {

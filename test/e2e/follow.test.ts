@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { readHistory } from "../../src/daemon/history.ts";
 import { eventually } from "../support/eventually.ts";
 import { team } from "../support/manifests.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { type Server, serve } from "../support/server.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const written = (server: Server): readonly string[] => server.effects().map(({ resource }) => resource);
 const teams = (count: number, member = "ada@example.com") =>

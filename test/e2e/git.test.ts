@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commitAll, git } from "../support/git.ts";
+import { driftOf, planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
-import { driftOf, planOf, reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 

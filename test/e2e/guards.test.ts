@@ -2,11 +2,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { contentDigest } from "../../src/core/seal.ts";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { foreignService } from "../support/foreign-service.ts";
 import { commitAll } from "../support/git.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { foundations, prompt, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { planOf, reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { guarded, type Source, sourceOf } from "../support/source.ts";
 
@@ -18,7 +18,7 @@ async function sourceBesideOthers(server: Server): Promise<Source> {
   return source;
 }
 
-describe.each(planes)("guards on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("guards on a $name control plane", (plane) => {
   test("S60 what somebody else manages is overwritten only when that is allowed, and the plan names what would be lost", async () => {
     const server = await plane.serve();
     const source = await sourceBesideOthers(server);

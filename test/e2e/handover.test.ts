@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { faultProxy } from "../support/fault-proxy.ts";
 import { foundations, service, team } from "../support/manifests.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 test("F34 F61 a daemon that is told to end hands over at once, and one that is killed within its lease; nothing is doubled", async () => {
   const server = await serve();

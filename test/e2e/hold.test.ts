@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { team } from "../support/manifests.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { type Server, serve } from "../support/server.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const written = (server: Server): readonly string[] => server.effects().map(({ resource }) => resource);
 

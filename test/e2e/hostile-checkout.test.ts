@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
+import { driftOf, planOf } from "../support/json-output.ts";
 import { everyKind, team } from "../support/manifests.ts";
 import { run } from "../support/process.ts";
-import { driftOf, planOf } from "../support/result.ts";
-import { commandsIn } from "../support/runner.ts";
+import { runnerCommandsIn } from "../support/runner-commands.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -172,7 +172,7 @@ describe("what is printed", () => {
     for (const args of runs) {
       const { code, stdout, stderr } = await source.run(args, { HOLDFAST_TOKEN: "any", FORCE_COLOR: "1" });
       expect(code).toBe(3);
-      expect(commandsIn(`${stdout}\n${stderr}`)).toEqual([]);
+      expect(runnerCommandsIn(`${stdout}\n${stderr}`)).toEqual([]);
     }
     const { stdout } = await source.run(["validate", "-o", "json"]);
     const files = JSON.parse(stdout).diagnostics.map(({ file }: { readonly file: string }) => file);
@@ -190,7 +190,7 @@ describe("what is printed", () => {
       for (const output of ["text", "json"]) {
         const args = ["plan", "--server", url, "-o", output, "--log-level", "trace"];
         const { stdout, stderr } = await source.run(args, { HOLDFAST_TOKEN: "any" });
-        expect(commandsIn(`${stdout}\n${stderr}`)).toEqual([]);
+        expect(runnerCommandsIn(`${stdout}\n${stderr}`)).toEqual([]);
         expect(`${stdout}${stderr}`).toContain("\\u0023#vso[task.setvariable variable=a]b");
       }
       expect(requests.length).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import { expect, inject, type TestContext, test } from "vitest";
 import { needsRoot } from "../support/as-root.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { everyKind } from "../support/manifests.ts";
-import { needsMounts } from "../support/mounts.ts";
+import { needsMounts } from "../support/namespace-commands.ts";
 import { type Running, start } from "../support/process.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";

@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
-import { gateTo } from "../support/gate.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
+import { reportOf } from "../support/json-output.ts";
 import { account, type Files, foundations, model, service } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
 import type { Ended } from "../support/process.ts";
-import { reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
@@ -20,7 +20,7 @@ const ACCOUNTS = "/api/svc/v1/virtual-accounts";
 /** A source whose first apply was killed while a write of the path was on its way, before or after its effect. */
 async function killed(server: Server, files: Files, path: string, when: "before" | "after", ground = foundations) {
   const source = await sourceOf(ground, server);
-  const gate = await gateTo(server);
+  const gate = await startHoldingProxy(server);
   const through = [...flags, "--server", gate.url];
   expect(await source.run(through)).toMatchObject({ code: 0 });
   for (const [file, text] of Object.entries(files)) await source.write(file, text);
@@ -42,7 +42,7 @@ function told(ended: Ended) {
     .map(({ identity, result, interrupted, error }) => [identity, interrupted, result, error?.code ?? null]);
 }
 
-describe.each(planes)("an apply that was killed, on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("an apply that was killed, on a $name control plane", (plane) => {
   const files = { "api.yaml": service("api") };
   const identity = "service/dev:web/api";
 
@@ -138,21 +138,24 @@ describe.each(planes)("an apply that was killed, on a $name control plane", (pla
   });
 });
 
-describe.each(planes)("an apply whose request is under way for too long, on a $name control plane", (plane) => {
-  test("F80 sends it again under its key, and has one version whenever the first arrives", async () => {
-    const server = await plane.serve();
-    const source = await sourceOf({ ...foundations, "api.yaml": service("api") }, server);
-    const gate = await gateTo(server);
-    const before = server.effects().length;
-    const held = gate.delay("PUT", APPS);
-    const apply = source.start([...flags, "--server", gate.url]);
-    await held;
-    gate.open();
-    expect(await apply.ended).toMatchObject({ code: 0 });
-    await gate.letGo();
-    await expectOneVersion(server, before + (plane.name === "full" ? 3 : 0));
-  });
-});
+describe.each(controlPlaneVariants)(
+  "an apply whose request is under way for too long, on a $name control plane",
+  (plane) => {
+    test("F80 sends it again under its key, and has one version whenever the first arrives", async () => {
+      const server = await plane.serve();
+      const source = await sourceOf({ ...foundations, "api.yaml": service("api") }, server);
+      const gate = await startHoldingProxy(server);
+      const before = server.effects().length;
+      const held = gate.delay("PUT", APPS);
+      const apply = source.start([...flags, "--server", gate.url]);
+      await held;
+      gate.open();
+      expect(await apply.ended).toMatchObject({ code: 0 });
+      await gate.letGo();
+      await expectOneVersion(server, before + (plane.name === "full" ? 3 : 0));
+    });
+  },
+);
 
 test("F75 an account that has left git and can be looked for in no way is told to be unknown, and is not made", async () => {
   const { folder } = await sourceOf(foundations);

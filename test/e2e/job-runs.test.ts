@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { answer, faultProxy } from "../support/fault-proxy.ts";
+import { reportOf } from "../support/json-output.ts";
 import { foundations } from "../support/manifests.ts";
-import { reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 

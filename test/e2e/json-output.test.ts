@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { gateTo } from "../support/gate.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
 import { everyKind, foundations, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
 import type { Ended } from "../support/process.ts";
@@ -158,7 +158,7 @@ describe("the other ends have a document too", () => {
 
   test("8: another writer", async () => {
     const server = await serve();
-    const [gate, source] = [await gateTo(server), await sourceOf(foundations, server)];
+    const [gate, source] = [await startHoldingProxy(server), await sourceOf(foundations, server)];
     const held = gate.hold("PUT", "/api/svc/v1/clusters");
     source.start(["apply", "--yes"], { HOLDFAST_SERVER: gate.url });
     await held;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { gateTo } from "../support/gate.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
+import { reportOf } from "../support/json-output.ts";
 import { account, type Files, foundations, service, team } from "../support/manifests.ts";
-import { reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -21,7 +21,7 @@ const flags = ["apply", "--yes", "--no-wait", "--concurrency", "1", "--request-t
 /** An apply in the middle of its writes: one has arrived, and its reply has not. Its lease lives longer than that may take. */
 async function applyUnderWay(server: Server, requestSeconds: number, more: readonly string[] = []) {
   const source = await sourceOf(files, server);
-  const gate = await gateTo(server);
+  const gate = await startHoldingProxy(server);
   const held = gate.hold("PUT", "/api/svc/v1/workspaces");
   const apply = source.start([...flags, "-o", "json", "--request-timeout", `${requestSeconds}`, ...more], {
     HOLDFAST_SERVER: gate.url,
@@ -147,7 +147,7 @@ describe("a daemon with everything in its source and a pipeline with one workspa
 
   test("F74 while the daemon leads the pipeline is refused, and nothing is doubled", async () => {
     const server = await serve();
-    const gate = await gateTo(server);
+    const gate = await startHoldingProxy(server);
     const daemon = await sourceOf({ ...foundations, ...commit("1.0.0") }, server);
     // Each commit updates nearly everything, which a daemon does only where the operator allows it.
     const config = join(await temporaryFolder(), "operator.yaml");
@@ -175,7 +175,7 @@ describe("a daemon with everything in its source and a pipeline with one workspa
     const daemon = await sourceOf({ ...foundations, ...commit("1.0.0") }, server);
     expect(await daemon.run(applying)).toMatchObject({ code: 0 });
     for (const [file, text] of Object.entries(commit("1.1.0"))) await daemon.write(file, text);
-    const gate = await gateTo(server);
+    const gate = await startHoldingProxy(server);
     const pipeline = await sourceOf(commit("1.1.0"), server);
     const held = gate.hold("PUT", "/api/svc/v1/apps");
     const apply = pipeline.start(applying, { HOLDFAST_SERVER: gate.url });

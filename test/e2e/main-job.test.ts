@@ -2,9 +2,9 @@ import { cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../src/kinds/index.ts";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { reportOf } from "../support/json-output.ts";
 import { everyKind } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { reportOf } from "../support/result.ts";
 import { makeSecretGroup } from "../support/secret-group.ts";
 import { type Effect, type Server, serve } from "../support/server.ts";
 import { exampleCount, exampleSource, examples, sourceOf } from "../support/source.ts";
@@ -77,7 +77,7 @@ describe("the examples", () => {
   });
 });
 
-describe.each(planes)("on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("on a $name control plane", (plane) => {
   test("every kind becomes live, and a second apply writes nothing", async () => {
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);

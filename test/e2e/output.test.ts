@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { planOf, reportOf, validationOf } from "../support/json-output.ts";
 import { account, everyKind } from "../support/manifests.ts";
-import { planOf, reportOf, validationOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { exampleSource, sourceOf } from "../support/source.ts";
 

@@ -1,9 +1,9 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, prompt, service } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { planOf, reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { guarded, type Source, sourceOf } from "../support/source.ts";
 
@@ -16,7 +16,7 @@ async function applied(server: Server): Promise<Source> {
   return source;
 }
 
-describe.each(planes)("plan on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("plan on a $name control plane", (plane) => {
   const isFull = plane.name === "full";
 
   test("tells what apply would do in the order of references, the same bytes each time, and writes nothing", async () => {

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from "../../src/contract/json.ts
 import { secretReferences } from "../../src/contract/reference.ts";
 import { manifestTypes } from "../../src/schema/schemas.ts";
 import { type CorpusWorld, platformManifests } from "../conformance/platform-corpus.ts";
-import { reportOf, validationOf } from "../support/result.ts";
+import { reportOf, validationOf } from "../support/json-output.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 

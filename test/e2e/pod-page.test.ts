@@ -5,9 +5,9 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { serveGit } from "../support/git-http.ts";
 import { team } from "../support/manifests.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { type Server, serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const page = readFileSync("docs/pod.md", "utf8");
 const written = (server: Server): readonly string[] => server.effects().map(({ resource }) => resource);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { planOf } from "../support/json-output.ts";
 import { foundations, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
-import { planes } from "../support/planes.ts";
-import { planOf } from "../support/result.ts";
 import { guarded, sourceOf } from "../support/source.ts";
 
-describe.each(planes)("records on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("records on a $name control plane", (plane) => {
   test("S67 adopt records what is live as it is, once, and apply may change it then", async () => {
     const server = await plane.serve();
     const others = await sourceOf({ ...foundations, "api.yaml": service("api", "replicas: 4\n") }, server);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { createSimulatedRollouts, type RolloutFailure } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { effects, startControlPlane } from "../control-plane.ts";
-import { gateTo } from "../support/gate.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
+import { reportOf } from "../support/json-output.ts";
 import { foundations, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
-import { reportOf } from "../support/result.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 
 const API = "service/dev:web/api";
@@ -72,7 +72,7 @@ describe.each([
     const source = await sourceOf(files, server);
     await applied(source);
     failing.how = null;
-    const gate = await gateTo(server);
+    const gate = await startHoldingProxy(server);
     const held = gate.hold("PUT", "/api/svc/v1/apps");
     const redeploy = ["redeploy", API, "--request-timeout", "1"];
     const running = source.start(redeploy, { HOLDFAST_SERVER: gate.url });

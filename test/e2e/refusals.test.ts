@@ -3,9 +3,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
-import { planOf, reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 

@@ -2,19 +2,19 @@ import { writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { eventually } from "../support/eventually.ts";
-import { gateTo } from "../support/gate.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
 import { startReceiver } from "../support/http-receiver.ts";
 import { team } from "../support/manifests.ts";
 import { mountVolume } from "../support/mounted-volume.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
-import { tlsFront } from "../support/tls-front.ts";
+import { startTlsProxy } from "../support/tls-proxy.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 
 test("a changed configuration is taken up between passes, and a broken one leaves the last good one in force", async () => {
   const server = await serve();
-  const gate = await gateTo(server);
+  const gate = await startHoldingProxy(server);
   const receiver = await startReceiver();
   const source = await sourceOf({ "ml.yaml": team("ml") }, { ...server, url: gate.url });
   const target = (rest: object) => ({ name: "prod", interval: 3600, ...rest });
@@ -102,7 +102,7 @@ test("configurations that change while passes write lose no write, and none is m
 test("a CA file that is swapped, as a control plane gets a certificate of a new authority, is taken up by itself", async () => {
   const server = await serve();
   const [old, renewed] = [createAuthority(), createAuthority()];
-  const front = await tlsFront(server, old.issue("localhost"));
+  const front = await startTlsProxy(server, old.issue("localhost"));
   const source = await sourceOf({ "ml.yaml": team("ml") }, { ...server, url: front.url });
   const volume = await mountVolume({ "ca.pem": old.cert });
   const watch = source.start(["watch", "--sink", "file", "--interval", "0.5", "--ca-file", volume.path("ca.pem")]);

@@ -7,8 +7,8 @@ import { temporaryFolder } from "../support/folder.ts";
 import { git } from "../support/git.ts";
 import { serveGit } from "../support/git-http.ts";
 import { team } from "../support/manifests.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 import { createAuthority } from "../unit/client/certificate.ts";
 
 // A program in place of ssh and the server behind it: there is no ssh server here. The server takes one key and shows one host key.

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
-import { gateTo } from "../support/gate.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
+import { planOf } from "../support/json-output.ts";
 import { foundations, service, team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
-import { planes } from "../support/planes.ts";
-import { planOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -17,7 +17,7 @@ async function interrupted(server: Server, path: string, { arrives }: { readonly
   const source = await sourceOf(foundations, server);
   expect(await source.run(["apply", "--yes"])).toMatchObject({ code: 0 });
   for (const [file, text] of Object.entries(files)) await source.write(file, text);
-  const gate = await gateTo(server);
+  const gate = await startHoldingProxy(server);
   const held = arrives ? gate.hold("PUT", path) : gate.delay("PUT", path);
   const kind = path.endsWith("apps") ? "service" : "team";
   const applying = ["apply", "--yes", "--no-wait", "--kind", kind, "--request-timeout", `${seconds}`];
@@ -35,7 +35,7 @@ async function writeElsewhere(server: Server): Promise<void> {
   await server.call("PUT", "/api/svc/v1/apps", { manifest });
 }
 
-describe.each(planes)("resolve on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("resolve on a $name control plane", (plane) => {
   test("S69 shows that a write took effect although another one came after it, and closes it as that alone", async () => {
     const server = await plane.serve();
     const { source, env, gate } = await interrupted(server, "/api/svc/v1/apps", { arrives: true });
@@ -92,7 +92,7 @@ test("S69 closes a write that live cannot tell of, as a person says, once it can
 });
 
 test("S69 what has no read is recorded as a person says, and nothing is written again", async () => {
-  const [, documentedOnly] = planes;
+  const [, documentedOnly] = controlPlaneVariants;
   const server = await (documentedOnly ?? expect.fail("there is no such plane")).serve();
   const { source, env, gate } = await interrupted(server, "/api/svc/v1/teams", { arrives: true });
   gate.open();

@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 test("S76 one plan is written as text, Markdown, JSON, for GitHub and for GitLab at once", async () => {
   const files = { ...everyKind, "other.yaml": service("other", "replicas: 1\n") };

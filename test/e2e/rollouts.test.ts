@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
+import { reportOf } from "../support/json-output.ts";
 import { everyKind, service } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { reportOf } from "../support/result.ts";
 import type { Server } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 const SERVICE = "service/dev:web/api";
 
-describe.each(planes)("on a $name control plane with rollouts that take their time", (plane) => {
+describe.each(controlPlaneVariants)("on a $name control plane with rollouts that take their time", (plane) => {
   test("apply follows them to their end", async () => {
     const server = await plane.serve({ rolloutSeconds: 1 });
     const source = await sourceOf(everyKind, server);
@@ -90,7 +90,7 @@ async function deployments({ call }: Server): ReturnType<Server["call"]> {
 }
 
 async function expectStopped(
-  start: (typeof planes)[number]["serve"],
+  start: (typeof controlPlaneVariants)[number]["serve"],
   signal: NodeJS.Signals,
   code: number,
 ): Promise<void> {

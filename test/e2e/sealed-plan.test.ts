@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { contentDigest } from "../../src/core/seal.ts";
 import { commitAll } from "../support/git.ts";
+import { reportOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
-import { reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { planOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { planOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -31,7 +31,7 @@ describe("a selection takes what is chosen, with what that needs", () => {
   });
 });
 
-describe.each(planes)("what left the source, on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("what left the source, on a $name control plane", (plane) => {
   test("is reported as an orphan and never deleted, and is no orphan of a selection", async () => {
     const server = await plane.serve();
     const repository = await sourceOf(source, server);

@@ -8,9 +8,9 @@ import { needsRoot } from "../support/as-root.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { commitAll, git } from "../support/git.ts";
 import { everyKind, service } from "../support/manifests.ts";
-import { inNamespace, needsMounts } from "../support/mounts.ts";
+import { inNamespace, needsMounts } from "../support/namespace-commands.ts";
 import { type Ended, run, start } from "../support/process.ts";
-import { startRecorder } from "../support/recorder.ts";
+import { startRecordingServer } from "../support/recording-server.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 import { placeSpecial, specialFiles } from "../support/special-file.ts";
@@ -66,7 +66,7 @@ describe("S40 a state folder that a repository brings", () => {
     const canary = `canary-${randomUUID()}`;
     const secret = join(await temporaryFolder(), "operators-token");
     writeFileSync(secret, `${canary}\n`, { mode: 0o600 });
-    const recorder = await startRecorder();
+    const recorder = await startRecordingServer();
     const checkout = await clone(async (folder) => {
       await put(folder, ".holdfast/control-plane/endpoint", `${recorder.url}\n`);
       await link(folder, ".holdfast/control-plane/admin-token", secret);
@@ -292,7 +292,7 @@ describe("S40 an embedded endpoint", () => {
     await watch.ended;
     const endpoint = join(source.folder, ".holdfast/control-plane/endpoint");
     expect(readFileSync(endpoint, "utf8")).toBe(`${url}\n`);
-    const recorder = await startRecorder(Number(new URL(url).port));
+    const recorder = await startRecordingServer(Number(new URL(url).port));
     const ended = await source.run(["plan"]);
     expectRefused(ended, /^error: no control plane is named/m);
     expect(recorder.requests).toEqual([]);
@@ -305,7 +305,7 @@ describe("S40 an embedded endpoint", () => {
     const source = await sourceOf(everyKind);
     const watch = source.start(["watch", "--embedded"]);
     await watch.shows("stdout", /^Applied: 8 created/m);
-    const recorder = await startRecorder();
+    const recorder = await startRecordingServer();
     const endpoint = join(source.folder, ".holdfast/control-plane/endpoint");
     for (const other of [recorder.url, recorder.url.replace("127.0.0.1", "localhost"), "http://192.0.2.1:80"]) {
       writeFileSync(endpoint, `${other}\n`);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { ledgerMigrations } from "../../src/state/sqlite/schema.ts";
+import { copyRows, firstOf, migrateLikeEarlierReleases } from "../support/database-schemas.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { planOf } from "../support/json-output.ts";
 import { everyKind, service } from "../support/manifests.ts";
-import { planOf } from "../support/result.ts";
-import { copyRows, firstOf, migrateLikeEarlierReleases } from "../support/schemas.ts";
 import { serve } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 

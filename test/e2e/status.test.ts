@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { team } from "../support/manifests.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serveProcess } from "../support/server.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 /** A daemon's surroundings, with passes that come only when they are asked for. */
 async function following() {

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { answer, emptyList, type Fault, faultProxy, htmlPage } from "../support/fault-proxy.ts";
-import { gateTo } from "../support/gate.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
+import { driftOf, planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, type Files, foundations, model, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
-import { driftOf, planOf, reportOf } from "../support/result.ts";
 import { type Server, serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -23,7 +23,7 @@ async function applied() {
 }
 
 const documentedOnly = (): Promise<Server> => {
-  const plane = planes.find(({ name }) => name === "documented-only");
+  const plane = controlPlaneVariants.find(({ name }) => name === "documented-only");
   if (plane === undefined) throw new TypeError("no such plane");
   return plane.serve();
 };
@@ -107,7 +107,7 @@ describe("a stray page on a lease", () => {
   test("F73 lets no second writer in beside the first", async () => {
     const server = await serve();
     const first = await sourceOf(full, server);
-    const gate = await gateTo(server);
+    const gate = await startHoldingProxy(server);
     const held = gate.hold("PUT", "/api/svc/v1/workspaces");
     const apply = first.start(["apply", "--yes", "--no-wait", "--request-timeout", "20"], {
       HOLDFAST_SERVER: gate.url,

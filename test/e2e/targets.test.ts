@@ -1,12 +1,12 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { reportOf } from "../support/json-output.ts";
 import { team } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
-import { reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 const teams = (server: { effects: () => readonly { resource: string }[] }) =>
   server.effects().map(({ resource }) => resource);

@@ -2,15 +2,15 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { reportOf } from "../support/json-output.ts";
 import { account, everyKind, service } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
 import type { Ended } from "../support/process.ts";
-import { reportOf } from "../support/result.ts";
 import { makeSecretGroup } from "../support/secret-group.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
-describe.each(planes)("the one-time token of an account, on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("the one-time token of an account, on a $name control plane", (plane) => {
   test("goes to a file of its own, is good for calls, and is seen nowhere else", async () => {
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { gateTo } from "../support/gate.ts";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
+import { startHoldingProxy } from "../support/holding-proxy.ts";
 import { foundations, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
-import { planes } from "../support/planes.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
@@ -13,7 +13,7 @@ const patient = ["--request-timeout", "600"];
 test("S70 unlock breaks the lease of a writer that was killed, shows whose it was, and leaves that of a live one", async () => {
   const server = await serve();
   const [dead, other] = [await sourceOf(files, server), await sourceOf(files, server)];
-  const gate = await gateTo(server);
+  const gate = await startHoldingProxy(server);
   const held = gate.hold("PUT", "/api/svc/v1/workspaces");
   const apply = dead.start(["apply", "--yes", "--no-wait", ...patient], { HOLDFAST_SERVER: gate.url });
   await held;
@@ -43,7 +43,7 @@ test("S70 unlock breaks the lease of a writer that was killed, shows whose it wa
 });
 
 test("S70 unlock says that a control plane without leases has none", async () => {
-  const [, documentedOnly] = planes;
+  const [, documentedOnly] = controlPlaneVariants;
   const server = await (documentedOnly ?? expect.fail("there is no such plane")).serve();
   const source = await sourceOf(files, server);
   const before = server.effects();

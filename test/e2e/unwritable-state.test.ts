@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { driftOf, planOf } from "../support/json-output.ts";
 import { everyKind, service } from "../support/manifests.ts";
-import { fullDisk, needsMounts, openVolume, readOnly } from "../support/mounts.ts";
-import { driftOf, planOf } from "../support/result.ts";
+import { fullDisk, needsMounts, openVolume, readOnly } from "../support/namespace-commands.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 

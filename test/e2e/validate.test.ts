@@ -1,8 +1,8 @@
 import { describe, expect, inject, test } from "vitest";
-import { endingOf, hostileTexts } from "../support/hostile.ts";
+import { endingOf, hostileTexts } from "../support/hostile-texts.ts";
+import { validationOf } from "../support/json-output.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
 import { startNode } from "../support/process.ts";
-import { validationOf } from "../support/result.ts";
 import { exampleSource, sourceOf } from "../support/source.ts";
 
 const broken = {

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { dropBefore, faultProxy, tooManyRequests } from "../support/fault-proxy.ts";
+import { planOf, reportOf } from "../support/json-output.ts";
 import { everyKind, foundations, prompt, service } from "../support/manifests.ts";
-import { planOf, reportOf } from "../support/result.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { controlPlaneVariants } from "../support/control-plane-variants.ts";
 import { eventually } from "../support/eventually.ts";
 import { everyKind, service, team } from "../support/manifests.ts";
-import { planes } from "../support/planes.ts";
 import { serve, serveProcess } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
 
 const CONVERGES_MS = 3_000;
 
-describe.each(planes)("watch on a $name control plane", (plane) => {
+describe.each(controlPlaneVariants)("watch on a $name control plane", (plane) => {
   test("follows an edit within seconds, and drains and ends well on SIGTERM", async () => {
     const server = await plane.serve();
     const source = await sourceOf(everyKind, server);

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { foreignService } from "../support/foreign-service.ts";
 import { foundations, service } from "../support/manifests.ts";
 import { faultsOf } from "../support/output-schemas.ts";
-import { operatorOf, upstreamOf } from "../support/remote.ts";
 import { serve } from "../support/server.ts";
 import { sourceOf } from "../support/source.ts";
+import { operatorOf, upstreamOf } from "../support/upstream.ts";
 
 test("why tells who wanted a value, who wrote it, and who has changed it in live", async () => {
   const server = await serve();

@@ -10,9 +10,9 @@ import type { Tables } from "../../src/server/database/tables.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { plantWorkspace, service } from "../conformance/platform.ts";
 import { caller, startControlPlane, temporaryFolder } from "../control-plane.ts";
+import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
-import { wireTo } from "../support/wire.ts";
 
 // Starting it takes its time where others keep the machine busy.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
@@ -73,7 +73,7 @@ test("F66 after immediate stops of PostgreSQL in the middle of writes, every acc
 });
 
 test("F64 a commit that a crash took is not mistaken for the one that got its number afterwards", async () => {
-  const wire = await wireTo(postgres.port);
+  const wire = await startBreakableProxy(postgres.port);
   const address = Object.assign(new URL((await databaseCalled("numbers")).open()), { port: String(wire.port) });
   // As long as it takes to crash and start it here.
   const patience = { away: 60_000, deadline: 60_000 };
@@ -87,13 +87,13 @@ test("F64 a commit that a crash took is not mistaken for the one that got its nu
     numbers.push(...rows.map((row) => row.number));
   });
   await broken;
-  await Promise.all([wire.cut(), postgres.crash()]);
+  await Promise.all([wire.disconnect(), postgres.crash()]);
   const [lost = 0] = numbers;
   await postgres.start();
   const later: number[] = [];
   while ((later.at(-1) ?? 0) < lost) later.push(...(await ask("numbers", `SELECT ${number}`)));
   expect(later).toContain(lost);
-  await wire.mend();
+  await wire.restore();
   await writing;
   expect(await ask("numbers", "SELECT count(*)::int AS number FROM lease_numbers WHERE name = 'test'")).toEqual([1]);
   expect(numbers).toHaveLength(2);

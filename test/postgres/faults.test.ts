@@ -8,10 +8,10 @@ import type { Tables } from "../../src/server/database/tables.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { cluster, plantWorkspace, service } from "../conformance/platform.ts";
 import { effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
-import { databaseOf, statement } from "../support/databases.ts";
+import { startBreakableProxy } from "../support/breakable-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { startNode } from "../support/process.ts";
-import { wireTo } from "../support/wire.ts";
+import { databaseOf, statement } from "../support/test-database.ts";
 
 const apps = "/api/svc/v1/apps";
 const clusters = "/api/svc/v1/clusters";
@@ -19,7 +19,7 @@ const clusters = "/api/svc/v1/clusters";
 /** A wire to the database of a folder, and its address at this end. */
 async function wired(data: string) {
   const address = new URL((await databaseOf(data)) ?? "");
-  const wire = await wireTo(Number(address.port));
+  const wire = await startBreakableProxy(Number(address.port));
   address.port = String(wire.port);
   return { wire, address: new Secret(address.href) };
 }
@@ -113,7 +113,7 @@ test("serve does not start on a schema that a newer release has made, and leaves
 test("F64 while the database is away reads and writes are 503 and it is not ready; then it goes on by itself", async () => {
   const { admin, url, wire } = await onWire();
   await plantWorkspace(admin);
-  await wire.cut();
+  await wire.disconnect();
   const replies = await Promise.all([admin.get(clusters), admin.put(apps, { manifest: service })]);
   for (const { status, headers, body } of replies) {
     expect({ status, code: body.code }).toEqual({ status: 503, code: "storage-unavailable" });
@@ -121,7 +121,7 @@ test("F64 while the database is away reads and writes are 503 and it is not read
   }
   expect(await isReady(url)).toBe(false);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  await wire.mend();
+  await wire.restore();
   expect((await admin.get(clusters)).status).toBe(200);
   expect((await admin.put(apps, { manifest: service })).body.data.version).toBe(1);
   expect(await isReady(url)).toBe(true);
@@ -133,7 +133,7 @@ test("F66 on a database that takes no writes any more, such as a standby, reads 
   const setReadOnly = async (value: string) => {
     await statement(data, `ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`);
     // New connections find it so.
-    wire.shake();
+    wire.closeAll();
   };
   await setReadOnly("on");
   await eventually("it is not ready", async () => !(await isReady(url)));
@@ -146,7 +146,7 @@ test("F66 on a database that takes no writes any more, such as a standby, reads 
     data,
     `SET transaction_read_only = off; ALTER DATABASE ${name} SET default_transaction_read_only = off`,
   );
-  wire.shake();
+  wire.closeAll();
   await eventually("it is ready again", () => isReady(url));
   expect((await admin.put(clusters, { manifest: cluster })).status).toBe(200);
 });
@@ -155,12 +155,12 @@ test("F64 what goes on by itself says once that the database is away, and once t
   const lines: string[] = [];
   const log = createLog({ level: "debug", stream: { write: (line) => lines.push(line) } });
   const { wire } = await onWire({ log, fileCheckSeconds: 0.05 });
-  await wire.cut();
+  await wire.disconnect();
   const said = (level: string, text: string) =>
     lines.filter((line) => line.includes(`"level":"${level}"`) && line.includes(text));
   await eventually("a second failure", () => said("debug", "refreshing the keys failed").length > 0);
   expect(said("error", "refreshing the keys failed")).toHaveLength(1);
-  await wire.mend();
+  await wire.restore();
   await eventually("it goes on", () => said("info", "refreshing the keys works again").length > 0);
   expect(lines.join("")).not.toContain("CANARY");
 });
@@ -189,7 +189,7 @@ test("F66 connections that break in the middle of requests cost no write, double
     const before = statuses.get(200) ?? 0;
     await eventually("more replies", () => (statuses.get(200) ?? 0) > before + 5, { everyMs: 1 });
     // The wire breaks, or the server ends its side with a last word.
-    if (nth % 2 === 0) wire.shake();
+    if (nth % 2 === 0) wire.closeAll();
     else await statement(data, TERMINATE);
   }
   isOver = true;
@@ -207,10 +207,10 @@ test("F66 connections that break in the middle of requests cost no write, double
 
 test("F65 a database that does not answer makes it not ready within seconds, and leaves it alive", async () => {
   const { url, wire } = await onWire();
-  wire.hush();
+  wire.stall();
   expect(await isReady(url)).toBe(false);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  wire.shake();
+  wire.closeAll();
   expect(await eventually("it is ready again", () => isReady(url))).toBe(true);
 });
 
@@ -242,7 +242,7 @@ test("F64 a commit whose outcome cannot be had is ambiguous, and neither made ag
   });
   const outcome = expect(writing).rejects.toMatchObject({ code: "commit-unknown" });
   await broken;
-  await wire.cut();
+  await wire.disconnect();
   await outcome;
   expect(runs).toBe(1);
   expect(await statement(data, "SELECT name FROM lease_numbers WHERE name = 'test'")).toEqual([{ name: "test" }]);

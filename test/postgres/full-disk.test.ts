@@ -5,9 +5,9 @@ import { Secret } from "../../src/contract/secret.ts";
 import { createLog } from "../../src/log/log.ts";
 import { cluster, plantWorkspace, service } from "../conformance/platform.ts";
 import { startControlPlane } from "../control-plane.ts";
-import { statement } from "../support/databases.ts";
 import { mountSmallDisk } from "../support/full-disk.ts";
 import { TEMPLATE } from "../support/one-postgres.ts";
+import { statement } from "../support/test-database.ts";
 
 const APPS = "/api/svc/v1/apps";
 const refused = { status: 507, body: { statusCode: 507, code: "storage-full" } };

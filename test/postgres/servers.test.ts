@@ -8,10 +8,10 @@ import type { RolloutDriver } from "../../src/server/rollouts/rollout-driver.ts"
 import { createSimulatedRollouts } from "../../src/server/rollouts/simulated-rollouts.ts";
 import { cluster, plantWorkspace, service, workspace } from "../conformance/platform.ts";
 import { addUser, type Caller, caller, effects, startControlPlane, temporaryFolder } from "../control-plane.ts";
-import { databaseOf, statement } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
 import { chanceFrom, expectAll, type Sent, send, someWrite } from "../support/mixed-writes.ts";
 import { type Apart, type ApartOptions, kill, serveApart } from "../support/serve-apart.ts";
+import { databaseOf, statement } from "../support/test-database.ts";
 
 // Processes take their time to start where others keep the machine busy.
 vi.setConfig({ testTimeout: 60_000 });

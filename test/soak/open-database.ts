@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { openStore } from "../../src/store/open.ts";
 import { StoreError } from "../../src/store/store-error.ts";
-import { databases } from "../support/schemas.ts";
+import { databases } from "../support/database-schemas.ts";
 
 const [path = ""] = process.argv.slice(2);
 const database = databases.find(({ name }) => name === basename(path));

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Outcome } from "../../src/core/report.ts";
+import { reportOf } from "../support/json-output.ts";
 import { everyKind, type Files, service } from "../support/manifests.ts";
 import type { Ended } from "../support/process.ts";
-import { reportOf } from "../support/result.ts";
 import type { Effect } from "../support/server.ts";
 import { type Source, sourceOf } from "../support/source.ts";
 import type { Behind, ControlPlaneSort } from "./control-planes.ts";

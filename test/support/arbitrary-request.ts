@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import type { Json } from "../../src/contract/json.ts";
 import type { OpenApiDocument, ParameterObject } from "../../src/server/openapi/document-types.ts";
+import { faultyValues } from "./arbitrary-faulty-value.ts";
 import { valuesOf } from "./arbitrary-value.ts";
 import type { Route } from "./openapi.ts";
-import { spoilt } from "./spoil.ts";
 
 /** A request as it goes over the wire. */
 export type WireRequest = {
@@ -176,12 +176,12 @@ function bodyOf(
   const right = fc.oneof(fc.constant(example as Json), valuesOf(components.schemas, schema));
   return fc.oneof(
     { weight: 6, arbitrary: right.map((value) => JSON.stringify(value)) },
-    { weight: 10, arbitrary: right.chain(spoilt).map((value) => JSON.stringify(value)) },
+    { weight: 10, arbitrary: right.chain(faultyValues).map((value) => JSON.stringify(value)) },
     {
       weight: 4,
       arbitrary: right
-        .chain(spoilt)
-        .chain(spoilt)
+        .chain(faultyValues)
+        .chain(faultyValues)
         .map((value) => JSON.stringify(value)),
     },
     { weight: 1, arbitrary: odd },

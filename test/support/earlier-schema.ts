@@ -1,4 +1,4 @@
-import { statement } from "./databases.ts";
+import { statement } from "./test-database.ts";
 
 // What the migrations from 0040 on have made.
 const undo = [

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "./folder.ts";
 import { git } from "./git.ts";
 import type { Files } from "./manifests.ts";
-import { upstreamOf } from "./remote.ts";
+import { upstreamOf } from "./upstream.ts";
 
 /** A checkout as a git-sync sidecar keeps it: a work tree for each commit, and a link that is swapped to the newest one. */
 export type SyncedCheckout = {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { Secret } from "../../src/contract/secret.ts";
-import { databaseOf } from "./databases.ts";
+import { databaseOf } from "./test-database.ts";
 
 /** A control plane in a process of its own. */
 export type Apart = { readonly child: ChildProcess; readonly url: string; readonly token: Secret };

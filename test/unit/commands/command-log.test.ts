@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { terminalLog } from "../../../src/commands/command-log.ts";
 import type { Flags } from "../../../src/commands/flags.ts";
-import { commandsIn } from "../../support/runner.ts";
+import { runnerCommandsIn } from "../../support/runner-commands.ts";
 import { terminalOf } from "./terminal.ts";
 
 function logged(flags: Flags, say: (log: ReturnType<typeof terminalLog>) => void): string {
@@ -35,9 +35,9 @@ test("S44 a log line holds no command to a CI runner, and as JSON still says the
     fc.property(nasty, (text) => {
       const say = (log: ReturnType<typeof terminalLog>) => log.warn({ name: text, err: new Error(text) }, text);
       const json = logged({ logFormat: "json" }, say);
-      expect(commandsIn(json)).toEqual([]);
+      expect(runnerCommandsIn(json)).toEqual([]);
       expect(JSON.parse(json)).toMatchObject({ msg: text, name: text, err: { message: text } });
-      expect(commandsIn(logged({ logFormat: "pretty" }, say))).toEqual([]);
+      expect(runnerCommandsIn(logged({ logFormat: "pretty" }, say))).toEqual([]);
     }),
   );
 });

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/contract/json.ts";
 import type { PendingIntent } from "../../../src/state/ledger.ts";
+import { longestEventLoopDelay } from "../../support/event-loop-delay.ts";
 import { eventually } from "../../support/eventually.ts";
-import { longestHold } from "../../support/hold.ts";
 import { declare, prompt, service } from "../core/given.ts";
 import { extensions, passes, results } from "./passes.ts";
 import { controlPlane } from "./plane.ts";
@@ -411,7 +411,7 @@ describe("ignore rules as many as there may be", () => {
 
   test("S43 never keep the event loop for long", async () => {
     const run = await passes((await controlPlane()).url);
-    const hold = await longestHold(async () => {
+    const hold = await longestEventLoopDelay(async () => {
       expect((await run.plan(clusters, { ignore })).plan.summary).toMatchObject({ create: 1500 });
     });
     expect(hold).toBeLessThan(1000);

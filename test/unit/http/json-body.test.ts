@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { measureJson } from "../../../src/contract/measure-json.ts";
 import { parseJsonBody } from "../../../src/http/json-body.ts";
-import { computed } from "../../support/processor.ts";
+import { processorMs } from "../../support/processor-time.ts";
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
 
@@ -59,9 +59,9 @@ test("S46 a body of 800,000 members costs little more than its bytes, and is not
   const bytes = Buffer.from(`{${members}}`);
   const long = Buffer.from(`{"a":"${"x".repeat(bytes.length)}"}`);
   const cost = (work: () => unknown) => {
-    const [started, before] = [computed(), process.memoryUsage().heapUsed];
+    const [started, before] = [processorMs(), process.memoryUsage().heapUsed];
     work();
-    return { ms: computed() - started, heap: process.memoryUsage().heapUsed - before };
+    return { ms: processorMs() - started, heap: process.memoryUsage().heapUsed - before };
   };
   const refuse = () => expect(() => parseJsonBody(bytes)).toThrow("more than 50,000 values");
   refuse();

@@ -3,7 +3,7 @@ import type { LoadRules } from "../../../src/manifests/load.ts";
 import { resolveReferences } from "../../../src/manifests/references.ts";
 import { readConfig } from "../../../src/source/config.ts";
 import { pacer } from "../../../src/source/pacer.ts";
-import { longestHold } from "../../support/hold.ts";
+import { longestEventLoopDelay } from "../../support/event-loop-delay.ts";
 import { declare, service as serviceIn } from "../core/given.ts";
 import { brief, type Files, folderOf, loadRevision, read } from "../source/source.ts";
 
@@ -39,7 +39,7 @@ describe("globs as many and as wild as they may be", () => {
   ])("S43 of %s keep neither the event loop nor the reading for long", async (_, files, rules) => {
     const revision = await read(await folderOf(files));
     const begun = performance.now();
-    const hold = await longestHold(() => loadRevision(revision, rules));
+    const hold = await longestEventLoopDelay(() => loadRevision(revision, rules));
     expect(hold).toBeLessThan(1000);
     expect(performance.now() - begun).toBeLessThan(10_000);
   });
@@ -84,7 +84,7 @@ describe("a configuration beyond the limits", () => {
     ["one pointer", `ignore: [{path: "/${"*/".repeat(500_000)}", match: "**", reason: r}]\n`],
   ])("S43 of a mebibyte of %s is refused at once", async (_, text) => {
     const root = await folderOf({ "holdfast.yaml": text });
-    const hold = await longestHold(async () => {
+    const hold = await longestEventLoopDelay(async () => {
       const { diagnostics } = await readConfig({ root, cwd: root });
       expect(diagnostics.some(({ severity }) => severity === "error")).toBe(true);
     });

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { diagnosticsText } from "../../../src/render/diagnostics.ts";
 import { plain } from "../../../src/render/paint.ts";
 import { excerptReader } from "../../../src/source/excerpt.ts";
-import { endingOf, hostileTexts } from "../../support/hostile.ts";
-import { computed } from "../../support/processor.ts";
+import { endingOf, hostileTexts } from "../../support/hostile-texts.ts";
+import { processorMs } from "../../support/processor-time.ts";
 import { folderOf, loadRevision, read } from "../source/source.ts";
 
 const KiB = 1024;
@@ -18,9 +18,9 @@ type Costs = { readonly held: number; readonly taken: number; readonly said: Rea
 async function costsOf(files: { readonly [file: string]: string }): Promise<Costs> {
   const root = await folderOf(files);
   const before = process.cpuUsage();
-  let [held, last] = [0, computed()];
+  let [held, last] = [0, processorMs()];
   const look = () => {
-    const now = computed();
+    const now = processorMs();
     held = Math.max(held, now - last);
     last = now;
   };

@@ -4,7 +4,7 @@ import { textDiff } from "../../../src/core/text-diff.ts";
 import { changeLines, changeSummary } from "../../../src/render/change.ts";
 import { plain } from "../../../src/render/paint.ts";
 import { columnsOf } from "../../../src/render/text-columns.ts";
-import { commandsIn } from "../../support/runner.ts";
+import { runnerCommandsIn } from "../../support/runner-commands.ts";
 
 const WIDTH = 80;
 /** Far more than it takes, and far less than a quadratic algorithm would. */
@@ -55,7 +55,7 @@ describe("a diff of hostile text is escaped, and bounded in size and time", () =
     for (const line of shown) expect(columnsOf(line)).toBeLessThanOrEqual(WIDTH);
     const text = [...shown, summary].join("\n");
     expect(text).not.toMatch(/[^\P{C}\n]/u);
-    expect(commandsIn(text)).toEqual([]);
+    expect(runnerCommandsIn(text)).toEqual([]);
     // JSON holds the diff: no more of it than of the texts themselves.
     expect(diff?.length ?? 0).toBeLessThanOrEqual(2 * (before.length + after.length) + 1000);
   });

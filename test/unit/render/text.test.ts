@@ -18,7 +18,7 @@ import { choosePaint, coloured, type Paint, plain } from "../../../src/render/pa
 import { planText, unmanagedText } from "../../../src/render/plan.ts";
 import { showValue } from "../../../src/render/show-value.ts";
 import { tokensText } from "../../../src/render/tokens.ts";
-import { commandsIn } from "../../support/runner.ts";
+import { runnerCommandsIn } from "../../support/runner-commands.ts";
 
 const step = (identity: string, fields: Partial<Step> = {}): Step => ({
   action: "create",
@@ -442,7 +442,7 @@ describe("what would command a CI runner", () => {
     fc.assert(
       fc.property(nasty, fc.constantFrom(plain, coloured), (text, paint) => {
         const { texts, reports } = renderedWith(text, paint);
-        expect([...texts, ...reports.map(jsonText)].flatMap(commandsIn)).toEqual([]);
+        expect([...texts, ...reports.map(jsonText)].flatMap(runnerCommandsIn)).toEqual([]);
         for (const report of reports) expect(JSON.parse(jsonText(report))).toEqual(JSON.parse(JSON.stringify(report)));
       }),
       { numRuns: 500 },
@@ -451,7 +451,7 @@ describe("what would command a CI runner", () => {
 
   test("S44 would be seen by this test", () => {
     const seen = ["a\n  ::error::b", "a ##[b", "##vso[a]", "\u001b[1m::a::", "x section_start:1:a", "a::b::c\n:: a"];
-    expect(seen.map((text) => commandsIn(text).length)).toEqual([1, 1, 1, 1, 1, 0]);
+    expect(seen.map((text) => runnerCommandsIn(text).length)).toEqual([1, 1, 1, 1, 1, 0]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/contract/json.ts";
 import { exceededLimit, MAX_DEPTH, MAX_VALUES } from "../../../src/schema/size-limits.ts";
 import { validateManifest } from "../../../src/schema/validate.ts";
-import { computed } from "../../support/processor.ts";
+import { processorMs } from "../../support/processor-time.ts";
 import { manifest } from "./valid.ts";
 
 function nested(depth: number): Json {
@@ -32,23 +32,23 @@ describe("the size of a manifest", () => {
   it("F26 keeps three megabytes of bad input from exploding", () => {
     const wide = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`field_${at}`, at]));
     const ports = Array.from({ length: 200_000 }, () => ({ prt: 1 }));
-    const started = computed();
+    const started = processorMs();
     expect(validateManifest("service", manifest("service", wide))).toMatchObject([{ code: "too-large" }]);
     expect(validateManifest("service", manifest("service", { ports }))).toMatchObject([{ code: "too-large" }]);
-    expect(computed() - started).toBeLessThan(2000);
+    expect(processorMs() - started).toBeLessThan(2000);
   });
 
   it("lists a hundred faults of a wide manifest and no more", () => {
     const wide = Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`field_${at}`, at]));
-    const started = computed();
+    const started = processorMs();
     const found = validateManifest("service", manifest("service", wide));
     expect(found).toHaveLength(100);
-    expect(computed() - started).toBeLessThan(2000);
+    expect(processorMs() - started).toBeLessThan(2000);
   });
 
   it("B21 does not let a hostile text slow a pattern down", () => {
     const hostile = `${"a".repeat(2_000_000)}!`;
-    const started = computed();
+    const started = processorMs();
     const fields = {
       name: hostile,
       workspace_fqn: hostile,
@@ -57,6 +57,6 @@ describe("the size of a manifest", () => {
     };
     expect(validateManifest("service", manifest("service", fields))).toHaveLength(4);
     expect(validateManifest("team", manifest("team", { members: [hostile, `${hostile}@`] }))).toHaveLength(2);
-    expect(computed() - started).toBeLessThan(2000);
+    expect(processorMs() - started).toBeLessThan(2000);
   });
 });

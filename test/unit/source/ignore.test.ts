@@ -7,8 +7,8 @@ import { readFolder } from "../../../src/source/folder.ts";
 import { defaultLimits } from "../../../src/source/limits.ts";
 import type { Repository } from "../../../src/source/repository.ts";
 import type { RevisionFiles } from "../../../src/source/revision.ts";
+import { longestEventLoopDelay } from "../../support/event-loop-delay.ts";
 import { commitAll, git } from "../../support/git.ts";
-import { longestHold } from "../../support/hold.ts";
 import { type Files, folderOf, pathsOf, read, signal, write } from "./source.ts";
 
 const names = ["a", "b", "ab", "a.b", "aa", "[a]", "b c", "*a", "A"];
@@ -187,7 +187,7 @@ describe("ignore files as large as they may be", () => {
   test("S43 never keep the event loop, or the reading itself, for long", async () => {
     const root = await hostile();
     const begun = performance.now();
-    const hold = await longestHold(async () => {
+    const hold = await longestEventLoopDelay(async () => {
       expect(pathsOf(await read(root))).toHaveLength(1500);
       expect(pathsOf(await readCommit(root))).toHaveLength(1500);
     });

@@ -8,7 +8,7 @@ import { type CommitSource, readSource } from "../../../src/source/read-source.t
 import { createRemote } from "../../../src/source/remote/remote.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { team } from "../../support/manifests.ts";
-import { upstreamOf } from "../../support/remote.ts";
+import { upstreamOf } from "../../support/upstream.ts";
 import { folderOf, signal } from "./source.ts";
 
 test("F58 a commit that arrives while another one is read has no part in it", async () => {

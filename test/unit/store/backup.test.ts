@@ -6,9 +6,9 @@ import { migrate } from "../../../src/store/migrate.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { openSqliteConnection } from "../../../src/store/open-connection.ts";
 import { queryBuilder } from "../../../src/store/sqlite.ts";
+import { contentOf, firstOf } from "../../support/database-schemas.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNode } from "../../support/process.ts";
-import { contentOf, firstOf } from "../../support/schemas.ts";
 import { sixSteps } from "./notes.ts";
 
 async function opened(path: string, count = 2): Promise<readonly string[]> {

@@ -3,9 +3,15 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test, vi } from "vitest";
 import type { Migrations } from "../../../src/store/migrate.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { imagesDuring } from "../../support/database-images.ts";
+import { crashImages } from "../../support/crash-images.ts";
+import {
+  contentOf,
+  databases,
+  fillTables,
+  firstOf,
+  migrateLikeEarlierReleases,
+} from "../../support/database-schemas.ts";
 import { temporaryFolder } from "../../support/folder.ts";
-import { contentOf, databases, fillTables, firstOf, migrateLikeEarlierReleases } from "../../support/schemas.ts";
 
 // Each test opens a database some dozens of times.
 vi.setConfig({ testTimeout: 120_000 });
@@ -40,7 +46,7 @@ describe.each(databases)("$name", ({ name, migrations, early }) => {
     "F72 killed before any statement of an upgrade from step %i, is upgraded by the next start",
     async (count) => {
       const path = await databaseWith(count);
-      const images = await imagesDuring(path, () => open(path));
+      const images = await crashImages(path, () => open(path));
       const expected = contentOf(await upgradedFrom(count));
       expect(images.length).toBeGreaterThan(count === 0 ? 1 : 3);
       for (const image of images) {
@@ -52,7 +58,7 @@ describe.each(databases)("$name", ({ name, migrations, early }) => {
 
   test.each(startsOf(early))("F72 left half made by an earlier release after step %i, is completed", async (count) => {
     const path = await databaseWith(count);
-    const images = await imagesDuring(path, () => migrateLikeEarlierReleases(path, early));
+    const images = await crashImages(path, () => migrateLikeEarlierReleases(path, early));
     const expected = contentOf(await upgradedFrom(count));
     expect(images.length).toBeGreaterThan(3);
     for (const image of images) {

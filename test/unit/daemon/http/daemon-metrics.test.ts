@@ -6,8 +6,8 @@ import { startDaemonServer } from "../../../../src/daemon/http/daemon-server.ts"
 import type { TargetOverview } from "../../../../src/daemon/http/status-page.ts";
 import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
 import { createLog } from "../../../../src/log/log.ts";
-import { applied } from "../../../support/pass-events.ts";
 import { parsePrometheus } from "../../../support/prometheus.ts";
+import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 
 const NOW = Date.parse("2026-11-22T12:00:00Z");
 const hostile = 'prod"} 1\nforged{a="b';
@@ -91,7 +91,7 @@ test("S19 metrics count passes by cause and result, writes, requests, fetches an
   const observer = server.observe(hostile);
   observer.begin?.("webhook");
   observer.tell(read);
-  observer.tell(applied([outcome("team/a", { result: "updated", attempts: 2 }), outcome("team/b", {})]));
+  observer.tell(sampleApplyEvent([outcome("team/a", { result: "updated", attempts: 2 }), outcome("team/b", {})]));
   server.meter.request("putTeam", 40, true);
   server.meter.request("putTeam", 30_000, false);
   server.meter.fetch("platform", "failed");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createResourceStates } from "../../../../src/daemon/http/resource-states.ts";
-import { applied } from "../../../support/pass-events.ts";
+import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 
 test("a pass over a part of the source leaves what it did not look at as it was", () => {
   const states = createResourceStates();
@@ -9,11 +9,11 @@ test("a pass over a part of the source leaves what it did not look at as it was"
     states.of("prod").map(({ identity, state, rollout }) => `${identity} ${state} ${rollout}`);
   const outcome = (identity: string, result: "created" | "failed" | "unchanged" | "updated") =>
     ({ identity, result, rollout: null, error: null }) as const;
-  tell(applied([outcome("a", "failed"), outcome("b", "unchanged")]));
-  tell({ ...applied([outcome("b", "updated"), outcome("c", "created")]), isPart: true });
+  tell(sampleApplyEvent([outcome("a", "failed"), outcome("b", "unchanged")]));
+  tell({ ...sampleApplyEvent([outcome("b", "updated"), outcome("c", "created")]), isPart: true });
   expect(seen()).toEqual(["a failed null", "b updated null", "c created null"]);
   tell({ what: "rolled-out", identity: "c", rollout: "failed" });
   expect(seen()).toEqual(["a failed null", "c created failed", "b updated null"]);
-  tell(applied([outcome("a", "unchanged"), outcome("b", "unchanged")]));
+  tell(sampleApplyEvent([outcome("a", "unchanged"), outcome("b", "unchanged")]));
   expect(seen()).toEqual(["a unchanged null", "b unchanged null"]);
 });

@@ -7,7 +7,7 @@ import type { TargetOverview } from "../../../../src/daemon/http/status-page.ts"
 import { newStatus } from "../../../../src/daemon/status-after-pass.ts";
 import { createLog } from "../../../../src/log/log.ts";
 import { startBrowser } from "../../../support/browser.ts";
-import { applied } from "../../../support/pass-events.ts";
+import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 
 const NOW = Date.parse("2026-11-22T12:00:00Z");
 const hostile = [
@@ -90,7 +90,7 @@ async function started(
     page: { token: () => (token === null ? null : new Secret(token)), targets: () => targets },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
-  server.observe("prod").tell(applied(outcomes));
+  server.observe("prod").tell(sampleApplyEvent(outcomes));
   return `${server.url.replace("0.0.0.0", "127.0.0.1")}/status`;
 }
 

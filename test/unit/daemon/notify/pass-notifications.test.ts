@@ -4,7 +4,7 @@ import type { Step } from "../../../../src/core/plan.ts";
 import type { Outcome } from "../../../../src/core/report.ts";
 import type { Notification } from "../../../../src/daemon/notify/notification.ts";
 import { passNotifications } from "../../../../src/daemon/notify/pass-notifications.ts";
-import { applied } from "../../../support/pass-events.ts";
+import { sampleApplyEvent } from "../../../support/sample-apply-event.ts";
 
 function observed() {
   const told: Notification[] = [];
@@ -60,18 +60,18 @@ const failed: Partial<Outcome> = {
 
 test("S6 failed resources are told by name and code, without what the control plane says of them, until they succeed", () => {
   const { tell, told, events } = observed();
-  tell(applied([failed]));
+  tell(sampleApplyEvent([failed]));
   expect(told).toMatchObject([
     { event: "failure", revision: "c0ffee", details: ["service/dev:web/api: failed (response-refused)"] },
   ]);
   expect(JSON.stringify(told)).not.toContain(CANARY);
   expect(events()).toEqual(["failure"]);
-  tell(applied([failed]));
+  tell(sampleApplyEvent([failed]));
   expect(events()).toEqual([]);
-  tell(applied([{ ...failed, result: "updated", error: null }]));
-  tell(applied([]));
+  tell(sampleApplyEvent([{ ...failed, result: "updated", error: null }]));
+  tell(sampleApplyEvent([]));
   expect(events()).toEqual(["recovery"]);
-  tell(applied([failed]));
+  tell(sampleApplyEvent([failed]));
   expect(events()).toEqual(["failure"]);
 });
 
@@ -79,7 +79,7 @@ test("drift and what needs adoption are told by name, once for as long as they l
   const { tell, events, told } = observed();
   const drifted = { identity: "team/ml", action: "update", changes: [{ path: "/members", cause: "drift" }], risks: [] };
   const unadopted = { identity: "cluster/c", action: "block", changes: [], risks: ["adopts"] };
-  const event = applied([], [drifted, unadopted] as unknown as readonly Partial<Step>[]);
+  const event = sampleApplyEvent([], [drifted, unadopted] as unknown as readonly Partial<Step>[]);
   tell(event);
   expect(told).toMatchObject([
     { event: "drift", details: ["team/ml"] },
@@ -88,7 +88,7 @@ test("drift and what needs adoption are told by name, once for as long as they l
   events();
   tell(event);
   expect(events()).toEqual([]);
-  tell(applied([]));
+  tell(sampleApplyEvent([]));
   tell(event);
   expect(events()).toEqual(["drift", "adopt-needed"]);
 });

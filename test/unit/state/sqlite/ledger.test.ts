@@ -5,10 +5,10 @@ import { parseKey } from "../../../../src/seal/key.ts";
 import type { Ledger } from "../../../../src/state/ledger.ts";
 import { openLedger } from "../../../../src/state/sqlite/ledger.ts";
 import { ledgerMigrations } from "../../../../src/state/sqlite/schema.ts";
-import { imagesDuring } from "../../../support/database-images.ts";
+import { crashImages } from "../../../support/crash-images.ts";
+import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../../support/database-schemas.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
-import { CANARY, intent, receipt } from "../../../support/ledger-content.ts";
-import { copyRows, firstOf, migrateLikeEarlierReleases } from "../../../support/schemas.ts";
+import { CANARY, intent, receipt } from "../../../support/sample-ledger.ts";
 
 const key = parseKey("11".repeat(32));
 async function place() {
@@ -84,7 +84,7 @@ describe("the ledger", () => {
       const older = join(await temporaryFolder(), "ledger.db");
       await migrateLikeEarlierReleases(older, firstOf(ledgerMigrations, count));
       copyRows(newer.path, older);
-      for (const path of await imagesDuring(older, () =>
+      for (const path of await crashImages(older, () =>
         migrateLikeEarlierReleases(older, firstOf(ledgerMigrations, 4)),
       )) {
         await using ledger = await openLedger(path, { server: "http://server", key });

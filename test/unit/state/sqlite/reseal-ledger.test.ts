@@ -5,7 +5,7 @@ import { parseKey } from "../../../../src/seal/key.ts";
 import { openLedger } from "../../../../src/state/sqlite/ledger.ts";
 import { resealLedger } from "../../../../src/state/sqlite/reseal-ledger.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
-import { intent, receipt } from "../../../support/ledger-content.ts";
+import { intent, receipt } from "../../../support/sample-ledger.ts";
 
 const [from, to] = [parseKey("11".repeat(32)), parseKey("22".repeat(32))];
 const server = "http://server";

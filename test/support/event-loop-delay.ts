@@ -1,5 +1,5 @@
-/** How long some work kept everything else waiting, at the longest, in milliseconds. */
-export async function longestHold(work: () => Promise<unknown>): Promise<number> {
+/** The longest time for which some work blocked the event loop, in milliseconds. */
+export async function longestEventLoopDelay(work: () => Promise<unknown>): Promise<number> {
   let [last, longest] = [performance.now(), 0];
   const look = (): void => {
     const now = performance.now();

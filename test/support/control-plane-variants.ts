@@ -2,8 +2,8 @@ import { foundations } from "./manifests.ts";
 import { type ServeOptions, type Server, type ServerProcess, serve, serveProcess } from "./server.ts";
 import { sourceOf } from "./source.ts";
 
-/** A sort of control plane that Holdfast has to do its whole job on. */
-export type Plane = {
+/** A variant of the control plane; Holdfast must work on each. */
+export type ControlPlaneVariant = {
   readonly name: "full" | "documented-only";
   readonly serve: (options?: ServeOptions) => Promise<Server>;
   /** The same as a process of its own. */
@@ -11,7 +11,7 @@ export type Plane = {
 };
 
 /** One that has every operation, and one with the documented ones alone, where workspace and ml repo are there already. */
-export const planes: readonly Plane[] = [
+export const controlPlaneVariants: readonly ControlPlaneVariant[] = [
   {
     name: "full",
     serve: (options) => serve([], options),

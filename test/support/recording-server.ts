@@ -2,13 +2,13 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { onTestFinished } from "vitest";
 
 /** A server that answers everything with 200, and remembers who asked for what. */
-export type Recorder = {
+export type RecordingServer = {
   readonly url: string;
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[];
 };
 
 /** Starts one on loopback, on that port where it is given; it ends with the test. */
-export async function startRecorder(port = 0): Promise<Recorder> {
+export async function startRecordingServer(port = 0): Promise<RecordingServer> {
   const requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[] = [];
   const server = createServer(({ url = "", headers }, response) => {
     requests.push({ path: url, headers });

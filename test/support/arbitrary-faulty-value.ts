@@ -3,8 +3,8 @@ import type { Json } from "../../src/contract/json.ts";
 
 type Step = string | number;
 
-/** The value, wrong in one place: another value there, a key too many, or one that is missing. */
-export function spoilt(value: Json): fc.Arbitrary<Json> {
+/** The value with one fault: another value somewhere, a key too many, or a missing one. */
+export function faultyValues(value: Json): fc.Arbitrary<Json> {
   const places = placesIn(value);
   const change = fc.record({ place: fc.constantFrom(...places), odd: fc.option(oddities, { nil: undefined }) });
   return change.map(({ place, odd }) => changed(value, place, odd));

@@ -5,10 +5,10 @@ import { DatabaseSync, StatementSync } from "node:sqlite";
 import { temporaryFolder } from "./folder.ts";
 
 /**
- * What a kill would leave of a database, with its log and its backups, before each statement that the work runs and after
- * the last one: copies in folders of their own, equal ones left out. The work runs in this process.
+ * The files of a database, with its log and backups, as a kill would leave them: before each statement that the work
+ * runs, and after the last one. Each distinct state is a copy in its own folder. The work runs in this process.
  */
-export async function imagesDuring(path: string, work: () => Promise<unknown>): Promise<readonly string[]> {
+export async function crashImages(path: string, work: () => Promise<unknown>): Promise<readonly string[]> {
   const folder = await temporaryFolder();
   const images = new Map<string, string>();
   const take = () => {

@@ -2,8 +2,11 @@ import type { ApplyEvent } from "../../src/core/events.ts";
 import type { Step } from "../../src/core/plan.ts";
 import { type Outcome, summariseOutcomes } from "../../src/core/report.ts";
 
-/** The end of an apply pass with these outcomes, of as much as whoever is told of it reads. */
-export function applied(outcomes: readonly Partial<Outcome>[], steps: readonly Partial<Step>[] = []): ApplyEvent {
+/** The event at the end of an apply pass with these outcomes, with the fields that its readers use. */
+export function sampleApplyEvent(
+  outcomes: readonly Partial<Outcome>[],
+  steps: readonly Partial<Step>[] = [],
+): ApplyEvent {
   const summary = summariseOutcomes(outcomes as readonly Outcome[]);
   const common = { format_version: "2.0", revision: "c0ffee", server: "http://server", diagnostics: [] } as const;
   return {

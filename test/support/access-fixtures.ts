@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../src/contract/json.ts";
 import { Secret } from "../../src/contract/secret.ts";
 import { addUser, type Caller, caller, startControlPlane } from "../control-plane.ts";
-import { statement } from "./databases.ts";
+import { statement } from "./test-database.ts";
 
 /** Everybody who calls: each holds the role of that name on the resources called `own`, and nothing else. */
 export const clusterRoles = ["cluster-admin", "cluster-member", "cluster-viewer"] as const;

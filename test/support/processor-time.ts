@@ -1,5 +1,5 @@
 /** Milliseconds of this thread's own computing: the same however busy the machine is. */
-export function computed(): number {
+export function processorMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }

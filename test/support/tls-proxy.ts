@@ -6,15 +6,15 @@ import { onTestFinished } from "vitest";
 import type { Certificate } from "../unit/client/certificate.ts";
 import type { Server } from "./server.ts";
 
-/** A way to a control plane over TLS. */
-export type TlsFront = {
+/** A TLS proxy in front of a control plane. */
+export type TlsProxy = {
   readonly url: string;
-  /** Shows this certificate from now on, and ends every connection that was made with the one before. */
+  /** Uses this certificate from now on, and ends the connections that were made with the former one. */
   readonly show: (certificate: Certificate) => void;
 };
 
-/** Puts TLS in front of a control plane. */
-export async function tlsFront({ url }: Pick<Server, "url">, certificate: Certificate): Promise<TlsFront> {
+/** Starts the proxy; it ends with the test. */
+export async function startTlsProxy({ url }: Pick<Server, "url">, certificate: Certificate): Promise<TlsProxy> {
   const front = createServer(certificate, (asked, reply) => {
     const { method, headers, url: path } = asked;
     const passed = request(new URL(path ?? "/", url), { method, headers }, (answer) => {

@@ -3,12 +3,12 @@ import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import type { Server } from "./server.ts";
 
-/** A way to a control plane on which replies can be held back, as when the network breaks at the worst moment. */
-export type Gate = {
+/** A proxy in front of a control plane that can hold back requests or replies, as when the network breaks at the worst moment. */
+export type HoldingProxy = {
   readonly url: string;
   /** From now on, writes of the path arrive and their replies do not, dry runs aside. Resolves once one is held. */
   readonly hold: (method: string, path: string) => Promise<void>;
-  /** From now on, writes of the path do not arrive before they are let go. Resolves once one is held. */
+  /** From now on, writes of the path do not arrive before `letGo`. Resolves once one is held. */
   readonly delay: (method: string, path: string) => Promise<void>;
   /** From now on, everything passes. */
   readonly open: () => void;
@@ -16,18 +16,18 @@ export type Gate = {
   readonly letGo: () => Promise<void>;
 };
 
-/** Puts a gate in front of a control plane. */
-export async function gateTo({ url }: Pick<Server, "url">): Promise<Gate> {
+/** Starts the proxy; it ends with the test. */
+export async function startHoldingProxy({ url }: Pick<Server, "url">): Promise<HoldingProxy> {
   const closed = new Map<string, () => void>();
   const delayed = new Map<string, () => void>();
   const late: (() => Promise<void> | void)[] = [];
-  const gate = createServer((asked, reply) => void pass(asked, reply));
-  await new Promise<void>((done) => gate.listen(0, "127.0.0.1", done));
+  const proxy = createServer((asked, reply) => void pass(asked, reply));
+  await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
   onTestFinished(() => {
-    gate.closeAllConnections();
-    gate.close();
+    proxy.closeAllConnections();
+    proxy.close();
   });
-  const address = gate.address();
+  const address = proxy.address();
   if (address === null || typeof address === "string") throw new TypeError("it does not listen on a port");
   return {
     url: `http://127.0.0.1:${address.port}`,

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import type { Server } from "./server.ts";
 
-/** How a way to a control plane misbehaves; may be changed while it is used. */
+/** How the proxy misbehaves; a test may change it. */
 type Manners = {
   /** Sends writes of this path twice, and answers with the nth reply. */
   twice: { readonly path: string; readonly reply: 1 | 2 } | null;
@@ -12,8 +12,10 @@ type Manners = {
 
 type Answer = { readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: string };
 
-/** A way to a control plane on which it takes no idempotency keys. */
-export async function keyless({ url }: Server): Promise<{ readonly url: string; readonly manners: Manners }> {
+/** Starts a proxy to a control plane that removes idempotency keys, as if it did not honour them. */
+export async function startProxyWithoutIdempotency({
+  url,
+}: Server): Promise<{ readonly url: string; readonly manners: Manners }> {
   const manners: Manners = { twice: null, dropsTokens: false };
   const proxy = createServer((asked, reply) => void pass(asked, reply).catch(() => reply.destroy()));
   await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
